@@ -1,0 +1,167 @@
+/* BEV pooling: the contract between the kernels and everything else. Plain C11, no CUDA header.
+ *
+ *     out[ranks_bev[t], c] += weight[t] * depth[ranks_depth[t]] * feat[ranks_feat[t], c]
+ *
+ * for every point t and every channel c; weight is 1 for nearest pooling. Shapes:
+ *     depth (camera, depth, h, w)   feat (camera, h, w, c)   out (cell, c), cell = y * nx + x
+ * The five index arrays carry BEVDet's names, order and meaning. */
+#ifndef BEV_BEVPOOL_H
+#define BEV_BEVPOOL_H
+
+#include "kernels/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- number formats ---------------------------------------------------------------------- */
+
+typedef enum { BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_DTYPE_COUNT } BevDtype;
+
+/* A row of the format table. `depth` and `out` are the element formats that go with features of
+ * this format: NVFP4 features travel with FP8 depth and output, as in the published ladder. */
+typedef struct {
+    const char *name;  /* command line and JSON: "fp16" */
+    const char *title; /* on screen: "FP16" */
+    int bits;          /* per element, scales not counted */
+    BevDtype depth, out;
+    double unit_roundoff; /* u: 2^-11 for FP16, half a unit in the last place of 1.0 */
+    double smallest;      /* smallest positive (subnormal) value */
+    double largest;       /* largest finite value */
+    const char *scaling;  /* "none", "per tensor", "per 16 values and per tensor" */
+} BevDtypeInfo;
+
+extern const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT];
+
+enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the channel axis */
+
+/* ---- alignment of points with cells ------------------------------------------------------- */
+
+/* NEAREST: the cell that holds the point. BILINEAR: four neighbouring cell centres, weighted.
+ * LATTICE: the published BEV Align, whose lattice points are the cells' lower edges. Kernels see
+ * only whether the map has weights. */
+typedef enum { BEV_NEAREST, BEV_BILINEAR, BEV_LATTICE, BEV_ALIGN_COUNT } BevAlign;
+
+typedef struct {
+    const char *name, *title;
+} BevAlignInfo;
+
+extern const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT];
+
+/* ---- the problem --------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t cameras, depth_bins, feat_h, feat_w; /* depth (camera, depth, h, w) */
+    int64_t channels;                            /* feat (camera, h, w, c) */
+    int64_t nx, ny;                              /* out (y * nx + x, c) */
+} BevShape;
+
+/* The scatter map. Points are sorted by cell; interval i is the run of points
+ * [interval_starts[i], interval_starts[i] + interval_lengths[i]) of one cell. Cells without a
+ * point have no interval. The intervals partition the points exactly, in order. */
+typedef struct {
+    int64_t points, intervals;
+    int32_t *ranks_depth, *ranks_feat, *ranks_bev; /* [points] */
+    int32_t *interval_starts, *interval_lengths;   /* [intervals] */
+    float *weights;                                /* [points], or NULL: all 1 */
+} BevMap;
+
+/* Encoded values, rows of `row_len` elements. Value = code * block scale * scale. Rows of NVFP4
+ * are padded to whole blocks: ceil(row_len / 16) * 8 bytes of codes (low nibble first) and
+ * ceil(row_len / 16) block scales. All other formats are dense. */
+typedef struct {
+    BevDtype dtype;
+    int64_t rows, row_len;
+    void *data;
+    uint8_t *block_scales; /* NVFP4 only: E4M3 codes, row-major; else NULL */
+    float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
+} BevTensor;
+
+/* Everything a kernel may read, and `out`, which it owns. Pointers lie where the kernel runs
+ * (host or device). Only `out` is written. The tensors' shapes agree with `shape`. */
+typedef struct {
+    BevShape shape;
+    BevDtype dtype; /* the format's row; feat.dtype == dtype, depth.dtype == its .depth, ... */
+    BevAlign align;
+    BevMap map;
+    BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
+    BevTensor feat;  /* cameras * feat_h * feat_w rows of channels */
+    BevTensor out;   /* nx * ny rows of channels; out.scale is given, never chosen by a kernel */
+} BevProblem;
+
+/* Bytes that a variant asks the memory system for, caches not considered. */
+typedef struct {
+    double feat, depth, index, weight; /* reads; index = the five arrays or what replaces them */
+    double out_read, out_write;        /* read-modify-write of the output counts in both */
+    double atomics;                    /* a count, not bytes */
+} BevTraffic;
+
+/* ---- the variants --------------------------------------------------------------------------- */
+
+typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
+
+/* What `prepare` built: packed records, pieces, work lists. Opaque; freed by `release`. */
+typedef struct BevPlan BevPlan;
+
+/* A kernel variant: one file, one row. */
+typedef struct BevVariant {
+    const char *name;  /* file stem, symbol prefix, command-line word: "cpu_v3" */
+    const char *title; /* on the key bar: "V3" */
+    const char *idea;  /* one sentence: the one change since the rung before */
+    BevWhere where;
+    unsigned dtypes, aligns;                /* bit masks: 1u << BEV_FP16 */
+    BevDtype accumulate[BEV_DTYPE_COUNT];   /* type of the running sum, per format; default FP32 */
+    bool deterministic;                     /* two runs give the same bits */
+    bool wrong_on_purpose;                  /* shown, timed, and expected to fail the gates */
+    /* A reason why this variant cannot run the problem, or NULL. Cheap, never reads arrays. */
+    const char *(*unsupported)(const BevProblem *problem);
+    /* Builds what must exist before a launch (NULL: nothing). Timed apart and always shown. */
+    bool (*prepare)(const BevProblem *problem, BevPlan **plan, Err *err);
+    void (*release)(BevPlan *plan); /* accepts NULL */
+    /* Pools: writes every element of `out`, the clear included. On CUDA it only enqueues on
+     * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel. */
+    bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
+    BevTraffic (*bytes)(const BevProblem *problem); /* the traffic model, from shapes alone */
+} BevVariant;
+
+/* THE table, in lesson order; ends with NULL. */
+extern const BevVariant *const bev_variants[];
+
+/* The row of that name, or NULL. */
+const BevVariant *bev_variant_find(const char *name);
+
+/* Why `variant` cannot run `problem` (format, align or its own reason), or NULL. */
+const char *bev_unsupported(const BevVariant *variant, const BevProblem *problem);
+
+/* ---- helpers over a problem ------------------------------------------------------------------ */
+
+/* Bytes of a tensor's codes and block scales. */
+size_t bev_tensor_bytes(const BevTensor *tensor);
+
+/* Distinct bytes the operator touches: the whole of each array once. */
+typedef struct {
+    double feat, depth, index, weight, out;
+} BevFootprint;
+BevFootprint bev_footprint(const BevProblem *problem);
+double bev_footprint_total(BevFootprint footprint);
+
+/* Sum of the byte fields of a traffic record. */
+double bev_traffic_total(BevTraffic traffic);
+
+/* The published way of counting: features and depth gathered once per point, 12 index bytes a
+ * point, the output written once with elements of `out_bits`. */
+BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
+
+/* FP64 pooling of the stored values (gate A's truth), obvious loops, one thread.
+ * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
+ * S = sum |weight * depth * feat|. Host pointers. */
+void bev_reference(const BevProblem *problem, double *out, double *abs_sum);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

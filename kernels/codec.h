@@ -1,0 +1,46 @@
+/* Storage codecs on the host: how each number format turns FP32 into bits and back.
+ * Encoding rounds to nearest, ties to even; NaN stays NaN where the format has one. FP16 and BF16
+ * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their conversion instructions do. */
+#ifndef BEV_CODEC_H
+#define BEV_CODEC_H
+
+#include "kernels/bevpool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+uint16_t bev_fp16_encode(float value);
+float bev_fp16_decode(uint16_t code);
+uint16_t bev_bf16_encode(float value);
+float bev_bf16_decode(uint16_t code);
+/* E4M3 (the "fn" form): no infinity, NaN = 0x7f and 0xff, largest 448, smallest 2^-9. */
+uint8_t bev_e4m3_encode(float value);
+float bev_e4m3_decode(uint8_t code);
+/* E2M1: 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives; no NaN: NaN encodes as the largest. */
+uint8_t bev_e2m1_encode(float value);
+float bev_e2m1_decode(uint8_t code);
+
+/* Bytes needed for `rows` x `row_len` codes, and block scales (0 where the format has none). */
+size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
+size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len);
+
+/* The tensor scale that maps |value| <= largest_abs onto the format without overflow: 1 for
+ * FP32, FP16, BF16; largest_abs / 448 for FP8; largest_abs / (448 * 6) for NVFP4 (source: the
+ * NVFP4 recipe of two-level scaling). 1 where largest_abs is 0. */
+float bev_tensor_scale(BevDtype dtype, float largest_abs);
+
+/* Encodes tensor->rows x tensor->row_len values with tensor->dtype and tensor->scale into
+ * tensor->data and tensor->block_scales, which the caller allocated. */
+void bev_tensor_encode(BevTensor *tensor, const float *values);
+
+/* Decodes rows [first, first + count) into `values` (count x row_len). */
+void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values);
+
+/* One element, scales applied, in double: the reference's view of a stored value. */
+double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

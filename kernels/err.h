@@ -1,0 +1,32 @@
+/* One error value for the whole program: where it went wrong, what is wrong, what to do. */
+#ifndef BEV_ERR_H
+#define BEV_ERR_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kinds decide the exit status; see the table in README.md. */
+typedef enum { ERR_FAILED = 1, ERR_USAGE = 2, ERR_GATE = 3, ERR_DEVICE = 4 } ErrKind;
+
+typedef struct {
+    ErrKind kind;
+    char where[256]; /* file, JSON path, array and element, or kernel */
+    char what[256];  /* the value found and the bound it breaks */
+    char hint[256];  /* what the user can do; may be empty */
+} Err;
+
+/* Fills `err` (may be NULL) and returns false, so that a caller can write `return err_set(...)`.
+ * Control characters in the texts are replaced by '?'. */
+bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const char *what, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Writes "where: what (hint)" into `line` of `size` bytes; always one line, always terminated. */
+void err_line(const Err *err, char *line, int size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,53 @@
+/* The three accuracy gates: is the kernel right, what does the format cost, is every point there. */
+#ifndef BEV_GATES_H
+#define BEV_GATES_H
+
+#include "src/model/problem.h"
+
+typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
+
+typedef struct {
+    GateVerdict verdict;
+    int64_t checked, bad;          /* elements */
+    int64_t cell, channel;         /* first bad element, -1 when none */
+    double got, want, bound;       /* at the first bad element */
+    double worst_ratio;            /* gate A: max |e| / bound over all elements */
+} GateResult;
+
+/* How far an output is from FP64 over the original FP32 inputs. */
+typedef struct {
+    double max_abs, rel_l2, cosine;
+    int64_t nan_count, inf_count;
+    bool atol_1e2; /* the published line: max abs error <= 1e-2 */
+    int64_t worst_cell, worst_channel;
+} FormatError;
+
+/* Gate A, kernel. |e| <= u_out*|r| + (n+2)*u_acc*S + eta against FP64 over the stored inputs; r
+ * and S from bev_reference; n + 2 = n - 1 additions, the product, the weight and the scale. NaN
+ * in `codes` fails unless r is NaN too. `codes` is an output as session_read gives it. */
+GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
+                       const double *reference, const double *abs_sum);
+
+/* Gate B, format. Compares with FP64 over the original inputs (`truth`, nx * ny * channels) and
+ * judges by the thresholds of the format (gate_b_limits). */
+FormatError format_error(const BevProblem *problem, const void *codes, const double *truth);
+GateVerdict gate_format(BevDtype dtype, const FormatError *error);
+
+/* The thresholds of gate B, a row a format. */
+typedef struct {
+    double rel_l2, cosine;
+} GateBLimits;
+extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
+
+/* Gate C, exact. Overwrites depth and feat of a problem built on `shape` and `map` with small
+ * integers and powers of two (all scales powers of two), so that every order of summation gives
+ * the same bits; then codes must equal the encoded FP64 result. */
+bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                        BevAlign align, const BevMap *map, uint64_t seed, Err *err);
+GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference);
+
+/* An x/. map of the bad cells of gate A or C, at most `columns` x `rows` characters, into `text`
+ * (malloc'd; caller frees). `bad` has one flag a cell. */
+char *gate_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows);
+
+#endif

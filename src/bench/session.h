@@ -1,0 +1,55 @@
+/* A problem resident where a variant runs, prepared and ready to launch: the one way in which
+ * checks, timings and pictures run a kernel, on the CPU and on a GPU alike. */
+#ifndef BEV_SESSION_H
+#define BEV_SESSION_H
+
+#include "kernels/bevpool.h"
+
+typedef struct Session Session;
+
+/* Copies `host` to where `variant` runs (the CPU shares it) and runs its prepare step. Fails with
+ * ERR_DEVICE when the device is not there, ERR_FAILED with the reason of bev_unsupported. The host
+ * problem must outlive the session. */
+bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err);
+void session_close(Session *session); /* accepts NULL */
+
+/* Median over a few repetitions of the prepare step, microseconds; 0 where there is none. */
+double session_prepare_us(const Session *session);
+
+/* Fills the output where it lives with a NaN pattern (0xff bytes). */
+bool session_poison(Session *session, Err *err);
+
+/* One launch, waited for. */
+bool session_run(Session *session, Err *err);
+
+/* The output's codes into `codes`, bev_code_bytes() of host->out (plus block scales: none of the
+ * output formats has them). */
+bool session_read(Session *session, void *codes, Err *err);
+
+/* Compares all inputs where they live with the host originals. */
+bool session_inputs_untouched(Session *session, Err *err);
+
+typedef struct {
+    int samples;        /* 100 */
+    double min_warm_ms; /* warm-up before the first sample */
+    double max_s;       /* give up collecting after this long; at least 5 samples are taken */
+} TimingOptions;
+
+extern const TimingOptions timing_default, timing_quick;
+
+typedef struct {
+    double median_us, p95_us, p99_us, min_us;
+    double noise;   /* interquartile range / median */
+    bool settled;   /* false: the two halves of the samples differ by more than 5 % (GPU) / 15 % */
+    int samples;
+    int inner;      /* launches per sample, each sample divided by it */
+} Timing;
+
+typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
+
+/* Times launches. Warm: back to back. Cold: the caches flushed before every launch, outside the
+ * timed region. CUDA: graphs and events; CPU: the monotonic clock. */
+bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
+                  Err *err);
+
+#endif
