@@ -1,0 +1,117 @@
+#include "src/bench/recorded.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *into, size_t size, const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    snprintf(into, size, "%s", text ? text : "");
+}
+
+static void make_label(Recording *recording, const json_t *machine) {
+    char gpu[64], cpu[64], driver[16], cuda[16], date[32];
+    copy_text(gpu, sizeof gpu, machine, "gpu");
+    copy_text(cpu, sizeof cpu, machine, "cpu");
+    copy_text(driver, sizeof driver, machine, "driver");
+    copy_text(cuda, sizeof cuda, machine, "cuda");
+    copy_text(date, sizeof date, machine, "date");
+    date[strcspn(date, "T")] = '\0';
+    if (gpu[0])
+        snprintf(recording->label, sizeof recording->label, "%s, driver %s, CUDA %s, %s", gpu,
+                 driver, cuda, date);
+    else
+        snprintf(recording->label, sizeof recording->label, "%s, %d threads, %s", cpu,
+                 (int)json_integer_value(json_object_get(machine, "threads")), date);
+}
+
+static bool read_row(RecordedRow *row, const json_t *object) {
+    copy_text(row->scene, sizeof row->scene, object, "scene");
+    copy_text(row->variant, sizeof row->variant, object, "variant");
+    copy_text(row->dtype, sizeof row->dtype, object, "dtype");
+    copy_text(row->align, sizeof row->align, object, "align");
+    copy_text(row->cache, sizeof row->cache, object, "cache");
+    const json_t *median = json_object_get(object, "median_us");
+    row->median_us = json_number_value(median);
+    return json_is_number(median) && row->scene[0] && row->variant[0];
+}
+
+/* Rows without a figure (skipped variants) are passed over. */
+static bool read_recording(Recording *recording, const char *path, Err *err) {
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
+                       "line %d: %s", error.line, error.text);
+    const json_t *results = json_object_get(root, "results");
+    recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
+    if (recording->rows) {
+        make_label(recording, json_object_get(root, "machine"));
+        for (size_t i = 0; i < json_array_size(results); i++)
+            recording->row_count +=
+                read_row(&recording->rows[recording->row_count], json_array_get(results, i));
+    }
+    json_decref(root);
+    if (recording->row_count == 0)
+        return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
+                       "no recorded result in it");
+    return true;
+}
+
+static int is_json(const struct dirent *entry) {
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && !strcmp(dot, ".json");
+}
+
+bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
+    *set = (RecordedSet){0};
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_json, alphasort);
+    if (count < 0)
+        return err_set(err, ERR_FAILED, folder, "", "cannot be listed");
+    set->recordings = calloc((size_t)count + 1, sizeof *set->recordings);
+    bool ok = set->recordings != NULL;
+    for (int i = 0; i < count; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (ok) {
+            Recording *recording = &set->recordings[set->count++];
+            snprintf(recording->name, sizeof recording->name, "%.*s",
+                     (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
+            ok = read_recording(recording, path, err);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    if (!ok)
+        recorded_free(set);
+    return ok;
+}
+
+void recorded_free(RecordedSet *set) {
+    for (int i = 0; i < set->count; i++)
+        free(set->recordings[i].rows);
+    free(set->recordings);
+    *set = (RecordedSet){0};
+}
+
+static bool row_matches(const RecordedRow *row, const char *scene, const Selection *selection,
+                        CacheState cache) {
+    return !strcmp(row->scene, scene) && !strcmp(row->variant, selection->variant->name) &&
+           !strcmp(row->dtype, bev_dtypes[selection->dtype].name) &&
+           !strcmp(row->align, bev_aligns[selection->align].name) &&
+           !strcmp(row->cache, cache_names[cache]);
+}
+
+const RecordedRow *recorded_find(const RecordedSet *set, const char *scene,
+                                 const Selection *selection, CacheState cache,
+                                 const Recording **from) {
+    for (int i = 0; i < set->count; i++)
+        for (int j = 0; j < set->recordings[i].row_count; j++)
+            if (row_matches(&set->recordings[i].rows[j], scene, selection, cache)) {
+                *from = &set->recordings[i];
+                return &set->recordings[i].rows[j];
+            }
+    return NULL;
+}

@@ -1,0 +1,209 @@
+#include "src/cli/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+Cell cell_none(void) {
+    return (Cell){.kind = CELL_NONE};
+}
+
+Cell cell_text(const char *text) {
+    return (Cell){.kind = text ? CELL_TEXT : CELL_NONE, .text = text};
+}
+
+Cell cell_int(long long value) {
+    return (Cell){.kind = CELL_INT, .integer = value};
+}
+
+Cell cell_real(double value) {
+    return isfinite(value) ? (Cell){.kind = CELL_REAL, .real = value} : cell_none();
+}
+
+Cell cell_bool(int value) {
+    return (Cell){.kind = CELL_BOOL, .integer = value != 0};
+}
+
+int report_add(Report *report, const Cell *row) {
+    if (report->row_count == report->capacity) {
+        int capacity = report->capacity ? 2 * report->capacity : 32;
+        size_t count = (size_t)capacity * (size_t)report->column_count;
+        Cell *cells = realloc(report->cells, count * sizeof *cells);
+        if (!cells)
+            return 0;
+        report->cells = cells;
+        report->capacity = capacity;
+    }
+    memcpy(report->cells + (size_t)report->row_count * (size_t)report->column_count, row,
+           (size_t)report->column_count * sizeof *row);
+    report->row_count++;
+    return 1;
+}
+
+void report_free(Report *report) {
+    free(report->cells);
+    report->cells = NULL;
+    report->row_count = report->capacity = 0;
+}
+
+void report_number(char *text, size_t size, double value, int digits) {
+    double magnitude = fabs(value);
+    if (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e7)) {
+        snprintf(text, size, "%.*e", digits - 1, value);
+        return;
+    }
+    int whole = magnitude >= 1 ? (int)floor(log10(magnitude)) + 1 : 1;
+    int decimals = magnitude == 0 ? 0 : digits - whole;
+    if (magnitude > 0 && magnitude < 1)
+        decimals = digits - 1 - (int)floor(log10(magnitude));
+    snprintf(text, size, "%.*f", decimals > 0 ? decimals : 0, value);
+}
+
+/* For people. */
+static void format_cell(char *text, size_t size, const Cell *cell, int digits) {
+    switch (cell->kind) {
+    case CELL_NONE: snprintf(text, size, "n/a"); break;
+    case CELL_TEXT: snprintf(text, size, "%s", cell->text); break;
+    case CELL_INT: snprintf(text, size, "%lld", cell->integer); break;
+    case CELL_REAL: report_number(text, size, cell->real, digits); break;
+    case CELL_BOOL: snprintf(text, size, "%s", cell->integer ? "yes" : "no"); break;
+    }
+}
+
+static const Cell *cell_at(const Report *report, int row, int column) {
+    return report->cells + (size_t)row * (size_t)report->column_count + column;
+}
+
+/* Display width of UTF-8 text: code points, all of width one here. */
+static int width_of(const char *text) {
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+static int column_width(const Report *report, int column) {
+    int width = width_of(report->columns[column].heading);
+    for (int row = 0; row < report->row_count; row++) {
+        char text[256];
+        format_cell(text, sizeof text, cell_at(report, row, column),
+                    report->columns[column].digits);
+        int w = width_of(text);
+        width = w > width ? w : width;
+    }
+    return width;
+}
+
+/* Text stands left, numbers right. */
+static int is_text(const Report *report, int column) {
+    for (int row = 0; row < report->row_count; row++)
+        if (cell_at(report, row, column)->kind != CELL_NONE)
+            return cell_at(report, row, column)->kind == CELL_TEXT;
+    return 1;
+}
+
+static void print_padded(FILE *out, const char *text, int width, int left) {
+    int pad = width - width_of(text);
+    fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
+}
+
+typedef struct {
+    const char *before, *between, *after;
+    int rule; /* Markdown's line under the heading */
+} TableStyle;
+
+static void print_rule(const Report *report, FILE *out) {
+    for (int column = 0; column < report->column_count; column++)
+        if (report->columns[column].heading)
+            fputs(is_text(report, column) ? "|---" : "|---:", out);
+    fputs("|\n", out);
+}
+
+static void print_table(const Report *report, FILE *out, TableStyle style) {
+    for (int row = -1; row < report->row_count; row++) {
+        int first = 1;
+        fputs(style.before, out);
+        for (int column = 0; column < report->column_count; column++) {
+            const ReportColumn *c = &report->columns[column];
+            if (!c->heading)
+                continue;
+            char text[256];
+            if (row < 0)
+                snprintf(text, sizeof text, "%s", c->heading);
+            else
+                format_cell(text, sizeof text, cell_at(report, row, column), c->digits);
+            fputs(first ? "" : style.between, out);
+            print_padded(out, text, column_width(report, column), is_text(report, column));
+            first = 0;
+        }
+        fprintf(out, "%s\n", style.after);
+        if (row < 0 && style.rule)
+            print_rule(report, out);
+    }
+}
+
+void report_text(const Report *report, FILE *out) {
+    print_table(report, out, (TableStyle){"", "  ", "", 0});
+}
+
+void report_markdown(const Report *report, FILE *out) {
+    print_table(report, out, (TableStyle){"| ", " | ", " |", 1});
+}
+
+/* Quotes as RFC 4180 asks for. */
+static void print_csv_text(const char *text, FILE *out) {
+    if (!strpbrk(text, "\",\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++)
+        fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
+    fputc('"', out);
+}
+
+static void print_csv_cell(const Cell *cell, FILE *out) {
+    switch (cell->kind) {
+    case CELL_NONE: break;
+    case CELL_TEXT: print_csv_text(cell->text, out); break;
+    case CELL_INT: fprintf(out, "%lld", cell->integer); break;
+    case CELL_REAL: fprintf(out, "%.10g", cell->real); break;
+    case CELL_BOOL: fputs(cell->integer ? "true" : "false", out); break;
+    }
+}
+
+void report_csv(const Report *report, FILE *out) {
+    for (int column = 0; column < report->column_count; column++)
+        fprintf(out, "%s%s", column ? "," : "", report->columns[column].key);
+    fputc('\n', out);
+    for (int row = 0; row < report->row_count; row++) {
+        for (int column = 0; column < report->column_count; column++) {
+            fputs(column ? "," : "", out);
+            print_csv_cell(cell_at(report, row, column), out);
+        }
+        fputc('\n', out);
+    }
+}
+
+static json_t *json_of(const Cell *cell) {
+    switch (cell->kind) {
+    case CELL_TEXT: return json_string(cell->text);
+    case CELL_INT: return json_integer(cell->integer);
+    case CELL_REAL: return json_real(cell->real);
+    case CELL_BOOL: return json_boolean(cell->integer);
+    case CELL_NONE: break;
+    }
+    return json_null();
+}
+
+json_t *report_json(const Report *report) {
+    json_t *rows = json_array();
+    for (int row = 0; row < report->row_count; row++) {
+        json_t *object = json_object();
+        for (int column = 0; column < report->column_count; column++)
+            json_object_set_new(object, report->columns[column].key,
+                                json_of(cell_at(report, row, column)));
+        json_array_append_new(rows, object);
+    }
+    return rows;
+}
