@@ -1,0 +1,355 @@
+// What every CUDA rung shares: vector loads, number formats, the kernel's arguments, errors.
+// Seen by .cu files only. Kernels add products of *codes*, decoded but not scaled, and multiply the
+// finished sum once by Pool::scale: one multiplication an output instead of two a product.
+#ifndef BEV_COMMON_CUH
+#define BEV_COMMON_CUH
+
+#include "kernels/bevpool.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp4.h>
+#include <cuda_fp8.h>
+#include <cuda_runtime.h>
+
+enum { WARP = 32, MAX_CHANNELS = 1024 };
+
+// ---- errors ---------------------------------------------------------------------------------
+
+// True when `status` is success; else fills `err`.
+static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
+    if (status == cudaSuccess)
+        return true;
+    return err_set(err, ERR_DEVICE, where, "", "CUDA error %d, %s", (int)status,
+                   cudaGetErrorString(status));
+}
+
+// Returns false from the enclosing function, which has an `Err *err`, when the call failed.
+#define TRY_CUDA(where, call)                                                                      \
+    do {                                                                                           \
+        if (!cuda_ok((call), (where), err))                                                        \
+            return false;                                                                          \
+    } while (0)
+
+// ---- number formats ---------------------------------------------------------------------------
+
+// Which conversions the code compiled for this architecture has as instructions. Where it has
+// none, the toolkit's own bit arithmetic is used: same results, more instructions.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define BEV_HARDWARE_FP8 1
+#else
+#define BEV_HARDWARE_FP8 0
+#endif
+#if defined(__CUDA_ARCH__) && defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && __CUDA_ARCH__ >= 1000
+#define BEV_HARDWARE_FP4 1
+#else
+#define BEV_HARDWARE_FP4 0
+#endif
+
+// E4M3 pair -> half pair; exact, every E4M3 value is a half.
+__device__ inline __half2 half2_from_e4m3(uint16_t codes) {
+    return __half2(__nv_cvt_fp8x2_to_halfraw2(codes, __NV_E4M3));
+}
+
+__device__ inline float float_from_e4m3(uint8_t code) {
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(code, __NV_E4M3)));
+}
+
+// Eight E2M1 codes (low nibble first) -> four half pairs; exact. Without an instruction: exponent
+// and mantissa land in a half's own fields, 2^14 corrects the exponent bias (1 against 15), and
+// subnormals come out right because the multiplication normalises them.
+__device__ inline void half2_from_e2m1x8(uint32_t codes, __half2 values[4]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint32_t pair = codes >> (8 * i);
+#if BEV_HARDWARE_FP4
+        values[i] = __half2(__nv_cvt_fp4x2_to_halfraw2((uint8_t)pair, __NV_E2M1));
+#else
+        uint32_t bits =
+            (pair & 0x7) << 9 | (pair & 0x8) << 12 | (pair & 0x70) << 21 | (pair & 0x80) << 24;
+        __half2 tiny;
+        memcpy(&tiny, &bits, sizeof tiny);
+        values[i] = __hmul2(tiny, __float2half2_rn(16384.0f));
+#endif
+    }
+}
+
+// One number format: Code is its storage, decode and encode work on one element.
+template <BevDtype D> struct Codec;
+
+template <> struct Codec<BEV_FP32> {
+    using Code = float;
+    __device__ static float decode(Code code) {
+        return code;
+    }
+    __device__ static Code encode(float value) {
+        return value;
+    }
+};
+
+template <> struct Codec<BEV_FP16> {
+    using Code = __half;
+    __device__ static float decode(Code code) {
+        return __half2float(code);
+    }
+    __device__ static Code encode(float value) {
+        return __float2half_rn(value);
+    }
+};
+
+template <> struct Codec<BEV_BF16> {
+    using Code = __nv_bfloat16;
+    __device__ static float decode(Code code) {
+        return __bfloat162float(code);
+    }
+    __device__ static Code encode(float value) {
+        return __float2bfloat16_rn(value);
+    }
+};
+
+template <> struct Codec<BEV_FP8> {
+    using Code = uint8_t;
+    __device__ static float decode(Code code) {
+        return float_from_e4m3(code);
+    }
+    __device__ static Code encode(float value) {
+        return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
+    }
+};
+
+// Formats that travel together; the same pairing as bev_dtypes[], known at compile time.
+template <BevDtype D> inline constexpr BevDtype DEPTH_OF = D == BEV_NVFP4 ? BEV_FP8 : D;
+template <BevDtype D> inline constexpr BevDtype OUT_OF = D == BEV_NVFP4 ? BEV_FP8 : D;
+template <BevDtype D> using DepthCode = typename Codec<DEPTH_OF<D>>::Code;
+template <BevDtype D> using OutCode = typename Codec<OUT_OF<D>>::Code;
+
+// ---- arguments ----------------------------------------------------------------------------------
+
+// A BevProblem as a kernel wants it: passed by value, no format fields, one scale.
+struct Pool {
+    const void *depth, *feat;
+    const uint8_t *feat_scales; // NVFP4 only
+    void *out;
+    const int32_t *ranks_depth, *ranks_feat, *ranks_bev, *starts, *lengths;
+    const float *weights; // or NULL
+    int64_t points, intervals, cells;
+    int channels;
+    float scale; // depth.scale * feat.scale / out.scale
+};
+
+static inline Pool pool_of(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    Pool pool = {};
+    pool.depth = problem->depth.data;
+    pool.feat = problem->feat.data;
+    pool.feat_scales = problem->feat.block_scales;
+    pool.out = problem->out.data;
+    pool.ranks_depth = map->ranks_depth;
+    pool.ranks_feat = map->ranks_feat;
+    pool.ranks_bev = map->ranks_bev;
+    pool.starts = map->interval_starts;
+    pool.lengths = map->interval_lengths;
+    pool.weights = map->weights;
+    pool.points = map->points;
+    pool.intervals = map->intervals;
+    pool.cells = problem->shape.nx * problem->shape.ny;
+    pool.channels = (int)problem->shape.channels;
+    pool.scale = problem->depth.scale * problem->feat.scale / problem->out.scale;
+    return pool;
+}
+
+// depth * weight of point t. W: the map has weights.
+template <BevDtype D, bool W> __device__ inline float depth_at(const Pool &pool, int64_t t) {
+    using Depth = Codec<DEPTH_OF<D>>;
+    float d = Depth::decode(((const DepthCode<D> *)pool.depth)[pool.ranks_depth[t]]);
+    return W ? d * pool.weights[t] : d;
+}
+
+// ---- features: one and eight at a time
+// ------------------------------------------------------------
+
+// Feature (row, c), 0 <= c < channels, without the tensor scale.
+template <BevDtype D> __device__ inline float feat_at(const Pool &pool, int64_t row, int c) {
+    if constexpr (D == BEV_NVFP4) {
+        int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+        uint8_t pair = ((const uint8_t *)pool.feat)[block * (BEV_BLOCK / 2) + c % BEV_BLOCK / 2];
+        __half2 values[4];
+        half2_from_e2m1x8(c & 1 ? pair >> 4 : pair & 0xf, values);
+        return __low2float(values[0]) * float_from_e4m3(pool.feat_scales[block]);
+    } else {
+        return Codec<D>::decode(
+            ((const typename Codec<D>::Code *)pool.feat)[row * pool.channels + c]);
+    }
+}
+
+__device__ inline void float8_from_half2(const __half2 pairs[4], float values[8]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        float2 pair = __half22float2(pairs[i]);
+        values[2 * i] = pair.x;
+        values[2 * i + 1] = pair.y;
+    }
+}
+
+// Whether rows of `channels` features can be read eight at a time: every row starts on a multiple
+// of eight elements. NVFP4 rows are padded to whole blocks of sixteen, so they always can.
+static inline bool rows_aligned(const BevProblem *problem) {
+    return problem->shape.channels % 8 == 0;
+}
+
+// Features (row, c .. c + 7), c a multiple of 8, c + 7 < channels: one load of 32 (two), 16, 8 or 4
+// bytes, without the tensor scale.
+template <BevDtype D>
+__device__ inline void feat8_at(const Pool &pool, int64_t row, int c, float values[8]) {
+    if constexpr (D == BEV_FP32) {
+        const float4 *p = (const float4 *)((const float *)pool.feat + row * pool.channels + c);
+        float4 low = __ldg(p), high = __ldg(p + 1);
+        values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
+        values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
+    } else if constexpr (D == BEV_FP16) {
+        uint4 raw = __ldg((const uint4 *)((const __half *)pool.feat + row * pool.channels + c));
+        __half2 pairs[4];
+        memcpy(pairs, &raw, sizeof raw);
+        float8_from_half2(pairs, values);
+    } else if constexpr (D == BEV_BF16) {
+        // A bfloat16 is the upper half of a float.
+        uint4 raw =
+            __ldg((const uint4 *)((const __nv_bfloat16 *)pool.feat + row * pool.channels + c));
+        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            values[2 * i] = __uint_as_float(words[i] << 16);
+            values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+        }
+    } else if constexpr (D == BEV_FP8) {
+        uint2 raw = __ldg((const uint2 *)((const uint8_t *)pool.feat + row * pool.channels + c));
+        __half2 pairs[4] = {half2_from_e4m3(raw.x & 0xffff), half2_from_e4m3(raw.x >> 16),
+                            half2_from_e4m3(raw.y & 0xffff), half2_from_e4m3(raw.y >> 16)};
+        float8_from_half2(pairs, values);
+    } else {
+        int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+        const uint32_t *codes = (const uint32_t *)pool.feat + block * 2 + (c % BEV_BLOCK) / 8;
+        __half2 pairs[4];
+        half2_from_e2m1x8(__ldg(codes), pairs);
+        float8_from_half2(pairs, values);
+        float scale = float_from_e4m3(__ldg(pool.feat_scales + block));
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            values[i] *= scale;
+    }
+}
+
+// The same for any number of channels: `n` of the eight exist, the others read as 0.
+template <BevDtype D>
+__device__ inline void feat8_tail(const Pool &pool, int64_t row, int c, int n, float values[8]) {
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        values[i] = i < n ? feat_at<D>(pool, row, c + i) : 0.0f;
+}
+
+// ---- outputs ------------------------------------------------------------------------------------
+
+// Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.
+template <BevDtype D>
+__device__ inline void out_put(const Pool &pool, int64_t cell, int c, float sum) {
+    using Out = Codec<OUT_OF<D>>;
+    ((OutCode<D> *)pool.out)[cell * pool.channels + c] = Out::encode(sum * pool.scale);
+}
+
+// Writes eight sums at (cell, c), c a multiple of 8 and rows aligned, with one store of 32 (two),
+// 16 or 8 bytes. STREAM: marked as not to be read again soon, so that it leaves the L2 cache first.
+template <BevDtype D, bool STREAM = false>
+__device__ inline void out8_put(const Pool &pool, int64_t cell, int c, const float sums[8]) {
+    using Out = Codec<OUT_OF<D>>;
+    alignas(16) OutCode<D> codes[8];
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        codes[i] = Out::encode(sums[i] * pool.scale);
+    OutCode<D> *p = (OutCode<D> *)pool.out + cell * pool.channels + c;
+    if constexpr (sizeof codes == 8) {
+        uint2 raw;
+        memcpy(&raw, codes, sizeof raw);
+        if constexpr (STREAM)
+            __stcs((uint2 *)p, raw);
+        else
+            *(uint2 *)p = raw;
+    } else {
+#pragma unroll
+        for (unsigned i = 0; i < sizeof codes / 16; i++) {
+            uint4 raw;
+            memcpy(&raw, (const char *)codes + 16 * i, sizeof raw);
+            if constexpr (STREAM)
+                __stcs((uint4 *)p + i, raw);
+            else
+                ((uint4 *)p)[i] = raw;
+        }
+    }
+}
+
+template <BevDtype D>
+__device__ inline void out8_tail(const Pool &pool, int64_t cell, int c, int n,
+                                 const float sums[8]) {
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if (i < n)
+            out_put<D>(pool, cell, c + i, sums[i]);
+}
+
+// ---- launching
+// ------------------------------------------------------------------------------------
+
+// Blocks of `per_block` that cover `count` items. 2^31 blocks of 256 would need a terabyte.
+static inline unsigned blocks_for(int64_t count, int64_t per_block) {
+    return (unsigned)((count + per_block - 1) / per_block);
+}
+
+// Calls f.operator()<D>() for a run-time format: turns the format into a template argument.
+template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
+    switch (dtype) {
+    case BEV_FP32:
+        f.template operator()<BEV_FP32>();
+        break;
+    case BEV_FP16:
+        f.template operator()<BEV_FP16>();
+        break;
+    case BEV_BF16:
+        f.template operator()<BEV_BF16>();
+        break;
+    case BEV_FP8:
+        f.template operator()<BEV_FP8>();
+        break;
+    default:
+        break;
+    }
+}
+
+// The same, for rungs that have NVFP4 too.
+template <typename F> static inline void with_dtype_or_fp4(BevDtype dtype, F f) {
+    if (dtype == BEV_NVFP4)
+        f.template operator()<BEV_NVFP4>();
+    else
+        with_dtype(dtype, f);
+}
+
+// Calls f.operator()<true>() or <false>().
+template <typename F> static inline void with_flag(bool flag, F f) {
+    if (flag)
+        f.template operator()<true>();
+    else
+        f.template operator()<false>();
+}
+
+// Bit masks of a row.
+enum {
+    BEV_UNSCALED_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16,
+    BEV_DENSE_DTYPES = BEV_UNSCALED_DTYPES | 1u << BEV_FP8,
+    BEV_ALL_DTYPES = BEV_DENSE_DTYPES | 1u << BEV_NVFP4,
+    BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+};
+
+// Why no CUDA rung takes this problem, or NULL.
+static inline const char *channels_unsupported(const BevProblem *problem) {
+    return problem->shape.channels > MAX_CHANNELS ? "more than 1,024 channels" : NULL;
+}
+
+#endif
