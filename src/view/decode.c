@@ -1,0 +1,363 @@
+#include "src/view/decode.h"
+
+#include "src/view/pca.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static size_t cells_of(const BevContent *content) {
+    return (size_t)content->nx * (size_t)content->ny;
+}
+
+static bool field_init(CellField *field, ViewKind view, const BevContent *content, Err *err) {
+    size_t cells = cells_of(content);
+    *field = (CellField){.view = view, .nx = content->nx, .ny = content->ny, .full_mass = NAN};
+    for (int k = 0; k < PCA_COMPONENTS; k++)
+        field->explained[k] = NAN;
+    field->state = calloc(cells, sizeof *field->state);
+    field->value = calloc(cells, sizeof *field->value);
+    if (!views[view].unit)
+        field->color = calloc(cells, sizeof *field->color);
+    if (field->state && field->value && (views[view].unit || field->color))
+        return true;
+    cell_field_free(field);
+    return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu cells", cells);
+}
+
+void cell_field_free(CellField *field) {
+    if (!field)
+        return;
+    free(field->state);
+    free(field->value);
+    free(field->color);
+    *field = (CellField){0};
+}
+
+static void field_count(CellField *field) {
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
+        field->occupied += field->state[cell] != CELL_EMPTY;
+        field->nan_cells += field->state[cell] == CELL_NAN;
+        field->inf_cells += field->state[cell] == CELL_INF;
+    }
+}
+
+static const float *vector_at(const BevContent *content, size_t cell) {
+    return content->pooled + cell * (size_t)content->channels;
+}
+
+/* NaN outranks Inf outranks a value; a vector of zeros means that nothing arrived. */
+static CellState state_of(const float *vector, int64_t channels) {
+    CellState state = CELL_EMPTY;
+    for (int64_t c = 0; c < channels; c++) {
+        if (isnan(vector[c]))
+            return CELL_NAN;
+        if (isinf(vector[c]))
+            state = CELL_INF;
+        else if (vector[c] != 0 && state == CELL_EMPTY)
+            state = CELL_VALUE;
+    }
+    return state;
+}
+
+static void field_states(const BevContent *content, CellField *field) {
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        field->state[cell] = (uint8_t)state_of(vector_at(content, cell), content->channels);
+}
+
+/* ---- colour and class ------------------------------------------------------------------------ */
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* The mass that counts as a full cell: the upper quartile of the occupied ones. The near field
+ * gathers hundreds of points a cell; a maximum would leave all the rest black. NaN: none occupied.
+ */
+static double full_mass(const CellField *field, float *scratch) {
+    size_t count = 0;
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        if (field->state[cell] == CELL_VALUE && field->value[cell] > 0)
+            scratch[count++] = field->value[cell];
+    if (!count)
+        return NAN;
+    qsort(scratch, count, sizeof *scratch, ascending);
+    return scratch[count * 3 / 4];
+}
+
+/* Turns depth masses into strengths. The square root keeps thin far cells visible. */
+static bool masses_to_strengths(CellField *field, Err *err) {
+    size_t cells = (size_t)(field->nx * field->ny);
+    float *scratch = malloc(cells * sizeof *scratch);
+    if (!scratch)
+        return err_set(err, ERR_FAILED, views[field->view].name, "", "no memory for %zu cells",
+                       cells);
+    field->full_mass = full_mass(field, scratch);
+    free(scratch);
+    for (size_t cell = 0; cell < cells; cell++) {
+        double share = field->value[cell] / field->full_mass;
+        field->value[cell] = share > 0 ? (float)sqrt(fmin(share, 1)) : 0;
+    }
+    return true;
+}
+
+/* Each sub-ray adds one unit of its class, so that the class parts sum to the depth mass. */
+static double class_mass(const float parts[EMBED_DIMS]) {
+    double mass = 0;
+    for (int class = 0; class < CLASS_COUNT; class ++)
+        mass += parts[class] > 0 ? parts[class] : 0;
+    return mass;
+}
+
+static bool decode_color(const BevContent *content, CellField *field, Err *err) {
+    float parts[EMBED_DIMS];
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        if (field->state[cell] != CELL_VALUE ||
+            !embedding_decode(content->embedding, vector_at(content, cell), parts))
+            continue;
+        double mass = class_mass(parts);
+        field->value[cell] = (float)mass;
+        if (mass > 0)
+            field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
+                                                 parts[EMBED_B] / mass);
+    }
+    return masses_to_strengths(field, err);
+}
+
+static bool decode_class(const BevContent *content, CellField *field, Err *err) {
+    float parts[EMBED_DIMS];
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        if (field->state[cell] != CELL_VALUE ||
+            !embedding_decode(content->embedding, vector_at(content, cell), parts))
+            continue;
+        int best = 0;
+        for (int class = 1; class < CLASS_COUNT; class ++)
+            if (parts[class] > parts[best])
+                best = class;
+        const uint8_t *color = world_classes[best].color;
+        field->color[cell] = (Rgb){color[0], color[1], color[2]};
+        field->value[cell] = (float)class_mass(parts);
+    }
+    return masses_to_strengths(field, err);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------
+ */
+
+static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        const float *vector = vector_at(content, cell);
+        double sum = 0;
+        for (int64_t c = 0; c < content->channels; c++)
+            sum += (double)vector[c] * vector[c];
+        field->value[cell] = (float)sqrt(sum);
+    }
+    return true;
+}
+
+static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        field->value[cell] = vector_at(content, cell)[content->channel];
+    return true;
+}
+
+static bool decode_points(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    const BevMap *map = content->map;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int32_t cell = map->ranks_bev[map->interval_starts[i]];
+        field->value[cell] = (float)map->interval_lengths[i];
+        field->state[cell] = CELL_VALUE;
+    }
+    return true;
+}
+
+/* The difference of the channel in which two vectors differ most, with its sign. */
+static bool decode_error(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    int64_t channels = content->channels;
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        const float *got = vector_at(content, cell);
+        const double *want = content->truth + cell * (size_t)channels;
+        double worst = 0;
+        bool nothing = field->state[cell] == CELL_EMPTY, unknown = false;
+        for (int64_t c = 0; c < channels; c++) {
+            double error = got[c] - want[c];
+            worst = fabs(error) > fabs(worst) ? error : worst;
+            nothing = nothing && want[c] == 0;
+            unknown = unknown || isnan(want[c]);
+        }
+        field->value[cell] = (float)worst;
+        if (unknown)
+            field->state[cell] = CELL_NAN;
+        else if (field->state[cell] == CELL_EMPTY && !nothing)
+            field->state[cell] = CELL_VALUE;
+    }
+    return true;
+}
+
+/* ---- principal components -----------------------------------------------------------------------
+ */
+
+/* Unit vectors of the cells with a value, packed: directions say what a cell shows, lengths how
+ * many points it caught, and the lengths would drown the rest. Returns their number. */
+static int64_t unit_vectors(const BevContent *content, const CellField *field, float *units) {
+    int64_t channels = content->channels, count = 0;
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        if (field->state[cell] != CELL_VALUE)
+            continue;
+        const float *vector = vector_at(content, cell);
+        double sum = 0;
+        for (int64_t c = 0; c < channels; c++)
+            sum += (double)vector[c] * vector[c];
+        for (int64_t c = 0; c < channels; c++)
+            units[count * channels + c] = (float)(vector[c] / sqrt(sum));
+        count++;
+    }
+    return count;
+}
+
+static uint8_t component_level(double sigmas) {
+    double t = 0.5 + sigmas / 4; /* two standard deviations to either side */
+    return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
+}
+
+static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
+    float *units = malloc(cells_of(content) * (size_t)content->channels * sizeof *units);
+    if (!units)
+        return err_set(err, ERR_FAILED, "pca", "", "no memory for %zu vectors", cells_of(content));
+    int64_t count = unit_vectors(content, field, units);
+    Pca pca;
+    bool done = pca_fit(units, count, content->channels, &pca, err);
+    const float *unit = units;
+    for (size_t cell = 0; done && cell < cells_of(content); cell++) {
+        if (field->state[cell] != CELL_VALUE)
+            continue;
+        double at[PCA_COMPONENTS];
+        pca_project(&pca, unit, at);
+        unit += content->channels;
+        field->color[cell] =
+            (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
+        field->value[cell] = 1;
+    }
+    for (int k = 0; done && k < PCA_COMPONENTS; k++)
+        field->explained[k] = pca.explained[k];
+    if (done)
+        pca_free(&pca);
+    free(units);
+    return done;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------
+ */
+
+const ViewInfo views[VIEW_COUNT] = {
+    [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,
+                    NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
+                    decode_color},
+    [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
+                    NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
+                    decode_class},
+    [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
+                   NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_norm},
+    [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",
+                      NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_channel},
+    [VIEW_PCA] = {"pca", "Principal components", "three leading components as red, green, blue",
+                  NULL, NEEDS_POOLED, LEGEND_COMPONENTS, NULL, false, false, decode_pca},
+    [VIEW_POINTS] = {"points", "Points per cell", "how many points the scatter map sends to a cell",
+                     "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, decode_points},
+    [VIEW_ERROR] = {"error", "Error against FP64", "signed error of the channel that is most off",
+                    "feature units", NEEDS_POOLED | NEEDS_TRUTH, LEGEND_BAR, "vik", false, true,
+                    decode_error},
+};
+
+const ViewInfo *view_find(const char *name) {
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (strcmp(views[i].name, name) == 0)
+            return &views[i];
+    return NULL;
+}
+
+const char *view_missing(ViewKind view, const BevContent *content) {
+    unsigned needs = views[view].needs;
+    if ((needs & NEEDS_POOLED) && !content->pooled)
+        return "no pooled features";
+    if ((needs & NEEDS_EMBEDDING) && !content->embedding)
+        return "the features are no known embedding of classes and colours";
+    if ((needs & NEEDS_EMBEDDING) && content->embedding->channels < EMBED_DIMS)
+        return "too few channels to tell classes and colours apart";
+    if ((needs & NEEDS_MAP) && !content->map)
+        return "no scatter map";
+    if ((needs & NEEDS_TRUTH) && !content->truth)
+        return "no FP64 reference to compare with";
+    if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
+        return "no such channel";
+    return NULL;
+}
+
+bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err) {
+    *field = (CellField){0};
+    const char *missing = view_missing(view, content);
+    if (missing)
+        return err_set(err, ERR_USAGE, views[view].name, "choose another view", "%s", missing);
+    if (!field_init(field, view, content, err))
+        return false;
+    if (views[view].needs & NEEDS_POOLED)
+        field_states(content, field);
+    if (!views[view].decode(content, field, err)) {
+        cell_field_free(field);
+        return false;
+    }
+    field_count(field);
+    return true;
+}
+
+/* ---- differences
+ * ----------------------------------------------------------------------------------- */
+
+static bool count_difference(const BevContent *a, const BevContent *b, CellField *field, Err *err) {
+    CellField other;
+    if (!decode_view(VIEW_POINTS, a, field, err))
+        return false;
+    if (!decode_view(VIEW_POINTS, b, &other, err)) {
+        cell_field_free(field);
+        return false;
+    }
+    for (size_t cell = 0; cell < cells_of(a); cell++) {
+        field->value[cell] -= other.value[cell];
+        if (other.state[cell] != CELL_EMPTY)
+            field->state[cell] = other.state[cell];
+    }
+    cell_field_free(&other);
+    field->occupied = 0;
+    field_count(field);
+    return true;
+}
+
+bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
+                       Err *err) {
+    assert(a->nx == b->nx && a->ny == b->ny && a->channels == b->channels);
+    if (view == VIEW_POINTS)
+        return count_difference(a, b, field, err);
+    *field = (CellField){0};
+    if (!a->pooled || !b->pooled)
+        return err_set(err, ERR_USAGE, views[view].name, "choose another view",
+                       "no pooled features");
+    size_t values = cells_of(b) * (size_t)b->channels;
+    double *truth = malloc(values * sizeof *truth);
+    if (!truth)
+        return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu values", values);
+    for (size_t i = 0; i < values; i++)
+        truth[i] = b->pooled[i];
+    BevContent content = *a;
+    content.truth = truth;
+    bool done = decode_view(VIEW_ERROR, &content, field, err);
+    free(truth);
+    return done;
+}

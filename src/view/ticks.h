@@ -1,0 +1,31 @@
+/* Round numbers for axes and colour bars. */
+#ifndef BEV_TICKS_H
+#define BEV_TICKS_H
+
+#include <stddef.h>
+
+enum { TICKS_MAX = 24, TICK_LABEL = 16 };
+
+typedef struct {
+    int count;
+    int exponent; /* labels are values / 10^exponent; 0 for everyday sizes */
+    double at[TICKS_MAX];
+    char label[TICKS_MAX][TICK_LABEL]; /* with a true minus sign */
+} Ticks;
+
+/* 1, 2 or 5 times a power of ten, so that about `target` steps cover `span`. */
+double ticks_step(double span, int target);
+
+/* Multiples of a round step within [lo, hi], about `target` of them. */
+Ticks ticks_linear(double lo, double hi, int target);
+
+/* 1, 2, 5 (or only powers of ten) within [lo, hi], lo > 0. */
+Ticks ticks_log(double lo, double hi, int target);
+
+/* "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
+void ticks_number(double value, int decimals, char *text, size_t size);
+
+/* "×10⁻⁷", or "" for exponent 0. */
+void ticks_multiplier(int exponent, char *text, size_t size);
+
+#endif
