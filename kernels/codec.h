@@ -1,6 +1,7 @@
 /* Storage codecs on the host: how each number format turns FP32 into bits and back.
  * Encoding rounds to nearest, ties to even; NaN stays NaN where the format has one. FP16 and BF16
- * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their conversion instructions do. */
+ * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their conversion instructions do.
+ */
 #ifndef BEV_CODEC_H
 #define BEV_CODEC_H
 
@@ -32,7 +33,12 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs);
 
 /* Encodes tensor->rows x tensor->row_len values with tensor->dtype and tensor->scale into
  * tensor->data and tensor->block_scales, which the caller allocated. */
-void bev_tensor_encode(BevTensor *tensor, const float *values);
+void bev_tensor_encode(const BevTensor *tensor, const float *values);
+
+/* The same for columns [first, first + count) of one row: how a kernel stores finished sums.
+ * NVFP4: `first` is a multiple of BEV_BLOCK and the span ends with a block or with the row. */
+void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                     const float *values);
 
 /* Decodes rows [first, first + count) into `values` (count x row_len). */
 void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values);

@@ -1,0 +1,310 @@
+#include "kernels/codec.h"
+
+#include "kernels/cpu.h"
+
+#include <assert.h>
+#include <float.h>
+#include <string.h>
+
+static inline uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* ---- narrow floating-point formats ------------------------------------------------------------
+ */
+
+enum { FP32_FRACTION = 23, FP32_BIAS = 127 };
+
+/* Sign, exponent, fraction; the four formats differ in these numbers only. */
+typedef struct {
+    int width, fraction, bias;
+    uint32_t top;      /* magnitude that an overflow becomes: infinity, or the largest value */
+    uint32_t infinity; /* first magnitude that is no finite number; 1 << width: there is none */
+    uint32_t nan;
+} Narrow;
+
+static const Narrow FP16 = {16, 10, 15, 0x7c00, 0x7c00, 0x7e00};
+static const Narrow BF16 = {16, 7, 127, 0x7f80, 0x7f80, 0x7fc0};
+static const Narrow E4M3 = {8, 3, 7, 0x7e, 0x7f, 0x7f};
+static const Narrow E2M1 = {4, 1, 1, 0x7, 1 << 4, 0x7};
+
+/* Without a branch, so that the compiler keeps loops over it straight. */
+static inline uint32_t pick(bool first, uint32_t a, uint32_t b) {
+    uint32_t mask = -(uint32_t)first;
+    return (a & mask) | (b & ~mask);
+}
+
+/* Rounds to nearest, ties to even, without a branch, so that the loops below become vector code.
+ * Normal results: adding just under half a unit, plus the lowest kept bit, carries exactly when
+ * rounding up is right. Subnormal results: a float whose last place is the format's smallest step
+ * is added, so that the adder itself rounds. */
+static inline uint32_t narrow_encode(const Narrow *to, float value) {
+    int shift = FP32_FRACTION - to->fraction;
+    uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
+    uint32_t sign = bits >> 31 << (to->width - 1);
+    uint32_t odd = magnitude >> shift & 1;
+    uint32_t rebias = (uint32_t)(FP32_BIAS - to->bias) << FP32_FRACTION;
+    uint32_t normal = (magnitude + (1u << (shift - 1)) - 1 + odd - rebias) >> shift;
+    uint32_t step = (uint32_t)(FP32_BIAS + 1 - to->bias + shift) << FP32_FRACTION;
+    uint32_t tiny = bits_of(float_of(magnitude) + float_of(step)) - step;
+    uint32_t least_normal = (uint32_t)(FP32_BIAS + 1 - to->bias) << FP32_FRACTION;
+    uint32_t code = pick(magnitude < least_normal, tiny, normal);
+    code = pick(code > to->top, to->top, code);
+    code = pick(magnitude > 0x7f800000, to->nan, code);
+    return sign | code;
+}
+
+static inline float narrow_decode(const Narrow *from, uint32_t code) {
+    int shift = FP32_FRACTION - from->fraction;
+    uint32_t sign = code >> (from->width - 1) << 31;
+    uint32_t magnitude = code & ((1u << (from->width - 1)) - 1);
+    uint32_t rebias = (uint32_t)(FP32_BIAS - from->bias) << FP32_FRACTION;
+    uint32_t normal = (magnitude << shift) + rebias;
+    /* The smallest value times a whole number: no subnormal float is met, which would cost a
+     * hundred cycles. (BF16's own subnormals are such floats; it has a decoder of its own.) */
+    float step = float_of((uint32_t)(FP32_BIAS + 1 - from->bias - from->fraction) << FP32_FRACTION);
+    uint32_t tiny = bits_of((float)(int32_t)magnitude * step);
+    uint32_t special = 0x7f800000 | (from->infinity == from->nan ? 1u << 22 : magnitude << shift);
+    uint32_t bits = pick(magnitude >> from->fraction, normal, tiny);
+    bits = pick(magnitude >= from->infinity, special, bits);
+    return float_of(sign | bits);
+}
+
+uint16_t bev_fp16_encode(float value) {
+    return (uint16_t)narrow_encode(&FP16, value);
+}
+
+float bev_fp16_decode(uint16_t code) {
+    return narrow_decode(&FP16, code);
+}
+
+uint16_t bev_bf16_encode(float value) {
+    return (uint16_t)narrow_encode(&BF16, value);
+}
+
+float bev_bf16_decode(uint16_t code) {
+    return float_of((uint32_t)code << 16);
+}
+
+uint8_t bev_e4m3_encode(float value) {
+    return (uint8_t)narrow_encode(&E4M3, value);
+}
+
+float bev_e4m3_decode(uint8_t code) {
+    return narrow_decode(&E4M3, code);
+}
+
+uint8_t bev_e2m1_encode(float value) {
+    uint8_t code = (uint8_t)narrow_encode(&E2M1, value);
+    return value != value ? (uint8_t)E2M1.nan : code; /* a NaN has no sign here */
+}
+
+float bev_e2m1_decode(uint8_t code) {
+    return narrow_decode(&E2M1, code & 0xf);
+}
+
+/* ---- sizes and scales -------------------------------------------------------------------------
+ */
+
+static int64_t blocks_of(int64_t row_len) {
+    return (row_len + BEV_BLOCK - 1) / BEV_BLOCK;
+}
+
+size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
+    if (dtype == BEV_NVFP4)
+        return (size_t)rows * (size_t)blocks_of(row_len) * (BEV_BLOCK / 2);
+    return (size_t)rows * (size_t)row_len * (size_t)(bev_dtypes[dtype].bits / 8);
+}
+
+size_t bev_block_scale_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
+    return dtype == BEV_NVFP4 ? (size_t)rows * (size_t)blocks_of(row_len) : 0;
+}
+
+float bev_tensor_scale(BevDtype dtype, float largest_abs) {
+    double reach = dtype == BEV_FP8     ? bev_dtypes[BEV_FP8].largest
+                   : dtype == BEV_NVFP4 ? bev_dtypes[BEV_FP8].largest * bev_dtypes[dtype].largest
+                                        : 0;
+    if (reach == 0 || !(largest_abs > 0) || largest_abs > FLT_MAX)
+        return 1;
+    float scale = (float)(largest_abs / reach);
+    return scale < FLT_MIN ? FLT_MIN : scale; /* a subnormal scale would have lost its precision */
+}
+
+/* ---- loops over spans ---------------------------------------------------------------------------
+ */
+
+CPU_CLONES
+static void fp16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        codes[i] = (uint16_t)narrow_encode(&FP16, values[i]);
+}
+
+CPU_CLONES
+static void bf16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        codes[i] = (uint16_t)narrow_encode(&BF16, values[i]);
+}
+
+CPU_CLONES
+static void e4m3_encode_span(uint8_t *restrict codes, const float *restrict values, float scale,
+                             int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        codes[i] = (uint8_t)narrow_encode(&E4M3, values[i] / scale);
+}
+
+CPU_CLONES
+static void fp16_decode_span(float *restrict values, const uint16_t *restrict codes, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        values[i] = narrow_decode(&FP16, codes[i]);
+}
+
+CPU_CLONES
+static void bf16_decode_span(float *restrict values, const uint16_t *restrict codes, int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        values[i] = float_of((uint32_t)codes[i] << 16);
+}
+
+CPU_CLONES
+static void e4m3_decode_span(float *restrict values, const uint8_t *restrict codes, float scale,
+                             int64_t n) {
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        values[i] = narrow_decode(&E4M3, codes[i]) * scale;
+}
+
+/* ---- NVFP4 blocks
+ * --------------------------------------------------------------------------------- */
+
+/* The block scale is the E4M3 value nearest to largest / 6, both in units of the tensor scale. */
+static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
+                            float scale) {
+    float largest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        float magnitude = values[i] < 0 ? -values[i] : values[i];
+        if (magnitude > largest)
+            largest = magnitude;
+    }
+    uint8_t block = bev_e4m3_encode(largest / (float)bev_dtypes[BEV_NVFP4].largest / scale);
+    float unit = bev_e4m3_decode(block) * scale;
+    memset(codes, 0, BEV_BLOCK / 2);
+    for (int64_t i = 0; unit > 0 && i < n; i++)
+        codes[i / 2] |= (uint8_t)(bev_e2m1_encode(values[i] / unit) << (i % 2 * 4));
+    return block;
+}
+
+static void nvfp4_encode_span(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                              const float *values) {
+    assert(first % BEV_BLOCK == 0);
+    for (int64_t c = 0; c < count; c += BEV_BLOCK) {
+        int64_t block = row * blocks_of(tensor->row_len) + (first + c) / BEV_BLOCK;
+        int64_t n = count - c < BEV_BLOCK ? count - c : BEV_BLOCK;
+        tensor->block_scales[block] = block_encode(
+            (uint8_t *)tensor->data + block * (BEV_BLOCK / 2), values + c, n, tensor->scale);
+    }
+}
+
+static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values) {
+    for (int64_t c = 0; c < tensor->row_len; c += BEV_BLOCK) {
+        int64_t block = row * blocks_of(tensor->row_len) + c / BEV_BLOCK;
+        int64_t n = tensor->row_len - c < BEV_BLOCK ? tensor->row_len - c : BEV_BLOCK;
+        const uint8_t *codes = (const uint8_t *)tensor->data + block * (BEV_BLOCK / 2);
+        float unit = bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
+        for (int64_t i = 0; i < n; i++)
+            values[c + i] = narrow_decode(&E2M1, codes[i / 2] >> (i % 2 * 4) & 0xf) * unit;
+    }
+}
+
+/* ---- tensors
+ * --------------------------------------------------------------------------------------- */
+
+void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                     const float *values) {
+    size_t at = (size_t)(row * tensor->row_len + first);
+    assert(tensor->dtype == BEV_FP8 || tensor->dtype == BEV_NVFP4 || tensor->scale == 1);
+    switch (tensor->dtype) {
+    case BEV_FP32:
+        memcpy((float *)tensor->data + at, values, (size_t)count * sizeof *values);
+        break;
+    case BEV_FP16:
+        fp16_encode_span((uint16_t *)tensor->data + at, values, count);
+        break;
+    case BEV_BF16:
+        bf16_encode_span((uint16_t *)tensor->data + at, values, count);
+        break;
+    case BEV_FP8:
+        e4m3_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
+        break;
+    case BEV_NVFP4:
+        nvfp4_encode_span(tensor, row, first, count, values);
+        break;
+    default:
+        assert(!"no such format");
+    }
+}
+
+void bev_tensor_encode(const BevTensor *tensor, const float *values) {
+    for (int64_t row = 0; row < tensor->rows; row++)
+        bev_span_encode(tensor, row, 0, tensor->row_len, values + row * tensor->row_len);
+}
+
+void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values) {
+    size_t at = (size_t)(first * tensor->row_len);
+    int64_t n = count * tensor->row_len;
+    switch (tensor->dtype) {
+    case BEV_FP32:
+        memcpy(values, (const float *)tensor->data + at, (size_t)n * sizeof *values);
+        break;
+    case BEV_FP16:
+        fp16_decode_span(values, (const uint16_t *)tensor->data + at, n);
+        break;
+    case BEV_BF16:
+        bf16_decode_span(values, (const uint16_t *)tensor->data + at, n);
+        break;
+    case BEV_FP8:
+        e4m3_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);
+        break;
+    case BEV_NVFP4:
+        for (int64_t row = first; row < first + count; row++)
+            nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
+        break;
+    default:
+        assert(!"no such format");
+    }
+}
+
+double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
+    size_t at = (size_t)(row * tensor->row_len + column);
+    switch (tensor->dtype) {
+    case BEV_FP32:
+        return ((const float *)tensor->data)[at];
+    case BEV_FP16:
+        return bev_fp16_decode(((const uint16_t *)tensor->data)[at]);
+    case BEV_BF16:
+        return bev_bf16_decode(((const uint16_t *)tensor->data)[at]);
+    case BEV_FP8:
+        return (double)bev_e4m3_decode(((const uint8_t *)tensor->data)[at]) * tensor->scale;
+    case BEV_NVFP4: {
+        int64_t block = row * blocks_of(tensor->row_len) + column / BEV_BLOCK;
+        uint8_t pair =
+            ((const uint8_t *)tensor->data)[(block * BEV_BLOCK + column % BEV_BLOCK) / 2];
+        return (double)bev_e2m1_decode((uint8_t)(pair >> (column % 2 * 4))) *
+               bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
+    }
+    default:
+        assert(!"no such format");
+        return 0;
+    }
+}

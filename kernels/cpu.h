@@ -1,0 +1,54 @@
+/* What the CPU rungs share: inputs decoded to FP32 once a launch, one row of sums a thread, and the
+ * mark of a loop that is compiled once for each vector width. */
+#ifndef BEV_CPU_H
+#define BEV_CPU_H
+
+#include "kernels/bevpool.h"
+
+/* A function so marked exists three times, and the loader picks the one for this machine. All
+ * three give the same bits: sums keep their order, and products are not fused (-ffp-contract=off).
+ * Only GCC on x86-64 Linux, and not under sanitizers, which start after the loader has picked. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&   \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CPU_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
+#else
+#define CPU_CLONES
+#endif
+
+enum {
+    CPU_ALL_DTYPES =
+        1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
+    CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+    CPU_CHUNK =
+        64, /* intervals a thread takes at a time: long ones are spread, few are asked for */
+};
+
+/* The inputs as FP32, scales applied, so that every format runs the same loops: the problem's own
+ * arrays where the format is FP32, else scratch that cpu_stage_fill() writes in each launch. */
+typedef struct {
+    const float *depth, *feat; /* same layout as the tensors; rows of feat have no padding */
+    float *depth_scratch, *feat_scratch;
+    float *sums; /* (thread, channels) */
+    int threads;
+    int64_t channels;
+} CpuStage;
+
+bool cpu_stage_init(CpuStage *stage, const BevProblem *problem, Err *err);
+void cpu_stage_free(CpuStage *stage);
+void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
+
+/* The row of sums that belongs to the calling thread of a team of stage->threads. */
+float *cpu_sums(const CpuStage *stage);
+
+/* Sets every cell of `out` to zero; 0 has the code 0 in every format. */
+void cpu_clear(const CpuStage *stage, const BevTensor *out);
+
+/* sums[c] += scale * feat[c]: the inner loop of the depth-outer rungs. */
+static inline void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,
+                                  int64_t channels) {
+#pragma omp simd
+    for (int64_t c = 0; c < channels; c++)
+        sums[c] += scale * feat[c];
+}
+
+#endif
