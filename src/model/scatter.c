@@ -1,0 +1,269 @@
+/* A counting sort by cell in two passes over the frustum: count, then place. The points' way to
+ * their cells is computed twice, which is cheaper than keeping it. */
+#include "src/model/scatter.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The frustum's planes are cut into this many consecutive runs, counted and placed side by side.
+ * Each run owns a histogram, so the result does not depend on the number of threads. */
+enum { RUNS = 8, NEIGHBOURS = 4 };
+
+typedef struct {
+    const Rig *rig;
+    BevAlign align;
+    uint32_t camera_mask;
+    BevShape shape;
+    double cell_x_m, cell_y_m;
+    double *directions; /* (camera, h, w, 3) */
+    int32_t *counts;    /* (RUNS, cell): points of the run, later the place of its next one */
+} Sort;
+
+/* ---- from a point to its cells ------------------------------------------------------------- */
+
+typedef struct {
+    int count;
+    int32_t cells[NEIGHBOURS];
+    float weights[NEIGHBOURS];
+} Splat;
+
+static void add_neighbour(Splat *splat, const Grid *grid, int x, int y, double weight) {
+    bool exists = x >= 0 && x < grid->nx && y >= 0 && y < grid->ny;
+    if (!exists || !((float)weight > 0))
+        return;
+    splat->cells[splat->count] = (int32_t)((int64_t)y * grid->nx + x);
+    splat->weights[splat->count++] = (float)weight;
+}
+
+/* The four neighbours of (x, y), in cells; whole numbers are where a neighbour weighs 1. floor,
+ * not a cast: truncation would pull points of (-1, 0) into cell 0. */
+static void splat_bilinear(Splat *splat, const Grid *grid, double x, double y) {
+    if (!(x > -1 && x < grid->nx && y > -1 && y < grid->ny))
+        return;
+    double x0 = floor(x), y0 = floor(y), right = x - x0, up = y - y0;
+    int cell_x = (int)x0, cell_y = (int)y0;
+    add_neighbour(splat, grid, cell_x, cell_y, (1 - right) * (1 - up));
+    add_neighbour(splat, grid, cell_x, cell_y + 1, (1 - right) * up);
+    add_neighbour(splat, grid, cell_x + 1, cell_y, right * (1 - up));
+    add_neighbour(splat, grid, cell_x + 1, cell_y + 1, right * up);
+}
+
+/* The min() catches a point within rounding of the far edge. */
+static void splat_nearest(Splat *splat, const Grid *grid, double x, double y) {
+    int cell_x = (int)fmin(x, grid->nx - 1), cell_y = (int)fmin(y, grid->ny - 1);
+    add_neighbour(splat, grid, cell_x, cell_y, 1);
+}
+
+static Splat splat_point(const Sort *sort, const double ego_m[3]) {
+    const Grid *grid = &sort->rig->grid;
+    Splat splat = {.count = 0};
+    if (!(ego_m[2] >= grid->z_min_m && ego_m[2] < grid->z_max_m))
+        return splat;
+    bool inside = ego_m[0] >= grid->x_min_m && ego_m[0] < grid->x_max_m &&
+                  ego_m[1] >= grid->y_min_m && ego_m[1] < grid->y_max_m;
+    double x = (ego_m[0] - grid->x_min_m) / sort->cell_x_m;
+    double y = (ego_m[1] - grid->y_min_m) / sort->cell_y_m;
+    if (sort->align == BEV_BILINEAR)
+        splat_bilinear(&splat, grid, x - 0.5, y - 0.5);
+    else if (sort->align == BEV_LATTICE)
+        splat_bilinear(&splat, grid, x, y);
+    else if (inside)
+        splat_nearest(&splat, grid, x, y);
+    return splat;
+}
+
+/* ---- the two passes ------------------------------------------------------------------------- */
+
+/* Counts a point into its cells, and with a map also places it. */
+static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth, int64_t ranks_feat,
+                       BevMap *map) {
+    for (int i = 0; i < splat->count; i++) {
+        int32_t place = counts[splat->cells[i]]++;
+        if (!map)
+            continue;
+        map->ranks_depth[place] = (int32_t)ranks_depth;
+        map->ranks_feat[place] = (int32_t)ranks_feat;
+        map->ranks_bev[place] = splat->cells[i];
+        if (map->weights)
+            map->weights[place] = splat->weights[i];
+    }
+}
+
+/* Visits the points of one run in the order of ranks_depth. */
+static void sort_run(const Sort *sort, int run, BevMap *map) {
+    const BevShape *shape = &sort->shape;
+    int64_t planes = shape->cameras * shape->depth_bins, pixels = shape->feat_h * shape->feat_w;
+    int32_t *counts = sort->counts + run * shape->nx * shape->ny;
+    for (int64_t plane = planes * run / RUNS; plane < planes * (run + 1) / RUNS; plane++) {
+        int64_t camera = plane / shape->depth_bins;
+        if (!(sort->camera_mask >> camera & 1))
+            continue;
+        const double *origin_m = sort->rig->cameras[camera].position_m;
+        const double *direction = sort->directions + camera * pixels * 3;
+        double depth_m = frustum_depth_m(&sort->rig->frustum, plane % shape->depth_bins);
+        for (int64_t pixel = 0; pixel < pixels; pixel++, direction += 3) {
+            double ego_m[3];
+            for (int axis = 0; axis < 3; axis++)
+                ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
+            Splat splat = splat_point(sort, ego_m);
+            sort_point(counts, &splat, plane * pixels + pixel, camera * pixels + pixel, map);
+        }
+    }
+}
+
+static void sort_pass(const Sort *sort, BevMap *map) {
+#pragma omp parallel for schedule(static, 1)
+    for (int run = 0; run < RUNS; run++)
+        sort_run(sort, run, map);
+}
+
+/* Turns counts into places: cell by cell, and within a cell run by run, which keeps the sort
+ * stable. Returns the number of points; beyond INT32_MAX of them the places mean nothing. */
+static int64_t counts_to_places(const Sort *sort) {
+    int64_t cells = sort->shape.nx * sort->shape.ny, next = 0;
+    for (int64_t cell = 0; cell < cells; cell++)
+        for (int run = 0; run < RUNS; run++) {
+            int32_t *count = &sort->counts[run * cells + cell];
+            int32_t points = *count;
+            *count = (int32_t)next;
+            next += points;
+        }
+    return next;
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+static void fill_directions(const Sort *sort) {
+    const Frustum *frustum = &sort->rig->frustum;
+    double *direction = sort->directions, origin_m[3];
+    for (int camera = 0; camera < sort->rig->camera_count; camera++)
+        for (int h = 0; h < frustum->feat_h; h++)
+            for (int w = 0; w < frustum->feat_w; w++, direction += 3)
+                camera_ray(&sort->rig->cameras[camera], frustum, frustum_u_px(frustum, w),
+                           frustum_v_px(frustum, h), origin_m, direction);
+}
+
+/* malloc for `count` elements; a map without points still gets arrays. */
+static void *array_of(int64_t count, size_t size) {
+    return malloc((size_t)(count > 0 ? count : 1) * size);
+}
+
+static bool no_memory(Err *err, int64_t points) {
+    return err_set(err, ERR_FAILED, "scatter map", "use fewer cells, bins or pixels",
+                   "out of memory for %lld points", (long long)points);
+}
+
+static bool allocate_points(BevMap *map, BevAlign align, Err *err) {
+    map->ranks_depth = array_of(map->points, sizeof *map->ranks_depth);
+    map->ranks_feat = array_of(map->points, sizeof *map->ranks_feat);
+    map->ranks_bev = array_of(map->points, sizeof *map->ranks_bev);
+    if (align != BEV_NEAREST)
+        map->weights = array_of(map->points, sizeof *map->weights);
+    bool missing = align != BEV_NEAREST && !map->weights;
+    if (!map->ranks_depth || !map->ranks_feat || !map->ranks_bev || missing)
+        return no_memory(err, map->points);
+    return true;
+}
+
+bool scatter_find_intervals(BevMap *map, Err *err) {
+    int64_t intervals = 0;
+    for (int64_t t = 0; t < map->points; t++)
+        intervals += t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1];
+    free(map->interval_starts);
+    free(map->interval_lengths);
+    map->intervals = 0;
+    map->interval_starts = array_of(intervals, sizeof *map->interval_starts);
+    map->interval_lengths = array_of(intervals, sizeof *map->interval_lengths);
+    if (!map->interval_starts || !map->interval_lengths)
+        return no_memory(err, map->points);
+    for (int64_t t = 0; t < map->points; t++) {
+        if (t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1]) {
+            map->interval_starts[map->intervals] = (int32_t)t;
+            map->interval_lengths[map->intervals++] = 0;
+        }
+        map->interval_lengths[map->intervals - 1]++;
+    }
+    return true;
+}
+
+bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
+    Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask};
+    const Grid *grid = &rig->grid;
+    sort.shape = rig_shape(rig, 1);
+    sort.cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
+    sort.cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    size_t cells = (size_t)(sort.shape.nx * sort.shape.ny);
+    size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
+    bool done = false;
+    *map = (BevMap){.points = 0};
+    sort.directions = malloc(rays * 3 * sizeof *sort.directions);
+    sort.counts = calloc(RUNS * cells, sizeof *sort.counts);
+    if (!sort.directions || !sort.counts) {
+        no_memory(err, (int64_t)rays * sort.shape.depth_bins);
+        goto done;
+    }
+    fill_directions(&sort);
+    sort_pass(&sort, NULL);
+    map->points = counts_to_places(&sort);
+    if (map->points > INT32_MAX) {
+        err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
+                (long long)map->points, INT32_MAX);
+        goto done;
+    }
+    if (!allocate_points(map, align, err))
+        goto done;
+    sort_pass(&sort, map);
+    done = scatter_find_intervals(map, err);
+done:
+    free(sort.directions);
+    free(sort.counts);
+    if (!done)
+        scatter_free(map);
+    return done;
+}
+
+void scatter_free(BevMap *map) {
+    if (!map)
+        return;
+    free(map->ranks_depth);
+    free(map->ranks_feat);
+    free(map->ranks_bev);
+    free(map->interval_starts);
+    free(map->interval_lengths);
+    free(map->weights);
+    *map = (BevMap){.points = 0};
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* Smallest length that at least `percent` of the intervals do not exceed: bisection, so that
+ * nothing is sorted, copied or allocated. */
+static int32_t percentile(const BevMap *map, int32_t longest, int64_t percent) {
+    int64_t wanted = (map->intervals * percent + 99) / 100;
+    int32_t low = 0, high = longest;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        int64_t within = 0;
+        for (int64_t i = 0; i < map->intervals; i++)
+            within += map->interval_lengths[i] <= middle;
+        if (within >= wanted)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+ScatterStats scatter_stats(const BevMap *map, int64_t cells) {
+    ScatterStats stats = {.points = map->points, .intervals = map->intervals, .cells = cells};
+    stats.longest_cell = -1;
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->interval_lengths[i] > stats.longest) {
+            stats.longest = map->interval_lengths[i];
+            stats.longest_cell = map->ranks_bev[map->interval_starts[i]];
+        }
+    stats.median = percentile(map, stats.longest, 50);
+    stats.p90 = percentile(map, stats.longest, 90);
+    stats.p99 = percentile(map, stats.longest, 99);
+    return stats;
+}
