@@ -59,8 +59,13 @@ void report_number(char *text, size_t size, double value, int digits) {
     snprintf(text, size, "%.*f", decimals > 0 ? decimals : 0, value);
 }
 
-/* For people. */
-static void format_cell(char *text, size_t size, const Cell *cell, int digits) {
+static const Cell *cell_at(const Report *report, int row, int column) {
+    return report->cells + (size_t)row * (size_t)report->column_count + column;
+}
+
+void report_cell(const Report *report, int row, int column, char *text, size_t size) {
+    const Cell *cell = cell_at(report, row, column);
+    int digits = report->columns[column].digits;
     switch (cell->kind) {
     case CELL_NONE: snprintf(text, size, "n/a"); break;
     case CELL_TEXT: snprintf(text, size, "%s", cell->text); break;
@@ -68,10 +73,6 @@ static void format_cell(char *text, size_t size, const Cell *cell, int digits) {
     case CELL_REAL: report_number(text, size, cell->real, digits); break;
     case CELL_BOOL: snprintf(text, size, "%s", cell->integer ? "yes" : "no"); break;
     }
-}
-
-static const Cell *cell_at(const Report *report, int row, int column) {
-    return report->cells + (size_t)row * (size_t)report->column_count + column;
 }
 
 /* Display width of UTF-8 text: code points, all of width one here. */
@@ -86,8 +87,7 @@ static int column_width(const Report *report, int column) {
     int width = width_of(report->columns[column].heading);
     for (int row = 0; row < report->row_count; row++) {
         char text[256];
-        format_cell(text, sizeof text, cell_at(report, row, column),
-                    report->columns[column].digits);
+        report_cell(report, row, column, text, sizeof text);
         int w = width_of(text);
         width = w > width ? w : width;
     }
@@ -131,7 +131,7 @@ static void print_table(const Report *report, FILE *out, TableStyle style) {
             if (row < 0)
                 snprintf(text, sizeof text, "%s", c->heading);
             else
-                format_cell(text, sizeof text, cell_at(report, row, column), c->digits);
+                report_cell(report, row, column, text, sizeof text);
             fputs(first ? "" : style.between, out);
             print_padded(out, text, column_width(report, column), is_text(report, column));
             first = 0;

@@ -37,6 +37,9 @@ typedef struct {
 int report_add(Report *report, const Cell *row);
 void report_free(Report *report);
 
+/* One cell for people. */
+void report_cell(const Report *report, int row, int column, char *text, size_t size);
+
 void report_text(const Report *report, FILE *out);
 void report_markdown(const Report *report, FILE *out);
 void report_csv(const Report *report, FILE *out);

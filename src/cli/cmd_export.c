@@ -1,0 +1,27 @@
+#include "src/cli/choices.h"
+#include "src/cli/options.h"
+#include "src/cli/selection.h"
+
+bool cmd_export(const Options *options, Err *err) {
+    WorkloadOptions workload_options = select_workload(options);
+    Workload workload;
+    if (!workload_open(&workload, options->arguments[0], &workload_options, err))
+        return false;
+    BevAlign align = options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align)
+                     : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST
+                                                                            : BEV_BILINEAR;
+    const BevMap *map = workload_map(&workload, align, err);
+    bool ok = map && scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
+                                     map, options->half, err);
+    if (ok)
+        printf("%s: depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
+               "%lld intervals\n",
+               options->arguments[1], (long long)workload.scene.shape.cameras,
+               (long long)workload.scene.shape.depth_bins, (long long)workload.scene.shape.feat_h,
+               (long long)workload.scene.shape.feat_w, (long long)workload.scene.shape.cameras,
+               (long long)workload.scene.shape.feat_h, (long long)workload.scene.shape.feat_w,
+               (long long)workload.scene.shape.channels, (long long)map->points,
+               (long long)map->intervals);
+    workload_close(&workload);
+    return ok;
+}

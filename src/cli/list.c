@@ -1,0 +1,68 @@
+#include "src/cli/list.h"
+
+#include "src/bench/bench.h"
+#include "src/model/config.h"
+#include "src/model/data.h"
+#include "src/view/colormap.h"
+#include "src/view/decode.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int is_scene(const struct dirent *entry) {
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && !strcmp(dot, ".json");
+}
+
+/* Samples are whatever lies in the folder, so that a user's own file there is listed too. */
+static void list_samples(FILE *out) {
+    char folder[4096];
+    struct dirent **entries = NULL;
+    if (!data_path("samples", folder, sizeof folder, NULL))
+        return;
+    int count = scandir(folder, &entries, is_scene, alphasort);
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        Scene scene;
+        char path[4096 + 300];
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (scene_load(path, &scene, NULL)) {
+            fprintf(out, "  %-16.*s %s\n", (int)(strlen(name) - 5), name, scene.title);
+            scene_free(&scene);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void list_configs(FILE *out) {
+    for (int i = 0; i < config_count; i++)
+        fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d cells, C = %lld\n",
+                configs[i].name, configs[i].feat_w, configs[i].feat_h, configs[i].depth_step_m,
+                configs[i].cells, configs[i].cells, (long long)configs[i].channels);
+}
+
+void list_everything(FILE *out) {
+    fputs("Sample scenes:\n", out);
+    list_samples(out);
+    fprintf(out, "\nConfigurations (the world of %s at six sizes):\n", config_world);
+    list_configs(out);
+    fputs("\nKernels, in lesson order:\n", out);
+    for (int i = 0; bev_variants[i]; i++)
+        fprintf(out, "  %-16s %-5s %s\n", bev_variants[i]->name,
+                where_names[bev_variants[i]->where], bev_variants[i]->idea);
+    fputs("\nNumber formats:\n", out);
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,
+                bev_dtypes[i].scaling);
+    fputs("\nAligns:\n", out);
+    for (int i = 0; i < BEV_ALIGN_COUNT; i++)
+        fprintf(out, "  %-16s %s\n", bev_aligns[i].name, bev_aligns[i].title);
+    fputs("\nViews:\n", out);
+    for (int i = 0; i < VIEW_COUNT; i++)
+        fprintf(out, "  %-16s %s\n", views[i].name, views[i].title);
+    fputs("\nColour maps:\n", out);
+    for (int i = 0; i < colormap_count; i++)
+        fprintf(out, "  %-16s %s\n", colormaps[i].name, colormaps[i].idea);
+}

@@ -1,0 +1,86 @@
+#include "src/cli/selection.h"
+
+#include "config.h"
+#include "src/cli/choices.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#ifdef HAVE_CUDA
+#include "src/bench/device.h"
+
+static bool open_cuda(int index, Err *err) {
+    return device_open(index, err);
+}
+#else
+static bool open_cuda(int index, Err *err) {
+    (void)index;
+    return err_set(err, ERR_DEVICE, "cuda", "configure it --with-cuda, or use --device cpu",
+                   "this build has no CUDA kernels");
+}
+#endif
+
+bool select_devices(const char *word, unsigned *where, Err *err) {
+    *where = 1u << BEV_CPU;
+    if (!strcmp(word, "cpu"))
+        return true;
+    bool automatic = !strcmp(word, "auto");
+    char *end;
+    long index = strtol(word, &end, 10);
+    bool is_number = end != word && !*end && index >= 0 && index < 1024;
+    if (!automatic && !is_number && strcmp(word, "cuda"))
+        return err_set(err, ERR_USAGE, "--device", "auto, cpu, cuda or a number from 0",
+                       "'%s' is no device", word);
+    Err why = {0};
+    if (open_cuda(is_number ? (int)index : 0, &why)) {
+        *where = automatic ? *where | 1u << BEV_CUDA : 1u << BEV_CUDA;
+        return true;
+    }
+    if (!automatic) {
+        *err = why;
+        err->kind = ERR_DEVICE;
+        return false;
+    }
+    return true;
+}
+
+static bool runs_on(const BevVariant *variant, unsigned where) {
+    return where & 1u << variant->where;
+}
+
+const BevVariant *select_kernel(const char *word, unsigned where, Err *err) {
+    const BevVariant *named = bev_variant_find(word);
+    if (named && runs_on(named, where))
+        return named;
+    for (int device = BEV_CUDA; !named && device >= BEV_CPU; device--)
+        for (int i = 0; bev_variants[i]; i++)
+            if ((int)bev_variants[i]->where == device && runs_on(bev_variants[i], where) &&
+                !strcasecmp(bev_variants[i]->title, word))
+                return bev_variants[i];
+    err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
+            where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
+    return NULL;
+}
+
+bool select_changed(const char *words, unsigned where, Selection *selection, Err *err) {
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s", words);
+    for (char *rest = copy, *word; (word = strtok_r(rest, ",/ ", &rest));) {
+        int dtype = choices_find(CHOICE_DTYPE, word), align = choices_find(CHOICE_ALIGN, word);
+        if (dtype >= 0)
+            selection->dtype = (BevDtype)dtype;
+        else if (align >= 0)
+            selection->align = (BevAlign)align;
+        else if (!choices_check(CHOICE_KERNEL, word, false, "compare", err) ||
+                 !(selection->variant = select_kernel(word, where, err)))
+            return false;
+    }
+    return true;
+}
+
+WorkloadOptions select_workload(const Options *options) {
+    return (WorkloadOptions){.time_s = options->time_s,
+                             .temperature = options->temperature,
+                             .channels = options->channels};
+}

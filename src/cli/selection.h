@@ -1,0 +1,22 @@
+/* From the words of the command line to rows of the tables. */
+#ifndef BEV_SELECTION_H
+#define BEV_SELECTION_H
+
+#include "src/bench/bench.h"
+#include "src/cli/options.h"
+
+/* Devices to run on, as a bit mask of BevWhere. "auto" takes what is there and says in one line on
+ * standard error why a GPU is not; a device asked for by name that is not there is ERR_DEVICE. */
+bool select_devices(const char *word, unsigned *where, Err *err);
+
+/* A kernel by name, or by title on the chosen devices ("v3" is cpu_v3 on the CPU, the GPU first).
+ * NULL with an error when it does not run there. */
+const BevVariant *select_kernel(const char *word, unsigned where, Err *err);
+
+/* `*selection` with the words of "fp8" or "v2,bilinear" replaced in it. */
+bool select_changed(const char *words, unsigned where, Selection *selection, Err *err);
+
+/* The options every command that opens a workload shares. */
+WorkloadOptions select_workload(const Options *options);
+
+#endif

@@ -1,0 +1,59 @@
+/* bevscope: options and subcommands. The only file that exits. */
+#include "config.h"
+
+#include "src/cli/list.h"
+#include "src/cli/options.h"
+
+#include <locale.h>
+#include <string.h>
+
+static void print_version(void) {
+    printf("%s\nCUDA kernels: %s\nLicence: MIT\n", PACKAGE_STRING,
+#ifdef HAVE_CUDA
+           "yes"
+#else
+           "no"
+#endif
+    );
+}
+
+/* Words that stand in place of a command. */
+static bool answer(const char *word) {
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
+        options_help(stdout);
+    else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
+        print_version();
+    else if (!strcmp(word, "--list") || !strcmp(word, "-l"))
+        list_everything(stdout);
+    else if (!strcmp(word, "--man"))
+        options_man(stdout);
+    else
+        return false;
+    return true;
+}
+
+static int complain(const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    fprintf(stderr, "bevscope: %s\n", line);
+    return err->kind;
+}
+
+int main(int argc, char **argv) {
+    setlocale(LC_CTYPE, "");
+    if (argc < 2) {
+        options_help(stderr);
+        return ERR_USAGE;
+    }
+    if (answer(argv[1]))
+        return 0;
+    Options options;
+    Err err = {0};
+    if (!options_parse(&options, argc, argv, &err))
+        return complain(&err);
+    if (options.help) {
+        options_help_command(options.command, stdout);
+        return 0;
+    }
+    return commands[options.command].run(&options, &err) ? 0 : complain(&err);
+}
