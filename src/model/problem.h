@@ -1,27 +1,26 @@
-/* From a scene to what a kernel sees: features encoded, map built, output sized and scaled. */
+/* From features and a map to what a kernel sees: values encoded, output sized and scaled. */
 #ifndef BEV_PROBLEM_H
 #define BEV_PROBLEM_H
 
-#include "src/model/scene.h"
+#include "src/model/features.h"
 
-/* A problem in host memory that owns its arrays. `features` are the FP32 originals, for gate B. */
+/* A problem in host memory that owns its tensors. `features` are the FP32 originals, for gate B. */
 typedef struct {
     BevProblem view; /* hand `&hosted.view` to the kernels */
-    Features features;
-    bool owns_features, owns_map;
-    int64_t saturated; /* values clipped by the format while encoding */
+    Features features;  /* borrowed */
+    float *own_weights; /* in place of the borrowed map's weights; else NULL */
+    int64_t saturated;  /* finite values that the format's range clipped while encoding */
 } HostProblem;
+
+/* Allocates tensors of zeros with scale 1 for `dtype` and borrows `map`. Free with problem_free. */
+bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                  const BevMap *map, Err *err);
 
 /* Encodes `features` (borrowed: must outlive the problem) with `dtype` and borrows `map`.
  * Scales: depth and feat from their largest absolute value; the output's from the FP32 pooling
  * result (calibration by maximum), 1 where the output format has no scale. */
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
-
-/* The whole way from a scene: renders or takes its tensors, builds or takes its map. A scene with
- * index arrays only accepts only the align its map has (weights or not). */
-bool problem_build(HostProblem *problem, const Scene *scene, BevDtype dtype, BevAlign align,
-                   double time_s, Err *err);
 
 void problem_free(HostProblem *problem);
 

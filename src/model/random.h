@@ -1,0 +1,25 @@
+/* A seeded stream of random numbers, the same on every machine (splitmix64). */
+#ifndef BEV_RANDOM_H
+#define BEV_RANDOM_H
+
+#include <stdint.h>
+
+/* `state` is any number, the seed; each call advances it. */
+static inline uint64_t random_bits(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* Uniform in [0, 1). */
+static inline double random_unit(uint64_t *state) {
+    return (double)(random_bits(state) >> 11) * 0x1p-53;
+}
+
+/* Uniform in [0, count). */
+static inline int64_t random_below(uint64_t *state, int64_t count) {
+    return (int64_t)(random_unit(state) * (double)count);
+}
+
+#endif
