@@ -116,6 +116,9 @@ typedef struct BevVariant {
     unsigned dtypes, aligns;                /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT];   /* type of the running sum, per format; default FP32 */
     bool deterministic;                     /* two runs give the same bits */
+    /* feat is (camera, c, h, w) and out (c, cell) for this variant. Whoever runs it hands it such
+     * tensors and turns the output round again, outside the timed launch. */
+    bool channels_first;
     bool wrong_on_purpose;                  /* shown, timed, and expected to fail the gates */
     /* A reason why this variant cannot run the problem, or NULL. Cheap, never reads arrays. */
     const char *(*unsupported)(const BevProblem *problem);

@@ -12,7 +12,7 @@
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
-enum { WARP = 32, MAX_CHANNELS = 1024 };
+constexpr int WARP = 32, MAX_CHANNELS = 1024;
 
 // ---- errors ---------------------------------------------------------------------------------
 
@@ -165,8 +165,7 @@ template <BevDtype D, bool W> __device__ inline float depth_at(const Pool &pool,
     return W ? d * pool.weights[t] : d;
 }
 
-// ---- features: one and eight at a time
-// ------------------------------------------------------------
+// ---- features: one and eight at a time ---------------------------------------------------------
 
 // Feature (row, c), 0 <= c < channels, without the tensor scale.
 template <BevDtype D> __device__ inline float feat_at(const Pool &pool, int64_t row, int c) {
@@ -247,6 +246,15 @@ __device__ inline void feat8_tail(const Pool &pool, int64_t row, int c, int n, f
         values[i] = i < n ? feat_at<D>(pool, row, c + i) : 0.0f;
 }
 
+// Either of the two. A: rows_aligned(). Lanes past the last channel get zeros.
+template <BevDtype D, bool A>
+__device__ inline void feat8(const Pool &pool, int64_t row, int c, float values[8]) {
+    if constexpr (A || D == BEV_NVFP4)
+        feat8_at<D>(pool, row, c, values);
+    else
+        feat8_tail<D>(pool, row, c, pool.channels - c, values);
+}
+
 // ---- outputs ------------------------------------------------------------------------------------
 
 // Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.
@@ -295,8 +303,51 @@ __device__ inline void out8_tail(const Pool &pool, int64_t cell, int c, int n,
             out_put<D>(pool, cell, c + i, sums[i]);
 }
 
-// ---- launching
-// ------------------------------------------------------------------------------------
+template <BevDtype D, bool A, bool STREAM = false>
+__device__ inline void out8(const Pool &pool, int64_t cell, int c, const float sums[8]) {
+    if constexpr (A)
+        out8_put<D, STREAM>(pool, cell, c, sums);
+    else
+        out8_tail<D>(pool, cell, c, pool.channels - c, sums);
+}
+
+// ---- plans ------------------------------------------------------------------------------------
+
+// The shape of every `prepare`: a zeroed Plan, filled by `build`; released again when that fails.
+template <typename Plan>
+static inline bool make_plan(const BevProblem *problem,
+                             bool (*build)(const BevProblem *, Plan *, Err *),
+                             void (*release)(BevPlan *), BevPlan **plan, Err *err) {
+    Plan *made = new Plan();
+    bool ok = build(problem, made, err);
+    if (!ok)
+        release((BevPlan *)made);
+    *plan = ok ? (BevPlan *)made : NULL;
+    return ok;
+}
+
+// ---- launching ---------------------------------------------------------------------------------
+
+// i / n with the remainder, for 0 <= i and 0 < n. Nearly every i fits 32 bits, where the division
+// is several times cheaper; the branch goes the same way for whole blocks.
+__device__ inline int64_t divide(int64_t i, int n, int *remainder) {
+    int64_t quotient = i >> 32 ? i / n : (int64_t)((uint32_t)i / (uint32_t)n);
+    *remainder = (int)(i - quotient * n);
+    return quotient;
+}
+
+// Number of this thread in a one-dimensional grid.
+__device__ inline int64_t thread_number() {
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+// Zeroes the whole output: the all-zero code is 0 in every format. For rungs that write only the
+// cells that have points.
+static inline bool out_clear(const BevProblem *problem, const char *where, cudaStream_t stream,
+                             Err *err) {
+    TRY_CUDA(where, cudaMemsetAsync(problem->out.data, 0, bev_tensor_bytes(&problem->out), stream));
+    return true;
+}
 
 // Blocks of `per_block` that cover `count` items. 2^31 blocks of 256 would need a terabyte.
 static inline unsigned blocks_for(int64_t count, int64_t per_block) {
@@ -350,6 +401,37 @@ enum {
 // Why no CUDA rung takes this problem, or NULL.
 static inline const char *channels_unsupported(const BevProblem *problem) {
     return problem->shape.channels > MAX_CHANNELS ? "more than 1,024 channels" : NULL;
+}
+
+// ---- traffic models ---------------------------------------------------------------------------
+
+static inline double bytes_of(BevDtype dtype, double elements) {
+    double bits = bev_dtypes[dtype].bits + (dtype == BEV_NVFP4 ? 8.0 / (int)BEV_BLOCK : 0.0);
+    return elements * bits / 8;
+}
+
+static inline double out_bytes(const BevProblem *problem) {
+    const BevShape *shape = &problem->shape;
+    return bytes_of(problem->out.dtype, (double)(shape->nx * shape->ny * shape->channels));
+}
+
+// The output rows of cells that have points.
+static inline double interval_out_bytes(const BevProblem *problem) {
+    return bytes_of(problem->out.dtype,
+                    (double)problem->map.intervals * (double)problem->shape.channels);
+}
+
+// What an interval owner reads when index, depth and weight of a point are read `passes` times (a
+// warp's equal addresses count once) and features once; and the output written once.
+static inline BevTraffic owner_traffic(const BevProblem *problem, double passes) {
+    double points = (double)problem->map.points, intervals = (double)problem->map.intervals;
+    BevTraffic traffic = {};
+    traffic.feat = bytes_of(problem->dtype, points * (double)problem->shape.channels);
+    traffic.depth = bytes_of(problem->depth.dtype, points) * passes;
+    traffic.index = (points * 8 + intervals * 12) * passes;
+    traffic.weight = problem->map.weights ? points * 4 * passes : 0;
+    traffic.out_write = out_bytes(problem);
+    return traffic;
 }
 
 #endif
