@@ -255,6 +255,31 @@ __device__ inline void feat8(const Pool &pool, int64_t row, int c, float values[
         feat8_tail<D>(pool, row, c, pool.channels - c, values);
 }
 
+// Eight features as half pairs, exact; for NVFP4 without the block scale, which the caller folds
+// into the depth. Formats that fit a half only.
+template <BevDtype D, bool A>
+__device__ inline void feat8_half2(const Pool &pool, int64_t row, int c, __half2 pairs[4]) {
+    static_assert(D == BEV_FP16 || D == BEV_FP8 || D == BEV_NVFP4);
+    if constexpr (D == BEV_NVFP4) {
+        int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+        half2_from_e2m1x8(__ldg((const uint32_t *)pool.feat + block * 2 + c % BEV_BLOCK / 8),
+                          pairs);
+    } else if constexpr (!A) {
+        float values[8];
+        feat8_tail<D>(pool, row, c, pool.channels - c, values);
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            pairs[i] = __floats2half2_rn(values[2 * i], values[2 * i + 1]);
+    } else if constexpr (D == BEV_FP16) {
+        uint4 raw = __ldg((const uint4 *)((const __half *)pool.feat + row * pool.channels + c));
+        memcpy(pairs, &raw, sizeof raw);
+    } else {
+        uint2 raw = __ldg((const uint2 *)((const uint8_t *)pool.feat + row * pool.channels + c));
+        pairs[0] = half2_from_e4m3(raw.x & 0xffff), pairs[1] = half2_from_e4m3(raw.x >> 16);
+        pairs[2] = half2_from_e4m3(raw.y & 0xffff), pairs[3] = half2_from_e4m3(raw.y >> 16);
+    }
+}
+
 // ---- outputs ------------------------------------------------------------------------------------
 
 // Writes the finished sum of (cell, c), scaled and encoded. D is the problem's format.
