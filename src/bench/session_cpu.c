@@ -1,0 +1,219 @@
+#include "src/bench/backend.h"
+
+#include "kernels/codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PREPARE_REPEATS = 3, MIN_SAMPLES = 5 };
+
+static const double SETTLE = 0.15;        /* a machine shared with others drifts by less */
+static const double MIN_SAMPLE_US = 20;   /* the clock's own cost disappears in this */
+static const size_t MAX_FLUSH = 64 << 20; /* more takes longer than what it is to measure */
+
+typedef struct {
+    const BevVariant *variant;
+    const BevProblem *problem;
+    BevPlan *plan;
+    uint64_t inputs; /* fingerprint, taken when the session was opened */
+} State;
+
+static double now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* ---- inputs
+ * -------------------------------------------------------------------------------------- */
+
+/* Each step is a bijection of the state, so a change of one word is seen with certainty, and any
+ * other change missed with odds of 2^-64. */
+static uint64_t fingerprint(uint64_t state, const void *bytes, size_t count) {
+    const unsigned char *p = bytes;
+    for (; bytes && count; count -= count < 8 ? count : 8, p += 8) {
+        uint64_t word = 0;
+        memcpy(&word, p, count < 8 ? count : 8);
+        state = (state ^ word) * 0x9e3779b97f4a7c15;
+        state ^= state >> 32;
+    }
+    return state;
+}
+
+static uint64_t tensor_fingerprint(uint64_t state, const BevTensor *t) {
+    state = fingerprint(state, t->data, bev_code_bytes(t->dtype, t->rows, t->row_len));
+    return fingerprint(state, t->block_scales,
+                       bev_block_scale_bytes(t->dtype, t->rows, t->row_len));
+}
+
+static uint64_t inputs_fingerprint(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
+    uint64_t state = tensor_fingerprint(1, &problem->depth);
+    state = tensor_fingerprint(state, &problem->feat);
+    state = fingerprint(state, map->ranks_depth, points * sizeof *map->ranks_depth);
+    state = fingerprint(state, map->ranks_feat, points * sizeof *map->ranks_feat);
+    state = fingerprint(state, map->ranks_bev, points * sizeof *map->ranks_bev);
+    state = fingerprint(state, map->interval_starts, intervals * sizeof *map->interval_starts);
+    state = fingerprint(state, map->interval_lengths, intervals * sizeof *map->interval_lengths);
+    return fingerprint(state, map->weights, points * sizeof *map->weights);
+}
+
+static bool cpu_inputs_untouched(void *state, Err *err) {
+    const State *s = state;
+    if (inputs_fingerprint(s->problem) == s->inputs)
+        return true;
+    return err_set(err, ERR_FAILED, s->variant->name, "", "the kernel changed its inputs");
+}
+
+/* ---- one launch
+ * ------------------------------------------------------------------------------------ */
+
+static void cpu_close(void *state) {
+    State *s = state;
+    if (s && s->variant->release)
+        s->variant->release(s->plan);
+    free(s);
+}
+
+static bool cpu_prepare(State *s, double *prepare_us, Err *err) {
+    *prepare_us = 0;
+    if (!s->variant->prepare)
+        return true;
+    double times[PREPARE_REPEATS];
+    for (int i = 0; i < PREPARE_REPEATS; i++) {
+        s->variant->release(s->plan);
+        s->plan = NULL;
+        double start = now_us();
+        if (!s->variant->prepare(s->problem, &s->plan, err))
+            return false;
+        times[i] = now_us() - start;
+    }
+    *prepare_us = timing_median(times, PREPARE_REPEATS);
+    return true;
+}
+
+static bool cpu_open(void **state, const BevVariant *variant, const BevProblem *host,
+                     double *prepare_us, Err *err) {
+    State *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
+    s->variant = variant;
+    s->problem = host;
+    s->inputs = inputs_fingerprint(host);
+    if (!cpu_prepare(s, prepare_us, err)) {
+        cpu_close(s);
+        return false;
+    }
+    *state = s;
+    return true;
+}
+
+static bool cpu_poison(void *state, Err *err) {
+    (void)err;
+    const State *s = state;
+    memset(s->problem->out.data, 0xff, bev_tensor_bytes(&s->problem->out));
+    return true;
+}
+
+static bool cpu_run(void *state, Err *err) {
+    const State *s = state;
+    return s->variant->launch(s->problem, s->plan, NULL, err);
+}
+
+static bool cpu_read(void *state, void *codes, Err *err) {
+    (void)err;
+    const State *s = state;
+    memcpy(codes, s->problem->out.data, bev_tensor_bytes(&s->problem->out));
+    return true;
+}
+
+/* ---- timing
+ * ------------------------------------------------------------------------------------------ */
+
+/* Twice the last-level cache where the system says its size, but not more than MAX_FLUSH: on
+ * machines with larger caches "cold" means out of the cores' own caches. */
+static size_t flush_bytes(void) {
+    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return cache > 0 && (size_t)cache < MAX_FLUSH / 2 ? (size_t)cache * 2 : MAX_FLUSH;
+}
+
+/* Every thread writes its share, so that each core's own caches are flushed as well. */
+static void flush(unsigned char *bytes, size_t count) {
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < count; i += 64)
+        bytes[i]++;
+}
+
+/* Runs until the caches, the clock frequency and the thread team are warm; gives the time of one
+ * launch. */
+static bool warm_up(State *s, double min_warm_ms, double *launch_us, Err *err) {
+    double start = now_us(), elapsed = 0;
+    int launches = 0;
+    do {
+        if (!cpu_run(s, err))
+            return false;
+        launches++;
+        elapsed = now_us() - start;
+    } while (elapsed < min_warm_ms * 1e3);
+    *launch_us = elapsed / launches;
+    return true;
+}
+
+static bool sample(State *s, int inner, double *sample_us, Err *err) {
+    double start = now_us();
+    for (int i = 0; i < inner; i++)
+        if (!cpu_run(s, err))
+            return false;
+    *sample_us = (now_us() - start) / inner;
+    return true;
+}
+
+static bool collect(State *s, const TimingOptions *options, unsigned char *flushed, double *samples,
+                    Timing *timing, Err *err) {
+    double launch_us, start = now_us();
+    if (!warm_up(s, options->min_warm_ms, &launch_us, err))
+        return false;
+    int inner = 1, count = 0;
+    if (!flushed && launch_us < MIN_SAMPLE_US)
+        inner = (int)(MIN_SAMPLE_US / launch_us) + 1;
+    while (count < options->samples) {
+        if (flushed)
+            flush(flushed, flush_bytes());
+        if (!sample(s, inner, &samples[count], err))
+            return false;
+        count++;
+        if (count >= MIN_SAMPLES && now_us() - start > options->max_s * 1e6)
+            break;
+    }
+    timing->inner = inner;
+    timing_summarize(samples, count, SETTLE, timing);
+    return true;
+}
+
+static bool time_launches(void *state, CacheState cache, const TimingOptions *options,
+                          Timing *timing, Err *err) {
+    State *s = state;
+    double *samples = malloc((size_t)options->samples * sizeof *samples);
+    unsigned char *flushed = cache == CACHE_COLD ? calloc(1, flush_bytes()) : NULL;
+    bool ok = samples && (flushed || cache == CACHE_WARM);
+    if (ok)
+        ok = collect(s, options, flushed, samples, timing, err);
+    else
+        err_set(err, ERR_FAILED, s->variant->name, "", "out of memory");
+    free(samples);
+    free(flushed);
+    return ok;
+}
+
+const SessionBackend session_cpu_backend = {
+    .open = cpu_open,
+    .close = cpu_close,
+    .poison = cpu_poison,
+    .run = cpu_run,
+    .read = cpu_read,
+    .inputs_untouched = cpu_inputs_untouched,
+    .time = time_launches,
+};
