@@ -84,12 +84,12 @@ static bool judge_variant(Judge *judge, const BevVariant *variant, VerifyRow *ro
         return false;
     row->same_bits = !memcmp(judge->codes, judge->again, judge->code_bytes);
     row->kernel = gate_kernel(view, variant->accumulate[view->dtype], judge->codes,
-                              judge->reference, judge->abs_sum);
+                              judge->reference, judge->abs_sum, NULL);
     row->format = format_error(view, judge->codes, judge->truth);
     row->format_verdict = gate_format(view->dtype, &row->format);
     if (!run(variant, &judge->exact.view, judge->codes, NULL, err))
         return false;
-    row->exact = gate_exact(&judge->exact.view, judge->codes, judge->exact_reference);
+    row->exact = gate_exact(&judge->exact.view, judge->codes, judge->exact_reference, NULL);
     row->passed = row->kernel.verdict == GATE_PASS && row->format_verdict == GATE_PASS &&
                   row->exact.verdict == GATE_PASS && (row->same_bits || !variant->deterministic);
     return true;
