@@ -17,8 +17,8 @@ static void print_version(void) {
     );
 }
 
-/* Words that stand in place of a command. */
-static bool answer(const char *word) {
+/* Words that stand in place of a command; false when `word` is none of them. */
+static bool answer(const char *word, int *status) {
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         options_help(stdout);
     else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
@@ -29,6 +29,10 @@ static bool answer(const char *word) {
         options_man(stdout);
     else
         return false;
+    if (fflush(stdout) != 0) {
+        perror("bevscope: standard output");
+        *status = ERR_FAILED;
+    }
     return true;
 }
 
@@ -45,8 +49,9 @@ int main(int argc, char **argv) {
         options_help(stderr);
         return ERR_USAGE;
     }
-    if (answer(argv[1]))
-        return 0;
+    int status = 0;
+    if (answer(argv[1], &status))
+        return status;
     Options options;
     Err err = {0};
     if (!options_parse(&options, argc, argv, &err))

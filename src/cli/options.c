@@ -242,7 +242,7 @@ static bool find_command(Options *options, const char *word, Err *err) {
 
 bool options_parse(Options *options, int argc, char **argv, Err *err) {
     *options = (Options){.device = "auto", .format = "table", .timing = "recorded",
-                         .view = "color", .theme = "light"};
+                         .theme = "light"};
     if (!find_command(options, argv[1], err))
         return false;
     bool only_arguments = false;

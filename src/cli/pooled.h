@@ -1,0 +1,29 @@
+/* One kernel run made ready to be shown: its output decoded, with the figures that go beside it. */
+#ifndef BEV_POOLED_H
+#define BEV_POOLED_H
+
+#include "src/bench/bench.h"
+#include "src/bench/gates.h"
+#include "src/bench/recorded.h"
+
+typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
+
+typedef struct {
+    Selection selection;
+    HostProblem problem;
+    void *codes;          /* the output as stored */
+    float *values;        /* (cell, c), decoded */
+    double latency_us;    /* 0: unknown */
+    bool latency_recorded;
+} Pooled;
+
+/* Runs `selection` once on the workload and, as `latency` asks, times it or looks it up. The
+ * workload must outlive the result. */
+bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, Selection selection,
+                LatencyWanted latency, const RecordedSet *recorded, Err *err);
+void pooled_free(Pooled *pooled);
+
+/* FP64 pooling of the original FP32 inputs, malloc'd; NULL with an error. */
+double *pooled_truth(Workload *workload, BevAlign align, Err *err);
+
+#endif

@@ -1,0 +1,39 @@
+# Test Anything Protocol for shell tests; source it. The counterpart of tap.h.
+tap_count=0
+tap_failures=0
+
+# tap_ok STATUS NAME
+tap_ok() {
+    tap_count=$((tap_count + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $tap_count - $2"
+    else
+        tap_failures=$((tap_failures + 1))
+        echo "not ok $tap_count - $2"
+    fi
+}
+
+# tap_run NAME COMMAND...: passes when the command does.
+tap_run() {
+    tap_name=$1
+    shift
+    "$@"
+    tap_ok $? "$tap_name"
+}
+
+tap_skip() { # NAME REASON
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+tap_skip_all() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+tap_done() {
+    [ "$tap_count" -gt 0 ] || tap_ok 1 "no check ran"
+    echo "1..$tap_count"
+    [ "$tap_failures" = 0 ]
+    exit
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# The command line as users and scripts meet it: exit status, one-line errors, formats.
+. "${SRCDIR:-.}/tests/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# expect STATUS PATTERN ARGUMENTS...: exit status, and the one line on standard error.
+expect() {
+    status=$1 pattern=$2
+    shift 2
+    "$BEVSCOPE" "$@" >"$folder/out" 2>"$folder/err"
+    got=$?
+    ok=0
+    [ "$got" = "$status" ] || ok=1
+    if [ -n "$pattern" ]; then
+        grep -qE -e "$pattern" "$folder/err" || ok=1
+        [ "$(wc -l <"$folder/err")" = 1 ] || ok=1
+    fi
+    [ $ok = 0 ] || { echo "# exit $got instead of $status:"; sed 's/^/# /' "$folder/err"; }
+    tap_ok $ok "bevscope $*: exit $status $pattern"
+}
+
+expect 0 '' --help
+expect 0 '' --version
+expect 0 '' --list
+expect 0 '' --man
+for command in snapshot verify bench info export; do
+    expect 0 '' $command --help
+done
+expect 2 'did you mean bench' bnech
+expect 2 'did you mean --dtype' bench --dtpye fp8
+expect 2 'did you mean fp16' bench toy --dtype fp61
+expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis -o "$folder/x.png"
+expect 2 'no picture is named' snapshot toy
+expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
+expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
+expect 2 'LOW:HIGH' snapshot toy --range 3:1 -o "$folder/x.png"
+expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
+expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
+expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"
+expect 2 'needs a value' bench toy --dtype
+expect 2 'is no device' info --device tpu
+expect 4 'cuda|CUDA|driver|device' info --device 7
+expect 4 'does not run' bench toy --device cpu --kernel race
+expect 1 'did you mean|bevscope --list' info intersektion
+expect 1 'folder|directory' snapshot toy -o "$folder/none/x.png"
+
+expect 0 '' info toy --format json --device cpu
+tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/null
+
+expect 0 '' verify toy --format json --device cpu
+cat >"$folder/verify.py" <<'PY'
+import json, sys
+report = json.load(open(sys.argv[1]))
+rows = report["results"]
+assert report["failed"] == 0 and report["passed"] == len(rows) - report["skipped"] > 0, report
+for row in rows:
+    assert row["gate_a"] == row["gate_b"] == row["gate_c"] == "pass", row
+    for key in ("max_abs", "rel_l2", "cosine"):
+        assert isinstance(row[key], (int, float)), (key, row)
+    for key in ("scene", "variant", "where", "dtype", "align"):
+        assert isinstance(row[key], str), (key, row)
+PY
+tap_run 'verify --format json: every gate passes, numbers are numbers' \
+    python3 "$folder/verify.py" "$folder/out"
+
+expect 0 '' bench toy --quick --format json --device cpu --dtype all --align nearest,bilinear
+cat >"$folder/bench.py" <<'PY'
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["machine"]["threads"] >= 1
+rows = report["results"]
+assert {row["variant"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3"}
+assert {row["cache"] for row in rows} == {"warm", "cold"}
+assert {row["align"] for row in rows} == {"nearest", "bilinear"}
+assert len({row["dtype"] for row in rows}) == 5
+for row in rows:
+    assert row["p99_us"] >= row["p95_us"] >= row["median_us"] > 0, row
+    assert row["points"] > 0 and row["intervals"] > 0 and row["channels"] > 0, row
+    assert row["prepare_us"] >= 0 and row["speedup_over_v2"] > 0, row
+PY
+tap_run 'bench --format json: percentiles in order, every selection there' \
+    python3 "$folder/bench.py" "$folder/out"
+
+for format in table markdown csv; do
+    expect 0 '' bench toy --quick --format $format --device cpu --dtype fp16
+    [ "$(grep -c cpu_v3 "$folder/out")" = 2 ]
+    tap_ok $? "bench --format $format shows both cache states"
+done
+
+# Pictures: same scene, same options, same bytes; nothing but the picture is left behind.
+for name in a.png b.png a.svg b.svg; do
+    expect 0 '' snapshot toy -o "$folder/$name" --device cpu
+done
+tap_run 'same options, same PNG' cmp "$folder/a.png" "$folder/b.png"
+tap_run 'same options, same SVG' cmp "$folder/a.svg" "$folder/b.svg"
+expect 0 '' snapshot toy --compare bilinear,fp8 --view norm -o "$folder/a.png" --device cpu
+expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o "$folder/a.png" --device cpu
+! cmp -s "$folder/a.png" "$folder/b.png"
+tap_ok $? 'another view gives another picture'
+
+# A scene through NumPy's format and back: the same picture of the same numbers.
+expect 0 '' export toy "$folder/toy.npz"
+expect 0 '' snapshot "$folder/toy.npz" --view norm --dtype fp32 --title same -o "$folder/npz.png" \
+    --device cpu --timing off --no-outlines
+expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.png" \
+    --device cpu --timing off --no-outlines
+
+# Every write is checked.
+if [ -w /dev/full ]; then
+    "$BEVSCOPE" --list >/dev/full 2>/dev/null
+    [ $? = 1 ]
+    tap_ok $? 'a full disk is not silent'
+fi
+tap_done

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Every header compiles alone, so that none leans on what its users happen to include first.
+. "${SRCDIR:-.}/tests/tap.sh"
+cd "${SRCDIR:-.}" || exit 1
+
+flags=$(pkg-config --cflags cairo jansson libzip sdl2 ncursesw 2>/dev/null ||
+    pkg-config --cflags cairo jansson libzip)
+for header in kernels/*.h src/*/*.h; do
+    # shellcheck disable=SC2086
+    echo "#include \"$header\"" | ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -I. \
+        -I"${BUILDDIR:-.}" $flags -fsyntax-only -x c -
+    tap_ok $? "$header"
+done
+tap_done
