@@ -1,0 +1,27 @@
+/* Published facts of GPUs, to ask "what if": on a real device the driver is asked instead. */
+#ifndef BEV_GPUS_H
+#define BEV_GPUS_H
+
+#include <stdbool.h>
+
+typedef struct {
+    const char *name;  /* command line and scripts: "a6000" */
+    const char *title; /* "RTX A6000" */
+    int cc_major, cc_minor;
+    int sms;
+    double l2_bytes; /* 2^20 bytes a megabyte, as the makers count */
+    double dram_gbps;
+    double fp32_tflops; /* NaN: not published */
+    bool converts_fp8;  /* in hardware */
+} Gpu;
+
+extern const Gpu gpus[];
+extern const int gpu_count;
+
+/* The row of that name, or NULL. */
+const Gpu *gpu_find(const char *name);
+
+/* The row whose title is part of the name a driver gives ("NVIDIA H200"), or NULL. */
+const Gpu *gpu_of_device(const char *device_name);
+
+#endif
