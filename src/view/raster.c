@@ -30,10 +30,7 @@ static ValueRange range_of_sorted(const ViewInfo *view, const float *values, siz
     if (!n)
         return range;
     double lowest = values[0], highest = values[n - 1];
-    if (view->symmetric) {
-        range.hi = fmax(fabs(lowest), fabs(highest));
-        range.lo = -range.hi;
-    } else if (view->logarithmic) {
+    if (view->logarithmic) {
         range.lo = lowest;
         range.hi = highest;
     } else {
@@ -47,6 +44,13 @@ static ValueRange range_of_sorted(const ViewInfo *view, const float *values, siz
 
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
     const ViewInfo *view = &views[fields[0]->view];
+    if (view->symmetric) {
+        *range = (ValueRange){0};
+        for (int i = 0; i < count; i++)
+            range->hi = fmax(range->hi, range_symmetric(fields[i]).hi);
+        range->lo = -range->hi;
+        return true;
+    }
     size_t cells = 0;
     for (int i = 0; i < count; i++)
         cells += (size_t)(fields[i]->nx * fields[i]->ny);
@@ -58,6 +62,14 @@ bool range_auto(const CellField *const fields[], int count, ValueRange *range, E
     *range = range_of_sorted(view, values, n);
     free(values);
     return true;
+}
+
+ValueRange range_symmetric(const CellField *field) {
+    double largest = 0;
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        if (counts(field, cell, false))
+            largest = fmax(largest, fabs(field->value[cell]));
+    return (ValueRange){.lo = -largest, .hi = largest};
 }
 
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi) {

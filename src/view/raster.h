@@ -18,6 +18,9 @@ typedef struct {
  * lo == hi when all values are equal; 0..0 without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
+/* 0 in the middle, the largest magnitude at both ends: for a difference of two fields. */
+ValueRange range_symmetric(const CellField *field);
+
 /* The range the user locked; counts whether values lie beyond. */
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi);
 

@@ -1,0 +1,86 @@
+/* The documentation figure: a BEV grid with everything a reader needs to understand it. Pure: the
+ * same spec gives the same bytes. */
+#ifndef BEV_FIGURE_H
+#define BEV_FIGURE_H
+
+#include "src/model/features.h"
+#include "src/model/geometry.h"
+#include "src/model/source.h"
+#include "src/model/world.h"
+#include "src/view/colormap.h"
+#include "src/view/decode.h"
+#include "src/view/image.h"
+
+/* One pooling result. Strings that are NULL print "n/a". */
+typedef struct {
+    const char *kernel, *dtype, *align, *device;
+    double latency_us;
+    FigureSource latency_source;
+    const float *pooled; /* (cell, c) */
+    const double *truth; /* (cell, c) in FP64, or NULL */
+    const BevMap *map;   /* or NULL */
+} FigureSelection;
+
+/* A table beside or under the picture. The first column is left-aligned, the others to the right.
+ */
+typedef struct {
+    const char *title;
+    int columns, rows;
+    const char *const *header; /* (columns) */
+    const char *const *cells;  /* (rows, columns) */
+    int highlight;             /* row that the picture shows, or -1 */
+    const char *note;          /* under the table, or NULL */
+} FigureTable;
+
+typedef enum { THEME_LIGHT, THEME_DARK, THEME_COUNT } FigureTheme;
+extern const char *const figure_themes[THEME_COUNT]; /* "light", "dark" */
+
+enum { FIGURE_MAX_SELECTIONS = 2 };
+
+typedef struct {
+    const char *title;    /* of the scene */
+    const char *subtitle; /* NULL: made from the view */
+    ViewKind view;
+    int64_t channel;          /* VIEW_CHANNEL */
+    const Colormap *colormap; /* NULL: the view's own */
+    bool range_locked;        /* else automatic */
+    double range_lo, range_hi;
+
+    int64_t nx, ny, channels;
+    int selection_count; /* 2: side by side, and their difference */
+    FigureSelection selections[FIGURE_MAX_SELECTIONS];
+
+    const Rig *rig;             /* NULL: axes in cells, no ego vehicle, no cameras */
+    const World *world;         /* NULL: no outlines */
+    const Embedding *embedding; /* NULL: no colour and class views */
+    const CameraViews *cameras; /* NULL: no strip of camera views */
+    double time_s;
+    bool outlines; /* footprints of the true solids */
+
+    const FigureTable *table; /* or NULL */
+    FigureTheme theme;
+    double scale; /* pixels per unit; 0: 1, about 1,600 pixels wide */
+} FigureSpec;
+
+/* The figure as pixels, or as an SVG document in malloc'd memory. */
+bool figure_image(const FigureSpec *spec, Image *image, Err *err);
+bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err);
+
+/* Where each piece of text ended up, in units of the page: so that a test can prove that nothing
+ * overlaps and nothing leaves the page. */
+typedef struct {
+    double x, y, w, h;
+    char text[96];
+} FigureText;
+
+typedef struct {
+    double w, h; /* page */
+    FigureText *texts;
+    size_t count, capacity;
+    bool failed; /* no memory */
+} FigureLayout;
+
+bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
+void figure_layout_free(FigureLayout *layout);
+
+#endif

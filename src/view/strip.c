@@ -1,0 +1,71 @@
+/* What the cameras see, in the order of the rig. */
+#include "src/view/parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { PICTURE_GAP = 12, NAME_SPACE = 20, MAX_PICTURE_W = 540 };
+
+/* Up to four in one row; more in two rows, so that six make front and back. */
+static int columns_for(int64_t cameras) {
+    return (int)(cameras <= 4 ? cameras : cameras <= 12 ? (cameras + 1) / 2 : (cameras + 2) / 3);
+}
+
+static bool camera_image(const CameraViews *cameras, int64_t camera, Image *image, Err *err) {
+    if (!image_init(image, cameras->w, cameras->h, err))
+        return false;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            const float *p =
+                cameras->color + 3 * ((camera * cameras->h + y) * cameras->w + (int64_t)x);
+            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
+            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
+        }
+    return true;
+}
+
+static bool draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box, Err *err) {
+    const FigureSpec *spec = figure->spec;
+    char number[32];
+    snprintf(number, sizeof number, "camera %lld", (long long)camera);
+    bool named = spec->rig && camera < spec->rig->camera_count;
+    TextStyle style = style_muted(pen);
+    pen_text(pen, box.x, box.y + box.h + 5 + 0.8 * SIZE_SMALL, box.w, &style,
+             named ? spec->rig->cameras[camera].name : number);
+    if (pen->measuring)
+        return true;
+    Image image;
+    if (!camera_image(spec->cameras, camera, &image, err))
+        return false;
+    bool drawn = pen_picture(pen, box, &image, err);
+    image_free(&image);
+    return drawn;
+}
+
+/* Width over height of the network's input, which the views cover whatever their resolution. */
+static double aspect_of(const FigureSpec *spec) {
+    if (spec->rig)
+        return (double)spec->rig->frustum.input_w / spec->rig->frustum.input_h;
+    return (double)spec->cameras->w / (double)spec->cameras->h;
+}
+
+bool strip_block(Pen *pen, const Figure *figure, double x, double top, double w, double *height,
+                 Err *err) {
+    const CameraViews *cameras = figure->spec->cameras;
+    *height = 0;
+    if (!cameras || !cameras->cameras)
+        return true;
+    int columns = columns_for(cameras->cameras);
+    int rows = (int)((cameras->cameras + columns - 1) / columns);
+    double picture_w = fmin(floor((w - PICTURE_GAP * (columns - 1)) / columns), MAX_PICTURE_W);
+    double picture_h = round(picture_w / aspect_of(figure->spec));
+    for (int64_t camera = 0; camera < cameras->cameras; camera++) {
+        Box box = {x + (double)(camera % columns) * (picture_w + PICTURE_GAP),
+                   top + (double)(camera / columns) * (picture_h + NAME_SPACE + PICTURE_GAP / 2.0),
+                   picture_w, picture_h};
+        if (!draw_camera(pen, figure, camera, box, err))
+            return false;
+    }
+    *height = rows * (picture_h + NAME_SPACE + PICTURE_GAP / 2.0);
+    return true;
+}
