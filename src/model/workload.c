@@ -57,16 +57,21 @@ void workload_close(Workload *workload) {
     memset(workload, 0, sizeof *workload);
 }
 
+/* Whether the index arrays in the scene's file are the map for `align`. */
+static bool has_own_map(const Scene *scene, BevAlign align) {
+    return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
+}
+
 bool workload_has_align(const Workload *workload, BevAlign align) {
     const Scene *scene = &workload->scene;
-    return scene->has_rig || (align == BEV_NEAREST) == (scene->map.weights == NULL);
+    return scene->has_rig || has_own_map(scene, align);
 }
 
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     Scene *scene = &workload->scene;
+    if (has_own_map(scene, align))
+        return &scene->map;
     if (!scene->has_rig) {
-        if (workload_has_align(workload, align))
-            return &scene->map;
         err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
                 "its index arrays %s weights, so --align %s is not possible",
                 scene->map.weights ? "have" : "have no", bev_aligns[align].name);
