@@ -110,7 +110,8 @@ bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
         return false;
     plan->count = (int64_t)splats.size();
     size_t bytes = splats.size() * sizeof(Splat);
-    TRY_CUDA("bev_align", cudaMalloc((void **)&plan->splats, bytes + 1));
+    if (!cuda_allocate((void **)&plan->splats, bytes, "bev_align", err))
+        return false;
     TRY_CUDA("bev_align", cudaMemcpy(plan->splats, splats.data(), bytes, cudaMemcpyHostToDevice));
     return sums_allocate(problem, &plan->sums, "bev_align", err);
 }

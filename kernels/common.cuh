@@ -31,6 +31,21 @@ static inline bool cuda_ok(cudaError_t status, const char *where, Err *err) {
             return false;                                                                          \
     } while (0)
 
+// cudaMalloc that asks first and says what is needed and what is free. *pointer is NULL on failure.
+static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where, Err *err) {
+    size_t free_bytes = 0, total_bytes = 0;
+    *pointer = NULL;
+    TRY_CUDA(where, cudaMemGetInfo(&free_bytes, &total_bytes));
+    cudaError_t status =
+        bytes <= free_bytes ? cudaMalloc(pointer, bytes ? bytes : 1) : cudaErrorMemoryAllocation;
+    if (status != cudaErrorMemoryAllocation)
+        return cuda_ok(status, where, err);
+    cudaGetLastError(); // not a lasting error: the next call must not see it
+    return err_set(err, ERR_DEVICE, where, "close other programs, or choose a smaller problem",
+                   "needs %.1f MB of GPU memory, %.1f MB are free", (double)bytes * 1e-6,
+                   (double)free_bytes * 1e-6);
+}
+
 // ---- number formats ---------------------------------------------------------------------------
 
 // Which conversions the code compiled for this architecture has as instructions. Where it has

@@ -16,8 +16,7 @@ static inline bool sums_allocate(const BevProblem *problem, float **sums, const 
     *sums = NULL;
     if (problem->out.dtype == BEV_FP32)
         return true;
-    TRY_CUDA(where, cudaMalloc((void **)sums, (size_t)sums_count(problem) * sizeof **sums));
-    return true;
+    return cuda_allocate((void **)sums, (size_t)sums_count(problem) * sizeof **sums, where, err);
 }
 
 // Where the sums are: the workspace or the output.

@@ -103,7 +103,8 @@ bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     // One int behind the records counts mismatches.
     size_t records = (size_t)pool.intervals * sizeof(int3);
-    TRY_CUDA("v2_do", cudaMalloc((void **)&plan->records, records + sizeof(int)));
+    if (!cuda_allocate((void **)&plan->records, records + sizeof(int), "v2_do", err))
+        return false;
     int *mismatches = (int *)((char *)plan->records + records), found = 0;
     TRY_CUDA("v2_do", cudaMemsetAsync(mismatches, 0, sizeof(int), 0));
     int depth_bins = (int)problem->shape.depth_bins;

@@ -22,7 +22,8 @@ static __global__ void v3_owners_kernel(Pool pool, int *owners) {
 static inline bool v3_build(const BevProblem *problem, V3Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     size_t bytes = (size_t)pool.cells * sizeof *plan->owners;
-    TRY_CUDA("v3", cudaMalloc((void **)&plan->owners, bytes));
+    if (!cuda_allocate((void **)&plan->owners, bytes, "v3", err))
+        return false;
     TRY_CUDA("v3", cudaMemsetAsync(plan->owners, 0xff, bytes, 0)); // NO_INTERVAL
     if (pool.intervals)
         v3_owners_kernel<<<blocks_for(pool.intervals, 256), 256>>>(pool, plan->owners);

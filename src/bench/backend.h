@@ -4,6 +4,10 @@
 
 #include "src/bench/session.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The meaning of each function is that of its namesake in session.h; `state` is the backend's own.
  * `open` need not ask bev_unsupported, and reports the prepare step's time. */
 typedef struct {
@@ -29,4 +33,7 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
 /* Median of a few values; sorts them. */
 double timing_median(double *values, int count);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

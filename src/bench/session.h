@@ -5,6 +5,10 @@
 
 #include "kernels/bevpool.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct Session Session;
 
 /* Copies `host` to where `variant` runs (the CPU shares it) and runs its prepare step. Fails with
@@ -33,6 +37,7 @@ typedef struct {
     int samples;        /* 100 */
     double min_warm_ms; /* warm-up before the first sample */
     double max_s;       /* give up collecting after this long; at least 5 samples are taken */
+    bool single;        /* CUDA: one launch a sample from the host, waited for, no graph */
 } TimingOptions;
 
 extern const TimingOptions timing_default, timing_quick;
@@ -52,4 +57,7 @@ typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,0 +1,61 @@
+/* The GPU: the only CUDA calls outside kernels/. Only in builds with CUDA. One binary serves
+ * machines with and without a driver: nothing here is touched before device_open has asked the
+ * driver library itself. */
+#ifndef BEV_DEVICE_H
+#define BEV_DEVICE_H
+
+#include "src/bench/backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Chooses GPU `index` for this process. Fails with ERR_DEVICE and one line that tells apart: no
+ * driver, driver too old, no GPU, no such index, no code for this GPU. Repeated calls are cheap.
+ * After a failure that ends CUDA for the process (an illegal address, say) every call here and
+ * every session fails with that reason, without touching CUDA again. */
+bool device_open(int index, Err *err);
+
+typedef struct {
+    int index;
+    char name[128];
+    char driver[32];  /* newest CUDA version the driver supports: "13.0" */
+    char runtime[32]; /* CUDA version built with */
+    int capability;   /* 10 * major + minor: 90 */
+    int multiprocessors;
+    int64_t l2_bytes, memory_bytes, free_bytes;
+    double dram_gbps; /* 0: unknown */
+    /* The code that runs on this GPU converts these formats by bit arithmetic, not by an
+     * instruction. */
+    bool emulated[BEV_DTYPE_COUNT];
+} DeviceInfo;
+
+/* Facts about the open device. */
+bool device_info(DeviceInfo *info, Err *err);
+
+/* A kernel as one launch of a variant starts it. */
+typedef struct {
+    char name[96];        /* with template arguments: "v2_kernel<(BevDtype)1, false>" */
+    int64_t blocks;       /* in the grid */
+    int threads;          /* a block */
+    int registers;        /* a thread */
+    int64_t local_bytes;  /* a thread: spilled registers and stack */
+    int64_t shared_bytes; /* a block, static and dynamic */
+    int resident_blocks;  /* a multiprocessor can hold */
+    double occupancy;     /* theoretical: resident warps / most possible */
+} DeviceKernel;
+
+/* The kernels that one launch of `variant` on `host` starts, in order; clears by the copy engine
+ * are not kernels. Captures the launch, runs nothing. At most `capacity`; *count is how many. */
+bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKernel *kernels,
+                    int capacity, int *count, Err *err);
+
+/* Time that clearing the output of `host` alone takes: part of the launch of every variant that
+ * writes only the cells with points. */
+bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
+                       Err *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
