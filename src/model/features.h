@@ -3,6 +3,7 @@
 #ifndef BEV_FEATURES_H
 #define BEV_FEATURES_H
 
+#include "src/model/embedding.h"
 #include "src/model/geometry.h"
 #include "src/model/world.h"
 
@@ -20,11 +21,17 @@ typedef struct {
 } CameraViews;
 
 /* Ray-casts `world` through `rig` at time_s. Each feature pixel is supersampled over its
- * footprint; a sub-ray that hits at depth z adds a Gaussian of sigma(z) = sigma_at_10m * (z/10)^2
- * metres (at least a quarter bin) to the pixel's depth distribution, which sums to 1 and is then
- * raised to 1/temperature and renormalised. Rays into the sky have a zero feature. `views` may be
- * NULL. The caller frees with features_free / camera_views_free. Deterministic for any number of
- * threads. */
+ * footprint, and its feature is the mean over the sub-rays of
+ *     e[class] + r * e[R] + g * e[G] + b * e[B] + height / EMBED_HEIGHT_M * e[HEIGHT]
+ * with e from the embedding of `channels` and `seed`. A sub-ray that hits at depth z adds a Gaussian
+ * of sigma(z) = SIGMA_AT_10M_M * (z/10)^2 metres (at least a quarter bin) to the pixel's depth
+ * distribution, which sums to 1 and is then raised to 1/temperature and renormalised. Sky, and what
+ * lies beyond the last bin, has a zero feature and puts its share of depth into the last bin.
+ * `views` may be NULL. The caller frees with features_free / camera_views_free. Deterministic for
+ * any number of threads. */
+#define SIGMA_AT_10M_M 0.08 /* 2 m at 50 m: what one pixel of disparity is worth */
+
+
 bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
                      double temperature, double time_s, Features *features, CameraViews *views,
                      Err *err);
@@ -34,23 +41,5 @@ void camera_views_free(CameraViews *views);
 /* Rays the cameras at higher resolution for pictures only: `w` x `h` pixels a camera. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          CameraViews *views, Err *err);
-
-/* The embedding: EMBED_DIMS orthonormal rows of `channels` values: one a class, then red, green,
- * blue, height/10 m. A pixel's feature is the mean over its sub-rays of
- * e[class] + r * e[R] + g * e[G] + b * e[B] + height/10 * e[H]. */
-enum { EMBED_R = CLASS_COUNT, EMBED_G, EMBED_B, EMBED_HEIGHT, EMBED_DIMS };
-
-typedef struct {
-    int64_t channels;
-    float *rows; /* (EMBED_DIMS, channels), unit length; orthogonal when channels >= EMBED_DIMS */
-} Embedding;
-
-/* A seeded Gaussian matrix, orthonormalised in double. With fewer than EMBED_DIMS channels the
- * rows are unit vectors that cannot be told apart: embedding_decode then returns false. */
-bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *err);
-void embedding_free(Embedding *embedding);
-
-/* Coordinates of a pooled feature vector in the embedding: parts[EMBED_DIMS]. */
-bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
 
 #endif

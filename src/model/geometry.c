@@ -7,7 +7,7 @@
 
 enum { RIGHT, DOWN, FORWARD }; /* columns of a camera's rotation */
 
-/* ---- cameras ------------------------------------------------------------------------------- */
+/* ---- cameras -------------------------------------------------------------------------------- */
 
 void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double roll_deg,
                      const double position_m[3]) {
@@ -70,7 +70,7 @@ bool camera_project(const Camera *camera, const Frustum *frustum, const double e
     return true;
 }
 
-/* ---- frustum ------------------------------------------------------------------------------- */
+/* ---- frustum -------------------------------------------------------------------------------- */
 
 int64_t frustum_depth_bins(const Frustum *frustum) {
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);

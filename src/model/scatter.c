@@ -19,7 +19,7 @@ typedef struct {
     int32_t *counts;    /* (RUNS, cell): points of the run, later the place of its next one */
 } Sort;
 
-/* ---- from a point to its cells ------------------------------------------------------------- */
+/* ---- from a point to its cells -------------------------------------------------------------- */
 
 typedef struct {
     int count;
@@ -131,7 +131,7 @@ static int64_t counts_to_places(const Sort *sort) {
     return next;
 }
 
-/* ---- building -------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------- */
 
 static void fill_directions(const Sort *sort) {
     const Frustum *frustum = &sort->rig->frustum;
@@ -234,7 +234,7 @@ void scatter_free(BevMap *map) {
     *map = (BevMap){.points = 0};
 }
 
-/* ---- statistics ------------------------------------------------------------------------------ */
+/* ---- statistics ----------------------------------------------------------------------------- */
 
 /* Smallest length that at least `percent` of the intervals do not exceed: bisection, so that
  * nothing is sorted, copied or allocated. */
