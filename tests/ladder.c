@@ -1,0 +1,294 @@
+/* The CUDA ladder measured: every row on the six configurations and on an even map, checked by
+ * gate A before it is timed. Prints one table; with a file name writes all figures as JSON.
+ *
+ *     ladder [--dtypes fp16,fp8] [--align nearest] [--only NAME] [--quick] [FILE.json]
+ *
+ * Exit 77 where there is no device, 1 when a gate fails. */
+#include "src/bench/device.h"
+#include "src/bench/gates.h"
+#include "src/bench/session.h"
+#include "src/model/config.h"
+#include "src/model/random.h"
+#include "src/model/scatter.h"
+#include "src/model/workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SKIP = 77, SEED = 2026, EVEN_POINTS = 209000, EVEN_CELLS = 200, EVEN_CHANNELS = 80 };
+
+typedef struct {
+    unsigned dtypes;
+    BevAlign align;
+    const char *only;
+    TimingOptions timing;
+    FILE *json;
+    int results, failures;
+} Ladder;
+
+static int complain(const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    fprintf(stderr, "ladder: %s\n", line);
+    return 1;
+}
+
+/* ---- one row on one problem --------------------------------------------------------------------
+ */
+
+typedef struct {
+    const char *scene;
+    HostProblem problem;
+    double *reference, *abs_sum; /* FP64 over the stored values */
+    void *codes;
+} Case;
+
+/* Poisons, runs once and judges by gate A; a row that is wrong on purpose is only run. */
+static bool right(Session *session, const BevVariant *variant, Case *c, Err *err) {
+    BevProblem *problem = &c->problem.view;
+    if (!session_poison(session, err) || !session_run(session, err) ||
+        !session_read(session, c->codes, err) || !session_inputs_untouched(session, err))
+        return false;
+    BevDtype accumulate = variant->accumulate[problem->dtype];
+    GateResult gate = gate_kernel(problem, accumulate, c->codes, c->reference, c->abs_sum, NULL);
+    if (gate.verdict == GATE_PASS || variant->wrong_on_purpose)
+        return true;
+    return err_set(err, ERR_GATE, variant->name, "",
+                   "%s %s: gate A, cell %lld channel %lld: %g, "
+                   "not %g +- %g; %lld bad",
+                   c->scene, bev_dtypes[problem->dtype].name, (long long)gate.cell,
+                   (long long)gate.channel, gate.got, gate.want, gate.bound, (long long)gate.bad);
+}
+
+static void write_result(Ladder *ladder, const Case *c, const char *variant, const char *cache,
+                         const Timing *t, double prepare_us) {
+    const BevProblem *p = &c->problem.view;
+    if (!ladder->json)
+        return;
+    fprintf(ladder->json,
+            "%s\n    {\"scene\": \"%s\", \"variant\": \"%s\", \"where\": \"cuda\", \"dtype\": "
+            "\"%s\", \"align\": \"%s\", \"channels\": %lld, \"points\": %lld, \"intervals\": %lld, "
+            "\"cache\": \"%s\", \"median_us\": %.3f, \"p95_us\": %.3f, \"p99_us\": %.3f, "
+            "\"noise\": %.4f, \"settled\": %s, \"samples\": %d, \"prepare_us\": %.1f}",
+            ladder->results++ ? "," : "", c->scene, variant, bev_dtypes[p->dtype].name,
+            bev_aligns[p->align].name, (long long)p->shape.channels, (long long)p->map.points,
+            (long long)p->map.intervals, cache, t->median_us, t->p95_us, t->p99_us, t->noise,
+            t->settled ? "true" : "false", t->samples, prepare_us);
+}
+
+/* Warm, cold and one by one; prints "warm" and a mark where it did not settle. */
+static bool measure(Ladder *ladder, Session *session, const BevVariant *variant, const Case *c,
+                    Err *err) {
+    Timing warm, cold, single;
+    TimingOptions one_by_one = ladder->timing;
+    one_by_one.single = true;
+    double prepare_us = session_prepare_us(session);
+    if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
+        !session_time(session, CACHE_COLD, &ladder->timing, &cold, err) ||
+        !session_time(session, CACHE_WARM, &one_by_one, &single, err))
+        return false;
+    write_result(ladder, c, variant->name, "warm", &warm, prepare_us);
+    write_result(ladder, c, variant->name, "cold", &cold, prepare_us);
+    write_result(ladder, c, variant->name, "single", &single, prepare_us);
+    printf("%-14s %8.1f%c %8.1f%c %8.1f%c %10.0f\n", variant->name, warm.median_us,
+           warm.settled ? ' ' : '*', cold.median_us, cold.settled ? ' ' : '*', single.median_us,
+           single.settled ? ' ' : '*', prepare_us);
+    return true;
+}
+
+static bool climb_rung(Ladder *ladder, const BevVariant *variant, Case *c, Err *err) {
+    Session *session;
+    if (!session_open(&session, variant, &c->problem.view, err))
+        return false;
+    bool ok = right(session, variant, c, err) && measure(ladder, session, variant, c, err);
+    session_close(session);
+    return ok;
+}
+
+/* ---- one problem
+ * --------------------------------------------------------------------------------- */
+
+static bool case_reference(Case *c, Err *err) {
+    const BevProblem *p = &c->problem.view;
+    size_t outputs = (size_t)(p->shape.nx * p->shape.ny * p->shape.channels);
+    c->reference = malloc(outputs * sizeof *c->reference);
+    c->abs_sum = malloc(outputs * sizeof *c->abs_sum);
+    c->codes = malloc(outputs * sizeof(float));
+    if (!c->reference || !c->abs_sum || !c->codes)
+        return err_set(err, ERR_FAILED, c->scene, "", "out of memory");
+    bev_reference(p, c->reference, c->abs_sum);
+    return true;
+}
+
+static bool climb(Ladder *ladder, Case *c, Err *err) {
+    const BevProblem *p = &c->problem.view;
+    Timing clear;
+    bool ok = case_reference(c, err) && device_time_clear(p, &ladder->timing, &clear, err);
+    if (ok) {
+        printf("\n%s, %s, %s: %lld points, %lld intervals, C = %lld\n%-14s %9s %9s %9s %10s  us\n",
+               c->scene, bev_dtypes[p->dtype].name, bev_aligns[p->align].name,
+               (long long)p->map.points, (long long)p->map.intervals, (long long)p->shape.channels,
+               "", "warm", "cold", "single", "prepare");
+        printf("%-14s %8.1f\n", "(clear)", clear.median_us);
+        write_result(ladder, c, "clear", "warm", &clear, 0);
+    }
+    for (int i = 0; ok && bev_variants[i]; i++) {
+        const BevVariant *variant = bev_variants[i];
+        bool wanted = !ladder->only || !strcmp(ladder->only, variant->name);
+        if (variant->where != BEV_CUDA || !wanted || bev_unsupported(variant, p))
+            continue;
+        Err why = {0};
+        if (climb_rung(ladder, variant, c, &why))
+            continue;
+        ladder->failures++;
+        complain(&why);
+        ok = why.kind != ERR_DEVICE || err_set(err, why.kind, why.where, why.hint, "%s", why.what);
+    }
+    free(c->reference);
+    free(c->abs_sum);
+    free(c->codes);
+    return ok;
+}
+
+static bool climb_config(Ladder *ladder, const char *name, Err *err) {
+    Workload workload;
+    WorkloadOptions options = {0};
+    if (!workload_open(&workload, name, &options, err))
+        return false;
+    bool ok = true;
+    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+        Case c = {.scene = name};
+        if (!(ladder->dtypes & 1u << dtype))
+            continue;
+        ok = workload_problem(&workload, (BevDtype)dtype, ladder->align, &c.problem, err) &&
+             climb(ladder, &c, err);
+        problem_free(&c.problem);
+    }
+    workload_close(&workload);
+    return ok;
+}
+
+/* ---- the even map: 5 or 6 points a cell, a feature row of its own for each
+ * ------------------------ */
+
+static void fill_even_map(BevMap *map) {
+    uint64_t seed = SEED;
+    for (int32_t t = 0; t < EVEN_POINTS; t++) {
+        map->ranks_bev[t] = (int32_t)((int64_t)t * EVEN_CELLS * EVEN_CELLS / EVEN_POINTS);
+        map->ranks_feat[t] = t;
+    }
+    for (int64_t t = EVEN_POINTS - 1; t > 0; t--) { /* Fisher-Yates */
+        int64_t other = random_below(&seed, t + 1);
+        int32_t row = map->ranks_feat[t];
+        map->ranks_feat[t] = map->ranks_feat[other];
+        map->ranks_feat[other] = row;
+    }
+    memcpy(map->ranks_depth, map->ranks_feat, EVEN_POINTS * sizeof *map->ranks_depth);
+}
+
+static bool climb_even(Ladder *ladder, Err *err) {
+    uint64_t seed = SEED;
+    BevShape shape = {1, 1, 1, EVEN_POINTS, EVEN_CHANNELS, EVEN_CELLS, EVEN_CELLS};
+    BevMap map = {.points = EVEN_POINTS};
+    map.ranks_depth = malloc(EVEN_POINTS * sizeof(int32_t));
+    map.ranks_feat = malloc(EVEN_POINTS * sizeof(int32_t));
+    map.ranks_bev = malloc(EVEN_POINTS * sizeof(int32_t));
+    size_t values = (size_t)EVEN_POINTS * EVEN_CHANNELS;
+    Features features = {malloc(EVEN_POINTS * sizeof(float)), malloc(values * sizeof(float))};
+    bool ok = map.ranks_depth && map.ranks_feat && map.ranks_bev && features.depth && features.feat;
+    if (!ok)
+        err_set(err, ERR_FAILED, "even", "", "out of memory");
+    if (ok) {
+        fill_even_map(&map);
+        for (size_t i = 0; i < EVEN_POINTS; i++)
+            features.depth[i] = (float)random_unit(&seed);
+        for (size_t i = 0; i < values; i++)
+            features.feat[i] = (float)(2 * random_unit(&seed) - 1);
+        ok = scatter_find_intervals(&map, err);
+    }
+    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+        Case c = {.scene = "even"};
+        if (!(ladder->dtypes & 1u << dtype))
+            continue;
+        ok = problem_encode(&c.problem, &shape, (BevDtype)dtype, BEV_NEAREST, &features, &map,
+                            err) &&
+             climb(ladder, &c, err);
+        problem_free(&c.problem);
+    }
+    free(features.depth);
+    free(features.feat);
+    scatter_free(&map);
+    return ok;
+}
+
+/* ---- the program
+ * ----------------------------------------------------------------------------------- */
+
+static void write_machine(Ladder *ladder, const DeviceInfo *info) {
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    if (ladder->json)
+        fprintf(ladder->json,
+                "{\"machine\": {\"gpu\": \"%s\", \"driver\": \"%s\", \"cuda\": \"%s\", \"date\": "
+                "\"%s\", \"seed\": %d}, \"results\": [",
+                info->name, info->driver, info->runtime, date, SEED);
+    printf("%s, driver CUDA %s, built with %s, L2 %.1f MB, %d multiprocessors, %s\n", info->name,
+           info->driver, info->runtime, (double)info->l2_bytes * 1e-6, info->multiprocessors, date);
+}
+
+static unsigned dtype_mask(const char *names) {
+    unsigned mask = 0;
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        if (strstr(names, bev_dtypes[i].name))
+            mask |= 1u << i;
+    return mask;
+}
+
+static const char *parse(Ladder *ladder, int argc, char **argv) {
+    const char *file = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--quick"))
+            ladder->timing = timing_quick;
+        else if (!strcmp(argv[i], "--dtypes") && i + 1 < argc)
+            ladder->dtypes = dtype_mask(argv[++i]);
+        else if (!strcmp(argv[i], "--only") && i + 1 < argc)
+            ladder->only = argv[++i];
+        else if (!strcmp(argv[i], "--align") && i + 1 < argc)
+            ladder->align = strcmp(argv[++i], "bilinear") ? BEV_NEAREST : BEV_BILINEAR;
+        else
+            file = argv[i];
+    }
+    return file;
+}
+
+int main(int argc, char **argv) {
+    Ladder ladder = {.dtypes = 1u << BEV_FP16, .timing = timing_default};
+    const char *file = parse(&ladder, argc, argv);
+    Err err = {0};
+    DeviceInfo info;
+    if (!device_open(0, &err) || !device_info(&info, &err)) {
+        complain(&err);
+        return SKIP;
+    }
+    if (file && !(ladder.json = fopen(file, "w"))) {
+        perror(file);
+        return 1;
+    }
+    write_machine(&ladder, &info);
+    bool ok = true;
+    for (int i = 0; ok && i < config_count; i++)
+        ok = climb_config(&ladder, configs[i].name, &err);
+    if (ok && ladder.align == BEV_NEAREST)
+        ok = climb_even(&ladder, &err);
+    if (ladder.json) {
+        fputs("\n]}\n", ladder.json);
+        ok = !fclose(ladder.json) && ok;
+    }
+    if (!ok)
+        complain(&err);
+    return !ok || ladder.failures;
+}
