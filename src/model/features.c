@@ -6,15 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sub-rays of a feature pixel. Rows matter more: near the horizon one pixel's ground reaches from
- * 25 m to 50 m, and every depth bin in between wants a share. */
-enum { SUB_COLUMNS = 4, SUB_ROWS = 12, SUB_RAYS = SUB_COLUMNS * SUB_ROWS };
+/* Rows matter more: near the horizon one pixel's ground reaches from 25 m to 50 m, and every depth
+ * bin in between wants a share. */
+const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
 
 typedef struct {
     const Rig *rig;
     const WorldStill *still;
     Embedding embedding;
     BevShape shape;
+    SubRays rays;
     double temperature, far_m; /* far_m: where the last bin ends */
     double *mass;              /* (camera, h, depth): scratch, a line of pixels its own row */
     Features *features;
@@ -68,22 +69,22 @@ static void store_depth(double *mass, int64_t bins, double temperature, float *o
 
 /* The pixel's surroundings, halfway to its neighbours. linspace puts the only pixel of a single
  * column or row at 0; it still stands for the whole input. */
-static Footprint feature_footprint(const Frustum *frustum, int64_t h, int64_t w) {
+static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t h, int64_t w) {
     bool one_w = frustum->feat_w == 1, one_h = frustum->feat_h == 1;
     return (Footprint){
         .u_px = one_w ? (frustum->input_w - 1) / 2.0 : frustum_u_px(frustum, (double)w),
         .v_px = one_h ? (frustum->input_h - 1) / 2.0 : frustum_v_px(frustum, (double)h),
         .width_px = one_w ? frustum->input_w : frustum_u_px(frustum, 1),
         .height_px = one_h ? frustum->input_h : frustum_v_px(frustum, 1),
-        .columns = SUB_COLUMNS,
-        .rows = SUB_ROWS,
+        .columns = rays.columns,
+        .rows = rays.rows,
     };
 }
 
 /* Adds a sub-ray's share of the pixel: to the embedding's coordinates and to the bins. */
 static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED_DIMS],
                     double *mass) {
-    const float share = 1.0F / SUB_RAYS;
+    const float share = 1.0F / (float)(render->rays.columns * render->rays.rows);
     if (!hit->hit || hit->depth_m > render->far_m) {
         mass[render->shape.depth_bins - 1] += 1;
         return;
@@ -99,15 +100,15 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
     const BevShape *shape = &render->shape;
     const Frustum *frustum = &render->rig->frustum;
     const Camera *seen_by = &render->rig->cameras[camera];
-    const Footprint footprint = feature_footprint(frustum, h, w);
+    const Footprint footprint = feature_footprint(frustum, render->rays, h, w);
     const WorldSight sight = footprint_sight(&footprint, seen_by, frustum, render->still);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
     float parts[EMBED_DIMS] = {0};
     Look look = {.rays = 0};
     for (int64_t d = 0; d < shape->depth_bins; d++)
         mass[d] = 0;
-    for (int row = 0; row < SUB_ROWS; row++)
-        for (int column = 0; column < SUB_COLUMNS; column++) {
+    for (int row = 0; row < footprint.rows; row++)
+        for (int column = 0; column < footprint.columns; column++) {
             double origin_m[3], direction[3];
             footprint_ray(&footprint, seen_by, frustum, column, row, origin_m, direction);
             WorldHit hit = world_cast(render->still, &sight, origin_m, direction, LOOK_FAR_M);
@@ -139,10 +140,11 @@ static bool render_alloc(Render *render, Err *err) {
 }
 
 bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, Features *features, CameraViews *views,
-                     Err *err) {
+                     double temperature, double time_s, SubRays rays, Features *features,
+                     CameraViews *views, Err *err) {
     assert(temperature > 0);
-    Render render = {.rig = rig, .temperature = temperature, .features = features, .views = views};
+    Render render = {
+        .rig = rig, .rays = rays, .temperature = temperature, .features = features, .views = views};
     WorldStill *still = NULL;
     render.shape = rig_shape(rig, channels);
     render.far_m =

@@ -15,26 +15,32 @@ typedef struct {
 /* What the cameras' pixels show before the embedding, for the strip of camera views. */
 typedef struct {
     int64_t cameras, h, w;
-    float *color;        /* (camera, h, w, 3), linear 0..1, sky included */
-    uint8_t *class;      /* (camera, h, w), the commonest class, CLASS_COUNT: sky */
-    float *depth_m;      /* (camera, h, w), mean over the pixel's hits, NaN: sky */
+    float *color;   /* (camera, h, w, 3), linear 0..1, sky included */
+    uint8_t *class; /* (camera, h, w), the commonest class, CLASS_COUNT: sky */
+    float *depth_m; /* (camera, h, w), mean over the pixel's hits, NaN: sky */
 } CameraViews;
+
+/* Sub-rays of one feature pixel. FULL is what every figure and measurement is made with; DRAFT is
+ * six times faster, for a moving picture whose next frame comes at once. */
+typedef struct {
+    int columns, rows;
+} SubRays;
+extern const SubRays sub_rays_full, sub_rays_draft;
 
 /* Ray-casts `world` through `rig` at time_s. Each feature pixel is supersampled over its
  * footprint, and its feature is the mean over the sub-rays of
  *     e[class] + r * e[R] + g * e[G] + b * e[B] + height / EMBED_HEIGHT_M * e[HEIGHT]
- * with e from the embedding of `channels` and `seed`. A sub-ray that hits at depth z adds a Gaussian
- * of sigma(z) = SIGMA_AT_10M_M * (z/10)^2 metres (at least a quarter bin) to the pixel's depth
- * distribution, which sums to 1 and is then raised to 1/temperature and renormalised. Sky, and what
- * lies beyond the last bin, has a zero feature and puts its share of depth into the last bin.
- * `views` may be NULL. The caller frees with features_free / camera_views_free. Deterministic for
- * any number of threads. */
+ * with e from the embedding of `channels` and `seed`. A sub-ray that hits at depth z adds a
+ * Gaussian of sigma(z) = SIGMA_AT_10M_M * (z/10)^2 metres (at least a quarter bin) to the pixel's
+ * depth distribution, which sums to 1 and is then raised to 1/temperature and renormalised. Sky,
+ * and what lies beyond the last bin, has a zero feature and puts its share of depth into the last
+ * bin. `views` may be NULL. The caller frees with features_free / camera_views_free. Deterministic
+ * for any number of threads. */
 #define SIGMA_AT_10M_M 0.08 /* 2 m at 50 m: what one pixel of disparity is worth */
 
-
 bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, Features *features, CameraViews *views,
-                     Err *err);
+                     double temperature, double time_s, SubRays rays, Features *features,
+                     CameraViews *views, Err *err);
 void features_free(Features *features);
 void camera_views_free(CameraViews *views);
 

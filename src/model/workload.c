@@ -35,8 +35,9 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     bool ok = override_scene(scene, &workload->options, err);
     if (ok && scene->has_world)
         ok = features_render(&scene->rig, &scene->world, scene->channels, scene->seed,
-                             scene->temperature, workload->options.time_s, &workload->features,
-                             workload->options.views ? &workload->views : NULL, err);
+                             scene->temperature, workload->options.time_s, sub_rays_full,
+                             &workload->features, workload->options.views ? &workload->views : NULL,
+                             err);
     else if (ok)
         workload->features = scene->tensors;
     if (!ok)
@@ -90,6 +91,6 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err) {
     const BevMap *map = workload_map(workload, align, err);
-    return map && problem_encode(problem, &workload->scene.shape, dtype, align,
-                                 &workload->features, map, err);
+    return map && problem_encode(problem, &workload->scene.shape, dtype, align, &workload->features,
+                                 map, err);
 }

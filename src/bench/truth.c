@@ -1,0 +1,34 @@
+#include "src/bench/truth.h"
+
+#include <string.h>
+
+void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
+                         int64_t interval, double *row) {
+    const int64_t channels = shape->channels;
+    int64_t first = map->interval_starts[interval];
+    memset(row, 0, (size_t)channels * sizeof *row);
+    for (int64_t t = first; t < first + map->interval_lengths[interval]; t++) {
+        double weight = map->weights ? map->weights[t] : 1;
+        double depth = features->depth[map->ranks_depth[t]];
+        const float *feat = features->feat + map->ranks_feat[t] * channels;
+        for (int64_t c = 0; c < channels; c++)
+            row[c] += weight * depth * feat[c];
+    }
+}
+
+void truth_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
+    size_t outputs = (size_t)(shape->nx * shape->ny * shape->channels);
+    memset(out, 0, outputs * sizeof *out);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int64_t cell = map->ranks_bev[map->interval_starts[i]];
+        truth_pool_interval(shape, map, features, i, out + cell * shape->channels);
+    }
+}
+
+int64_t map_interval_of(const BevMap *map, int64_t cell) {
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->ranks_bev[map->interval_starts[i]] == cell)
+            return i;
+    return -1;
+}

@@ -1,0 +1,14 @@
+/* Wrong calibration: what the map believes about a camera that hangs elsewhere. */
+#ifndef BEV_CALIBRATION_H
+#define BEV_CALIBRATION_H
+
+#include "src/model/geometry.h"
+#include "src/model/state.h"
+
+/* Turns the camera by yaw about the ego's z axis and by pitch about its own right axis (up is
+ * positive), and lifts it. */
+void camera_bend(Camera *camera, const CameraError *error);
+
+bool camera_error_is_zero(const CameraError *error);
+
+#endif

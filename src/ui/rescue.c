@@ -1,0 +1,253 @@
+#include "src/ui/rescue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
+
+/* Every signal that this program handles, what it does, and what is said when it kills. */
+typedef struct {
+    int signal;
+    Reaction reaction;
+    const char *farewell;
+} SignalRow;
+
+#define CRASHED(what)                                                                              \
+    "bevscope: " what "; the terminal was reset. This is a bug, please report it\n"
+
+static const SignalRow rows[] = {
+    {SIGINT, ON_QUIT, "bevscope: interrupted while busy\n"},
+    {SIGTERM, ON_QUIT, "bevscope: terminated while busy\n"},
+    {SIGHUP, ON_QUIT, "bevscope: hung up while busy\n"},
+    {SIGQUIT, ON_QUIT, "bevscope: quit signal while busy\n"},
+    {SIGTSTP, ON_SUSPEND, NULL},
+    {SIGCONT, ON_RESUME, NULL},
+    {SIGWINCH, ON_RESIZE, NULL},
+    {SIGSEGV, ON_CRASH, CRASHED("segmentation fault (SIGSEGV)")},
+    {SIGBUS, ON_CRASH, CRASHED("bus error (SIGBUS)")},
+    {SIGFPE, ON_CRASH, CRASHED("arithmetic error (SIGFPE)")},
+    {SIGILL, ON_CRASH, CRASHED("illegal instruction (SIGILL)")},
+    {SIGABRT, ON_CRASH, CRASHED("aborted (SIGABRT)")},
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10 };
+
+static struct {
+    int pipe[2];
+    volatile sig_atomic_t quit, suspend, resumed, resized;
+    struct sigaction before[ROW_COUNT];
+    bool installed;
+} state = {.pipe = {-1, -1}};
+
+/* Written by rescue_arm, read by crash handlers: `armed` is set last and cleared first. */
+static struct {
+    volatile sig_atomic_t armed;
+    int tty, captured, errors;
+    struct termios modes;
+    char reset[RESCUE_RESET_MAX];
+    size_t length;
+} armed;
+
+static __thread void *thread_stack;
+
+/* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
+
+static void write_all(int fd, const char *bytes, size_t length) {
+    while (length) {
+        ssize_t n = write(fd, bytes, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        bytes += n;
+        length -= (size_t)n;
+    }
+}
+
+static void replay_captured(void) {
+    char block[4096];
+    if (armed.captured < 0 || lseek(armed.captured, 0, SEEK_SET) != 0)
+        return;
+    for (ssize_t n; (n = read(armed.captured, block, sizeof block)) > 0;)
+        write_all(armed.errors, block, (size_t)n);
+}
+
+static void reset_terminal(const SignalRow *row) {
+    if (!armed.armed)
+        return;
+    armed.armed = 0;
+    write_all(armed.tty, armed.reset, armed.length);
+    /* A process in the background may not set modes: ignoring SIGTTOU lets it. */
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGTTOU, &ignore, NULL);
+    tcsetattr(armed.tty, TCSANOW, &armed.modes);
+    replay_captured();
+    write_all(armed.errors, row->farewell, strlen(row->farewell));
+}
+
+static void wake(void) {
+    ssize_t ignored = write(state.pipe[1], "", 1); /* full: there is something to read anyway */
+    (void)ignored;
+}
+
+static void die_of(int signal) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(signal, &standard, NULL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+    raise(signal);
+}
+
+static const SignalRow *row_of(int signal) {
+    const SignalRow *row = rows;
+    while (row->signal != signal)
+        row++;
+    return row;
+}
+
+static void handle(int signal) {
+    int saved_errno = errno;
+    const SignalRow *row = row_of(signal);
+    switch (row->reaction) {
+    case ON_QUIT:
+        if (state.quit) { /* asked twice: the main loop does not listen */
+            reset_terminal(row);
+            die_of(signal);
+        }
+        state.quit = signal;
+        break;
+    case ON_SUSPEND:
+        state.suspend = 1;
+        break;
+    case ON_RESUME:
+        state.resumed = 1;
+        break;
+    case ON_RESIZE:
+        state.resized = 1;
+        break;
+    case ON_CRASH:
+        reset_terminal(row);
+        die_of(signal);
+        break;
+    }
+    wake();
+    errno = saved_errno;
+}
+
+/* ---- outside handlers ------------------------------------------------------------------------ */
+
+bool rescue_thread_begin(Err *err) {
+    void *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        return err_set(err, ERR_FAILED, "signals", "", "no memory for a handler's stack");
+    stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
+    sigaltstack(&alternate, NULL);
+    thread_stack = stack;
+    return true;
+}
+
+void rescue_thread_end(void) {
+    if (!thread_stack)
+        return;
+    stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    munmap(thread_stack, STACK_BYTES);
+    thread_stack = NULL;
+}
+
+static void install_row(int i) {
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    if (rows[i].reaction != ON_CRASH)
+        action.sa_flags |= SA_RESTART;
+    sigaction(rows[i].signal, &action, &state.before[i]);
+    /* What the parent chose to ignore stays ignored: nohup. */
+    if (state.before[i].sa_handler == SIG_IGN && rows[i].reaction != ON_CRASH)
+        sigaction(rows[i].signal, &state.before[i], NULL);
+}
+
+bool rescue_install(Err *err) {
+    assert(!state.installed);
+    if (pipe2(state.pipe, O_CLOEXEC | O_NONBLOCK) < 0)
+        return err_set(err, ERR_FAILED, "signals", "", "no pipe: %s", strerror(errno));
+    if (!rescue_thread_begin(err)) {
+        close(state.pipe[0]);
+        close(state.pipe[1]);
+        return false;
+    }
+    state.quit = state.suspend = state.resumed = state.resized = 0;
+    for (int i = 0; i < ROW_COUNT; i++)
+        install_row(i);
+    state.installed = true;
+    return true;
+}
+
+void rescue_remove(void) {
+    if (!state.installed)
+        return;
+    for (int i = 0; i < ROW_COUNT; i++)
+        sigaction(rows[i].signal, &state.before[i], NULL);
+    rescue_thread_end();
+    close(state.pipe[0]);
+    close(state.pipe[1]);
+    state.pipe[0] = state.pipe[1] = -1;
+    state.installed = false;
+}
+
+int rescue_fd(void) {
+    return state.pipe[0];
+}
+
+RescueSignals rescue_take(void) {
+    char drained[64];
+    while (read(state.pipe[0], drained, sizeof drained) > 0) {
+    }
+    /* The pipe first: a signal that comes in between wakes the loop once more than needed. `quit`
+     * stays set, so that a second request finds it. */
+    RescueSignals taken = {.quit = state.quit};
+    taken.suspend = state.suspend;
+    state.suspend = 0;
+    taken.resumed = state.resumed;
+    state.resumed = 0;
+    taken.resized = state.resized;
+    state.resized = 0;
+    return taken;
+}
+
+void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
+                int captured, int errors) {
+    assert(length <= sizeof armed.reset);
+    armed.armed = 0;
+    armed.tty = tty;
+    armed.modes = *modes;
+    memcpy(armed.reset, reset, length);
+    armed.length = length;
+    armed.captured = captured;
+    armed.errors = errors;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    armed.armed = 1;
+}
+
+void rescue_disarm(void) {
+    armed.armed = 0;
+}
+
+void rescue_stop(void) {
+    struct sigaction ours, standard = {.sa_handler = SIG_DFL};
+    sigaction(SIGTSTP, &standard, &ours);
+    raise(SIGTSTP);
+    sigaction(SIGTSTP, &ours, NULL);
+}
+
+void rescue_die(int signal) {
+    die_of(signal);
+}
