@@ -6,13 +6,13 @@
 #include <float.h>
 #include <string.h>
 
-static inline uint32_t bits_of(float value) {
+CPU_INLINE uint32_t bits_of(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-static inline float float_of(uint32_t bits) {
+CPU_INLINE float float_of(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -37,7 +37,7 @@ static const Narrow E4M3 = {8, 3, 7, 0x7e, 0x7f, 0x7f};
 static const Narrow E2M1 = {4, 1, 1, 0x7, 1 << 4, 0x7};
 
 /* Without a branch, so that the compiler keeps loops over it straight. */
-static inline uint32_t pick(bool first, uint32_t a, uint32_t b) {
+CPU_INLINE uint32_t pick(bool first, uint32_t a, uint32_t b) {
     uint32_t mask = -(uint32_t)first;
     return (a & mask) | (b & ~mask);
 }
@@ -46,7 +46,7 @@ static inline uint32_t pick(bool first, uint32_t a, uint32_t b) {
  * Normal results: adding just under half a unit, plus the lowest kept bit, carries exactly when
  * rounding up is right. Subnormal results: a float whose last place is the format's smallest step
  * is added, so that the adder itself rounds. */
-static inline uint32_t narrow_encode(const Narrow *to, float value) {
+CPU_INLINE uint32_t narrow_encode(const Narrow *to, float value) {
     int shift = FP32_FRACTION - to->fraction;
     uint32_t bits = bits_of(value), magnitude = bits & 0x7fffffff;
     uint32_t sign = bits >> 31 << (to->width - 1);
@@ -62,7 +62,7 @@ static inline uint32_t narrow_encode(const Narrow *to, float value) {
     return sign | code;
 }
 
-static inline float narrow_decode(const Narrow *from, uint32_t code) {
+CPU_INLINE float narrow_decode(const Narrow *from, uint32_t code) {
     int shift = FP32_FRACTION - from->fraction;
     uint32_t sign = code >> (from->width - 1) << 31;
     uint32_t magnitude = code & ((1u << (from->width - 1)) - 1);

@@ -65,7 +65,7 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     BevTensor depth = problem->depth;
     depth.row_len = problem->shape.feat_w;
     depth.rows = problem->depth.row_len / depth.row_len;
-#pragma omp parallel for num_threads(stage->threads) schedule(static, 1)
+#pragma omp for schedule(static, 1)
     for (int part = 0; part < stage->threads; part++) {
         if (stage->feat_scratch)
             decode_part(&problem->feat, part, stage->threads, stage->feat_scratch);
@@ -80,7 +80,7 @@ float *cpu_sums(const CpuStage *stage) {
 
 void cpu_clear(const CpuStage *stage, const BevTensor *out) {
     int64_t bytes = (int64_t)bev_tensor_bytes(out);
-#pragma omp parallel for num_threads(stage->threads) schedule(static, 1)
+#pragma omp for schedule(static, 1)
     for (int part = 0; part < stage->threads; part++) {
         int64_t first = bytes * part / stage->threads, last = bytes * (part + 1) / stage->threads;
         memset((char *)out->data + first, 0, (size_t)(last - first));

@@ -15,6 +15,9 @@
 #define CPU_CLONES
 #endif
 
+/* Helpers of such a function: compiled as part of each of the three, never on their own. */
+#define CPU_INLINE __attribute__((always_inline)) static inline
+
 enum {
     CPU_ALL_DTYPES =
         1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
@@ -35,17 +38,22 @@ typedef struct {
 
 bool cpu_stage_init(CpuStage *stage, const BevProblem *problem, Err *err);
 void cpu_stage_free(CpuStage *stage);
+
+/* The following are called by every thread of a team of stage->threads. A launch is one parallel
+ * region: each region more is a wake-up and a wait more, on a busy machine for milliseconds. */
+
+/* Decodes the inputs, each thread its share; they are complete on return. */
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
 
-/* The row of sums that belongs to the calling thread of a team of stage->threads. */
+/* The row of sums that belongs to the calling thread. */
 float *cpu_sums(const CpuStage *stage);
 
-/* Sets every cell of `out` to zero; 0 has the code 0 in every format. */
+/* Sets every cell of `out` to zero, the code 0 in every format; complete on return. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
 
-/* sums[c] += scale * feat[c]: the inner loop of the depth-outer rungs. */
-static inline void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,
-                                  int64_t channels) {
+/* sums[c] += scale * feat[c]: the inner loop of all rungs. */
+CPU_INLINE void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,
+                               int64_t channels) {
 #pragma omp simd
     for (int64_t c = 0; c < channels; c++)
         sums[c] += scale * feat[c];

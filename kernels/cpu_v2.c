@@ -68,16 +68,19 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
     (void)stream, (void)err;
     const BevMap *map = &problem->map;
     const CpuStage *stage = &plan->stage;
-    cpu_stage_fill(stage, problem);
-    cpu_clear(stage, &problem->out);
-    for (int64_t first = 0; first < stage->channels; first += TILE) {
-        int64_t left = stage->channels - first, width = left < TILE ? left : TILE;
-#pragma omp parallel for num_threads(stage->threads) schedule(dynamic, CPU_CHUNK)
-        for (int64_t i = 0; i < map->intervals; i++) {
-            int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
-            float sums[TILE];
-            pool_tile(map, stage, start, end, first, width, sums);
-            bev_span_encode(&problem->out, map->ranks_bev[start], first, width, sums);
+#pragma omp parallel num_threads(stage->threads)
+    {
+        cpu_stage_fill(stage, problem);
+        cpu_clear(stage, &problem->out);
+        for (int64_t first = 0; first < stage->channels; first += TILE) {
+            int64_t left = stage->channels - first, width = left < TILE ? left : TILE;
+#pragma omp for schedule(dynamic, CPU_CHUNK) nowait
+            for (int64_t i = 0; i < map->intervals; i++) {
+                int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
+                float sums[TILE];
+                pool_tile(map, stage, start, end, first, width, sums);
+                bev_span_encode(&problem->out, map->ranks_bev[start], first, width, sums);
+            }
         }
     }
     return true;

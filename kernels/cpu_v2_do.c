@@ -43,7 +43,7 @@ static void release(BevPlan *plan) {
 }
 
 /* Depth (camera, depth, h, w) number -> feature (camera, h, w) number. */
-static inline int32_t feat_of(int32_t rank_depth, int32_t bins_by_pixels, int32_t pixels) {
+CPU_INLINE int32_t feat_of(int32_t rank_depth, int32_t bins_by_pixels, int32_t pixels) {
     return rank_depth / bins_by_pixels * pixels + rank_depth % pixels;
 }
 
@@ -105,13 +105,16 @@ static void pool_record(const BevProblem *problem, const CpuStage *stage, Record
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     const CpuStage *stage = &plan->stage;
-    cpu_stage_fill(stage, problem);
-    cpu_clear(stage, &problem->out);
-#pragma omp parallel for num_threads(stage->threads) schedule(dynamic, CPU_CHUNK)
-    for (int64_t i = 0; i < problem->map.intervals; i++) {
+#pragma omp parallel num_threads(stage->threads)
+    {
         float *sums = cpu_sums(stage);
-        pool_record(problem, stage, plan->records[i], sums);
-        bev_span_encode(&problem->out, plan->records[i].cell, 0, stage->channels, sums);
+        cpu_stage_fill(stage, problem);
+        cpu_clear(stage, &problem->out);
+#pragma omp for schedule(dynamic, CPU_CHUNK)
+        for (int64_t i = 0; i < problem->map.intervals; i++) {
+            pool_record(problem, stage, plan->records[i], sums);
+            bev_span_encode(&problem->out, plan->records[i].cell, 0, stage->channels, sums);
+        }
     }
     return true;
 }
