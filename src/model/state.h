@@ -44,7 +44,7 @@ typedef struct {
 } Choice;
 
 bool choice_equal(const Choice *a, const Choice *b);
-/* "V3 FP16 nearest"; a CPU row says so: "V3 (CPU) FP16 nearest". */
+/* "V3 FP16 nearest", as titles name them. */
 void choice_label(const Choice *choice, char *text, size_t size);
 
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
@@ -100,14 +100,19 @@ typedef struct {
     Reading footprint_bytes, latency_us, max_abs;
 } Headline;
 
-enum { LOG_LINES = 8, LOG_LENGTH = 200 };
+enum { LOG_LINES = 8, LOG_SAID = 160, LOG_LENGTH = 320 };
 
 typedef struct {
-    char lines[LOG_LINES][LOG_LENGTH]; /* [0] is the newest */
-    int count;
-    uint64_t pending; /* serial whose figures line 0 waits for; 0: none */
-    char said[96];    /* line 0 before its figures: "FP8" */
+    char text[LOG_LENGTH]; /* the whole line, figures included */
+    char said[LOG_SAID];   /* its beginning, without them */
+    Action action;         /* whose line it is; ACTION_COUNT: a note */
+    uint64_t open;         /* serial of the job whose figures it still waits for; 0: complete */
     Headline before;
+} LogLine;
+
+typedef struct {
+    LogLine lines[LOG_LINES]; /* [0] is the newest */
+    int count;
 } Log;
 
 /* The part of the grid that is in view, in cells. x grows forward and y to the left, as in the
@@ -214,6 +219,10 @@ void state_frame_name(const State *state, char *text, size_t size);
 
 /* The cell under the cursor or pinned (pin first), as the number y * nx + x; -1: none. */
 int64_t state_probe_cell(const State *state);
+
+/* What a control stands at, for the help screen and the key bar: "FP16", "on", "0.5 deg"; "" for
+ * controls without a value. */
+void state_value(const State *state, Action action, char *text, size_t size);
 
 /* Position of a name in a menu, -1 when it is not there. */
 int menu_find(const Menu *menu, const char *name);

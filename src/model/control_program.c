@@ -1,0 +1,62 @@
+/* Controls of the program itself. */
+#include "src/model/control.h"
+
+#include <string.h>
+
+unsigned control_page(State *state, const Command *command) {
+    const Menu pages = {page_names, PAGE_COUNT};
+    int page = control_pick(state, command, &pages, (int)state->page);
+    if (page < 0)
+        return STEP_REDRAW;
+    state->page = (Page)page;
+    SAY(state, command->action, "page: %s", page_names[page]);
+    return STEP_REDRAW;
+}
+
+unsigned control_fullscreen(State *state, const Command *command) {
+    if (!state->has_window) {
+        SAY(state, command->action, "full screen: no window is open");
+        return STEP_REDRAW;
+    }
+    state->fullscreen = control_switched(command, state->fullscreen);
+    SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off");
+    return STEP_REDRAW | STEP_FULLSCREEN;
+}
+
+unsigned control_snapshot(State *state, const Command *command) {
+    state->snapshots++;
+    char name[128];
+    state_snapshot_name(state, name, sizeof name);
+    SAY(state, command->action, "snapshot %s", name);
+    return STEP_REDRAW | STEP_SNAPSHOT;
+}
+
+unsigned control_record(State *state, const Command *command) {
+    bool on = control_switched(command, state->recording);
+    if (on == state->recording)
+        return 0;
+    state->recording = on;
+    if (on)
+        state->recorded_frames = 0;
+    SAY(state, command->action, on ? "recording every frame" : "recording ended after %lld frames",
+        (long long)state->recorded_frames);
+    return STEP_REDRAW | STEP_RECORD;
+}
+
+unsigned control_help(State *state, const Command *command) {
+    state->help = control_switched(command, state->help);
+    return STEP_REDRAW;
+}
+
+unsigned control_escape(State *state, const Command *command) {
+    if (state->help) {
+        state->help = false;
+        return STEP_REDRAW;
+    }
+    return state->pinned ? control_unpin(state, command->action) : 0;
+}
+
+unsigned control_quit(State *state, const Command *command) {
+    (void)state, (void)command;
+    return STEP_QUIT;
+}

@@ -1,0 +1,72 @@
+#include "src/model/live.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const stage_names[STAGE_COUNT] = {
+    [STAGE_FEATURES] = "features", [STAGE_MAP] = "map",   [STAGE_ENCODE] = "encode",
+    [STAGE_UPLOAD] = "upload",     [STAGE_POOL] = "pool", [STAGE_READ] = "read back",
+    [STAGE_DRAW] = "draw",
+};
+
+void live_init(LiveData *live) {
+    memset(live, 0, sizeof *live);
+    live->probe = (LiveProbe){.cell = -1,
+                              .interval = -1,
+                              .value = NAN,
+                              .truth = NAN,
+                              .channel = -1,
+                              .channel_value = NAN,
+                              .channel_truth = NAN};
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        live->accuracy[dtype] =
+            (LiveAccuracy){.max_abs = NAN, .rel_l2 = NAN, .cosine = NAN, .worst_cell = -1};
+}
+
+const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant) {
+    for (int i = 0; i < live->kernel_count; i++)
+        if (live->kernels[i].variant == variant)
+            return &live->kernels[i];
+    return NULL;
+}
+
+Headline live_headline(const LiveData *live) {
+    Headline headline = {.serial = live->serial};
+    if (live->memory.known)
+        headline.footprint_bytes =
+            reading(bev_footprint_total(live->memory.footprint), SOURCE_MODEL);
+    const Choice *choice = &live->job.choice;
+    const LiveKernel *kernel = live_kernel(live, choice->variant);
+    if (kernel)
+        headline.latency_us = kernel->median_us;
+    const LiveAccuracy *accuracy = &live->accuracy[choice->dtype];
+    headline.max_abs = (Reading){accuracy->max_abs, accuracy->source, accuracy->stale};
+    return headline;
+}
+
+static int bucket_of(int32_t length) {
+    int bucket = 0;
+    while (length > 1 && bucket < LIVE_BUCKETS - 1) {
+        length >>= 1;
+        bucket++;
+    }
+    return bucket;
+}
+
+void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells) {
+    *intervals = (LiveIntervals){.known = true, .stats = scatter_stats(map, cells)};
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int bucket = bucket_of(map->interval_lengths[i]);
+        intervals->intervals[bucket]++;
+        intervals->points[bucket] += map->interval_lengths[i];
+    }
+}
+
+void live_remember(LiveKernel *kernel, double median_us) {
+    if (kernel->history_count == LIVE_HISTORY) {
+        kernel->history_count--;
+        memmove(kernel->history_us, kernel->history_us + 1,
+                sizeof *kernel->history_us * (LIVE_HISTORY - 1));
+    }
+    kernel->history_us[kernel->history_count++] = (float)median_us;
+}
