@@ -131,9 +131,20 @@ static bool place_name(Pen *pen, Box box, int side, double along, const char *na
     return true;
 }
 
+/* A tinted border between two rules; the ticks stand on the outer one. */
+static void border(Pen *pen, Box inner, double width) {
+    Box outer = {inner.x - width, inner.y - width, inner.w + 2 * width, inner.h + 2 * width};
+    pen_fill(pen, (Box){outer.x, outer.y, outer.w, width}, pen->theme->tint, 1);
+    pen_fill(pen, (Box){outer.x, inner.y + inner.h, outer.w, width}, pen->theme->tint, 1);
+    pen_fill(pen, (Box){outer.x, inner.y, width, inner.h}, pen->theme->tint, 1);
+    pen_fill(pen, (Box){inner.x + inner.w, inner.y, width, inner.h}, pen->theme->tint, 1);
+    pen_frame(pen, outer, pen->theme->muted, 1, 1);
+}
+
 void band_draw(Pen *pen, const Figure *figure, const Panel *panel) {
     if (!figure->band || pen->measuring)
         return;
+    border(pen, panel->box, figure->band);
     const Rig *rig = figure->spec->rig;
     Taken taken = {.count = 0};
     for (int c = 0; c < rig->camera_count; c++) {

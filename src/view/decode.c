@@ -86,10 +86,15 @@ static double full_mass(const CellField *field, float *scratch) {
     if (!count)
         return NAN;
     qsort(scratch, count, sizeof *scratch, ascending);
-    return scratch[count * 3 / 4];
+    return scratch[count / 2];
 }
 
-/* Turns depth masses into strengths. The square root keeps thin far cells visible. */
+/* The root keeps thin far cells visible. */
+double decode_strength(double share) {
+    return share > 0 ? sqrt(fmin(share, 1)) : 0;
+}
+
+/* Turns depth masses into strengths. */
 static bool masses_to_strengths(CellField *field, Err *err) {
     size_t cells = (size_t)(field->nx * field->ny);
     float *scratch = malloc(cells * sizeof *scratch);
@@ -98,10 +103,8 @@ static bool masses_to_strengths(CellField *field, Err *err) {
                        cells);
     field->full_mass = full_mass(field, scratch);
     free(scratch);
-    for (size_t cell = 0; cell < cells; cell++) {
-        double share = field->value[cell] / field->full_mass;
-        field->value[cell] = share > 0 ? (float)sqrt(fmin(share, 1)) : 0;
-    }
+    for (size_t cell = 0; cell < cells; cell++)
+        field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
     return true;
 }
 
@@ -265,7 +268,7 @@ const ViewInfo views[VIEW_COUNT] = {
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
                     decode_class},
     [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
-                   NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_norm},
+                   NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_norm},
     [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",
                       NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_channel},
     [VIEW_PCA] = {"pca", "Principal components", "three leading components as red, green, blue",

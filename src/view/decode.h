@@ -79,6 +79,9 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
 bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
                        Err *err);
 
+/* How strongly a cell with this share (0..1) of the full depth mass shows its colour. */
+double decode_strength(double share);
+
 void cell_field_free(CellField *field);
 
 #endif

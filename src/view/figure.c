@@ -125,8 +125,8 @@ static bool draw_page(Pen *pen, Figure *figure, const Page *page, Err *err) {
         if (!pen_picture(pen, panel->box, &panel->raster, err))
             return false;
         overlay_draw(pen, figure, panel);
-        pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         band_draw(pen, figure, panel);
+        pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         axes_draw(pen, figure, panel, i == 0);
     }
     if (page->blocks_below)
@@ -186,13 +186,12 @@ static void copy_pixels(cairo_surface_t *surface, Image *image) {
         }
 }
 
-static bool draw_image(Figure *figure, const Page *page, FigureLayout *layout, Image *image,
-                       Err *err) {
+static bool draw_image(Figure *figure, const Page *page, Image *image, Err *err) {
     double scale = scale_of(figure->spec);
     if (!image_init(image, lround(page->w * scale), lround(page->h * scale), err))
         return false;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
-    bool drawn = draw_on(surface, scale, figure, page, layout, err);
+    bool drawn = draw_on(surface, scale, figure, page, NULL, err);
     if (drawn)
         copy_pixels(surface, image);
     else
@@ -205,7 +204,7 @@ bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
     Figure figure;
     Page page;
     *image = (Image){0};
-    bool drawn = compose(spec, &figure, &page, err) && draw_image(&figure, &page, NULL, image, err);
+    bool drawn = compose(spec, &figure, &page, err) && draw_image(&figure, &page, image, err);
     figure_free(&figure);
     return drawn;
 }
@@ -256,15 +255,16 @@ bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *er
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
     Figure figure;
     Page page;
-    Image image;
     *layout = (FigureLayout){0};
-    bool drawn =
-        compose(spec, &figure, &page, err) && draw_image(&figure, &page, layout, &image, err);
+    bool drawn = compose(spec, &figure, &page, err);
+    if (drawn) {
+        cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
+        drawn = draw_on(surface, 1, &figure, &page, layout, err);
+        cairo_surface_destroy(surface);
+        layout->w = page.w;
+        layout->h = page.h;
+    }
     figure_free(&figure);
-    if (drawn)
-        image_free(&image);
-    layout->w = drawn ? page.w : 0;
-    layout->h = drawn ? page.h : 0;
     if (drawn && layout->failed)
         drawn = err_set(err, ERR_FAILED, "layout", "", "no memory for %zu texts", layout->count);
     if (!drawn)

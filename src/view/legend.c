@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum { ROW = 24, SWATCH = 14, BAR_HEIGHT = 16, HEADING_ROW = 28 };
+enum { CHIP_W = 28, CHIP_H = 17, POINT = 10, LABEL_GAP = 10 };
 
 static double heading(Pen *pen, double x, double top, double w, const char *text) {
     TextStyle style = style_heading(pen);
@@ -55,7 +56,7 @@ static void ramp(Pen *pen, Box bar, const RasterStyle *style) {
 static void beyond(Pen *pen, Box bar, bool right, Rgb color) {
     if (pen->measuring)
         return;
-    double x = right ? bar.x + bar.w + 1 : bar.x - 1, tip = right ? 9 : -9;
+    double x = right ? bar.x + bar.w + 1 : bar.x - 1, tip = right ? POINT - 1 : 1 - POINT;
     cairo_move_to(pen->cr, x, bar.y - 1);
     cairo_line_to(pen->cr, x + tip, bar.y + bar.h / 2);
     cairo_line_to(pen->cr, x, bar.y + bar.h + 1);
@@ -64,42 +65,114 @@ static void beyond(Pen *pen, Box bar, bool right, Rgb color) {
     cairo_fill(pen->cr);
 }
 
-static Ticks bar_ticks(const ValueRange *range, double w) {
-    int target = (int)fmax(w / 80, 2);
-    return range->logarithmic ? ticks_log(range->lo, range->hi, target)
-                              : ticks_linear(range->lo, range->hi, target);
+static double end_label(Pen *pen, Box bar, bool right, double value, int exponent) {
+    TextStyle style = style_muted(pen);
+    style.align = right ? ALIGN_RIGHT : ALIGN_LEFT;
+    char text[32];
+    ticks_short(value, exponent, text, sizeof text);
+    double x = right ? bar.x + bar.w : bar.x;
+    pen_line(pen, x, bar.y + bar.h, x, bar.y + bar.h + 5, pen->theme->muted, 1, 1);
+    return pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w / 3, &style, text);
 }
 
-static double bar_labels(Pen *pen, Box bar, const ValueRange *range, const Ticks *ticks) {
+/* The two ends exactly, and round numbers between them where there is room. */
+static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
+    int target = (int)fmax(bar.w / 80, 2);
+    Ticks ticks = range->logarithmic ? ticks_log(range->lo, range->hi, target)
+                                     : ticks_linear(range->lo, range->hi, target);
+    double left = bar.x + end_label(pen, bar, false, range->lo, exponent) + LABEL_GAP;
+    double right = bar.x + bar.w - end_label(pen, bar, true, range->hi, exponent) - LABEL_GAP;
     TextStyle style = style_muted(pen);
     style.align = ALIGN_CENTER;
-    for (int i = 0; i < ticks->count; i++) {
-        double x = bar.x + bar.w * range_position(range, ticks->at[i]);
+    for (int i = 0; i < ticks.count; i++) {
+        double x = bar.x + bar.w * range_position(range, ticks.at[i]);
+        double half = pen_text_width(pen, &style, ticks.label[i]) / 2;
         pen_line(pen, x, bar.y + bar.h, x, bar.y + bar.h + 5, pen->theme->muted, 1, 1);
-        pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, 60, &style, ticks->label[i]);
+        if (x - half >= left && x + half <= right)
+            pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, 60, &style, ticks.label[i]);
     }
-    return 8 + SIZE_SMALL + 4;
 }
 
-static double color_bar(Pen *pen, const Panel *panel, const char *unit, double x, double top,
+static void equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent) {
+    char number[32], text[64] = "no cell has a value";
+    if (!isnan(range->lo)) {
+        ticks_short(range->lo, exponent, number, sizeof number);
+        snprintf(text, sizeof text, "every cell is %s", number);
+    }
+    TextStyle style = style_muted(pen);
+    style.align = ALIGN_CENTER;
+    pen_text(pen, bar.x + bar.w / 2, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w, &style, text);
+}
+
+/* The cell that differs most, or -1. */
+static int64_t largest_cell(const CellField *field) {
+    int64_t largest = -1;
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        if (field->state[cell] == CELL_VALUE && field->value[cell] != 0 &&
+            (largest < 0 || fabsf(field->value[cell]) > fabsf(field->value[largest])))
+            largest = cell;
+    return largest;
+}
+
+/* Where a difference is largest: the number that a clipped colour bar would hide. */
+static void largest_text(const Figure *figure, const CellField *field, char *text, size_t size) {
+    int64_t cell = largest_cell(field);
+    text[0] = '\0';
+    if (cell < 0)
+        return;
+    const Grid *grid = &figure->grid;
+    bool metres = figure->spec->rig != NULL;
+    double dx = (grid->x_max_m - grid->x_min_m) / (double)field->nx;
+    double dy = (grid->y_max_m - grid->y_min_m) / (double)field->ny;
+    double center = metres ? 0.5 : 0; /* cells are counted, metres point at their middle */
+    double x = grid->x_min_m + ((double)(cell % field->nx) + center) * dx;
+    double y = grid->y_min_m + ((double)(cell / field->nx) + center) * dy;
+    int exponent = ticks_exponent(fabs(field->value[cell]));
+    char number[32], multiplier[40], at_x[32], at_y[32];
+    ticks_short(field->value[cell], exponent, number, sizeof number);
+    ticks_multiplier(exponent, multiplier, sizeof multiplier);
+    ticks_number(x, metres, at_x, sizeof at_x);
+    ticks_number(y, metres, at_y, sizeof at_y);
+    const char *unit = metres ? " m" : "";
+    snprintf(text, size, "largest: %s%s%s at x %s%s, y %s%s", number, multiplier[0] ? " " : "",
+             multiplier, at_x, unit, at_y, unit);
+}
+
+static double small_line(Pen *pen, double x, double top, double w, const char *text) {
+    TextStyle style = style_muted(pen);
+    if (!text[0])
+        return 0;
+    pen_text(pen, x, top + SIZE_SMALL, w, &style, text);
+    return SIZE_SMALL + 8;
+}
+
+static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
                         double w) {
+    const ViewInfo *view = &views[panel->field.view];
     const ValueRange *range = &panel->style.range;
-    Box bar = {x + 12, top, w - 24, BAR_HEIGHT};
-    Ticks ticks = bar_ticks(range, bar.w);
+    double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
+    Box bar = {x + before, top, w - before - after, BAR_HEIGHT};
+    int exponent = range->logarithmic ? 0 : ticks_exponent(fmax(fabs(range->lo), fabs(range->hi)));
     ramp(pen, bar, &panel->style);
     if (range->below)
         beyond(pen, bar, false, colormap_at(panel->style.colormap, 0));
     if (range->above)
         beyond(pen, bar, true, colormap_at(panel->style.colormap, 1));
-    double height = BAR_HEIGHT + bar_labels(pen, bar, range, &ticks);
-    char multiplier[40], text[128];
-    ticks_multiplier(ticks.exponent, multiplier, sizeof multiplier);
-    snprintf(text, sizeof text, "%s%s%s%s", multiplier, multiplier[0] ? " " : "", unit,
+    if (range->hi > range->lo)
+        bar_labels(pen, bar, range, exponent);
+    else
+        equal_label(pen, bar, range, exponent);
+    double y = top + BAR_HEIGHT + 8 + SIZE_SMALL + 6;
+    char multiplier[40], text[192];
+    ticks_multiplier(exponent, multiplier, sizeof multiplier);
+    snprintf(text, sizeof text, "unit: %s%s%s%s", multiplier, multiplier[0] ? " " : "", view->unit,
              range->logarithmic ? ", logarithmic" : "");
-    TextStyle style = style_muted(pen);
-    style.align = ALIGN_CENTER;
-    pen_text(pen, x + w / 2, top + height + SIZE_SMALL, w, &style, text);
-    return height + SIZE_SMALL + 8;
+    y += small_line(pen, x, y, w, text);
+    if (view->symmetric || panel->difference) {
+        largest_text(figure, &panel->field, text, sizeof text);
+        y += small_line(pen, x, y, w, text);
+    }
+    return y - top;
 }
 
 /* ---- colour views ------------------------------------------------------------------------------
@@ -107,26 +180,28 @@ static double color_bar(Pen *pen, const Panel *panel, const char *unit, double x
 
 /* A grey ramp from the background: how strongly a cell shows its colour. */
 static double strength_bar(Pen *pen, const Panel *panel, double x, double top, double w) {
-    enum { STEPS = 64 };
-    Box bar = {x + 12, top, w - 24, BAR_HEIGHT};
+    enum { STEPS = 128 };
+    const Rgb white = {255, 255, 255};
+    Box bar = {x, top, w, BAR_HEIGHT};
     for (int i = 0; i < STEPS; i++) {
         double from = bar.x + bar.w * i / STEPS, to = bar.x + bar.w * (i + 1) / STEPS;
-        Rgb white = {255, 255, 255};
+        double strength = decode_strength((i + 0.5) / STEPS);
         pen_fill(pen, (Box){from, bar.y, fmin(to + 0.5, bar.x + bar.w) - from, bar.h},
-                 rgb_mix(panel->theme->background, white, sqrt((i + 0.5) / STEPS)), 1);
+                 rgb_mix(panel->theme->background, white, strength), 1);
     }
     pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
-    TextStyle style = style_muted(pen);
-    style.align = ALIGN_CENTER;
     char full[48] = "n/a";
     if (isfinite(panel->field.full_mass))
         snprintf(full, sizeof full, "\u2265 %.2g", panel->field.full_mass);
+    TextStyle style = style_muted(pen);
     double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL;
     pen_text(pen, bar.x, baseline, 40, &style, "0");
+    style.align = ALIGN_RIGHT;
     pen_text(pen, bar.x + bar.w, baseline, 80, &style, full);
-    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 120, &style,
-             "depth mass pooled into a cell");
-    return BAR_HEIGHT + 6 + SIZE_SMALL + 10;
+    style.align = ALIGN_CENTER;
+    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 160, &style,
+             "brightness: depth mass in the cell");
+    return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
 static double components(Pen *pen, const Panel *panel, double x, double top, double w) {
@@ -159,12 +234,16 @@ static double bad_cells(Pen *pen, const Panel *panel, double x, double top, doub
 static void title_of(const Figure *figure, const Panel *panel, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     if (panel->difference)
-        snprintf(text, size, "Difference A \u2212 B, %s",
-                 spec->view == VIEW_POINTS ? "points per cell" : "channel that differs most");
+        snprintf(text, size, "Difference A \u2212 B");
     else if (spec->view == VIEW_CHANNEL)
         snprintf(text, size, "Channel %lld", (long long)spec->channel);
     else
         snprintf(text, size, "%s", views[spec->view].title);
+}
+
+static const char *difference_idea(const Panel *panel) {
+    return panel->field.view == VIEW_POINTS ? "points in A less points in B"
+                                            : "signed, of the channel that differs most";
 }
 
 double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
@@ -173,19 +252,20 @@ double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x
     char title[96];
     title_of(figure, panel, title, sizeof title);
     double y = top + heading(pen, x, top, w, title);
+    y += small_line(pen, x, y - 4, w, panel->difference ? difference_idea(panel) : view->idea);
     switch (view->legend) {
     case LEGEND_BRIGHTNESS:
         y += strength_bar(pen, panel, x, y, w);
         break;
     case LEGEND_CLASSES:
-        y += classes(pen, x, y, w) + 8;
+        y += classes(pen, x, y, w) + 12;
         y += strength_bar(pen, panel, x, y, w);
         break;
     case LEGEND_COMPONENTS:
         y += components(pen, panel, x, y, w);
         break;
     case LEGEND_BAR:
-        y += color_bar(pen, panel, view->unit, x, y, w);
+        y += color_bar(pen, figure, panel, x, y, w);
         break;
     }
     return y + bad_cells(pen, panel, x, y, w) - top;
@@ -194,38 +274,46 @@ double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x
 /* ---- lines over the picture ---------------------------------------------------------------------
  */
 
-/* A dark chip with the line as it looks on the panel. */
-static void line_sample(Pen *pen, const Figure *figure, double x, double row_top, double alpha) {
+/* A chip of the panel with the line on it as a small sketch. */
+static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,
+                 int count) {
     const PanelTheme *theme = figure->panels[0].theme;
-    Box chip = {x, row_top + (ROW - SWATCH) / 2.0, 2 * SWATCH, SWATCH};
-    pen_fill(pen, chip, theme->background, 1);
-    pen_frame(pen, chip, pen->theme->muted, 0.6, 1);
-    pen_line(pen, chip.x + 4, chip.y + 0.5 * SWATCH, chip.x + 2 * SWATCH - 4, chip.y + 0.5 * SWATCH,
-             theme->line, alpha, 1);
+    Box box = {x, row_top + (ROW - CHIP_H) / 2.0, CHIP_W, CHIP_H};
+    pen_fill(pen, box, theme->background, 1);
+    pen_frame(pen, box, pen->theme->muted, 0.6, 1);
+    for (int i = 0; i + 1 < count; i++)
+        pen_line(pen, box.x + points[2 * i], box.y + points[2 * i + 1], box.x + points[2 * i + 2],
+                 box.y + points[2 * i + 3], theme->line, 0.8, 1);
+}
+
+/* Sketches in the chip's coordinates, CHIP_W x CHIP_H. */
+static const double sketch_ring[] = {3, 13, 5, 9, 9, 6, 14, 4.5, 19, 6, 23, 9, 25, 13};
+static const double sketch_wedge[] = {4, 3, 14, 14, 24, 3};
+static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 6.5, 4.5};
+
+static double line_row(Pen *pen, const Figure *figure, double x, double top, double w,
+                       const double *sketch, int points, const char *text) {
+    chip(pen, figure, x, top, sketch, points);
+    row_text(pen, x + CHIP_W + 10, top, w - CHIP_W - 10, text);
+    return ROW;
 }
 
 double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const FigureSpec *spec = figure->spec;
     if (!spec->rig)
         return 0;
-    double y = top + heading(pen, x, top, w, "Lines"), indent = 2 * SWATCH + 8;
+    double y = top + heading(pen, x, top, w, "Lines"), step = figure->ring_step_m;
     char number[24], text[128];
-    if (figure->ring_step_m > 0) {
-        double step = figure->ring_step_m;
+    if (step > 0) {
         ticks_number(step, step < 1 ? (int)ceil(-log10(step)) : 0, number, sizeof number);
         snprintf(text, sizeof text, "range from the ego origin, every %s m", number);
-        line_sample(pen, figure, x, y, 0.4);
-        row_text(pen, x + indent, y, w - indent, text);
-        y += ROW;
+        y += line_row(pen, figure, x, y, w, sketch_ring, 7, text);
     }
-    line_sample(pen, figure, x, y, 0.3);
-    row_text(pen, x + indent, y, w - indent, "edges of the cameras\u2019 fields of view");
-    y += ROW;
+    y += line_row(pen, figure, x, y, w, sketch_wedge, 3,
+                  "edges of the cameras\u2019 fields of view");
     if (spec->world && spec->outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
-        line_sample(pen, figure, x, y, 0.9);
-        row_text(pen, x + indent, y, w - indent, text);
-        y += ROW;
+        y += line_row(pen, figure, x, y, w, sketch_box, 5, text);
     }
     return y - top;
 }

@@ -109,8 +109,9 @@ static void wedges(Pen *pen, const Figure *figure, const Panel *panel) {
 static void outlines(Pen *pen, const Figure *figure, const Panel *panel) {
     const World *world = figure->spec->world;
     for (int solid = 0; solid < world->solid_count; solid++) {
-        double corners[24][2];
+        double corners[WORLD_CORNERS][2];
         int count = world_footprint(world, solid, figure->spec->time_s, corners);
+        cairo_new_sub_path(pen->cr);
         for (int i = 0; i < count; i++) {
             double px, py;
             panel_point(figure, panel, corners[i][0], corners[i][1], &px, &py);

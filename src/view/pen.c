@@ -227,9 +227,16 @@ static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) 
     cairo_surface_destroy(surface);
 }
 
+/* A layout is drawn onto a surface of one pixel: nothing to enlarge for that. */
+static bool on_surface(Pen *pen, Box box) {
+    double x0, y0, x1, y1;
+    cairo_clip_extents(pen->cr, &x0, &y0, &x1, &y1);
+    return boxes_overlap(box, (Box){x0, y0, x1 - x0, y1 - y0});
+}
+
 /* Enlarged here, to device pixels: a viewer that smooths then has nothing left to smooth. */
 bool pen_picture(Pen *pen, Box box, const Image *image, Err *err) {
-    if (pen->measuring)
+    if (pen->measuring || !on_surface(pen, box))
         return true;
     double w = box.w, h = box.h;
     cairo_user_to_device_distance(pen->cr, &w, &h);

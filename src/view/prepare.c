@@ -55,9 +55,9 @@ static bool choose_ranges(const FigureSpec *spec, Figure *figure, Err *err) {
         for (int i = 0; i < spec->selection_count; i++)
             figure->panels[i].style.range = range;
     }
-    if (figure->panel_count == 3)
-        figure->panels[2].style.range = range_symmetric(&figure->panels[2].field);
-    return true;
+    if (figure->panel_count < 3)
+        return true;
+    return range_symmetric(&figure->panels[2].field, &figure->panels[2].style.range, err);
 }
 
 static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
@@ -90,12 +90,12 @@ static Grid grid_of(const FigureSpec *spec) {
 }
 
 /* Units a metre such that the panel fits and, where that costs little size, every cell is a whole
- * number of pixels both ways. */
+ * number of units both ways. The scale of the figure plays no part: it must not move anything. */
 static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
-                           double max, double pixels) {
+                           double max) {
     double longest = fmax(w_m, h_m), fallback = target / longest;
-    for (int k = (int)floor(max / longest * cell_w_m * pixels); k >= 1; k--) {
-        double units = k / cell_w_m / pixels, other = units * cell_h_m * pixels;
+    for (int k = (int)floor(max / longest * cell_w_m); k >= 1; k--) {
+        double units = k / cell_w_m, other = units * cell_h_m;
         if (units * longest < 0.7 * target)
             break;
         if (units * longest <= max && fabs(other - round(other)) < 1e-6 * other)
@@ -108,9 +108,9 @@ static void size_panels(const FigureSpec *spec, Figure *figure) {
     const Grid *grid = &figure->grid;
     bool compare = figure->panel_count > 1;
     double h_m = grid->x_max_m - grid->x_min_m, w_m = grid->y_max_m - grid->y_min_m;
-    double units = choose_scale(
-        w_m, h_m, w_m / grid->ny, h_m / grid->nx, compare ? COMPARE_TARGET : PANEL_TARGET,
-        compare ? COMPARE_MAX : PANEL_MAX, spec->scale > 0 ? spec->scale : 1);
+    double units =
+        choose_scale(w_m, h_m, w_m / grid->ny, h_m / grid->nx,
+                     compare ? COMPARE_TARGET : PANEL_TARGET, compare ? COMPARE_MAX : PANEL_MAX);
     figure->panel_w = fmax(round(units * w_m), 1);
     figure->panel_h = fmax(round(units * h_m), 1);
     figure->band = spec->rig && !compare ? BAND_WIDTH : 0;

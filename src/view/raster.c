@@ -6,81 +6,99 @@
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-static bool counts(const CellField *field, int64_t cell, bool logarithmic) {
-    return field->state[cell] == CELL_VALUE && (!logarithmic || field->value[cell] > 0);
-}
-
-/* All values that a range must cover, packed. */
-static size_t gather(const CellField *const fields[], int count, bool logarithmic, float *values) {
-    size_t n = 0;
-    for (int i = 0; i < count; i++)
-        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++)
-            if (counts(fields[i], cell, logarithmic))
-                values[n++] = fields[i]->value[cell];
-    return n;
-}
-
 static int ascending(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
 }
 
-static ValueRange range_of_sorted(const ViewInfo *view, const float *values, size_t n) {
-    ValueRange range = {.logarithmic = view->logarithmic};
-    if (!n)
-        return range;
-    double lowest = values[0], highest = values[n - 1];
-    if (view->logarithmic) {
-        range.lo = lowest;
-        range.hi = highest;
-    } else {
-        range.lo = fmin(values[(size_t)(0.005 * (double)(n - 1))], 0);
-        range.hi = fmax(values[(size_t)ceil(0.995 * (double)(n - 1))], 0);
-        range.below = lowest < range.lo;
-        range.above = highest > range.hi;
-    }
-    return range;
-}
+typedef enum { SHAPE_LINEAR, SHAPE_LOGARITHMIC, SHAPE_SYMMETRIC } RangeShape;
 
-bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
-    const ViewInfo *view = &views[fields[0]->view];
-    if (view->symmetric) {
-        *range = (ValueRange){0};
-        for (int i = 0; i < count; i++)
-            range->hi = fmax(range->hi, range_symmetric(fields[i]).hi);
-        range->lo = -range->hi;
-        return true;
-    }
+/* All values that shape the range, packed and ascending: magnitudes for a symmetric one. Zeros
+ * shape only a linear one. NULL: no memory. */
+static float *gather(const CellField *const fields[], int count, RangeShape shape, size_t *n) {
     size_t cells = 0;
     for (int i = 0; i < count; i++)
         cells += (size_t)(fields[i]->nx * fields[i]->ny);
     float *values = malloc(cells * sizeof *values);
+    *n = 0;
+    for (int i = 0; values && i < count; i++)
+        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++) {
+            float value = fields[i]->value[cell];
+            float shaping = shape == SHAPE_SYMMETRIC ? fabsf(value) : value;
+            if (fields[i]->state[cell] == CELL_VALUE && (shape == SHAPE_LINEAR || shaping > 0))
+                values[(*n)++] = shaping;
+        }
+    if (values)
+        qsort(values, *n, sizeof *values, ascending);
+    return values;
+}
+
+static float percentile(const float *sorted, size_t n, double percent) {
+    return sorted[(size_t)lround(percent / 100 * (double)(n - 1))];
+}
+
+static ValueRange range_of(const float *sorted, size_t n, RangeShape shape) {
+    const double decades = 1e3;
+    ValueRange range = {.logarithmic = shape == SHAPE_LOGARITHMIC};
+    switch (shape) {
+    case SHAPE_SYMMETRIC:
+        range.hi = percentile(sorted, n, 99);
+        range.lo = -range.hi;
+        break;
+    case SHAPE_LOGARITHMIC:
+        range.hi = sorted[n - 1];
+        range.lo = fmax(sorted[0], range.hi / decades);
+        break;
+    case SHAPE_LINEAR:
+        range.lo = fmin(percentile(sorted, n, 2), 0);
+        range.hi = fmax(percentile(sorted, n, 98), 0);
+        break;
+    }
+    return range;
+}
+
+/* Notes whether values lie beyond the range; returns whether there are values at all. */
+static bool look_beyond(const CellField *const fields[], int count, ValueRange *range) {
+    bool any = false;
+    for (int i = 0; i < count; i++)
+        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++)
+            if (fields[i]->state[cell] == CELL_VALUE) {
+                range->below = range->below || fields[i]->value[cell] < range->lo;
+                range->above = range->above || fields[i]->value[cell] > range->hi;
+                any = true;
+            }
+    return any;
+}
+
+static bool range_shaped(const CellField *const fields[], int count, RangeShape shape,
+                         ValueRange *range, Err *err) {
+    size_t n;
+    float *values = gather(fields, count, shape, &n);
     if (!values)
-        return err_set(err, ERR_FAILED, view->name, "", "no memory for %zu values", cells);
-    size_t n = gather(fields, count, view->logarithmic, values);
-    qsort(values, n, sizeof *values, ascending);
-    *range = range_of_sorted(view, values, n);
+        return err_set(err, ERR_FAILED, views[fields[0]->view].name, "", "no memory for a range");
+    *range = n ? range_of(values, n, shape) : (ValueRange){0};
     free(values);
+    if (!look_beyond(fields, count, range))
+        *range = (ValueRange){.lo = NAN, .hi = NAN};
     return true;
 }
 
-ValueRange range_symmetric(const CellField *field) {
-    double largest = 0;
-    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
-        if (counts(field, cell, false))
-            largest = fmax(largest, fabs(field->value[cell]));
-    return (ValueRange){.lo = -largest, .hi = largest};
+bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
+    const ViewInfo *view = &views[fields[0]->view];
+    RangeShape shape = view->symmetric     ? SHAPE_SYMMETRIC
+                       : view->logarithmic ? SHAPE_LOGARITHMIC
+                                           : SHAPE_LINEAR;
+    return range_shaped(fields, count, shape, range, err);
+}
+
+bool range_symmetric(const CellField *field, ValueRange *range, Err *err) {
+    return range_shaped(&field, 1, SHAPE_SYMMETRIC, range, err);
 }
 
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi) {
     ValueRange range = {.lo = lo, .hi = hi};
     range.logarithmic = views[fields[0]->view].logarithmic && lo > 0;
-    for (int i = 0; i < count; i++)
-        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++)
-            if (counts(fields[i], cell, false)) {
-                range.below = range.below || fields[i]->value[cell] < lo;
-                range.above = range.above || fields[i]->value[cell] > hi;
-            }
+    look_beyond(fields, count, &range);
     return range;
 }
 

@@ -13,13 +13,14 @@ typedef struct {
     bool below, above;
 } ValueRange;
 
-/* The range for `count` scalar fields of one view. Linear ones end at the 99.5th percentile, so
- * that one bright cell does not darken the rest; symmetric and logarithmic ones hold every value.
- * lo == hi when all values are equal; 0..0 without any value. */
+/* The range for `count` scalar fields of one view. A few extreme cells must not wash out the rest:
+ * linear ranges leave out the outermost 2 %, symmetric ones the outermost 1 % of what differs from
+ * zero, logarithmic ones span at most three decades. lo == hi when all values are equal; both NaN
+ * without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* 0 in the middle, the largest magnitude at both ends: for a difference of two fields. */
-ValueRange range_symmetric(const CellField *field);
+/* As for a symmetric view, whatever the field's own: for a difference of two fields. */
+bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
 /* The range the user locked; counts whether values lie beyond. */
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi);

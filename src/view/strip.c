@@ -4,11 +4,16 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PICTURE_GAP = 12, NAME_SPACE = 20, MAX_PICTURE_W = 540 };
+enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_W = 640 };
 
-/* Up to four in one row; more in two rows, so that six make front and back. */
-static int columns_for(int64_t cameras) {
-    return (int)(cameras <= 4 ? cameras : cameras <= 12 ? (cameras + 1) / 2 : (cameras + 2) / 3);
+/* The fewest rows in which a picture is still large enough to recognise a car. */
+static int columns_for(int64_t cameras, double w) {
+    for (int64_t rows = 1; rows < cameras; rows++) {
+        int64_t columns = (cameras + rows - 1) / rows;
+        if ((w - PICTURE_GAP * (double)(columns - 1)) / (double)columns >= MIN_PICTURE_W)
+            return (int)columns;
+    }
+    return 1;
 }
 
 static bool camera_image(const CameraViews *cameras, int64_t camera, Image *image, Err *err) {
@@ -55,7 +60,7 @@ bool strip_block(Pen *pen, const Figure *figure, double x, double top, double w,
     *height = 0;
     if (!cameras || !cameras->cameras)
         return true;
-    int columns = columns_for(cameras->cameras);
+    int columns = columns_for(cameras->cameras, w);
     int rows = (int)((cameras->cameras + columns - 1) / columns);
     double picture_w = fmin(floor((w - PICTURE_GAP * (columns - 1)) / columns), MAX_PICTURE_W);
     double picture_h = round(picture_w / aspect_of(figure->spec));

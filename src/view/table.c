@@ -17,15 +17,22 @@ static int columns_of(const FigureTable *table) {
     return table->columns < MAX_COLUMNS ? table->columns : MAX_COLUMNS;
 }
 
+/* The row that the picture shows is set in bold. */
+static TextStyle row_style(const Pen *pen, const FigureTable *table, int row) {
+    TextStyle style = row < 0 ? style_muted(pen) : style_body(pen);
+    style.bold = row >= 0 && row == table->highlight;
+    return style;
+}
+
 static double natural_widths(Pen *pen, const FigureTable *table, double widths[MAX_COLUMNS]) {
-    TextStyle body = style_body(pen), head = style_muted(pen);
     double total = 0;
     for (int column = 0; column < columns_of(table); column++) {
         widths[column] = 0;
-        for (int row = -1; row < table->rows; row++)
-            widths[column] = fmax(
-                widths[column],
-                ceil(pen_text_width(pen, row < 0 ? &head : &body, cell_text(table, row, column))));
+        for (int row = -1; row < table->rows; row++) {
+            TextStyle style = row_style(pen, table, row);
+            double width = pen_text_width(pen, &style, cell_text(table, row, column));
+            widths[column] = fmax(widths[column], ceil(width));
+        }
         total += widths[column] + (column ? GAP : 0);
     }
     return total;
@@ -54,8 +61,7 @@ static void fit_widths(double widths[MAX_COLUMNS], int columns, double total, do
 
 static void table_row(Pen *pen, const FigureTable *table, int row, const double widths[MAX_COLUMNS],
                       double x, double top) {
-    TextStyle style = row < 0 ? style_muted(pen) : style_body(pen);
-    style.bold = row >= 0 && row == table->highlight;
+    TextStyle style = row_style(pen, table, row);
     double right = x;
     for (int column = 0; column < columns_of(table); column++) {
         right += widths[column] + (column ? GAP : 0);

@@ -13,6 +13,9 @@ typedef struct {
     char label[TICKS_MAX][TICK_LABEL]; /* with a true minus sign */
 } Ticks;
 
+/* Power of ten to take out of numbers up to `largest` in magnitude; 0 for everyday sizes. */
+int ticks_exponent(double largest);
+
 /* 1, 2 or 5 times a power of ten, so that about `target` steps cover `span`. */
 double ticks_step(double span, int target);
 
@@ -24,6 +27,9 @@ Ticks ticks_log(double lo, double hi, int target);
 
 /* "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
 void ticks_number(double value, int decimals, char *text, size_t size);
+
+/* Three significant digits without trailing zeros, in units of 10^exponent: for a range's ends. */
+void ticks_short(double value, int exponent, char *text, size_t size);
 
 /* "×10⁻⁷", or "" for exponent 0. */
 void ticks_multiplier(int exponent, char *text, size_t size);
