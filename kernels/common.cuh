@@ -182,17 +182,25 @@ template <BevDtype D, bool W> __device__ inline float depth_at(const Pool &pool,
 
 // ---- features: one and eight at a time ---------------------------------------------------------
 
+// Rows are numbered by int32 ranks; a row's first element may lie beyond 2^31. One widening
+// multiplication does for that.
+
+// NVFP4: the block of sixteen that holds (row, c).
+__device__ inline int64_t block_at(const Pool &pool, int row, int c) {
+    return (int64_t)row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+}
+
 // Feature (row, c), 0 <= c < channels, without the tensor scale.
-template <BevDtype D> __device__ inline float feat_at(const Pool &pool, int64_t row, int c) {
+template <BevDtype D> __device__ inline float feat_at(const Pool &pool, int row, int c) {
     if constexpr (D == BEV_NVFP4) {
-        int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+        int64_t block = block_at(pool, row, c);
         uint8_t pair = ((const uint8_t *)pool.feat)[block * (BEV_BLOCK / 2) + c % BEV_BLOCK / 2];
         __half2 values[4];
         half2_from_e2m1x8(c & 1 ? pair >> 4 : pair & 0xf, values);
         return __low2float(values[0]) * float_from_e4m3(pool.feat_scales[block]);
     } else {
         return Codec<D>::decode(
-            ((const typename Codec<D>::Code *)pool.feat)[row * pool.channels + c]);
+            ((const typename Codec<D>::Code *)pool.feat)[(int64_t)row * pool.channels + c]);
     }
 }
 
@@ -214,21 +222,23 @@ static inline bool rows_aligned(const BevProblem *problem) {
 // Features (row, c .. c + 7), c a multiple of 8, c + 7 < channels: one load of 32 (two), 16, 8 or 4
 // bytes, without the tensor scale.
 template <BevDtype D>
-__device__ inline void feat8_at(const Pool &pool, int64_t row, int c, float values[8]) {
+__device__ inline void feat8_at(const Pool &pool, int row, int c, float values[8]) {
     if constexpr (D == BEV_FP32) {
-        const float4 *p = (const float4 *)((const float *)pool.feat + row * pool.channels + c);
+        const float4 *p =
+            (const float4 *)((const float *)pool.feat + (int64_t)row * pool.channels + c);
         float4 low = __ldg(p), high = __ldg(p + 1);
         values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
         values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
     } else if constexpr (D == BEV_FP16) {
-        uint4 raw = __ldg((const uint4 *)((const __half *)pool.feat + row * pool.channels + c));
+        uint4 raw =
+            __ldg((const uint4 *)((const __half *)pool.feat + (int64_t)row * pool.channels + c));
         __half2 pairs[4];
         memcpy(pairs, &raw, sizeof raw);
         float8_from_half2(pairs, values);
     } else if constexpr (D == BEV_BF16) {
         // A bfloat16 is the upper half of a float.
-        uint4 raw =
-            __ldg((const uint4 *)((const __nv_bfloat16 *)pool.feat + row * pool.channels + c));
+        uint4 raw = __ldg(
+            (const uint4 *)((const __nv_bfloat16 *)pool.feat + (int64_t)row * pool.channels + c));
         const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -236,12 +246,13 @@ __device__ inline void feat8_at(const Pool &pool, int64_t row, int c, float valu
             values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
         }
     } else if constexpr (D == BEV_FP8) {
-        uint2 raw = __ldg((const uint2 *)((const uint8_t *)pool.feat + row * pool.channels + c));
+        uint2 raw =
+            __ldg((const uint2 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
         __half2 pairs[4] = {half2_from_e4m3(raw.x & 0xffff), half2_from_e4m3(raw.x >> 16),
                             half2_from_e4m3(raw.y & 0xffff), half2_from_e4m3(raw.y >> 16)};
         float8_from_half2(pairs, values);
     } else {
-        int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+        int64_t block = block_at(pool, row, c);
         const uint32_t *codes = (const uint32_t *)pool.feat + block * 2 + (c % BEV_BLOCK) / 8;
         __half2 pairs[4];
         half2_from_e2m1x8(__ldg(codes), pairs);
@@ -255,7 +266,7 @@ __device__ inline void feat8_at(const Pool &pool, int64_t row, int c, float valu
 
 // The same for any number of channels: `n` of the eight exist, the others read as 0.
 template <BevDtype D>
-__device__ inline void feat8_tail(const Pool &pool, int64_t row, int c, int n, float values[8]) {
+__device__ inline void feat8_tail(const Pool &pool, int row, int c, int n, float values[8]) {
 #pragma unroll
     for (int i = 0; i < 8; i++)
         values[i] = i < n ? feat_at<D>(pool, row, c + i) : 0.0f;
@@ -263,7 +274,7 @@ __device__ inline void feat8_tail(const Pool &pool, int64_t row, int c, int n, f
 
 // Either of the two. A: rows_aligned(). Lanes past the last channel get zeros.
 template <BevDtype D, bool A>
-__device__ inline void feat8(const Pool &pool, int64_t row, int c, float values[8]) {
+__device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) {
     if constexpr (A || D == BEV_NVFP4)
         feat8_at<D>(pool, row, c, values);
     else
@@ -273,10 +284,10 @@ __device__ inline void feat8(const Pool &pool, int64_t row, int c, float values[
 // Eight features as half pairs, exact; for NVFP4 without the block scale, which the caller folds
 // into the depth. Formats that fit a half only.
 template <BevDtype D, bool A>
-__device__ inline void feat8_half2(const Pool &pool, int64_t row, int c, __half2 pairs[4]) {
+__device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pairs[4]) {
     static_assert(D == BEV_FP16 || D == BEV_FP8 || D == BEV_NVFP4);
     if constexpr (D == BEV_NVFP4) {
-        int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+        int64_t block = block_at(pool, row, c);
         half2_from_e2m1x8(__ldg((const uint32_t *)pool.feat + block * 2 + c % BEV_BLOCK / 8),
                           pairs);
     } else if constexpr (!A) {
@@ -286,10 +297,12 @@ __device__ inline void feat8_half2(const Pool &pool, int64_t row, int c, __half2
         for (int i = 0; i < 4; i++)
             pairs[i] = __floats2half2_rn(values[2 * i], values[2 * i + 1]);
     } else if constexpr (D == BEV_FP16) {
-        uint4 raw = __ldg((const uint4 *)((const __half *)pool.feat + row * pool.channels + c));
+        uint4 raw =
+            __ldg((const uint4 *)((const __half *)pool.feat + (int64_t)row * pool.channels + c));
         memcpy(pairs, &raw, sizeof raw);
     } else {
-        uint2 raw = __ldg((const uint2 *)((const uint8_t *)pool.feat + row * pool.channels + c));
+        uint2 raw =
+            __ldg((const uint2 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
         pairs[0] = half2_from_e4m3(raw.x & 0xffff), pairs[1] = half2_from_e4m3(raw.x >> 16);
         pairs[2] = half2_from_e4m3(raw.y & 0xffff), pairs[3] = half2_from_e4m3(raw.y >> 16);
     }

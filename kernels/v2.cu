@@ -28,10 +28,9 @@ template <BevDtype D, bool W> __global__ void v2_kernel(Pool pool) {
     int64_t i = divide(thread_number(), pool.channels, &c);
     if (i >= pool.intervals)
         return;
-    int64_t start = pool.starts[i];
-    int length = pool.lengths[i];
+    int start = pool.starts[i], end = start + pool.lengths[i];
     float sum = 0.0f;
-    for (int64_t t = start; t < start + length; t++)
+    for (int t = start; t < end; t++)
         sum += depth_at<D, W>(pool, t) * feat_at<D>(pool, pool.ranks_feat[t], c);
     out_put<D>(pool, pool.ranks_bev[start], c, sum);
 }

@@ -28,14 +28,15 @@ template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixel
     int64_t i = divide(thread_number(), pool.channels, &c);
     if (i >= pool.intervals)
         return;
-    int64_t start = pool.starts[i];
-    int length = pool.lengths[i];
+    int start = pool.starts[i], end = start + pool.lengths[i];
+    // (camera * channels + c) * pixels + pixel = rank + camera * (channels - 1) * pixels + c *
+    // pixels
+    const Code *feat = (const Code *)pool.feat + (int64_t)c * pixels;
+    int64_t camera_step = (int64_t)(pool.channels - 1) * pixels;
     float sum = 0.0f;
-    for (int64_t t = start; t < start + length; t++) {
-        int rank = pool.ranks_feat[t];
-        int camera = rank / pixels, pixel = rank - camera * pixels;
-        int64_t element = ((int64_t)camera * pool.channels + c) * pixels + pixel;
-        sum += depth_at<D, W>(pool, t) * Codec<D>::decode(((const Code *)pool.feat)[element]);
+    for (int t = start; t < end; t++) {
+        unsigned rank = (unsigned)pool.ranks_feat[t], camera = rank / (unsigned)pixels;
+        sum += depth_at<D, W>(pool, t) * Codec<D>::decode(feat[rank + camera * camera_step]);
     }
     int64_t element = (int64_t)c * pool.cells + pool.ranks_bev[start];
     ((OutCode<D> *)pool.out)[element] = Codec<OUT_OF<D>>::encode(sum * pool.scale);

@@ -29,24 +29,26 @@ struct Plan {
     int3 *records; // {start, end, cell}, one an interval
 };
 
-// How a thread reads its ten features: all ten in pairs, a shorter last tile in pairs (channels
-// even), or one by one (channels odd: pairs would straddle their natural alignment).
-enum Shape { FULL, PAIRS, SINGLES };
-
-template <BevDtype D>
-__device__ void feat_pair(const Pool &pool, int64_t row, int c, float *first, float *second) {
-    alignas(8) typename Codec<D>::Code pair[2];
-    const typename Codec<D>::Code *p = (const typename Codec<D>::Code *)pool.feat;
-    memcpy(pair, __builtin_assume_aligned(p + row * pool.channels + c, sizeof pair), sizeof pair);
-    *first = Codec<D>::decode(pair[0]);
-    *second = Codec<D>::decode(pair[1]);
+// Two neighbouring features, c even and channels even: one load of 8, 4 or 2 bytes.
+template <BevDtype D> __device__ float2 feat_pair(const Pool &pool, int row, int c) {
+    using Code = typename Codec<D>::Code;
+    alignas(8) Code pair[2];
+    const Code *p = (const Code *)pool.feat + (int64_t)row * pool.channels + c;
+    memcpy(pair, __builtin_assume_aligned(p, sizeof pair), sizeof pair);
+    if constexpr (D == BEV_FP8)
+        return __half22float2(half2_from_e4m3((uint16_t)(pair[0] | pair[1] << 8)));
+    else
+        return make_float2(Codec<D>::decode(pair[0]), Codec<D>::decode(pair[1]));
 }
 
-template <BevDtype D, bool W, Shape S>
+// PAIRS: channels even and at least ten. The last tile then moves left to end with the row, and
+// overlaps its neighbour; every thread reads ten features, and writes those that are its own.
+template <BevDtype D, bool W, bool PAIRS>
 __global__ void __launch_bounds__(THREADS)
     v2_do_kernel(Pool pool, const int3 *records, int depth_bins, int pixels) {
     int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; // [0, intervals)
-    int c = (int)threadIdx.x * TILE;                            // [0, channels)
+    int own = (int)threadIdx.x * TILE;                          // [0, channels)
+    int c = PAIRS ? min(own, pool.channels - TILE) : own;
     if (i >= pool.intervals)
         return;
     int3 record = records[i];
@@ -54,26 +56,26 @@ __global__ void __launch_bounds__(THREADS)
     for (int t = record.x; t < record.y; t++) {
         int rank = pool.ranks_depth[t];
         int camera = rank / (depth_bins * pixels), pixel = rank % pixels;
-        int64_t row = (int64_t)camera * pixels + pixel;
+        int row = camera * pixels + pixel;
         float d = Codec<D>::decode(((const DepthCode<D> *)pool.depth)[rank]);
         if (W)
             d *= pool.weights[t];
+        if constexpr (PAIRS) {
 #pragma unroll
-        for (int j = 0; j < TILE; j += 2) {
-            float first = 0.0f, second = 0.0f;
-            if (S == FULL || (S == PAIRS && c + j < pool.channels)) {
-                feat_pair<D>(pool, row, c + j, &first, &second);
-            } else if (S == SINGLES) {
-                first = c + j < pool.channels ? feat_at<D>(pool, row, c + j) : 0.0f;
-                second = c + j + 1 < pool.channels ? feat_at<D>(pool, row, c + j + 1) : 0.0f;
+            for (int j = 0; j < TILE; j += 2) {
+                float2 pair = feat_pair<D>(pool, row, c + j);
+                sum[j] += d * pair.x;
+                sum[j + 1] += d * pair.y;
             }
-            sum[j] += d * first;
-            sum[j + 1] += d * second;
+        } else {
+#pragma unroll
+            for (int j = 0; j < TILE; j++)
+                sum[j] += c + j < pool.channels ? d * feat_at<D>(pool, row, c + j) : 0.0f;
         }
     }
 #pragma unroll
     for (int j = 0; j < TILE; j++)
-        if (S == FULL || c + j < pool.channels)
+        if (c + j >= own && c + j < pool.channels)
             out_put<D>(pool, record.z, c + j, sum[j]);
 }
 
@@ -135,20 +137,15 @@ bool v2_do_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
     int pixels = (int)(problem->shape.feat_h * problem->shape.feat_w);
     unsigned lanes = blocks_for(pool.channels, TILE);
     dim3 threads(lanes, THREADS / lanes);
-    auto launch = [&]<BevDtype D, bool W, Shape S>() {
-        v2_do_kernel<D, W, S><<<blocks_for(pool.intervals, threads.y), threads, 0, stream>>>(
-            pool, ((const Plan *)plan)->records, depth_bins, pixels);
-    };
     if (pool.intervals == 0)
         return true;
     with_dtype(problem->dtype, [&]<BevDtype D>() {
         with_flag(pool.weights, [&]<bool W>() {
-            if (pool.channels % TILE == 0)
-                launch.template operator()<D, W, FULL>();
-            else if (pool.channels % 2 == 0)
-                launch.template operator()<D, W, PAIRS>();
-            else
-                launch.template operator()<D, W, SINGLES>();
+            with_flag(pool.channels % 2 == 0 && pool.channels >= TILE, [&]<bool PAIRS>() {
+                v2_do_kernel<D, W, PAIRS>
+                    <<<blocks_for(pool.intervals, threads.y), threads, 0, stream>>>(
+                        pool, ((const Plan *)plan)->records, depth_bins, pixels);
+            });
         });
     });
     return cuda_ok(cudaGetLastError(), "v2_do", err);

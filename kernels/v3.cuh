@@ -70,9 +70,9 @@ template <BevDtype D, bool A> struct HalfSums {
     }
 
     // Adds d * SHRINK * features (row, c .. c + 15), d = depth * weight; c < channels.
-    __device__ void add(const Pool &pool, int64_t row, int c, float d) {
+    __device__ void add(const Pool &pool, int row, int c, float d) {
         if constexpr (D == BEV_NVFP4) { // all sixteen share a scale: fused with the depth
-            int64_t block = row * ((pool.channels + BEV_BLOCK - 1) / BEV_BLOCK) + c / BEV_BLOCK;
+            int64_t block = block_at(pool, row, c);
             d *= float_from_e4m3(__ldg(pool.feat_scales + block));
         }
         __half2 factor = __float2half2_rn(d * SHRINK<D>);

@@ -35,10 +35,11 @@ template <int TILE, bool A> constexpr int BLOCKS = TILE == 8 && A ? 5 : 4;
 
 // Adds d * features (row, c ..) in FP32; TILE channels.
 template <BevDtype D, bool A, int TILE>
-__device__ void add_floats(const Pool &pool, int64_t row, int c, float d, float sums[TILE]) {
+__device__ void add_floats(const Pool &pool, int row, int c, float d, float sums[TILE]) {
     float f[TILE];
     if constexpr (TILE == 16) { // FP8: sixteen codes in one load
-        uint4 raw = __ldg((const uint4 *)((const uint8_t *)pool.feat + row * pool.channels + c));
+        uint4 raw =
+            __ldg((const uint4 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
         const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
         for (int j = 0; j < 8; j++) {
@@ -53,14 +54,14 @@ __device__ void add_floats(const Pool &pool, int64_t row, int c, float d, float 
         sums[j] += d * f[j];
 }
 
-template <BevDtype D, bool W> __device__ float depth_of(const Pool &pool, int rank, int64_t t) {
+template <BevDtype D, bool W> __device__ float depth_of(const Pool &pool, int rank, int t) {
     float d = Codec<DEPTH_OF<D>>::decode(((const DepthCode<D> *)pool.depth)[rank]);
     return W ? d * pool.weights[t] : d;
 }
 
 // Calls add(row, depth) for the points [t, end), two a step from an even t on.
 template <BevDtype D, bool W, typename Add>
-__device__ void walk(const Pool &pool, int64_t t, int64_t end, Add add) {
+__device__ void walk(const Pool &pool, int t, int end, Add add) {
     if (t < end && t % 2) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
         t++;
@@ -86,12 +87,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
     if (cell >= pool.cells)
         return;
     int i = owners[cell];
-    int64_t t = i == NO_INTERVAL ? 0 : pool.starts[i];
-    int64_t end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
+    int t = i == NO_INTERVAL ? 0 : pool.starts[i];
+    int end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
     float sums[TILE] = {};
     if constexpr (D == BEV_NVFP4) {
         while (t < end) {
-            int64_t stop = min((t | (CHUNK - 1)) + 1, end); // chunks end where pairs do
+            int stop = t + min(CHUNK - t % CHUNK, end - t); // chunks end where pairs do
             HalfSums<D, A> halves;
             halves.clear();
             walk<D, W>(pool, t, stop, [&](int row, float d) { halves.add(pool, row, c, d); });

@@ -30,7 +30,7 @@ template <BevDtype D> constexpr bool IN_HALVES = D == BEV_FP16 || D == BEV_FP8 |
 
 // Adds d * features (row, c .. c + 15) in FP32.
 template <BevDtype D, bool A>
-__device__ void add_floats(const Pool &pool, int64_t row, int c, float d, float sums[TILE]) {
+__device__ void add_floats(const Pool &pool, int row, int c, float d, float sums[TILE]) {
 #pragma unroll
     for (int part = 0; part < TILE; part += 8) {
         float f[8];
@@ -50,14 +50,14 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
     if (cell >= pool.cells)
         return;
     int i = owners[cell];
-    int64_t t = i == NO_INTERVAL ? 0 : pool.starts[i];
-    int64_t end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
+    int t = i == NO_INTERVAL ? 0 : pool.starts[i];
+    int end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
     float sums[TILE] = {};
     while (t < end) {
         if constexpr (IN_HALVES<D>) {
             HalfSums<D, A> halves;
             halves.clear();
-            for (int64_t stop = min(t + CHUNK, end); t < stop; t++)
+            for (int stop = t + min(CHUNK, end - t); t < stop; t++)
                 halves.add(pool, pool.ranks_feat[t], c, depth_at<D, W>(pool, t));
             halves.fold(sums);
         } else {
