@@ -24,25 +24,36 @@ static double position_of(Box box, double px, double py) {
     return 2 * box.w + box.h + box.y + box.h - py;
 }
 
-/* Where a ray from inside the panel leaves it; false from outside or without a direction. */
+/* Where the line from p along d leaves the range lo..hi, and where it enters it. */
+static void slab(double p, double d, double lo, double hi, double *enter, double *leave) {
+    if (d == 0) {
+        *enter = p > lo && p < hi ? -INFINITY : INFINITY;
+        *leave = INFINITY;
+        return;
+    }
+    double a = (lo - p) / d, b = (hi - p) / d;
+    *enter = fmin(a, b);
+    *leave = fmax(a, b);
+}
+
+/* Where the view along an image column leaves the panel; false when it misses the panel. */
 static bool exit_position(const Figure *figure, const Panel *panel, int camera, double u_px,
                           double *position) {
     const Rig *rig = figure->spec->rig;
-    double origin[3], ray[3], px, py, qx, qy;
+    double origin[3], ray[3], px, py, qx, qy, enter_x, leave_x, enter_y, leave_y;
     camera_ray(&rig->cameras[camera], &rig->frustum, u_px, rig->frustum.input_h / 2.0, origin, ray);
     double length = hypot(ray[0], ray[1]);
     if (!(length > 1e-6))
-        return false;
+        return false; /* looks straight up or down */
     Box box = panel->box;
     panel_point(figure, panel, origin[0], origin[1], &px, &py);
     panel_point(figure, panel, origin[0] + ray[0] / length, origin[1] + ray[1] / length, &qx, &qy);
-    if (px <= box.x || px >= box.x + box.w || py <= box.y || py >= box.y + box.h)
+    slab(px, qx - px, box.x, box.x + box.w, &enter_x, &leave_x);
+    slab(py, qy - py, box.y, box.y + box.h, &enter_y, &leave_y);
+    double leave = fmin(leave_x, leave_y);
+    if (leave <= 0 || leave <= fmax(enter_x, enter_y))
         return false;
-    double dx = qx - px, dy = qy - py;
-    double to_x = dx > 0 ? (box.x + box.w - px) / dx : dx < 0 ? (box.x - px) / dx : INFINITY;
-    double to_y = dy > 0 ? (box.y + box.h - py) / dy : dy < 0 ? (box.y - py) / dy : INFINITY;
-    double t = fmin(to_x, to_y);
-    *position = position_of(box, px + t * dx, py + t * dy);
+    *position = position_of(box, px + leave * (qx - px), py + leave * (qy - py));
     return true;
 }
 
@@ -149,11 +160,10 @@ void band_draw(Pen *pen, const Figure *figure, const Panel *panel) {
     Taken taken = {.count = 0};
     for (int c = 0; c < rig->camera_count; c++) {
         double last = rig->frustum.input_w - 1, from, to, middle, along;
-        if (!exit_position(figure, panel, c, 0, &from) ||
-            !exit_position(figure, panel, c, last, &to) ||
-            !exit_position(figure, panel, c, last / 2, &middle))
+        if (!exit_position(figure, panel, c, last / 2, &middle))
             continue;
-        bar(pen, panel->box, from, to);
+        if (exit_position(figure, panel, c, 0, &from) && exit_position(figure, panel, c, last, &to))
+            bar(pen, panel->box, from, to);
         int side = side_of(panel->box, middle, &along);
         char initials[8];
         short_name(rig->cameras[c].name, initials, sizeof initials);

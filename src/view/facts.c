@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 104, VALUE_MAX = 128 };
+enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 128 };
 
 static const char *const source_titles[] = {"n/a", "measured", "recorded", "model"};
 
@@ -84,11 +84,18 @@ static void channels_fact(const Figure *figure, int s, char *value) {
 static const struct {
     const char *label;
     void (*write)(const Figure *figure, int selection, char *value);
+    bool shared; /* the same for every selection: written once, across the columns */
 } facts[] = {
-    {"Kernel", kernel_fact},       {"Format", dtype_fact},    {"Alignment", align_fact},
-    {"Device", device_fact},       {"Latency", latency_fact}, {"Points", points_fact},
-    {"Intervals", intervals_fact}, {"Longest", longest_fact}, {"Grid", grid_fact},
-    {"Channels", channels_fact},
+    {"Kernel", kernel_fact, false},
+    {"Format", dtype_fact, false},
+    {"Alignment", align_fact, false},
+    {"Device", device_fact, false},
+    {"Latency", latency_fact, false},
+    {"Points", points_fact, false},
+    {"Intervals", intervals_fact, false},
+    {"Longest", longest_fact, false},
+    {"Grid", grid_fact, true},
+    {"Channels", channels_fact, true},
 };
 
 double facts_block(Pen *pen, const Figure *figure, double x, double top, double w) {
@@ -104,10 +111,12 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++, y += ROW) {
         double baseline = y + ROW / 2.0 + 0.36 * SIZE_BODY;
         pen_text(pen, x, baseline, LABEL_W - 8, &label, facts[i].label);
-        for (int s = 0; s < columns; s++) {
+        int written = facts[i].shared ? 1 : columns;
+        for (int s = 0; s < written; s++) {
             char value[VALUE_MAX];
             facts[i].write(figure, s, value);
-            pen_text(pen, x + LABEL_W + s * column_w, baseline, column_w - 12, &value_style, value);
+            pen_text(pen, x + LABEL_W + s * column_w, baseline,
+                     facts[i].shared ? w - LABEL_W : column_w - 12, &value_style, value);
         }
     }
     return y - top;

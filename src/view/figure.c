@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
-enum { PANEL_TITLE = 28, COMPARE_GAP = 28 };
+enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
 /* Everything but the drawing: computed once by a measuring pen, then drawn by another. */
 typedef struct {
@@ -79,15 +79,14 @@ static void panel_title(Pen *pen, const Figure *figure, const Panel *panel) {
 static double place_panels(Figure *figure, double top) {
     double x = MARGIN + axes_left(figure, true);
     double gap = COMPARE_GAP + axes_left(figure, false);
-    double slot = figure->panel_count > 1 ? fmax(figure->panel_w, 260) : figure->panel_w;
+    double slot = figure->panel_count > 1 ? fmax(figure->panel_w, SLOT_MIN) : figure->panel_w;
     for (int i = 0; i < figure->panel_count; i++, x += slot + gap)
         figure->panels[i].box = (Box){x, top, figure->panel_w, figure->panel_h};
     return x - gap + figure->band + TICK_SPACE;
 }
 
-static bool arrange(Pen *pen, Figure *figure, Page *page, Err *err) {
+static void arrange(Pen *pen, Figure *figure, Page *page) {
     bool compare = figure->panel_count > 1;
-    double strip_h;
     *page = (Page){0};
     page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
     double right = place_panels(figure, 0);
@@ -99,10 +98,9 @@ static bool arrange(Pen *pen, Figure *figure, Page *page, Err *err) {
 
     double w = page->w - 2 * MARGIN;
     page->strip_top = MARGIN + gap_after(header_block(pen, figure, MARGIN, MARGIN, w));
-    if (!strip_block(pen, figure, MARGIN, page->strip_top, w, &strip_h, err))
-        return false;
-    page->panels_top = page->strip_top + gap_after(strip_h) + figure->band + TICK_SPACE +
-                       (compare ? PANEL_TITLE : 0);
+    double strip_h = gap_after(strip_block(pen, figure, MARGIN, page->strip_top, w));
+    page->panels_top =
+        page->strip_top + strip_h + figure->band + TICK_SPACE + (compare ? PANEL_TITLE : 0);
     page->panels_top = ceil(page->panels_top);
     place_panels(figure, page->panels_top);
     double bottom = page->panels_top + figure->panel_h + axes_bottom(figure);
@@ -110,20 +108,17 @@ static bool arrange(Pen *pen, Figure *figure, Page *page, Err *err) {
     double blocks =
         page->blocks_below ? below_blocks(pen, figure, page) : side_blocks(pen, figure, page);
     page->h = ceil(fmax(bottom, blocks) + MARGIN);
-    return true;
 }
 
-static bool draw_page(Pen *pen, Figure *figure, const Page *page, Err *err) {
-    double w = page->w - 2 * MARGIN, ignored;
+static void draw_page(Pen *pen, Figure *figure, const Page *page) {
+    double w = page->w - 2 * MARGIN;
     pen_fill(pen, (Box){0, 0, page->w, page->h}, pen->theme->page, 1);
     header_block(pen, figure, MARGIN, MARGIN, w);
-    if (!strip_block(pen, figure, MARGIN, page->strip_top, w, &ignored, err))
-        return false;
+    strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
         const Panel *panel = &figure->panels[i];
         panel_title(pen, figure, panel);
-        if (!pen_picture(pen, panel->box, &panel->raster, err))
-            return false;
+        pen_picture(pen, panel->box, &panel->raster);
         overlay_draw(pen, figure, panel);
         band_draw(pen, figure, panel);
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
@@ -133,7 +128,6 @@ static bool draw_page(Pen *pen, Figure *figure, const Page *page, Err *err) {
         below_blocks(pen, figure, page);
     else
         side_blocks(pen, figure, page);
-    return true;
 }
 
 /* Decodes and arranges; `figure` must be freed also after a failure. */
@@ -145,10 +139,10 @@ static bool compose(const FigureSpec *spec, Figure *figure, Page *page, Err *err
     cairo_t *cr = cairo_create(surface);
     Pen pen;
     pen_init(&pen, cr, figure->theme, NULL, true);
-    bool arranged = arrange(&pen, figure, page, err);
+    arrange(&pen, figure, page);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
-    return arranged;
+    return true;
 }
 
 /* Draws onto `surface`, whose units are page units times `scale`. */
@@ -158,13 +152,15 @@ static bool draw_on(cairo_surface_t *surface, double scale, Figure *figure, cons
     cairo_scale(cr, scale, scale);
     Pen pen;
     pen_init(&pen, cr, figure->theme, layout, false);
-    bool drawn = draw_page(&pen, figure, page, err);
+    draw_page(&pen, figure, page);
     cairo_status_t status = cairo_status(cr);
     cairo_destroy(cr);
-    if (drawn && status != CAIRO_STATUS_SUCCESS)
+    if (pen.failed && err)
+        *err = pen.err;
+    if (!pen.failed && status != CAIRO_STATUS_SUCCESS)
         return err_set(err, ERR_FAILED, "figure", "choose a smaller scale", "cairo: %s",
                        cairo_status_to_string(status));
-    return drawn;
+    return !pen.failed;
 }
 
 static double scale_of(const FigureSpec *spec) {

@@ -41,15 +41,25 @@ static double classes(Pen *pen, double x, double top, double w) {
 
 /* ---- colour bar ---------------------------------------------------------------------------- */
 
-/* A strip of small rectangles: the same in pixels and in SVG. */
-static void ramp(Pen *pen, Box bar, const RasterStyle *style) {
-    for (int i = 0; i < COLORMAP_ENTRIES; i++) {
-        double from = bar.x + bar.w * i / COLORMAP_ENTRIES;
-        double to = fmin(bar.x + bar.w * (i + 1) / COLORMAP_ENTRIES + 0.5, bar.x + bar.w);
-        pen_fill(pen, (Box){from, bar.y, to - from, bar.h},
-                 colormap_at(style->colormap, (i + 0.5) / COLORMAP_ENTRIES), 1);
-    }
+/* A colour bar as a picture of one row: no seams between its steps, in pixels and in SVG. */
+static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double t),
+                     const Panel *panel) {
+    uint8_t pixels[4 * COLORMAP_ENTRIES];
+    Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};
+    for (int i = 0; i < row.w; i++)
+        image_set(&row, i, 0, color(panel, (i + 0.5) / row.w));
+    pen_picture(pen, bar, &row);
     pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
+}
+
+static Rgb map_color(const Panel *panel, double t) {
+    return colormap_at(panel->style.colormap, t);
+}
+
+/* From the background to white: how strongly a cell shows its colour. */
+static Rgb strength_color(const Panel *panel, double t) {
+    const Rgb white = {255, 255, 255};
+    return rgb_mix(panel->theme->background, white, decode_strength(t));
 }
 
 /* A pointed end says that some cells lie beyond the number. */
@@ -153,7 +163,7 @@ static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, doub
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
     Box bar = {x + before, top, w - before - after, BAR_HEIGHT};
     int exponent = range->logarithmic ? 0 : ticks_exponent(fmax(fabs(range->lo), fabs(range->hi)));
-    ramp(pen, bar, &panel->style);
+    gradient(pen, bar, map_color, panel);
     if (range->below)
         beyond(pen, bar, false, colormap_at(panel->style.colormap, 0));
     if (range->above)
@@ -165,8 +175,8 @@ static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, doub
     double y = top + BAR_HEIGHT + 8 + SIZE_SMALL + 6;
     char multiplier[40], text[192];
     ticks_multiplier(exponent, multiplier, sizeof multiplier);
-    snprintf(text, sizeof text, "unit: %s%s%s%s", multiplier, multiplier[0] ? " " : "", view->unit,
-             range->logarithmic ? ", logarithmic" : "");
+    snprintf(text, sizeof text, "%s%s%s%s", multiplier, multiplier[0] ? " " : "", view->unit,
+             range->logarithmic ? ", logarithmic scale" : "");
     y += small_line(pen, x, y, w, text);
     if (view->symmetric || panel->difference) {
         largest_text(figure, &panel->field, text, sizeof text);
@@ -178,18 +188,9 @@ static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, doub
 /* ---- colour views ------------------------------------------------------------------------------
  */
 
-/* A grey ramp from the background: how strongly a cell shows its colour. */
 static double strength_bar(Pen *pen, const Panel *panel, double x, double top, double w) {
-    enum { STEPS = 128 };
-    const Rgb white = {255, 255, 255};
     Box bar = {x, top, w, BAR_HEIGHT};
-    for (int i = 0; i < STEPS; i++) {
-        double from = bar.x + bar.w * i / STEPS, to = bar.x + bar.w * (i + 1) / STEPS;
-        double strength = decode_strength((i + 0.5) / STEPS);
-        pen_fill(pen, (Box){from, bar.y, fmin(to + 0.5, bar.x + bar.w) - from, bar.h},
-                 rgb_mix(panel->theme->background, white, strength), 1);
-    }
-    pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
+    gradient(pen, bar, strength_color, panel);
     char full[48] = "n/a";
     if (isfinite(panel->field.full_mass))
         snprintf(full, sizeof full, "\u2265 %.2g", panel->field.full_mass);
@@ -199,8 +200,7 @@ static double strength_bar(Pen *pen, const Panel *panel, double x, double top, d
     style.align = ALIGN_RIGHT;
     pen_text(pen, bar.x + bar.w, baseline, 80, &style, full);
     style.align = ALIGN_CENTER;
-    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 160, &style,
-             "brightness: depth mass in the cell");
+    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 120, &style, "brightness: depth mass");
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
@@ -225,7 +225,7 @@ static double bad_cells(Pen *pen, const Panel *panel, double x, double top, doub
     char nan[32], inf[32], text[128];
     text_count(panel->field.nan_cells, nan, sizeof nan);
     text_count(panel->field.inf_cells, inf, sizeof inf);
-    snprintf(text, sizeof text, "not a number: %s cells, infinite: %s cells", nan, inf);
+    snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
     swatch(pen, x, top, panel->theme->bad);
     row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
     return ROW;

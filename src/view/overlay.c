@@ -63,7 +63,6 @@ static void rings(Pen *pen, const Figure *figure, const Panel *panel) {
         return;
     farthest_and_nearest(&figure->grid, &nearest, &farthest);
     double scale = panel_px_per_m(figure), px, py;
-    int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
     panel_point(figure, panel, 0, 0, &px, &py);
     for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
         cairo_new_sub_path(pen->cr);
@@ -72,6 +71,14 @@ static void rings(Pen *pen, const Figure *figure, const Panel *panel) {
         cairo_set_line_width(pen->cr, 1);
         cairo_stroke(pen->cr);
     }
+}
+
+static void ring_labels(Pen *pen, const Figure *figure, const Panel *panel) {
+    double step = figure->ring_step_m, nearest, farthest;
+    if (!(step > 0))
+        return;
+    farthest_and_nearest(&figure->grid, &nearest, &farthest);
+    int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
     for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++)
         ring_label(pen, figure, panel, i * step, decimals);
 }
@@ -133,22 +140,30 @@ static void rounded(cairo_t *cr, double x0, double y0, double x1, double y1, dou
     cairo_close_path(cr);
 }
 
-/* To scale: body and windscreen. */
+/* To scale: body and windscreen. On a grid of a few metres only their outlines, or the vehicle
+ * would hide the cells. */
 static void ego_body(Pen *pen, const Figure *figure, const Panel *panel) {
+    enum { SOLID_BELOW_PX = 60 };
     double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
     panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
     panel_point(figure, panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
     panel_point(figure, panel, 2.3, 0, &ignored, &screen_y0);
     panel_point(figure, panel, 1.7, 0, &ignored, &screen_y1);
     double inset = 0.12 * (x1 - x0);
+    Box screen = {x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0};
+    bool solid = x1 - x0 < SOLID_BELOW_PX;
     rounded(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
-    pen_color(pen, panel->theme->halo, 0.55);
-    cairo_fill_preserve(pen->cr);
+    if (solid) {
+        pen_color(pen, panel->theme->halo, 0.55);
+        cairo_fill_preserve(pen->cr);
+    }
     pen_color(pen, panel->theme->line, 1);
     cairo_set_line_width(pen->cr, 1.5);
     cairo_stroke(pen->cr);
-    pen_fill(pen, (Box){x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0},
-             panel->theme->line, 0.9);
+    if (solid)
+        pen_fill(pen, screen, panel->theme->line, 0.9);
+    else
+        pen_frame(pen, screen, panel->theme->line, 1, 1.5);
 }
 
 /* Points forward, from the bonnet. */
@@ -181,5 +196,6 @@ void overlay_draw(Pen *pen, const Figure *figure, const Panel *panel) {
     rings(pen, figure, panel);
     ego_body(pen, figure, panel);
     front_arrow(pen, figure, panel);
+    ring_labels(pen, figure, panel);
     cairo_restore(pen->cr);
 }

@@ -62,8 +62,7 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
 double table_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double table_width(Pen *pen, const Figure *figure);
 
-/* The camera views in one or two rows over the whole width. */
-bool strip_block(Pen *pen, const Figure *figure, double x, double top, double w, double *height,
-                 Err *err);
+/* The camera views over the whole width. */
+double strip_block(Pen *pen, const Figure *figure, double x, double top, double w);
 
 #endif

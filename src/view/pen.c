@@ -235,21 +235,20 @@ static bool on_surface(Pen *pen, Box box) {
 }
 
 /* Enlarged here, to device pixels: a viewer that smooths then has nothing left to smooth. */
-bool pen_picture(Pen *pen, Box box, const Image *image, Err *err) {
-    if (pen->measuring || !on_surface(pen, box))
-        return true;
+void pen_picture(Pen *pen, Box box, const Image *image) {
+    if (pen->measuring || pen->failed || !on_surface(pen, box))
+        return;
     double w = box.w, h = box.h;
     cairo_user_to_device_distance(pen->cr, &w, &h);
     if (lround(w) < image->w || lround(h) < image->h) {
         paint(pen, box, image, CAIRO_FILTER_GOOD);
-        return true;
+        return;
     }
     Image scaled;
-    if (!image_scale(image, lround(w), lround(h), &scaled, err))
-        return false;
-    paint(pen, box, &scaled, CAIRO_FILTER_NEAREST);
+    pen->failed = !image_scale(image, lround(w), lround(h), &scaled, &pen->err);
+    if (!pen->failed)
+        paint(pen, box, &scaled, CAIRO_FILTER_NEAREST);
     image_free(&scaled);
-    return true;
 }
 
 bool boxes_overlap(Box a, Box b) {

@@ -12,6 +12,8 @@ typedef struct {
     const Theme *theme;
     FigureLayout *layout; /* notes texts; may be NULL */
     bool measuring;       /* only find out sizes: draw and note nothing */
+    bool failed;          /* no memory for a picture; remembered in `err`, as cairo does */
+    Err err;
 } Pen;
 
 typedef struct {
@@ -54,7 +56,7 @@ void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width);
 void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
               double width);
 /* The picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
-bool pen_picture(Pen *pen, Box box, const Image *image, Err *err);
+void pen_picture(Pen *pen, Box box, const Image *image);
 
 TextStyle style_body(const Pen *pen);
 TextStyle style_muted(const Pen *pen);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_W = 640 };
+enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
 
 /* The fewest rows in which a picture is still large enough to recognise a car. */
 static int columns_for(int64_t cameras, double w) {
@@ -29,7 +29,7 @@ static bool camera_image(const CameraViews *cameras, int64_t camera, Image *imag
     return true;
 }
 
-static bool draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box, Err *err) {
+static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box) {
     const FigureSpec *spec = figure->spec;
     char number[32];
     snprintf(number, sizeof number, "camera %lld", (long long)camera);
@@ -37,14 +37,12 @@ static bool draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box,
     TextStyle style = style_muted(pen);
     pen_text(pen, box.x, box.y + box.h + 5 + 0.8 * SIZE_SMALL, box.w, &style,
              named ? spec->rig->cameras[camera].name : number);
-    if (pen->measuring)
-        return true;
     Image image;
-    if (!camera_image(spec->cameras, camera, &image, err))
-        return false;
-    bool drawn = pen_picture(pen, box, &image, err);
+    if (pen->measuring || pen->failed)
+        return;
+    pen->failed = !camera_image(spec->cameras, camera, &image, &pen->err);
+    pen_picture(pen, box, &image);
     image_free(&image);
-    return drawn;
 }
 
 /* Width over height of the network's input, which the views cover whatever their resolution. */
@@ -54,23 +52,20 @@ static double aspect_of(const FigureSpec *spec) {
     return (double)spec->cameras->w / (double)spec->cameras->h;
 }
 
-bool strip_block(Pen *pen, const Figure *figure, double x, double top, double w, double *height,
-                 Err *err) {
+double strip_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const CameraViews *cameras = figure->spec->cameras;
-    *height = 0;
     if (!cameras || !cameras->cameras)
-        return true;
+        return 0;
     int columns = columns_for(cameras->cameras, w);
     int rows = (int)((cameras->cameras + columns - 1) / columns);
-    double picture_w = fmin(floor((w - PICTURE_GAP * (columns - 1)) / columns), MAX_PICTURE_W);
-    double picture_h = round(picture_w / aspect_of(figure->spec));
-    for (int64_t camera = 0; camera < cameras->cameras; camera++) {
-        Box box = {x + (double)(camera % columns) * (picture_w + PICTURE_GAP),
-                   top + (double)(camera / columns) * (picture_h + NAME_SPACE + PICTURE_GAP / 2.0),
-                   picture_w, picture_h};
-        if (!draw_camera(pen, figure, camera, box, err))
-            return false;
-    }
-    *height = rows * (picture_h + NAME_SPACE + PICTURE_GAP / 2.0);
-    return true;
+    double aspect = aspect_of(figure->spec);
+    double picture_w = floor((w - PICTURE_GAP * (columns - 1)) / columns);
+    picture_w = fmax(fmin(picture_w, round(MAX_PICTURE_H * aspect)), 1);
+    double picture_h = fmax(round(picture_w / aspect), 1);
+    double row_h = picture_h + NAME_SPACE + PICTURE_GAP / 2.0;
+    for (int64_t camera = 0; camera < cameras->cameras; camera++)
+        draw_camera(pen, figure, camera,
+                    (Box){x + (double)(camera % columns) * (picture_w + PICTURE_GAP),
+                          top + (double)(camera / columns) * row_h, picture_w, picture_h});
+    return rows * row_h;
 }
