@@ -25,6 +25,7 @@ struct Pipeline {
     FrameParts parts;
     Runner runners[2]; /* the selection's and the baseline's */
     bool forget_scene;
+    uint64_t content; /* of the parts */
 };
 
 static double now_us(void) {
@@ -509,6 +510,11 @@ static bool run_stages(Pipeline *pipeline, const State *state, PipelineNeeds nee
            (!needs.truth || want_truth(pipeline, next, err));
 }
 
+static bool same_parts(const FrameParts *a, const FrameParts *b) {
+    return a->scene == b->scene && a->features == b->features && a->map == b->map &&
+           a->pooled == b->pooled && a->baseline == b->baseline && a->truth == b->truth;
+}
+
 static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
     const SeenFeatures *features = parts->features;
     const Scene *scene = &parts->scene->scene;
@@ -545,6 +551,8 @@ bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, L
         frame_parts_drop(&next);
         return false;
     }
+    if (!same_parts(&pipeline->parts, &next))
+        pipeline->content++;
     frame_parts_drop(&pipeline->parts);
     pipeline->parts = next;
     live->serial = state->job.serial;
@@ -554,5 +562,6 @@ bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, L
     live->intervals = next.map->intervals;
     fill_stages(&times, live);
     fill_frame(&next, &live->frame);
+    live->frame.content = pipeline->content;
     return probe_cell(&next, state->job.probe_cell, &live->probe, err);
 }

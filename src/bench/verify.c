@@ -16,7 +16,7 @@ typedef struct {
     double *reference, *abs_sum; /* FP64 over the stored inputs, and S */
     double *truth;               /* FP64 over the original inputs; shared by all formats */
     double *exact_reference;
-    void *codes, *again;         /* outputs as read back */
+    void *codes, *again; /* outputs as read back */
     size_t code_bytes;
 } Judge;
 
@@ -93,6 +93,16 @@ static bool judge_variant(Judge *judge, const BevVariant *variant, VerifyRow *ro
     row->passed = row->kernel.verdict == GATE_PASS && row->format_verdict == GATE_PASS &&
                   row->exact.verdict == GATE_PASS && (row->same_bits || !variant->deterministic);
     return true;
+}
+
+bool verify_one(Workload *workload, const Selection *selection, double *truth, VerifyRow *row,
+                Err *err) {
+    Judge judge;
+    *row = (VerifyRow){.scene = workload->scene.name};
+    bool ok = judge_init(&judge, workload, selection->dtype, selection->align, truth, err) &&
+              judge_variant(&judge, selection->variant, row, err);
+    judge_free(&judge);
+    return ok;
 }
 
 /* What verify_run hands down. */

@@ -1,0 +1,467 @@
+#include "src/bench/engine.h"
+
+#include "src/bench/judge.h"
+#include "src/bench/machine.h"
+#include "src/bench/measure.h"
+#include "src/bench/shared.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    STILL_MS = 150,      /* without a new wish: time for what takes longer */
+    NEWS_MS = 200,       /* figures alone are handed over at most this often */
+    FILE_CHECK_MS = 1000 /* whether the scene's file has changed */
+};
+static const double PATIENCE_MOVING_US = 8e3, PATIENCE_STILL_US = 1e6;
+
+struct Engine {
+    EngineOptions options;
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int ready_fd;
+
+    /* Under the lock. */
+    bool stop, has_wish, woken;
+    State wish;
+    EngineFrame *ready, *front, *retired;
+
+    /* The worker's own. */
+    Pipeline *pipeline;
+    Measure *measure;
+    Judge *judge;
+    State state; /* of the newest job */
+    LiveData live;
+    void *picture;
+    bool device_lost, has_frame, refined, news;
+    uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
+    LoadedScene *seen_scene; /* not owned: only compared */
+    Choice seen_choice;
+    const BuiltMap *seen_map;
+    double wish_ms, news_ms, file_ms, delivered_ms;
+    struct stat file;
+    bool has_file;
+};
+
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* ---- frames over the fence --------------------------------------------------------------------
+ */
+
+static void frame_free(EngineFrame *frame) {
+    if (!frame)
+        return;
+    frame_parts_drop(&frame->parts);
+    shared_drop(frame->picture);
+    free(frame);
+}
+
+static void set_ready(Engine *engine) {
+    uint64_t one = 1;
+    ssize_t n = write(engine->ready_fd, &one, sizeof one);
+    assert(n == sizeof one);
+    (void)n;
+}
+
+static void deliver(Engine *engine) {
+    EngineFrame *frame = calloc(1, sizeof *frame);
+    if (!frame)
+        return; /* the last one stays on the screen */
+    const FrameParts *parts = pipeline_parts(engine->pipeline);
+    frame->state = engine->state;
+    if (engine->measure)
+        measure_fill(engine->measure, &engine->live);
+    frame->live = engine->live;
+    frame->loads = engine->loads;
+    frame->device_lost = engine->device_lost;
+    frame->parts = frame_parts_keep(parts);
+    frame->picture = shared_keep(engine->picture);
+    if (parts->scene)
+        frame->facts = parts->scene->facts;
+    pthread_mutex_lock(&engine->lock);
+    EngineFrame *unseen = engine->ready, *retired = engine->retired;
+    frame->live.busy = engine->has_wish;
+    engine->ready = frame;
+    engine->retired = NULL;
+    if (!unseen)
+        set_ready(engine);
+    pthread_mutex_unlock(&engine->lock);
+    frame_free(unseen);
+    frame_free(retired);
+    engine->news = false;
+    engine->news_ms = now_ms();
+}
+
+const EngineFrame *engine_take(Engine *engine) {
+    pthread_mutex_lock(&engine->lock);
+    EngineFrame *frame = engine->ready, *old = NULL;
+    if (frame) {
+        uint64_t count;
+        ssize_t n = read(engine->ready_fd, &count, sizeof count);
+        assert(n == sizeof count);
+        (void)n;
+        old = engine->retired;
+        engine->retired = engine->front; /* the worker frees it: that can take a while */
+        engine->front = frame;
+        engine->ready = NULL;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    frame_free(old);
+    return frame;
+}
+
+int engine_fd(const Engine *engine) {
+    return engine->ready_fd;
+}
+
+void engine_submit(Engine *engine, const State *state) {
+    pthread_mutex_lock(&engine->lock);
+    engine->wish = *state;
+    engine->has_wish = true;
+    pthread_cond_signal(&engine->changed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* ---- a wish
+ * -------------------------------------------------------------------------------------- */
+
+static void watch_file(Engine *engine, const char *name) {
+    engine->has_file = stat(name, &engine->file) == 0 && S_ISREG(engine->file.st_mode);
+    engine->file_ms = now_ms();
+}
+
+static void go_stale(Engine *engine) {
+    engine->epoch++;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        engine->live.accuracy[dtype].stale = engine->live.accuracy[dtype].source != SOURCE_UNKNOWN;
+}
+
+/* What the pipeline's new parts mean for the figures that stay. */
+static void notice_changes(Engine *engine) {
+    const FrameParts *parts = pipeline_parts(engine->pipeline);
+    const Choice *choice = &engine->state.job.choice;
+    if (parts->scene != engine->seen_scene) {
+        engine->loads++;
+        watch_file(engine, engine->state.menu.scenes.names[engine->state.job.scene]);
+    }
+    if (parts->map != engine->seen_map || choice->variant != engine->seen_choice.variant)
+        go_stale(engine);
+    engine->seen_scene = parts->scene;
+    engine->seen_map = parts->map;
+    engine->seen_choice = *choice;
+}
+
+static void complain(Engine *engine, const Err *err) {
+    char line[sizeof engine->live.problem + 1];
+    err_line(err, line, (int)sizeof engine->live.problem);
+    memcpy(engine->live.problem, line, sizeof engine->live.problem);
+    engine->device_lost = err->kind == ERR_DEVICE;
+}
+
+static void dress(Engine *engine) {
+    Err err = {.kind = ERR_FAILED};
+    if (!engine->options.dress)
+        return;
+    double begun = now_ms();
+    void *picture = engine->options.dress(&engine->state, &engine->live, engine->picture, &err);
+    if (!picture) {
+        complain(engine, &err);
+        return;
+    }
+    if (picture != engine->picture)
+        engine->live.stages_us[STAGE_DRAW] = reading((now_ms() - begun) * 1e3, SOURCE_MEASURED);
+    shared_drop(engine->picture);
+    engine->picture = picture;
+}
+
+/* Frames a second, over about the last second; unknown while nothing moves. */
+static void count_frame(Engine *engine) {
+    double now = now_ms(), gap = now - engine->delivered_ms;
+    engine->delivered_ms = now;
+    if (gap > 1000 || gap <= 0) {
+        engine->live.fps = (Reading){.value = 0};
+        return;
+    }
+    double before = engine->live.fps.value, weight = 1 - exp(-gap / 500);
+    double rate = 1000 / gap;
+    engine->live.fps =
+        reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
+}
+
+static bool run(Engine *engine, bool draft) {
+    Err err = {.kind = ERR_FAILED};
+    const PipelineNeeds needs = {.draft = draft,
+                                 .truth = engine->state.view == engine->state.menu.error_view};
+    Reading pooled = engine->live.stages_us[STAGE_POOL];
+    engine->live.stages_us[STAGE_POOL].source = SOURCE_UNKNOWN; /* set again where it was run */
+    bool ok = pipeline_run(engine->pipeline, &engine->state, needs, &engine->live, &err);
+    bool launched = engine->live.stages_us[STAGE_POOL].source != SOURCE_UNKNOWN;
+    if (!launched)
+        engine->live.stages_us[STAGE_POOL] = pooled;
+    if (!ok) {
+        complain(engine, &err);
+        return false;
+    }
+    engine->live.problem[0] = '\0';
+    engine->has_frame = true;
+    notice_changes(engine);
+    if (engine->measure) {
+        measure_aim(engine->measure, pipeline_parts(engine->pipeline), &engine->state.job);
+        if (launched)
+            measure_observe(engine->measure, engine->live.stages_us[STAGE_POOL].value);
+    }
+    dress(engine);
+    return true;
+}
+
+static void answer(Engine *engine, const State *wish) {
+    bool moved = wish->job.time_s != engine->state.job.time_s;
+    engine->state = *wish;
+    engine->wish_ms = now_ms();
+    engine->device_lost = false;
+    run(engine, true);
+    engine->refined = false;
+    if (moved)
+        count_frame(engine);
+    else if (!wish->playing)
+        engine->live.fps = (Reading){.value = 0};
+    deliver(engine);
+}
+
+/* ---- in between
+ * ------------------------------------------------------------------------------------ */
+
+/* Formats in the order in which they matter: the selected one first. False: all are known. */
+static bool next_format(const Engine *engine, BevDtype *dtype) {
+    const Choice *choice = &engine->state.job.choice;
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        *dtype = (BevDtype)((choice->dtype + i) % BEV_DTYPE_COUNT);
+        const LiveAccuracy *known = &engine->live.accuracy[*dtype];
+        bool possible =
+            choice->variant->dtypes & 1u << *dtype && choice->variant->aligns & 1u << choice->align;
+        if (possible && (known->source == SOURCE_UNKNOWN || known->stale))
+            return true;
+    }
+    return false;
+}
+
+static void consult_judge(Engine *engine) {
+    Verdict verdict;
+    if (judge_take(engine->judge, &verdict) && verdict.epoch == engine->epoch) {
+        if (verdict.failed) {
+            complain(engine, &verdict.err);
+            /* Not asked again until something changes. */
+            verdict.accuracy.source = SOURCE_MEASURED;
+            verdict.accuracy.gate_a = LIVE_SKIP;
+        }
+        engine->live.accuracy[verdict.choice.dtype] = verdict.accuracy;
+        engine->news = true;
+    }
+    Choice choice = engine->state.job.choice;
+    if (engine->has_frame && next_format(engine, &choice.dtype))
+        judge_ask(engine->judge, pipeline_parts(engine->pipeline), &choice, engine->epoch);
+}
+
+static void check_file(Engine *engine) {
+    struct stat now;
+    if (!engine->has_file || now_ms() - engine->file_ms < FILE_CHECK_MS)
+        return;
+    const char *name = engine->state.menu.scenes.names[engine->state.job.scene];
+    engine->file_ms = now_ms();
+    if (stat(name, &now) != 0) {
+        Err err;
+        err_set(&err, ERR_FAILED, name, "the copy in memory stays", "%s", strerror(errno));
+        complain(engine, &err);
+        engine->has_file = false;
+        engine->news = true;
+    } else if (now.st_mtim.tv_sec != engine->file.st_mtim.tv_sec ||
+               now.st_mtim.tv_nsec != engine->file.st_mtim.tv_nsec ||
+               now.st_ino != engine->file.st_ino || now.st_size != engine->file.st_size) {
+        engine->file = now;
+        pipeline_forget_scene(engine->pipeline);
+        run(engine, true);
+        engine->refined = false;
+        engine->news = true;
+    }
+}
+
+static MeasureStep measure(Engine *engine, bool still) {
+    Err err;
+    bool failed;
+    MeasureStep step = measure_step(engine->measure, still ? PATIENCE_STILL_US : PATIENCE_MOVING_US,
+                                    &failed, &err);
+    if (failed)
+        complain(engine, &err);
+    engine->news |= step == MEASURE_NEWS;
+    return step;
+}
+
+/* One short piece of work; false: nothing to do for the moment. */
+static bool background(Engine *engine) {
+    bool still = !engine->state.playing && now_ms() - engine->wish_ms > STILL_MS;
+    if (!engine->has_frame)
+        return false;
+    check_file(engine);
+    if (still && !engine->refined) {
+        engine->refined = true;
+        engine->news |= run(engine, false);
+    } else if (engine->options.background) {
+        consult_judge(engine);
+        if ((still && judge_busy(engine->judge)) || measure(engine, still) == MEASURE_REST)
+            return false;
+    } else
+        return false;
+    return true;
+}
+
+/* ---- the thread
+ * -------------------------------------------------------------------------------------- */
+
+static void wake(void *context) {
+    Engine *engine = context;
+    pthread_mutex_lock(&engine->lock);
+    engine->woken = true;
+    pthread_cond_signal(&engine->changed);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+/* Waits for a wish, a verdict, or until it is time to look around again. */
+static void rest(Engine *engine) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 50 * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&engine->lock);
+    if (!engine->stop && !engine->has_wish && !engine->woken)
+        pthread_cond_timedwait(&engine->changed, &engine->lock, &until);
+    engine->woken = false;
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static bool take_wish(Engine *engine, State *wish, bool *stop) {
+    pthread_mutex_lock(&engine->lock);
+    bool has_wish = engine->has_wish;
+    if (has_wish)
+        *wish = engine->wish;
+    engine->has_wish = false;
+    *stop = engine->stop;
+    pthread_mutex_unlock(&engine->lock);
+    return has_wish;
+}
+
+static void work(Engine *engine) {
+    State wish;
+    bool stop;
+    for (;;) {
+        bool has_wish = take_wish(engine, &wish, &stop);
+        if (stop)
+            return;
+        if (has_wish)
+            answer(engine, &wish);
+        bool busy = background(engine);
+        if (engine->news && now_ms() - engine->news_ms > NEWS_MS)
+            deliver(engine);
+        if (!busy)
+            rest(engine);
+    }
+}
+
+static void *engine_main(void *argument) {
+    Engine *engine = argument;
+    Err err;
+    if (engine->options.thread_begin && !engine->options.thread_begin(&err))
+        complain(engine, &err);
+    work(engine);
+    if (engine->options.thread_end)
+        engine->options.thread_end();
+    return NULL;
+}
+
+/* ---- opening and closing
+ * -------------------------------------------------------------------------------- */
+
+static void describe_device(Engine *engine) {
+    Machine machine;
+    LiveDevice *device = &engine->live.device;
+    machine_read(&machine);
+    snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, machine.cpu);
+    device->where = BEV_CPU;
+    device->threads = machine.threads;
+    int64_t cache = machine.l3_bytes ? machine.l3_bytes : machine.l2_bytes;
+    if (cache)
+        device->l2_bytes = reading((double)cache, SOURCE_MEASURED);
+}
+
+static void init_lock(Engine *engine) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&engine->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&engine->lock, NULL);
+}
+
+bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
+    Engine *engine = calloc(1, sizeof *engine);
+    if (!engine)
+        return err_set(err, ERR_FAILED, "engine", "", "out of memory");
+    *out = engine;
+    engine->options = *options;
+    live_init(&engine->live);
+    describe_device(engine);
+    init_lock(engine);
+    engine->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bool ok = engine->ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");
+    ok = ok && pipeline_open(&engine->pipeline, err);
+    if (ok && options->background)
+        ok = measure_open(&engine->measure, options->where, err) &&
+             judge_open(&engine->judge, wake, engine, err);
+    if (ok && pthread_create(&engine->thread, NULL, engine_main, engine) != 0)
+        ok = err_set(err, ERR_FAILED, "engine", "", "no thread");
+    engine->running = ok;
+    if (!ok) {
+        engine_close(engine);
+        *out = NULL;
+    }
+    return ok;
+}
+
+void engine_close(Engine *engine) {
+    if (!engine)
+        return;
+    if (engine->running) {
+        pthread_mutex_lock(&engine->lock);
+        engine->stop = true;
+        pthread_cond_signal(&engine->changed);
+        pthread_mutex_unlock(&engine->lock);
+        pthread_join(engine->thread, NULL);
+    }
+    judge_close(engine->judge);
+    measure_close(engine->measure);
+    pipeline_close(engine->pipeline);
+    shared_drop(engine->picture);
+    frame_free(engine->ready);
+    frame_free(engine->front);
+    frame_free(engine->retired);
+    if (engine->ready_fd >= 0)
+        close(engine->ready_fd);
+    pthread_cond_destroy(&engine->changed);
+    pthread_mutex_destroy(&engine->lock);
+    free(engine);
+}

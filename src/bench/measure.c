@@ -1,0 +1,375 @@
+#include "src/bench/measure.h"
+
+#include "src/bench/backend.h"
+#include "src/bench/recorded.h"
+#include "src/bench/shared.h"
+#include "src/model/data.h"
+#include "src/model/problem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SAMPLES = 20,     /* of a rung before its median counts as settled */
+    SLOW_SAMPLES = 5, /* where a launch takes longer than SLOW_US */
+    FIRST_NEWS = 5,   /* a first figure is shown after so many */
+    REFRESH_MS = 1000 /* figures that are complete are taken again at this pace */
+};
+static const double SLOW_US = 30e3;
+static const double SETTLE = 0.15;
+static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
+
+/* One thing to time: a rung at the selection's format, or the baseline at its own. */
+typedef struct {
+    Choice choice;
+    LiveKernel live;
+    double samples_us[SAMPLES];
+    int count;     /* of the samples above */
+    bool complete; /* for the problem aimed at */
+    bool failed;
+    double cost_us; /* of the last launch; 0: unknown */
+    double done_ms;
+} Item;
+
+struct Measure {
+    unsigned where;
+    RecordedSet recorded;
+    FrameParts parts; /* what is aimed at */
+    Job job;
+    Item items[LIVE_MAX_KERNELS];
+    int item_count;
+    Item baseline; /* only where its format or align is not the selection's */
+    Item *current; /* whose session is open */
+    HostProblem problem;
+    BuiltMap *problem_map;
+    SeenFeatures *problem_features;
+    Choice problem_choice; /* its format and align */
+    Session *session;
+};
+
+static double now_us(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+/* ---- set-up -------------------------------------------------------------------------------------
+ */
+
+static void add_items(Measure *measure) {
+    for (int i = 0; bev_variants[i] && measure->item_count < LIVE_MAX_KERNELS; i++) {
+        Item *item = &measure->items[measure->item_count++];
+        item->choice.variant = item->live.variant = bev_variants[i];
+    }
+}
+
+/* Without recordings the display has less to show, nothing else: an unreadable one is for
+ * `bevscope bench --recorded` to complain about. */
+static void load_recorded(RecordedSet *set) {
+    char folder[4096];
+    Err err;
+    if (data_exists("samples/recorded") &&
+        data_path("samples/recorded", folder, sizeof folder, &err) &&
+        !recorded_load(set, folder, &err))
+        *set = (RecordedSet){.count = 0};
+}
+
+bool measure_open(Measure **out, unsigned where, Err *err) {
+    Measure *measure = calloc(1, sizeof *measure);
+    if (!measure)
+        return err_set(err, ERR_FAILED, "measure", "", "out of memory");
+    measure->where = where;
+    load_recorded(&measure->recorded);
+    add_items(measure);
+    *out = measure;
+    return true;
+}
+
+static void close_session(Measure *measure) {
+    session_close(measure->session);
+    measure->session = NULL;
+    measure->current = NULL;
+}
+
+static void close_problem(Measure *measure) {
+    close_session(measure);
+    problem_free(&measure->problem);
+    shared_drop(measure->problem_map);
+    shared_drop(measure->problem_features);
+    measure->problem_map = NULL;
+    measure->problem_features = NULL;
+}
+
+void measure_close(Measure *measure) {
+    if (!measure)
+        return;
+    close_problem(measure);
+    frame_parts_drop(&measure->parts);
+    recorded_free(&measure->recorded);
+    free(measure);
+}
+
+/* ---- aiming
+ * --------------------------------------------------------------------------------------- */
+
+static void go_stale(LiveKernel *live) {
+    Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
+                           &live->effective_gbps, &live->prepare_us, &live->registers};
+    for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
+        readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
+}
+
+static void show_recorded(const Measure *measure, Item *item) {
+    const Selection selection = {item->choice.variant, item->choice.dtype, item->choice.align};
+    const Recording *from = NULL;
+    const RecordedRow *row = recorded_find(&measure->recorded, measure->parts.scene->scene.name,
+                                           &selection, CACHE_WARM, &from);
+    item->live.median_us = row ? reading(row->median_us, SOURCE_RECORDED) : (Reading){.value = 0};
+    snprintf(item->live.recorded_on, sizeof item->live.recorded_on, "%.*s",
+             (int)sizeof item->live.recorded_on - 1, row ? from->label : "");
+}
+
+static const char *reason_to_skip(const Measure *measure, const Choice *choice) {
+    if (!(measure->where & 1u << choice->variant->where))
+        return "this backend is not available here";
+    BevProblem problem = {.shape = measure->parts.features->shape,
+                          .dtype = choice->dtype,
+                          .align = choice->align,
+                          .map = measure->parts.map->map};
+    return bev_unsupported(choice->variant, &problem);
+}
+
+static void restart(const Measure *measure, Item *item, const Choice *choice) {
+    const BevVariant *variant = item->choice.variant;
+    item->choice = *choice;
+    if (variant)
+        item->choice.variant = variant;
+    item->count = 0;
+    item->complete = item->failed = false;
+    item->cost_us = item->done_ms = 0;
+    go_stale(&item->live);
+    item->live.skipped = reason_to_skip(measure, &item->choice);
+    if (!(measure->where & 1u << item->choice.variant->where))
+        show_recorded(measure, item);
+}
+
+static bool same_problem(const Measure *measure, const FrameParts *parts, const Job *job) {
+    return measure->parts.map == parts->map && measure->job.choice.dtype == job->choice.dtype &&
+           measure->parts.features->shape.channels == parts->features->shape.channels;
+}
+
+static bool has_baseline(const Job *job) {
+    return job->baseline.variant &&
+           (job->baseline.dtype != job->choice.dtype || job->baseline.align != job->choice.align);
+}
+
+void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
+    bool fresh = !measure->parts.map || !same_problem(measure, parts, job);
+    bool other_baseline = fresh || !choice_equal(&measure->job.baseline, &job->baseline);
+    FrameParts kept = frame_parts_keep(parts);
+    frame_parts_drop(&measure->parts);
+    measure->parts = kept;
+    measure->job = *job;
+    if (fresh || other_baseline)
+        close_problem(measure);
+    for (int i = 0; fresh && i < measure->item_count; i++)
+        restart(measure, &measure->items[i], &job->choice);
+    if (other_baseline && has_baseline(job)) {
+        measure->baseline = (Item){.live.variant = job->baseline.variant};
+        restart(measure, &measure->baseline, &job->baseline);
+    }
+}
+
+/* ---- figures
+ * ---------------------------------------------------------------------------------------- */
+
+static void publish(Item *item, const Timing *timing, double own_bytes) {
+    LiveKernel *live = &item->live;
+    live->median_us = reading(timing->median_us, SOURCE_MEASURED);
+    live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
+    live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
+    live->unsettled = !timing->settled;
+    live->recorded_on[0] = '\0';
+    if (own_bytes > 0)
+        live->effective_gbps = reading(own_bytes / timing->median_us * 1e-3, SOURCE_MEASURED);
+}
+
+static void publish_samples(Item *item, double own_bytes) {
+    double sorted[SAMPLES];
+    Timing timing;
+    memcpy(sorted, item->samples_us, (size_t)item->count * sizeof *sorted);
+    timing_summarize(sorted, item->count, SETTLE, &timing);
+    publish(item, &timing, own_bytes);
+}
+
+/* Keeps the latest SAMPLES. */
+static void add_sample(Item *item, double us) {
+    if (item->count == SAMPLES)
+        memmove(item->samples_us, item->samples_us + 1, (SAMPLES - 1) * sizeof *item->samples_us);
+    else
+        item->count++;
+    item->samples_us[item->count - 1] = us;
+}
+
+static Item *item_of(Measure *measure, const BevVariant *variant) {
+    for (int i = 0; i < measure->item_count; i++)
+        if (measure->items[i].choice.variant == variant)
+            return &measure->items[i];
+    return NULL;
+}
+
+void measure_observe(Measure *measure, double launch_us) {
+    Item *item = item_of(measure, measure->job.choice.variant);
+    if (!item || item->complete || item->choice.variant->where != BEV_CPU)
+        return;
+    add_sample(item, launch_us);
+    item->cost_us = launch_us;
+    live_remember(&item->live, launch_us);
+    if (item->count >= FIRST_NEWS)
+        publish_samples(item, bev_traffic_total(measure->parts.pooled->own));
+}
+
+/* ---- one slice
+ * ---------------------------------------------------------------------------------------- */
+
+static bool due(const Item *item, double patience_us, double now_ms) {
+    if (item->live.skipped || item->failed || item->cost_us > patience_us)
+        return false;
+    bool slow = item->cost_us > SLOW_US;
+    return !item->complete || (!slow && now_ms - item->done_ms > REFRESH_MS);
+}
+
+/* The map of another align exists while the baseline is compared. */
+static BuiltMap *map_for(const Measure *measure, const Choice *choice) {
+    const FrameParts *parts = &measure->parts;
+    if (choice->align == measure->job.choice.align)
+        return parts->map;
+    return parts->baseline && parts->baseline->map->align == choice->align ? parts->baseline->map
+                                                                           : NULL;
+}
+
+/* The selection before all others, then the baseline, then what is still without a figure, then
+ * what was taken longest ago. */
+static Item *choose(Measure *measure, double patience_us) {
+    double now_ms = now_us() * 1e-3;
+    Item *selected = item_of(measure, measure->job.choice.variant), *best = NULL;
+    if (selected && !selected->complete && due(selected, patience_us, now_ms))
+        return selected;
+    if (has_baseline(&measure->job) && map_for(measure, &measure->baseline.choice) &&
+        due(&measure->baseline, patience_us, now_ms))
+        return &measure->baseline;
+    for (int i = 0; i < measure->item_count; i++) {
+        Item *item = &measure->items[i];
+        if (due(item, patience_us, now_ms) && (!best || item->done_ms < best->done_ms))
+            best = item;
+    }
+    return best;
+}
+
+static bool problem_fits(const Measure *measure, const Choice *choice) {
+    return measure->problem_map && measure->problem_map == map_for(measure, choice) &&
+           measure->problem_choice.dtype == choice->dtype &&
+           measure->problem_choice.align == choice->align;
+}
+
+static bool open_problem(Measure *measure, const Choice *choice, Err *err) {
+    if (problem_fits(measure, choice))
+        return true;
+    close_problem(measure);
+    const FrameParts *parts = &measure->parts;
+    BuiltMap *map = map_for(measure, choice);
+    measure->problem_map = shared_keep(map);
+    measure->problem_features = shared_keep(parts->features);
+    measure->problem_choice = *choice;
+    return problem_encode(&measure->problem, &parts->features->shape, choice->dtype, choice->align,
+                          &parts->features->values, &map->map, err);
+}
+
+static bool start(Measure *measure, Item *item, Err *err) {
+    close_session(measure);
+    if (!open_problem(measure, &item->choice, err) ||
+        !session_open(&measure->session, item->choice.variant, &measure->problem.view, err))
+        return false;
+    measure->current = item;
+    item->count = 0;
+    double prepare_us = session_prepare_us(measure->session);
+    item->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
+    double begun = now_us(); /* not a sample: caches and threads warm up */
+    bool ok = session_run(measure->session, err);
+    item->cost_us = now_us() - begun;
+    return ok;
+}
+
+static MeasureStep finish(Measure *measure, Item *item) {
+    item->complete = true;
+    item->done_ms = now_us() * 1e-3;
+    live_remember(&item->live, item->live.median_us.value);
+    close_session(measure);
+    return MEASURE_NEWS;
+}
+
+static bool slice(Measure *measure, Item *item, MeasureStep *step, Err *err) {
+    double own_bytes = bev_traffic_total(item->choice.variant->bytes(&measure->problem.view));
+    if (item->choice.variant->where == BEV_CUDA) {
+        Timing timing;
+        if (!session_time(measure->session, CACHE_WARM, &series, &timing, err))
+            return false;
+        publish(item, &timing, own_bytes);
+        *step = finish(measure, item);
+        return true;
+    }
+    double begun = now_us();
+    if (!session_run(measure->session, err))
+        return false;
+    item->cost_us = now_us() - begun;
+    add_sample(item, item->cost_us);
+    if (item->count >= FIRST_NEWS)
+        publish_samples(item, own_bytes);
+    bool enough = item->count >= (item->cost_us > SLOW_US ? SLOW_SAMPLES : SAMPLES);
+    *step = enough                      ? finish(measure, item)
+            : item->count == FIRST_NEWS ? MEASURE_NEWS
+                                        : MEASURE_MORE;
+    return true;
+}
+
+MeasureStep measure_step(Measure *measure, double patience_us, bool *failed, Err *err) {
+    *failed = false;
+    if (!measure->parts.map)
+        return MEASURE_REST;
+    Item *item = measure->current;
+    MeasureStep step = MEASURE_MORE;
+    bool ok = true;
+    if (item && item->cost_us > patience_us)
+        return MEASURE_REST;
+    if (item)
+        ok = slice(measure, item, &step, err);
+    else {
+        item = choose(measure, patience_us);
+        if (!item)
+            return MEASURE_REST;
+        ok = start(measure, item, err);
+    }
+    if (ok)
+        return step;
+    close_problem(measure);
+    item->failed = *failed = true;
+    return MEASURE_NEWS;
+}
+
+/* ---- for the views
+ * --------------------------------------------------------------------------------------- */
+
+void measure_fill(const Measure *measure, LiveData *live) {
+    live->kernel_count = measure->item_count;
+    for (int i = 0; i < measure->item_count; i++)
+        live->kernels[i] = measure->items[i].live;
+    live->baseline_us = (Reading){.value = 0};
+    if (has_baseline(&measure->job))
+        live->baseline_us = measure->baseline.live.median_us;
+    else
+        for (int i = 0; i < measure->item_count; i++)
+            if (measure->items[i].choice.variant == measure->job.baseline.variant)
+                live->baseline_us = measure->items[i].live.median_us;
+}

@@ -1,0 +1,31 @@
+/* Times the rungs in turn, one short slice at a call, between the frames of the live display. */
+#ifndef BEV_MEASURE_H
+#define BEV_MEASURE_H
+
+#include "src/bench/pipeline.h"
+
+typedef struct Measure Measure;
+
+/* `where`: backends that run here. Rungs of others show what was recorded, if anything was. */
+bool measure_open(Measure **measure, unsigned where, Err *err);
+void measure_close(Measure *measure); /* accepts NULL */
+
+/* From now on times rungs on what `parts` show. Where the problem is another one (format, align,
+ * map, channels), all figures become stale until they are taken again; new contents of the same
+ * shape change nothing. */
+void measure_aim(Measure *measure, const FrameParts *parts, const Job *job);
+
+/* The pipeline has launched the selection anyway, which took this long. */
+void measure_observe(Measure *measure, double launch_us);
+
+typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
+
+/* At most one launch (CPU) or one short series (GPU); slices expected to take longer than
+ * `patience_us` are put off. REST: nothing to do now. NEWS: a figure is finished. A rung that fails
+ * is not tried again on this problem; `err` then says why, `failed` is set. */
+MeasureStep measure_step(Measure *measure, double patience_us, bool *failed, Err *err);
+
+/* Kernels and the baseline's latency. */
+void measure_fill(const Measure *measure, LiveData *live);
+
+#endif
