@@ -27,7 +27,7 @@ const char *bev_unsupported(const BevVariant *variant, const BevProblem *problem
     return variant->unsupported ? variant->unsupported(problem) : NULL;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 size_t bev_tensor_bytes(const BevTensor *tensor) {
     return bev_code_bytes(tensor->dtype, tensor->rows, tensor->row_len) +

@@ -18,8 +18,7 @@ CPU_INLINE float float_of(uint32_t bits) {
     return value;
 }
 
-/* ---- narrow floating-point formats ------------------------------------------------------------
- */
+/* ---- narrow floating-point formats ----------------------------------------------------------- */
 
 enum { FP32_FRACTION = 23, FP32_BIAS = 127 };
 
@@ -111,8 +110,7 @@ float bev_e2m1_decode(uint8_t code) {
     return narrow_decode(&E2M1, code & 0xf);
 }
 
-/* ---- sizes and scales -------------------------------------------------------------------------
- */
+/* ---- sizes and scales ------------------------------------------------------------------------ */
 
 static int64_t blocks_of(int64_t row_len) {
     return (row_len + BEV_BLOCK - 1) / BEV_BLOCK;
@@ -138,8 +136,7 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
     return scale < FLT_MIN ? FLT_MIN : scale; /* a subnormal scale would have lost its precision */
 }
 
-/* ---- loops over spans ---------------------------------------------------------------------------
- */
+/* ---- loops over spans ------------------------------------------------------------------------ */
 
 CPU_CLONES
 static void fp16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
@@ -185,8 +182,7 @@ static void e4m3_decode_span(float *restrict values, const uint8_t *restrict cod
         values[i] = narrow_decode(&E4M3, codes[i]) * scale;
 }
 
-/* ---- NVFP4 blocks
- * --------------------------------------------------------------------------------- */
+/* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
 /* The block scale is the E4M3 value nearest to largest / 6, both in units of the tensor scale. */
 static uint8_t block_encode(uint8_t codes[BEV_BLOCK / 2], const float *values, int64_t n,
@@ -227,8 +223,7 @@ static void nvfp4_decode_row(const BevTensor *tensor, int64_t row, float *values
     }
 }
 
-/* ---- tensors
- * --------------------------------------------------------------------------------------- */
+/* ---- tensors --------------------------------------------------------------------------------- */
 
 void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                      const float *values) {

@@ -30,8 +30,7 @@ static GateResult judged(GateResult result) {
     return result;
 }
 
-/* ---- gate A -------------------------------------------------------------------------------------
- */
+/* ---- gate A ---------------------------------------------------------------------------------- */
 
 /* Points a cell; NULL without memory. */
 static int32_t *points_of_cells(const BevProblem *problem) {
@@ -106,8 +105,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
     return judged(result);
 }
 
-/* ---- gate B -------------------------------------------------------------------------------------
- */
+/* ---- gate B ---------------------------------------------------------------------------------- */
 
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
     [BEV_FP32] = {1e-6, 1 - 1e-12},      [BEV_FP16] = {1e-3, 1 - 1e-6},
@@ -164,8 +162,7 @@ GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
     return pass ? GATE_PASS : GATE_FAIL;
 }
 
-/* ---- gate C -------------------------------------------------------------------------------------
- */
+/* ---- gate C ---------------------------------------------------------------------------------- */
 
 /* How many powers of two each factor of a product may span. A sum of `longest` products then needs
  * no more significant bits than the accumulator has: 24, or, in formats narrower than FP32, the 11
@@ -316,8 +313,7 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
     return judged(result);
 }
 
-/* ---- the map
- * -------------------------------------------------------------------------------------- */
+/* ---- the map --------------------------------------------------------------------------------- */
 
 static bool any_bad(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
                     int64_t y1) {

@@ -80,8 +80,7 @@ bool session_time(Session *session, CacheState cache, const TimingOptions *optio
     return session->backend->time(session->state, cache, options, timing, err);
 }
 
-/* ---- statistics -------------------------------------------------------------------------------
- */
+/* ---- statistics ------------------------------------------------------------------------------ */
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

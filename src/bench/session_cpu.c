@@ -26,8 +26,7 @@ static double now_us(void) {
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-/* ---- inputs
- * -------------------------------------------------------------------------------------- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* Each step is a bijection of the state, so a change of one word is seen with certainty, and any
  * other change missed with odds of 2^-64. */
@@ -68,8 +67,7 @@ static bool cpu_inputs_untouched(void *state, Err *err) {
     return err_set(err, ERR_FAILED, s->variant->name, "", "the kernel changed its inputs");
 }
 
-/* ---- one launch
- * ------------------------------------------------------------------------------------ */
+/* ---- one launch ------------------------------------------------------------------------------ */
 
 static void cpu_close(void *state) {
     State *s = state;
@@ -130,8 +128,7 @@ static bool cpu_read(void *state, void *codes, Err *err) {
     return true;
 }
 
-/* ---- timing
- * ------------------------------------------------------------------------------------------ */
+/* ---- timing ---------------------------------------------------------------------------------- */
 
 /* Twice the last-level cache where the system says its size, but not more than MAX_FLUSH: on
  * machines with larger caches "cold" means out of the cores' own caches. */

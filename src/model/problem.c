@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory --------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len) {
     *tensor = (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
@@ -49,8 +49,7 @@ void problem_free(HostProblem *problem) {
     memset(problem, 0, sizeof *problem);
 }
 
-/* ---- encoding ---------------------------------------------------------------------------------
- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 static float largest_abs(const float *values, int64_t count) {
     float largest = 0;

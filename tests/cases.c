@@ -1,0 +1,224 @@
+#include "tests/cases.h"
+
+#include "src/model/random.h"
+#include "src/model/scatter.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where the points of a case go ----------------------------------------------------------- */
+
+static int64_t nowhere(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)shape, (void)point, (void)state;
+    return -1;
+}
+
+static int64_t first_only(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)state;
+    return point == 0 ? shape->nx * shape->ny / 2 : -1;
+}
+
+static int64_t all_in_one(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)point, (void)state;
+    return shape->nx * shape->ny - 1;
+}
+
+static int64_t one_each(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)state;
+    return point < shape->nx * shape->ny ? point : -1;
+}
+
+/* First and last cell, and nothing between. */
+static int64_t both_ends(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)point;
+    return random_bits(state) & 1 ? 0 : shape->nx * shape->ny - 1;
+}
+
+/* As on real rigs: most cells have few points, some have many, a third of the points are outside.
+ */
+static int64_t ragged(const BevShape *shape, int64_t point, uint64_t *state) {
+    (void)point;
+    double u = random_unit(state);
+    return random_below(state, 3) ? (int64_t)(u * u * u * (double)(shape->nx * shape->ny)) : -1;
+}
+
+/* 2,000 points in one cell, the others ragged. */
+static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
+    return point % 2 == 0 && point < 4000 ? 3 : ragged(shape, point, state);
+}
+
+#define SMALL(channels)                                                                            \
+    { 2, 7, 4, 9, channels, 13, 11 }
+#define RIG                                                                                        \
+    { 0 }
+
+static const Case corners[] = {
+    {"no_points", SMALL(80), nowhere, false, NULL},
+    {"one_point", SMALL(80), first_only, false, NULL},
+    {"one_cell", SMALL(80), all_in_one, true, NULL},
+    {"one_per_cell", SMALL(80), one_each, false, NULL},
+    {"both_ends", SMALL(80), both_ends, true, NULL},
+    {"one_cell_grid", {1, 5, 3, 4, 16, 1, 1}, ragged, true, NULL},
+    {"ragged", SMALL(80), ragged, false, NULL},
+    {"ragged_tall", {3, 6, 5, 1, 80, 2, 57}, ragged, false, NULL},
+    {"ragged_c1", SMALL(1), ragged, false, NULL},
+    {"ragged_c7", SMALL(7), ragged, false, NULL},
+    {"ragged_c8", SMALL(8), ragged, false, NULL},
+    {"ragged_c19", SMALL(19), ragged, false, NULL},
+    {"ragged_c83", SMALL(83), ragged, false, NULL},
+    {"ragged_c128", SMALL(128), ragged, false, NULL},
+    {"ragged_c256", SMALL(256), ragged, false, NULL},
+    {"ragged_c1024", SMALL(1024), ragged, false, NULL},
+    {"long_interval", {2, 30, 10, 8, 80, 13, 11}, one_long, true, NULL},
+    {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11}, one_long, true, NULL},
+    {"all_outside", {0}, NULL, false, NULL},
+};
+enum { CORNERS = sizeof corners / sizeof *corners };
+
+int case_count(void) {
+    return CORNERS + config_count;
+}
+
+Case case_at(int number) {
+    if (number < CORNERS)
+        return corners[number];
+    const Config *config = &configs[number - CORNERS];
+    return (Case){.name = config->name, .config = config};
+}
+
+/* ---- maps from a rule ------------------------------------------------------------------------ */
+
+/* One contribution of a frustum point to a cell. */
+typedef struct {
+    int32_t cell, rank_depth;
+    float weight;
+} Touch;
+
+static int by_cell(const void *a, const void *b) {
+    const Touch *x = a, *y = b;
+    if (x->cell != y->cell)
+        return x->cell < y->cell ? -1 : 1;
+    return (x->rank_depth > y->rank_depth) - (x->rank_depth < y->rank_depth);
+}
+
+/* The point's cell with weight 1, or the four cells from there to the upper right that exist. */
+static int64_t touch(const BevShape *shape, BevAlign align, int64_t cell, int64_t point,
+                     uint64_t *state, Touch *touches) {
+    if (align == BEV_NEAREST) {
+        touches[0] = (Touch){(int32_t)cell, (int32_t)point, 1};
+        return 1;
+    }
+    float fx = (float)random_unit(state), fy = (float)random_unit(state);
+    int64_t count = 0;
+    for (int corner = 0; corner < 4; corner++) {
+        int64_t dx = corner & 1, dy = corner >> 1;
+        float weight = (dx ? fx : 1 - fx) * (dy ? fy : 1 - fy);
+        if (cell % shape->nx + dx < shape->nx && cell / shape->nx + dy < shape->ny)
+            touches[count++] =
+                (Touch){(int32_t)(cell + dy * shape->nx + dx), (int32_t)point, weight};
+    }
+    return count;
+}
+
+static bool map_alloc(BevMap *map, int64_t points, BevAlign align) {
+    size_t n = (size_t)points + 1; /* never 0 bytes, whose pointer may be NULL */
+    map->points = points;
+    map->ranks_depth = calloc(n, sizeof *map->ranks_depth);
+    map->ranks_feat = calloc(n, sizeof *map->ranks_feat);
+    map->ranks_bev = calloc(n, sizeof *map->ranks_bev);
+    if (align != BEV_NEAREST)
+        map->weights = calloc(n, sizeof *map->weights);
+    return map->ranks_depth && map->ranks_feat && map->ranks_bev &&
+           (map->weights || align == BEV_NEAREST);
+}
+
+static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap *map, Err *err) {
+    const BevShape *shape = &c->shape;
+    int64_t pixels = shape->feat_h * shape->feat_w, bins_by_pixels = shape->depth_bins * pixels;
+    int64_t frustum = shape->cameras * bins_by_pixels, count = 0;
+    Touch *touches = malloc((size_t)frustum * 4 * sizeof *touches);
+    for (int64_t point = 0; touches && point < frustum; point++) {
+        int64_t cell = c->cell(shape, point, state);
+        if (cell >= 0)
+            count += touch(shape, align, cell, point, state, touches + count);
+    }
+    bool ok = touches && map_alloc(map, count, align);
+    if (ok)
+        qsort(touches, (size_t)count, sizeof *touches, by_cell);
+    for (int64_t t = 0; ok && t < count; t++) {
+        int32_t rank = touches[t].rank_depth;
+        map->ranks_depth[t] = rank;
+        map->ranks_feat[t] = (int32_t)(rank / bins_by_pixels * pixels + rank % pixels);
+        map->ranks_bev[t] = touches[t].cell;
+        if (map->weights)
+            map->weights[t] = touches[t].weight;
+    }
+    free(touches);
+    if (!ok)
+        return err_set(err, ERR_FAILED, c->name, "", "out of memory");
+    return scatter_find_intervals(map, err);
+}
+
+/* ---- maps from the flagship's rig ------------------------------------------------------------ */
+
+static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap *map, Err *err) {
+    Scene scene;
+    if (!scene_load(c->config ? c->name : config_world, &scene, err))
+        return false;
+    if (!c->config) { /* all_outside: the grid is where no camera looks */
+        scene.rig.grid.x_min_m += 1000;
+        scene.rig.grid.x_max_m += 1000;
+    }
+    *shape = scene.shape;
+    bool ok = scatter_build(&scene.rig, align, UINT32_MAX, map, err);
+    scene_free(&scene);
+    return ok;
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
+/* Depths as a softmax gives them, few large and many small; features of both signs. */
+static bool draw_features(CaseData *data, uint64_t *state) {
+    const BevShape *s = &data->shape;
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    int64_t depths = pixels * s->depth_bins, feats = pixels * s->channels;
+    data->features.depth = malloc((size_t)depths * sizeof(float));
+    data->features.feat = malloc((size_t)feats * sizeof(float));
+    if (!data->features.depth || !data->features.feat)
+        return false;
+    for (int64_t i = 0; i < depths; i++)
+        data->features.depth[i] = (float)pow(random_unit(state), 4);
+    for (int64_t i = 0; i < feats; i++)
+        data->features.feat[i] = (float)(random_unit(state) + random_unit(state) - 1);
+    return true;
+}
+
+static uint64_t case_seed(const Case *c, uint64_t seed) {
+    for (const char *p = c->name; *p; p++)
+        seed = (seed ^ (uint64_t)*p) * 0x100000001b3;
+    return seed;
+}
+
+bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t seed, CaseData *data,
+                Err *err) {
+    *data = (CaseData){.shape = c->shape};
+    uint64_t state = case_seed(c, seed);
+    bool ok = c->cell ? map_from_rule(c, align, &state, &data->map, err)
+                      : map_from_rig(c, align, &data->shape, &data->map, err);
+    if (ok && c->config)
+        data->shape.channels /= channel_divisor;
+    if (ok && !draw_features(data, &state))
+        ok = err_set(err, ERR_FAILED, c->name, "", "out of memory");
+    if (!ok)
+        case_free(data);
+    return ok;
+}
+
+void case_free(CaseData *data) {
+    if (!data)
+        return;
+    scatter_free(&data->map);
+    features_free(&data->features);
+    memset(data, 0, sizeof *data);
+}

@@ -1,0 +1,397 @@
+/* checkbev: every variant, format and align on every case, against the reference; then its speed.
+ *
+ * Each row of the table runs on poisoned outputs between guard bands, twice; gate A judges random
+ * inputs and gate C exact ones. Inputs depend on the case and the seed alone, so that a failure
+ * comes back whatever else ran. One TAP line a (variant, format, align). */
+#include "src/bench/gates.h"
+#include "src/bench/session.h"
+#include "kernels/codec.h"
+#include "tests/cases.h"
+#include "tests/guard.h"
+#include "tests/tap.h"
+
+#include <getopt.h>
+
+enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_ROWS = 20 };
+
+/* What became of one (variant, format, align). */
+typedef struct {
+    int cases, failures;
+    int crowded; /* cases on which a race is likely */
+    bool varies;
+    char skipped[256]; /* a reason, or empty */
+} Tally;
+
+static struct {
+    bool where_given, bench, full;
+    BevWhere where;
+    const char *filter;
+    uint64_t seed;
+    Tally tallies[MAX_VARIANTS][BEV_DTYPE_COUNT][BEV_ALIGN_COUNT];
+} check = {.seed = 1};
+
+static bool matches(const char *name) {
+    return !check.filter || strstr(name, check.filter);
+}
+
+static bool variant_wanted(const BevVariant *variant) {
+    return !check.where_given || variant->where == check.where;
+}
+
+/* ---- one problem and its truth --------------------------------------------------------------- */
+
+/* A problem between guard bands with its reference. */
+typedef struct {
+    HostProblem host;
+    Guarded guarded;
+    double *reference, *abs_sum;
+} Truth;
+
+static void truth_free(Truth *truth) {
+    guard_free(&truth->guarded);
+    problem_free(&truth->host);
+    free(truth->reference);
+    free(truth->abs_sum);
+    memset(truth, 0, sizeof *truth);
+}
+
+/* Of truth->host, which is set. */
+static bool truth_init(Truth *truth, Err *err) {
+    const BevTensor *out = &truth->host.view.out;
+    size_t bytes = (size_t)(out->rows * out->row_len) * sizeof(double);
+    truth->reference = malloc(bytes);
+    truth->abs_sum = malloc(bytes);
+    if (!truth->reference || !truth->abs_sum || !guard_init(&truth->guarded, &truth->host.view))
+        return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
+    bev_reference(&truth->guarded.view, truth->reference, truth->abs_sum);
+    return true;
+}
+
+/* Everything that stays the same while the variants run. */
+typedef struct {
+    const Case *c;
+    BevDtype dtype;
+    BevAlign align;
+    Truth random, exact;
+    void *codes, *again; /* outputs as read back */
+    size_t code_bytes;
+    uint8_t *bad; /* a flag a cell */
+} Trial;
+
+static void trial_free(Trial *trial) {
+    truth_free(&trial->random);
+    truth_free(&trial->exact);
+    free(trial->codes);
+    free(trial->again);
+    free(trial->bad);
+}
+
+static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
+    BevDtype dtype = trial->dtype;
+    BevAlign align = trial->align;
+    if (!problem_encode(&trial->random.host, &data->shape, dtype, align, &data->features,
+                        &data->map, err) ||
+        !gate_exact_problem(&trial->exact.host, &data->shape, dtype, align, &data->map, check.seed,
+                            err) ||
+        !truth_init(&trial->random, err) || !truth_init(&trial->exact, err))
+        return false;
+    const BevTensor *out = &trial->random.host.view.out;
+    trial->code_bytes = bev_tensor_bytes(out);
+    trial->codes = malloc(trial->code_bytes);
+    trial->again = malloc(trial->code_bytes);
+    trial->bad = malloc((size_t)out->rows);
+    if (trial->codes && trial->again && trial->bad)
+        return true;
+    return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
+}
+
+/* ---- one variant on one problem -------------------------------------------------------------- */
+
+static void note_error(const Trial *trial, const BevVariant *variant, const char *step,
+                       const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    tap_note("%s %s %s, case %s, %s: %s", variant->name, bev_dtypes[trial->dtype].name,
+             bev_aligns[trial->align].name, trial->c->name, step, line);
+}
+
+static void note_gate(const Trial *trial, const BevVariant *variant, const char *gate,
+                      const GateResult *result) {
+    const BevShape *shape = &trial->random.host.view.shape;
+    tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (cell %lld, channel %lld): "
+             "got %.9g, want %.9g +- %.3g",
+             variant->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name,
+             trial->c->name, gate, (long long)result->bad, (long long)result->checked,
+             (long long)result->cell, (long long)result->channel, result->got, result->want,
+             result->bound);
+    char *map = gate_map(trial->bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
+    for (char *line = map ? strtok(map, "\n") : NULL; line; line = strtok(NULL, "\n"))
+        tap_note("  %s", line);
+    free(map);
+}
+
+/* Poisoned, run and read, with nothing touched that should not be. */
+static bool run_clean(Session *session, const Truth *truth, void *codes, Err *err) {
+    if (!session_poison(session, err) || !session_run(session, err) ||
+        !session_read(session, codes, err) || !session_inputs_untouched(session, err))
+        return false;
+    const char *broken = guard_broken(&truth->guarded);
+    return !broken || err_set(err, ERR_FAILED, broken, "", "written past an end");
+}
+
+/* Runs the variant on one truth; false with `err` filled where that went wrong. */
+static bool run_twice(Trial *trial, const BevVariant *variant, const Truth *truth, Err *err) {
+    Session *session;
+    if (!session_open(&session, variant, &truth->guarded.view, err))
+        return false;
+    bool ok = run_clean(session, truth, trial->codes, err) &&
+              run_clean(session, truth, trial->again, err);
+    session_close(session);
+    return ok;
+}
+
+/* Whether the variant is right on the trial; notes say what is wrong where that is a surprise. */
+static bool judge(Trial *trial, const BevVariant *variant, Tally *tally, Err *err) {
+    bool quiet = variant->wrong_on_purpose;
+    const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
+    if (!run_twice(trial, variant, &trial->random, err))
+        return false;
+    bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
+    tally->varies = tally->varies || !same;
+    GateResult a = gate_kernel(random, variant->accumulate[trial->dtype], trial->codes,
+                               trial->random.reference, trial->random.abs_sum, trial->bad);
+    if (a.verdict != GATE_PASS && !quiet)
+        note_gate(trial, variant, "A", &a);
+    if (!same && variant->deterministic && !quiet)
+        tap_note("%s: two runs differ on case %s", variant->name, trial->c->name);
+    if (!run_twice(trial, variant, &trial->exact, err))
+        return false;
+    GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->bad);
+    if (c.verdict != GATE_PASS && !quiet)
+        note_gate(trial, variant, "C", &c);
+    return a.verdict == GATE_PASS && c.verdict == GATE_PASS && (same || !variant->deterministic);
+}
+
+static void try_variant(Trial *trial, const BevVariant *variant, Tally *tally) {
+    Err err = {.kind = 0};
+    const char *reason = bev_unsupported(variant, &trial->random.host.view);
+    if (reason || tally->skipped[0]) {
+        if (reason && !tally->cases)
+            snprintf(tally->skipped, sizeof tally->skipped, "%s", reason);
+        return;
+    }
+    bool right = judge(trial, variant, tally, &err);
+    if (!right && err.kind == ERR_DEVICE && tally->cases == 0) {
+        err_line(&err, tally->skipped, sizeof tally->skipped);
+        return;
+    }
+    if (!right && err.kind)
+        note_error(trial, variant, "failed", &err);
+    tally->cases++;
+    tally->failures += !right;
+    tally->crowded += trial->c->crowded;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void abandon(const Case *c, const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    tap_ok(false, "case %s could not be built: %s", c->name, line);
+}
+
+/* A case is run by the variants whose name fits the filter, or by all where its own name does. */
+static bool try_case(const Case *c, BevAlign align) {
+    CaseData data;
+    Err err;
+    if (!case_build(c, align, check.full ? 1 : 8, check.seed, &data, &err)) {
+        abandon(c, &err);
+        return false;
+    }
+    bool ok = true;
+    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+        Trial trial = {.c = c, .dtype = (BevDtype)dtype, .align = align};
+        ok = trial_init(&trial, &data, &err);
+        if (!ok)
+            abandon(c, &err);
+        for (int v = 0; ok && bev_variants[v]; v++)
+            if (variant_wanted(bev_variants[v]) &&
+                (matches(c->name) || matches(bev_variants[v]->name)))
+                try_variant(&trial, bev_variants[v], &check.tallies[v][dtype][align]);
+        trial_free(&trial);
+    }
+    case_free(&data);
+    return ok;
+}
+
+static bool any_variant_matches(void) {
+    for (int v = 0; bev_variants[v]; v++)
+        if (variant_wanted(bev_variants[v]) && matches(bev_variants[v]->name))
+            return true;
+    return false;
+}
+
+static void try_cases(void) {
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        if (!matches(c.name) && !any_variant_matches())
+            continue;
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+            if (align == BEV_NEAREST || !c.config || check.full)
+                if (!try_case(&c, (BevAlign)align))
+                    break;
+    }
+}
+
+/* One TAP line for a (variant, format, align). */
+static void conclude(const BevVariant *variant, int dtype, int align, const Tally *tally) {
+    char name[128];
+    snprintf(name, sizeof name, "%s %s %s", variant->name, bev_dtypes[dtype].name,
+             bev_aligns[align].name);
+    const char *bits = tally->varies ? "varies" : "same bits";
+    if (tally->skipped[0])
+        tap_skip(name, tally->skipped);
+    else if (tally->cases == 0)
+        return; /* filtered out */
+    else if (!variant->wrong_on_purpose)
+        tap_ok(tally->failures == 0, "%s: %d cases, %s", name, tally->cases, bits);
+    else if (tally->crowded == 0)
+        tap_skip(name, "wrong on purpose, and no case ran that would show it");
+    else
+        tap_ok(tally->failures > 0, "%s: fails as intended, on %d of %d cases, %s", name,
+               tally->failures, tally->cases, bits);
+}
+
+static void conclude_all(void) {
+    for (int v = 0; bev_variants[v]; v++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+                conclude(bev_variants[v], dtype, align, &check.tallies[v][dtype][align]);
+}
+
+/* ---- speed ----------------------------------------------------------------------------------- */
+
+static void time_variant(const Case *c, const BevProblem *problem, const BevVariant *variant) {
+    Session *session;
+    Timing warm, cold;
+    Err err;
+    if (bev_unsupported(variant, problem))
+        return;
+    if (!session_open(&session, variant, problem, &err))
+        return; /* no device: its rows said so */
+    if (session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
+        session_time(session, CACHE_COLD, &timing_quick, &cold, &err))
+        tap_note("%-12s %-10s %-6s %-9s warm %9.1f us (p99 %9.1f%s)  cold %9.1f us  prepare %9.1f "
+                 "us",
+                 c->name, variant->name, bev_dtypes[problem->dtype].name,
+                 bev_aligns[problem->align].name, warm.median_us, warm.p99_us,
+                 warm.settled ? "" : ", not settled", cold.median_us, session_prepare_us(session));
+    else
+        tap_ok(false, "%s could not be timed: %s", variant->name, err.what);
+    session_close(session);
+}
+
+static void time_case(const Case *c, BevAlign align) {
+    CaseData data;
+    Err err;
+    if (!case_build(c, align, 1, check.seed, &data, &err)) {
+        abandon(c, &err);
+        return;
+    }
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        HostProblem problem;
+        if (!problem_encode(&problem, &data.shape, (BevDtype)dtype, align, &data.features,
+                            &data.map, &err)) {
+            abandon(c, &err);
+            break;
+        }
+        for (int v = 0; bev_variants[v]; v++)
+            if (variant_wanted(bev_variants[v]) &&
+                (matches(c->name) || matches(bev_variants[v]->name)))
+                time_variant(c, &problem.view, bev_variants[v]);
+        problem_free(&problem);
+    }
+    case_free(&data);
+}
+
+static void time_cases(void) {
+    for (int i = 0; i < case_count(); i++) {
+        Case c = case_at(i);
+        if (!c.config || (!matches(c.name) && !any_variant_matches()))
+            continue;
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+            time_case(&c, (BevAlign)align);
+    }
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static const struct option options[] = {
+    {"where", required_argument, NULL, 'w'}, {"filter", required_argument, NULL, 'f'},
+    {"bench", no_argument, NULL, 'b'},       {"full", no_argument, NULL, 'l'},
+    {"seed", required_argument, NULL, 's'},  {NULL, 0, NULL, 0},
+};
+
+static const char usage[] =
+    "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--bench] [--seed N]\n"
+    "  --where   only variants that run there; exit 77 where there is no such device\n"
+    "  --filter  only variants or cases whose name contains NAME\n"
+    "  --full    the published configurations with all their channels and every align\n"
+    "  --bench   time the published configurations, if all checks passed\n"
+    "  --seed    other random inputs (default 1)\n";
+
+static bool parse(int argc, char **argv) {
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (o == 'w') {
+            check.where_given = true;
+            check.where = !strcmp(optarg, "cuda") ? BEV_CUDA : BEV_CPU;
+            if (check.where == BEV_CPU && strcmp(optarg, "cpu"))
+                return false;
+        } else if (o == 'f')
+            check.filter = optarg;
+        else if (o == 'b')
+            check.bench = true;
+        else if (o == 'l')
+            check.full = true;
+        else if (o == 's')
+            check.seed = strtoull(optarg, NULL, 0);
+        else
+            return false;
+    }
+    return optind == argc;
+}
+
+/* Why nothing can run where --where asked for it, or NULL: every line was skipped for that. */
+static const char *device_missing(void) {
+    static const char none[] = "no variant for this device in this build";
+    const char *reason = none;
+    for (int v = 0; bev_variants[v]; v++)
+        for (int dtype = 0; variant_wanted(bev_variants[v]) && dtype < BEV_DTYPE_COUNT; dtype++)
+            for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+                const Tally *tally = &check.tallies[v][dtype][align];
+                if (tally->cases)
+                    return NULL;
+                if (tally->skipped[0])
+                    reason = tally->skipped;
+            }
+    return reason;
+}
+
+int main(int argc, char **argv) {
+    if (!parse(argc, argv)) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    tap_note("seed %llu", (unsigned long long)check.seed);
+    try_cases();
+    if (check.where_given && check.where == BEV_CUDA && !tap_failures && device_missing()) {
+        tap_skip_all(device_missing());
+        return EXIT_SKIP;
+    }
+    conclude_all();
+    if (check.bench && tap_count && !tap_failures)
+        time_cases();
+    else if (check.bench)
+        tap_note("nothing is timed: a check failed");
+    return tap_done();
+}
