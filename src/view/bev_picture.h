@@ -1,0 +1,32 @@
+/* The BEV as the display shows it: what the state asks for (view, colour map, range, comparison)
+ * made of what the engine handed over, one pixel a cell. Terminal and window draw the same one. */
+#ifndef BEV_BEV_PICTURE_H
+#define BEV_BEV_PICTURE_H
+
+#include "src/model/live.h"
+#include "src/view/decode.h"
+#include "src/view/image.h"
+#include "src/view/raster.h"
+
+typedef struct {
+    bool ready;        /* there is a picture; else `reason` says why not */
+    char reason[160];
+    Image image;       /* ny x nx pixels, x forward up; raster_cell() maps back */
+    CellField field;   /* of the selection, or of the difference */
+    CellField other;   /* of the baseline, while it is wiped; else empty */
+    ViewKind view;
+    bool difference;
+    ValueRange range;  /* of scalar views */
+    const Colormap *colormap; /* scalar views; else NULL */
+    bool locked;       /* `range` was kept from an earlier picture */
+} BevPicture;
+
+/* Renders anew; keeps the old range where the state locks it. False only without memory: what
+ * cannot be shown leaves ready = false and a reason. */
+bool bev_picture_render(BevPicture *picture, const State *state, const LiveFrame *frame, Err *err);
+void bev_picture_free(BevPicture *picture);
+
+/* The position of a picture's view, colour map and error view as the state's menus name them. */
+void bev_picture_menus(StateMenu *menu);
+
+#endif
