@@ -47,36 +47,11 @@ __global__ void compiled_kernel(int *hardware_fp8, int *hardware_fp4) {
     *hardware_fp4 = BEV_HARDWARE_FP4;
 }
 
-// Some errors end CUDA for the process: the next harmless call fails as well. Remember the first,
-// and keep away from then on.
-bool failed(Err *err) {
-    cudaGetLastError();
-    if (!device.dead && cudaDeviceSynchronize() != cudaSuccess) {
-        device.dead = true;
-        Err *why = &device.why_dead;
-        err_set(why, ERR_DEVICE, err ? err->where : "cuda",
-                "the CPU goes on; restart to use the GPU again", "%.120s: CUDA is not used again",
-                err ? err->what : "a CUDA call failed");
-        if (err)
-            *err = *why;
-    }
-    return false;
-}
-
-bool usable(Err *err) {
-    if (device.dead) {
-        if (err)
-            *err = device.why_dead;
-        return false;
-    }
-    return device.open || device_open(0, err);
-}
-
 // TRY_CUDA for this file: also notices when CUDA is done for.
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         if (!cuda_ok((call), "cuda", err))                                                         \
-            return failed(err);                                                                    \
+            return device_failed(err);                                                             \
     } while (0)
 
 // A named stretch of time in a profiler's picture.
@@ -235,7 +210,7 @@ bool prepare(State *s, double *prepare_us, Err *err) {
         s->plan = NULL;
         double start = now_us();
         if (!s->variant->prepare(&s->problem, &s->plan, err))
-            return failed(err);
+            return device_failed(err);
         TRY(cudaDeviceSynchronize());
         time = now_us() - start;
     }
@@ -244,11 +219,11 @@ bool prepare(State *s, double *prepare_us, Err *err) {
 }
 
 bool begin(State *s, double *prepare_us, Err *err) {
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     plan_arena(s);
     if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->variant->name, err))
-        return failed(err);
+        return device_failed(err);
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
     return fill_arena(s, err) && prepare(s, prepare_us, err);
 }
@@ -268,31 +243,31 @@ bool session_begin(void **state, const BevVariant *variant, const BevProblem *ho
 
 bool session_fill_poison(void *state, Err *err) {
     State *s = (State *)state;
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     TRY(cudaMemset(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out)));
     return true;
 }
 
-// Enqueues one launch. On failure the caller asks failed(), once no capture is under way.
+// Enqueues one launch. On failure the caller asks device_failed(), once no capture is under way.
 bool launch(State *s, Err *err) {
     return s->variant->launch(&s->problem, s->plan, s->stream, err);
 }
 
 bool session_launch(void *state, Err *err) {
     State *s = (State *)state;
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     Range range(s->variant->name);
     if (!launch(s, err) || !cuda_ok(cudaStreamSynchronize(s->stream), s->variant->name, err))
-        return failed(err);
+        return device_failed(err);
     return true;
 }
 
 bool session_fetch(void *state, void *codes, Err *err) {
     State *s = (State *)state;
     const BevProblem *p = &s->problem;
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     Range range("download");
     size_t bytes = bev_tensor_bytes(&p->out);
@@ -310,7 +285,7 @@ bool session_fetch(void *state, void *codes, Err *err) {
 // The arena must hold what it was filled with, everywhere but in the output.
 bool session_compare(void *state, Err *err) {
     State *s = (State *)state;
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     std::vector<char> found(s->arena_bytes);
     TRY(cudaMemcpy(found.data(), s->arena, s->arena_bytes, cudaMemcpyDeviceToHost));
@@ -379,7 +354,7 @@ bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
         TRY(cudaEventRecord(t->start, t->s->stream));
         for (int i = 0; i < BATCH; i++)
             if (!t->enqueue(t->s, err))
-                return failed(err);
+                return device_failed(err);
         TRY(cudaEventRecord(t->stop, t->s->stream));
         if (!elapsed_us(t, launch_us, err))
             return false;
@@ -395,7 +370,7 @@ bool capture(State *s, bool (*enqueue)(State *, Err *), int inner, cudaGraph_t *
         ok = enqueue(s, err);
     cudaError_t status = cudaStreamEndCapture(s->stream, graph);
     if (!ok)
-        return failed(err);
+        return device_failed(err);
     TRY(status);
     return true;
 }
@@ -431,7 +406,7 @@ bool sample_single(Timed *t, double *us, Err *err) {
     }
     double start = now_us();
     if (!t->enqueue(t->s, err))
-        return failed(err);
+        return device_failed(err);
     TRY(cudaStreamSynchronize(t->s->stream));
     *us = now_us() - start;
     return true;
@@ -466,7 +441,7 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
 
 bool time_enqueued(State *s, bool (*enqueue)(State *, Err *), CacheState cache,
                    const TimingOptions *options, Timing *timing, Err *err) {
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     Range range("timing");
     Timed t = {};
@@ -480,7 +455,7 @@ bool time_enqueued(State *s, bool (*enqueue)(State *, Err *), CacheState cache,
         t.flush_bytes = 2 * (size_t)l2_bytes;
         ok = ok && cuda_allocate((void **)&t.flush, t.flush_bytes, "cold timing", err);
     }
-    ok = ok ? collect(&t, options, timing, err) : failed(err);
+    ok = ok ? collect(&t, options, timing, err) : device_failed(err);
     timed_free(&t);
     return ok;
 }
@@ -565,9 +540,28 @@ const SessionBackend session_cuda_backend = {
     .time = session_measure,
 };
 
+bool device_failed(Err *err) {
+    cudaGetLastError();
+    if (device.dead || cudaDeviceSynchronize() == cudaSuccess)
+        return false;
+    device.dead = true;
+    err_set(&device.why_dead, ERR_DEVICE, err ? err->where : "cuda",
+            "the CPU goes on; restart to use the GPU again", "%.120s: CUDA is not used again",
+            err ? err->what : "a CUDA call failed");
+    if (err)
+        *err = device.why_dead;
+    return false;
+}
+
+bool device_usable(Err *err) {
+    if (device.dead && err)
+        *err = device.why_dead;
+    return !device.dead && (device.open || device_open(0, err));
+}
+
 bool device_open(int index, Err *err) {
     if (device.dead)
-        return usable(err);
+        return device_usable(err);
     if (device.open && device.index == index)
         return true;
     if (!driver_probe(index, driver_needs(), &device.driver_version, err))
@@ -581,7 +575,7 @@ bool device_open(int index, Err *err) {
 }
 
 bool device_info(DeviceInfo *info, Err *err) {
-    if (!usable(err))
+    if (!device_usable(err))
         return false;
     cudaDeviceProp properties;
     size_t free_bytes, total_bytes;

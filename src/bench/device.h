@@ -16,6 +16,14 @@ extern "C" {
  * every session fails with that reason, without touching CUDA again. */
 bool device_open(int index, Err *err);
 
+/* False with the reason when CUDA cannot be used; opens GPU 0 when none was chosen. For code that
+ * makes CUDA calls of its own. */
+bool device_usable(Err *err);
+
+/* To be asked after every CUDA failure that `err` tells of: notices one that ends CUDA for the
+ * process, and adds that to `err`. Returns false. */
+bool device_failed(Err *err);
+
 typedef struct {
     int index;
     char name[128];

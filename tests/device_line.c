@@ -1,0 +1,21 @@
+/* Prints what driver_probe says about GPU argv[1] to a program built as the default is: one line,
+ * "usable" or the error. test_device.sh runs it against fake driver libraries. */
+#include "src/bench/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+    static const int capabilities[] = {86, 89, 90, 120, 0};
+    const DriverNeeds needs = {.needed_version = 13000, .capabilities = capabilities};
+    Err err = {0};
+    int version;
+    char line[1024];
+    if (driver_probe(argc > 1 ? atoi(argv[1]) : 0, &needs, &version, &err)) {
+        printf("usable, CUDA %d\n", version);
+        return 0;
+    }
+    err_line(&err, line, sizeof line);
+    printf("%s\n", line);
+    return err.kind;
+}

@@ -1,0 +1,247 @@
+/* What only a GPU can show: maps built there, buffers turned round, the same bits again and again,
+ * elements beyond 2^31, memory that does not suffice, and an error after which CUDA is left alone.
+ * Skipped without a device. */
+#include "kernels/codec.h"
+#include "src/bench/device.h"
+#include "src/bench/scatter_cuda.h"
+#include "src/bench/session.h"
+#include "src/model/random.h"
+#include "src/model/scatter.h"
+#include "src/model/workload.h"
+#include "tests/tap.h"
+
+enum { SEED = 7, REPEATS = 100 };
+
+static bool ok_or_note(bool ok, const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    if (!ok)
+        tap_note("%s", line);
+    return ok;
+}
+
+/* ---- maps
+ * ---------------------------------------------------------------------------------------- */
+
+static bool same(const void *a, const void *b, int64_t count) {
+    return (!a && !b) || (a && b && !memcmp(a, b, (size_t)count * 4));
+}
+
+static bool same_map(const BevMap *a, const BevMap *b) {
+    return a->points == b->points && a->intervals == b->intervals &&
+           same(a->ranks_depth, b->ranks_depth, a->points) &&
+           same(a->ranks_feat, b->ranks_feat, a->points) &&
+           same(a->ranks_bev, b->ranks_bev, a->points) && same(a->weights, b->weights, a->points) &&
+           same(a->interval_starts, b->interval_starts, a->intervals) &&
+           same(a->interval_lengths, b->interval_lengths, a->intervals);
+}
+
+static void test_map(const char *name, BevAlign align, uint32_t cameras) {
+    Err err = {0};
+    Scene scene;
+    BevMap want = {0}, on_device = {0}, got = {0};
+    ScatterCuda *builder = NULL;
+    double first_us = 0, again_us = 0;
+    bool ok = scene_load(name, &scene, &err) &&
+              scatter_build(&scene.rig, align, cameras, &want, &err) &&
+              scatter_cuda_open(&builder, &scene.rig, align, &err) &&
+              scatter_cuda_build(builder, &scene.rig, cameras, &on_device, &first_us, &err) &&
+              scatter_cuda_build(builder, &scene.rig, cameras, &on_device, &again_us, &err) &&
+              scatter_cuda_download(&on_device, &got, &err);
+    tap_ok(ok_or_note(ok, &err) && same_map(&want, &got),
+           "%s, %s, cameras %x: the map is the host's, bit for bit", name, bev_aligns[align].name,
+           cameras);
+    tap_note("%lld points in %.0f us, the first time %.0f us", (long long)got.points, again_us,
+             first_us);
+    scatter_cuda_close(builder);
+    scatter_free(&want);
+    scatter_free(&got);
+    scene_free(&scene);
+}
+
+/* ---- rows
+ * ------------------------------------------------------------------------------------------ */
+
+/* One run's codes; malloc'd. NULL with a note on failure. */
+static void *run_once(const BevVariant *variant, const BevProblem *problem) {
+    Err err = {0};
+    Session *session = NULL;
+    void *codes = malloc(bev_tensor_bytes(&problem->out));
+    bool ok = codes && session_open(&session, variant, problem, &err) &&
+              session_poison(session, &err) && session_run(session, &err) &&
+              session_read(session, codes, &err);
+    session_close(session);
+    if (ok_or_note(ok, &err))
+        return codes;
+    free(codes);
+    return NULL;
+}
+
+/* v2 and v2_chw add the same products in the same order. */
+static void test_layout(const BevProblem *problem) {
+    void *last = run_once(bev_variant_find("v2"), problem);
+    void *first = run_once(bev_variant_find("v2_chw"), problem);
+    tap_ok(last && first && !memcmp(last, first, bev_tensor_bytes(&problem->out)),
+           "channels first gives the bits of channels last, %s", bev_dtypes[problem->dtype].name);
+    free(last);
+    free(first);
+}
+
+static void test_same_bits(const BevVariant *variant, const BevProblem *problem) {
+    Err err = {0};
+    Session *session = NULL;
+    size_t bytes = bev_tensor_bytes(&problem->out);
+    void *want = run_once(variant, problem), *got = malloc(bytes);
+    bool ok = want && got && session_open(&session, variant, problem, &err);
+    int runs = 0;
+    for (; ok && runs < REPEATS; runs++)
+        ok = session_poison(session, &err) && session_run(session, &err) &&
+             session_read(session, got, &err) && !memcmp(want, got, bytes);
+    ok = ok && session_inputs_untouched(session, &err);
+    session_close(session);
+    tap_ok(ok_or_note(ok, &err), "%s: the same bits in %d runs", variant->name, runs);
+    free(want);
+    free(got);
+}
+
+static void test_kernels(const BevVariant *variant, const BevProblem *problem) {
+    Err err = {0};
+    DeviceKernel kernels[8];
+    int count = 0;
+    bool ok = device_kernels(variant, problem, kernels, 8, &count, &err) && count > 0;
+    for (int i = 0; i < count; i++) {
+        const DeviceKernel *k = &kernels[i];
+        ok = ok && k->registers > 0 && k->threads > 0 && k->blocks > 0 && k->occupancy > 0 &&
+             k->occupancy <= 1 && strstr(k->name, "kernel");
+        tap_note("%s: %lld x %d threads, %d registers, %lld bytes local, %lld shared, %.0f %%",
+                 k->name, (long long)k->blocks, k->threads, k->registers, (long long)k->local_bytes,
+                 (long long)k->shared_bytes, k->occupancy * 100);
+    }
+    tap_ok(ok_or_note(ok, &err), "%s: its kernels and what they take", variant->name);
+}
+
+/* ---- beyond 2^31 elements
+ * ---------------------------------------------------------------------------- */
+
+enum { WIDE_ROWS = 2200000, WIDE_CHANNELS = 1024, WIDE_POINTS = 64 };
+
+/* Points in the last rows and cells only, so that an index that wraps lands on zeros or outside. */
+static void test_wide(const BevVariant *variant) {
+    static int32_t ranks[WIDE_POINTS], starts[WIDE_POINTS], lengths[WIDE_POINTS];
+    size_t elements = (size_t)WIDE_ROWS * WIDE_CHANNELS;
+    BevProblem p = {.shape = {1, 1, 1, WIDE_ROWS, WIDE_CHANNELS, WIDE_ROWS, 1}, .dtype = BEV_FP8};
+    p.depth = (BevTensor){.dtype = BEV_FP8, .rows = 1, .row_len = WIDE_ROWS, .scale = 1};
+    p.feat = p.out =
+        (BevTensor){.dtype = BEV_FP8, .rows = WIDE_ROWS, .row_len = WIDE_CHANNELS, .scale = 1};
+    p.depth.data = calloc(1, WIDE_ROWS);
+    p.feat.data = calloc(1, elements);
+    p.out.data = NULL;
+    uint8_t *depth = p.depth.data, *feat = p.feat.data;
+    for (int t = 0; depth && feat && t < WIDE_POINTS; t++) {
+        ranks[t] = WIDE_ROWS - WIDE_POINTS + t;
+        starts[t] = t;
+        lengths[t] = 1;
+        depth[ranks[t]] = bev_e4m3_encode(1);
+        memset(feat + (size_t)ranks[t] * WIDE_CHANNELS, bev_e4m3_encode((float)(t % 8 + 1)),
+               WIDE_CHANNELS);
+    }
+    p.map = (BevMap){WIDE_POINTS, WIDE_POINTS, ranks, ranks, ranks, starts, lengths, NULL};
+    uint8_t *codes = depth && feat ? run_once(variant, &p) : NULL;
+    /* Depth 1 and cell = row: the output is the features. */
+    tap_ok(codes && !memcmp(codes, feat, elements), "%s: %.1f * 2^31 elements", variant->name,
+           (double)elements / 0x1p31);
+    free(codes);
+    free(depth);
+    free(feat);
+}
+
+/* ---- faults
+ * -------------------------------------------------------------------------------------------- */
+
+static void test_memory(const BevProblem *problem) {
+    Err err = {0};
+    Session *session = NULL;
+    BevProblem huge = *problem; /* the output is never read on the host */
+    huge.shape.nx = huge.shape.ny = 1 << 15;
+    huge.shape.channels = 1024;
+    huge.out.rows = (int64_t)1 << 30;
+    huge.out.row_len = 1024;
+    bool opened = session_open(&session, bev_variant_find("v2"), &huge, &err);
+    session_close(session);
+    char line[1024];
+    err_line(&err, line, sizeof line);
+    tap_note("%s", line);
+    tap_ok(!opened && err.kind == ERR_DEVICE && strstr(line, "needs") && strstr(line, "are free"),
+           "too little memory: says what is needed and what is free");
+    free(run_once(bev_variant_find("v2"), problem));
+    tap_ok(device_usable(&err), "and the device goes on");
+}
+
+/* Last: after it this process has no CUDA. */
+static void test_lasting_error(const BevProblem *problem) {
+    Err err = {0}, later = {0};
+    Session *session = NULL;
+    BevProblem broken = *problem;
+    broken.map.ranks_feat = malloc((size_t)broken.map.points * sizeof(int32_t));
+    for (int64_t t = 0; t < broken.map.points; t++)
+        broken.map.ranks_feat[t] = INT32_MAX;
+    bool ok = session_open(&session, bev_variant_find("v2"), &broken, &err);
+    tap_ok(ok_or_note(ok, &err), "a map that points outside is taken");
+    ok = ok && !session_run(session, &err);
+    char line[1024];
+    err_line(&err, line, sizeof line);
+    tap_note("%s", line);
+    tap_ok(ok && err.kind == ERR_DEVICE && strstr(line, "not used again"),
+           "an illegal address: says that CUDA is not used again");
+    session_close(session);
+    ok = session_open(&session, bev_variant_find("v2"), problem, &later);
+    err_line(&later, line, sizeof line);
+    tap_ok(!ok && strstr(line, "not used again"), "later sessions fail with the same reason");
+    DeviceInfo info;
+    tap_ok(!device_info(&info, &later) && !device_open(0, &later), "so does the device");
+    free(broken.map.ranks_feat);
+}
+
+int main(void) {
+    Err err = {0};
+    if (!device_usable(&err)) {
+        ok_or_note(false, &err);
+        return tap_skip_all("no usable GPU");
+    }
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+        test_map("canonical", (BevAlign)align, ~0u);
+        test_map("xlarge", (BevAlign)align, ~0u);
+        test_map("asymmetric", (BevAlign)align, ~0u);
+    }
+    test_map("canonical", BEV_NEAREST, ~4u);
+    test_map("canonical", BEV_BILINEAR, 0);
+
+    Workload workload;
+    WorkloadOptions options = {0};
+    if (!ok_or_note(workload_open(&workload, "canonical", &options, &err), &err))
+        return tap_ok(false, "canonical opens"), tap_done();
+    HostProblem problem;
+    for (int dtype = BEV_FP32; dtype <= BEV_FP8; dtype++)
+        if (tap_ok(workload_problem(&workload, (BevDtype)dtype, BEV_BILINEAR, &problem, &err),
+                   "canonical, %s", bev_dtypes[dtype].name)) {
+            test_layout(&problem.view);
+            problem_free(&problem);
+        }
+    if (!tap_ok(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), "canonical"))
+        return tap_done();
+    for (int i = 0; bev_variants[i]; i++) {
+        const BevVariant *variant = bev_variants[i];
+        if (variant->where != BEV_CUDA || bev_unsupported(variant, &problem.view))
+            continue;
+        test_kernels(variant, &problem.view);
+        if (variant->deterministic)
+            test_same_bits(variant, &problem.view);
+        if (!variant->channels_first)
+            test_wide(variant);
+    }
+    test_memory(&problem.view);
+    test_lasting_error(&problem.view);
+    problem_free(&problem);
+    workload_close(&workload);
+    return tap_done();
+}
