@@ -1,0 +1,450 @@
+/* The scatter map: published sizes, every point against its geometry, bilinear weights by what
+ * they must reproduce, and every defect of a foreign map. */
+#include "src/model/config.h"
+#include "src/model/scatter.h"
+#include "tests/scenes.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <omp.h>
+
+static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
+    Err err = {0};
+    BevMap map;
+    need(scatter_build(rig, align, mask, &map, &err), &err);
+    return map;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------
+ */
+
+/* Points of a real nuScenes calibration; the shipped rig is that vehicle's, rounded. */
+static const struct {
+    const char *name;
+    int64_t points;
+} published[] = {
+    {"small", 105640},   {"canonical", 209009}, {"large", 416015},
+    {"xlarge", 1674778}, {"wide_c128", 209009}, {"wide_c256", 209009},
+};
+
+static bool within(double got, double want, double share) {
+    return fabs(got - want) <= share * want;
+}
+
+static void test_sizes(Scene *scene) {
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        config_apply(config_find(published[i].name), scene);
+        BevMap map = build(&scene->rig, BEV_NEAREST, UINT32_MAX);
+        tap_ok(within((double)map.points, (double)published[i].points, 1e-3),
+               "%s: %lld points, %lld on the real calibration", published[i].name,
+               (long long)map.points, (long long)published[i].points);
+        scatter_free(&map);
+    }
+    config_apply(config_find("canonical"), scene);
+    BevMap map = build(&scene->rig, BEV_NEAREST, UINT32_MAX);
+    ScatterStats stats = scatter_stats(&map, (int64_t)scene->rig.grid.nx * scene->rig.grid.ny);
+    tap_ok(within((double)stats.points, 209019, 1e-3) &&
+               within((double)stats.intervals, 15928, 1e-3) && within(stats.longest, 352, 3e-3),
+           "canonical: %lld points, %lld intervals, longest %d", (long long)stats.points,
+           (long long)stats.intervals, stats.longest);
+    tap_ok(stats.median == 12 && stats.p90 == 20 && stats.p99 == 64 && stats.cells == 40000,
+           "its lengths are skewed: median %d, p90 %d, p99 %d", stats.median, stats.p90, stats.p99);
+    scatter_free(&map);
+    tap_ok(config_find("canonica") == NULL && config_find("") == NULL, "unknown sizes are unknown");
+}
+
+/* ---- every point -------------------------------------------------------------------------------
+ */
+
+typedef struct {
+    const Rig *rig;
+    BevShape shape;
+} Site;
+
+static void point_of_rank(const Site *site, int64_t rank, double ego[3]) {
+    const BevShape *s = &site->shape;
+    int64_t w = rank % s->feat_w, h = rank / s->feat_w % s->feat_h;
+    int64_t d = rank / (s->feat_w * s->feat_h) % s->depth_bins;
+    int64_t c = rank / (s->feat_w * s->feat_h * s->depth_bins);
+    rig_point(site->rig, (int)c, d, h, w, ego);
+}
+
+static int64_t feature_of_rank(const Site *site, int64_t rank) {
+    const BevShape *s = &site->shape;
+    int64_t pixels = s->feat_w * s->feat_h;
+    return rank / (pixels * s->depth_bins) * pixels + rank % pixels;
+}
+
+/* -1 outside. */
+static int64_t cell_of_point(const Grid *g, const double p[3]) {
+    if (p[0] < g->x_min_m || p[0] >= g->x_max_m || p[1] < g->y_min_m || p[1] >= g->y_max_m ||
+        p[2] < g->z_min_m || p[2] >= g->z_max_m)
+        return -1;
+    int64_t x = (int64_t)floor((p[0] - g->x_min_m) / ((g->x_max_m - g->x_min_m) / g->nx));
+    int64_t y = (int64_t)floor((p[1] - g->y_min_m) / ((g->y_max_m - g->y_min_m) / g->ny));
+    return y * g->nx + x;
+}
+
+/* Sorted by cell, and within a cell by ranks_depth: with the right cells, that is the whole map. */
+static bool is_sorted(const BevMap *map) {
+    for (int64_t t = 1; t < map->points; t++) {
+        int32_t a = map->ranks_bev[t - 1], b = map->ranks_bev[t];
+        if (a > b || (a == b && map->ranks_depth[t - 1] >= map->ranks_depth[t]))
+            return false;
+    }
+    return true;
+}
+
+static void test_nearest(const Scene *scene) {
+    const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
+    const BevShape *s = &site.shape;
+    BevMap map = build(site.rig, BEV_NEAREST, UINT32_MAX);
+    int64_t inside = 0, wrong = 0;
+    for (int64_t rank = 0; rank < s->cameras * s->depth_bins * s->feat_h * s->feat_w; rank++) {
+        double p[3];
+        point_of_rank(&site, rank, p);
+        inside += cell_of_point(&site.rig->grid, p) >= 0;
+    }
+    for (int64_t t = 0; t < map.points; t++) {
+        double p[3];
+        point_of_rank(&site, map.ranks_depth[t], p);
+        wrong += map.ranks_bev[t] != cell_of_point(&site.rig->grid, p) ||
+                 map.ranks_feat[t] != feature_of_rank(&site, map.ranks_depth[t]);
+    }
+    Err err = {0};
+    tap_ok(inside > 0 && inside == map.points && wrong == 0 && is_sorted(&map) && !map.weights,
+           "%s, nearest: exactly the %lld points inside, in their cells, stably sorted",
+           scene->name, (long long)inside);
+    tap_ok(scatter_check(&map, s, scene->name, &err), "%s: passes the check", scene->name);
+    scatter_free(&map);
+}
+
+/* Bilinear weights reproduce linear functions: over the four neighbours of an interior point they
+ * sum to 1, and the neighbours' places average to the point. `offset` is where in its cell a
+ * neighbour stands: 0.5 its centre, 0 the published form's lower edge. */
+static void test_bilinear(const Scene *scene, BevAlign align, double offset) {
+    const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
+    const Grid *g = &site.rig->grid;
+    const BevShape *s = &site.shape;
+    int64_t ranks = s->cameras * s->depth_bins * s->feat_h * s->feat_w, interior = 0, edge = 0;
+    double cell_x = (g->x_max_m - g->x_min_m) / g->nx, cell_y = (g->y_max_m - g->y_min_m) / g->ny;
+    double *sum = calloc((size_t)ranks * 3, sizeof *sum), worst = 0;
+    BevMap map = build(site.rig, align, UINT32_MAX);
+    bool positive = true, right_feature = true;
+    for (int64_t t = 0; t < map.points; t++) {
+        double weight = map.weights[t], *of = sum + 3 * (int64_t)map.ranks_depth[t];
+        of[0] += weight;
+        of[1] += weight * (map.ranks_bev[t] % g->nx + offset);
+        of[2] += weight * (map.ranks_bev[t] / g->nx + offset);
+        positive &= weight > 0 && weight <= 1;
+        right_feature &= map.ranks_feat[t] == feature_of_rank(&site, map.ranks_depth[t]);
+    }
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        double p[3], *of = sum + 3 * rank;
+        point_of_rank(&site, rank, p);
+        double x = (p[0] - g->x_min_m) / cell_x, y = (p[1] - g->y_min_m) / cell_y;
+        bool z = p[2] >= g->z_min_m && p[2] < g->z_max_m;
+        double inner =
+            fmin(fmin(x, g->nx - 1 + 2 * offset - x), fmin(y, g->ny - 1 + 2 * offset - y));
+        if (z && inner >= offset) {
+            worst = fmax(worst, fmax(fabs(of[0] - 1), fmax(fabs(of[1] - x), fabs(of[2] - y))));
+            interior++;
+        } else if (!z || inner <= offset - 1) {
+            worst = fmax(worst, of[0]);
+        } else {
+            worst = fmax(worst, of[0] - 1);
+            edge++;
+        }
+    }
+    Err err = {0};
+    tap_ok(interior > 0 && worst < 1e-4 && positive,
+           "%s, %s: %lld interior points keep weight and place, %lld at the edge lose some",
+           scene->name, bev_aligns[align].name, (long long)interior, (long long)edge);
+    tap_ok(right_feature && is_sorted(&map) && scatter_check(&map, s, scene->name, &err),
+           "%s, %s: sorted, and passes the check", scene->name, bev_aligns[align].name);
+    free(sum);
+    scatter_free(&map);
+}
+
+/* ---- by hand -----------------------------------------------------------------------------------
+ */
+
+/* The toy scene. Camera at (0, 0, 2), looking along x, f = 4, centre (2, 1); no resize, no crop.
+ * Pixels u = 0, 2, 4 and v = 0, 2, so for depth d
+ *     x = d,   y = -(u - 2) / 4 * d = d/2, 0, -d/2,   z = 2 - (v - 1) / 4 * d = 2 + d/4, 2 - d/4.
+ * d = 2: y = 1, 0, -1;  z = 2.5, 1.5      d = 4: y = 2, 0, -2;  z = 3, 1
+ * d = 6: z = 3.5, 0.5, both outside 0.75 to 3.25, so nothing is left of it.
+ * Cells of 2 m from x = 1, of 1 m from y = -2.5: d = 2 is column 0, d = 4 column 1;
+ * y = 1, 0, -1 are rows 3, 2, 1 and y = 2, 0, -2 rows 4, 2, 0. Cell = row * 3 + column:
+ * d = 2: 9, 6, 3;  d = 4: 13, 7, 1. Each holds two points, one of v = 0 and one of v = 2.
+ * ranks_depth = (bin * 2 + v row) * 3 + u column, ranks_feat = v row * 3 + u column. */
+static void test_toy(const Scene *toy) {
+    static const int32_t cell[] = {1, 1, 3, 3, 6, 6, 7, 7, 9, 9, 13, 13};
+    static const int32_t depth[] = {8, 11, 2, 5, 1, 4, 7, 10, 0, 3, 6, 9};
+    static const int32_t feat[] = {2, 5, 2, 5, 1, 4, 1, 4, 0, 3, 0, 3};
+    static const int32_t starts[] = {0, 2, 4, 6, 8, 10}, lengths[] = {2, 2, 2, 2, 2, 2};
+    BevMap map = build(&toy->rig, BEV_NEAREST, UINT32_MAX);
+    bool sizes = tap_ok(map.points == 12 && map.intervals == 6, "toy: 12 points, 6 intervals");
+    tap_ok(sizes && memcmp(map.ranks_bev, cell, sizeof cell) == 0, "toy: ranks_bev as by hand");
+    tap_ok(sizes && memcmp(map.ranks_depth, depth, sizeof depth) == 0,
+           "toy: ranks_depth as by hand");
+    tap_ok(sizes && memcmp(map.ranks_feat, feat, sizeof feat) == 0, "toy: ranks_feat as by hand");
+    tap_ok(sizes && memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
+               memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
+           "toy: intervals as by hand");
+    scatter_free(&map);
+}
+
+/* In the toy's grid all points lie in the middle of their cells. Moving the grid by 1.5 m puts
+ * d = 2 before the first column, where truncation instead of floor would give it to column 0 as a
+ * whole, and d = 4 between columns. */
+static void test_edges(const Scene *toy) {
+    Rig rig = toy->rig;
+    BevMap map = build(&rig, BEV_BILINEAR, UINT32_MAX);
+    bool ones = map.points == 12;
+    for (int64_t t = 0; t < map.points; t++)
+        ones &= map.weights[t] == 1;
+    tap_ok(ones, "toy, bilinear: points in the middle of a cell keep it to themselves");
+    scatter_free(&map);
+    rig.grid.x_min_m = 2.5; /* cells of 2 m: d = 2 at -0.25, d = 4 at 0.75 */
+    rig.grid.x_max_m = 8.5;
+    const struct {
+        BevAlign align;
+        float d2, d4_0, d4_1; /* weight that cell column 0 or 1 gets from y = 0 of d = 2 and 4 */
+    } want[] = {{BEV_NEAREST, 0, 1, 0},
+                {BEV_BILINEAR, 0.25F, 0.75F, 0.25F},
+                {BEV_LATTICE, 0.75F, 0.25F, 0.75F}};
+    for (size_t i = 0; i < 3; i++) {
+        map = build(&rig, want[i].align, UINT32_MAX);
+        float d2 = 0, d4_0 = 0, d4_1 = 0;
+        for (int64_t t = 0; t < map.points; t++) {
+            float weight = map.weights ? map.weights[t] : 1;
+            bool first = map.ranks_bev[t] % 3 == 0;
+            if (map.ranks_feat[t] != 1) /* u = 2, v = 0: y = 0 */
+                continue;
+            if (map.ranks_depth[t] == 1)
+                d2 += weight;
+            else
+                *(first ? &d4_0 : &d4_1) += weight;
+        }
+        tap_ok(d2 == want[i].d2 && d4_0 == want[i].d4_0 && d4_1 == want[i].d4_1,
+               "%s at x = -0.25 and 0.75 cells: %g; %g and %g", bev_aligns[want[i].align].name, d2,
+               d4_0, d4_1);
+        scatter_free(&map);
+    }
+}
+
+/* ---- cameras, threads, nothing --------------------------------------------------------------- */
+
+static void test_mask(const Scene *scene) {
+    BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
+    int64_t together = 0;
+    bool own = true;
+    for (int c = 0; c < scene->rig.camera_count; c++) {
+        one = build(&scene->rig, BEV_NEAREST, 1u << c);
+        together += one.points;
+        int64_t features = (int64_t)scene->rig.frustum.feat_h * scene->rig.frustum.feat_w;
+        for (int64_t t = 0; t < one.points; t++)
+            own &= one.ranks_feat[t] / features == c;
+        scatter_free(&one);
+    }
+    tap_ok(own && together == all.points, "a mask keeps the points of its cameras, all others go");
+    none = build(&scene->rig, BEV_BILINEAR, 0);
+    Err err = {0};
+    BevShape shape = rig_shape(&scene->rig, 1);
+    ScatterStats stats = scatter_stats(&none, 40000);
+    tap_ok(none.points == 0 && none.intervals == 0 && scatter_check(&none, &shape, "none", &err),
+           "without cameras the map is empty, which is no error");
+    tap_ok(stats.longest == 0 && stats.median == 0 && stats.longest_cell == -1,
+           "and so are its statistics");
+    scatter_free(&none);
+    scatter_free(&none);
+    scatter_free(NULL);
+    scatter_free(&all);
+}
+
+static bool same_map(const BevMap *a, const BevMap *b) {
+    size_t points = (size_t)a->points * sizeof(int32_t),
+           runs = (size_t)a->intervals * sizeof(int32_t);
+    return a->points == b->points && a->intervals == b->intervals &&
+           memcmp(a->ranks_depth, b->ranks_depth, points) == 0 &&
+           memcmp(a->ranks_feat, b->ranks_feat, points) == 0 &&
+           memcmp(a->ranks_bev, b->ranks_bev, points) == 0 &&
+           memcmp(a->weights, b->weights, points) == 0 &&
+           memcmp(a->interval_starts, b->interval_starts, runs) == 0 &&
+           memcmp(a->interval_lengths, b->interval_lengths, runs) == 0;
+}
+
+static void test_threads(const Scene *scene) {
+    int usual = omp_get_max_threads();
+    omp_set_num_threads(1);
+    BevMap one = build(&scene->rig, BEV_BILINEAR, UINT32_MAX);
+    for (int threads = 2; threads <= 5; threads += 3) {
+        omp_set_num_threads(threads);
+        BevMap many = build(&scene->rig, BEV_BILINEAR, UINT32_MAX);
+        tap_ok(same_map(&one, &many), "%d threads build the map that one builds", threads);
+        scatter_free(&many);
+    }
+    omp_set_num_threads(usual);
+    scatter_free(&one);
+}
+
+/* ---- statistics ---------------------------------------------------------------------------------
+ */
+
+static void test_stats(void) {
+    int32_t cells[100], starts[100], lengths[100], next = 0;
+    for (int i = 0; i < 100; i++) {
+        lengths[i] = (i * 37) % 100 + 1; /* 1 to 100 in some order */
+        starts[i] = next;
+        next += lengths[i];
+    }
+    int32_t *bev = malloc((size_t)next * sizeof *bev);
+    for (int i = 0; i < 100; i++)
+        for (int32_t t = starts[i]; t < starts[i] + lengths[i]; t++)
+            bev[t] = cells[i] = 3 * i;
+    BevMap map = {.points = next, .intervals = 100, .ranks_bev = bev};
+    map.interval_starts = starts;
+    map.interval_lengths = lengths;
+    ScatterStats stats = scatter_stats(&map, 300);
+    tap_ok(stats.median == 50 && stats.p90 == 90 && stats.p99 == 99 && stats.longest == 100,
+           "of lengths 1 to 100: median 50, p90 90, p99 99, longest 100");
+    tap_ok(stats.longest_cell == cells[27], "the longest is found: 27 * 37 mod 100 = 99");
+    map.interval_starts = map.interval_lengths = NULL;
+    Err err = {0};
+    bool found = scatter_find_intervals(&map, &err);
+    tap_ok(found && map.intervals == 100 &&
+               memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
+               memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
+           "intervals are found again from ranks_bev");
+    free(map.interval_starts);
+    free(map.interval_lengths);
+    free(bev);
+}
+
+/* ---- foreign maps -------------------------------------------------------------------------------
+ */
+
+/* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7: cells in any order are fine, shared ones are not. */
+typedef struct {
+    int32_t depth[9], feat[9], bev[9], starts[4], lengths[4];
+    float weights[9];
+    BevMap map;
+} Foreign;
+
+static const BevShape foreign_shape = {1, 3, 2, 2, 8, 4, 2};
+
+static void foreign(Foreign *f) {
+    *f = (Foreign){.depth = {0, 11, 3, 4, 5, 6, 7, 8, 9},
+                   .feat = {0, 3, 2, 1, 0, 1, 2, 3, 0},
+                   .bev = {2, 5, 5, 5, 0, 0, 7, 7, 7},
+                   .starts = {0, 1, 4, 6},
+                   .lengths = {1, 3, 2, 3},
+                   .weights = {1, 0.5F, 0, 1, 1, 1, -1, 1, 1e30F}};
+    f->map = (BevMap){9, 4, f->depth, f->feat, f->bev, f->starts, f->lengths, f->weights};
+}
+
+#define SPOIL(name_, change_)                                                                      \
+    static void name_(Foreign *f) {                                                                \
+        change_;                                                                                   \
+    }
+SPOIL(depth_high, f->depth[8] = 12)
+SPOIL(depth_negative, f->depth[0] = -1)
+SPOIL(depth_lowest, f->depth[4] = INT32_MIN)
+SPOIL(depth_largest, f->depth[4] = INT32_MAX)
+SPOIL(feat_high, f->feat[3] = 4)
+SPOIL(feat_negative, f->feat[3] = -7)
+SPOIL(bev_high, f->bev[6] = f->bev[7] = f->bev[8] = 8)
+SPOIL(bev_negative, f->bev[0] = -1)
+SPOIL(weight_nan, f->weights[5] = NAN)
+SPOIL(weight_inf, f->weights[8] = -INFINITY)
+SPOIL(overlap, f->starts[2] = 3)
+SPOIL(hole, f->starts[2] = 5; f->lengths[2] = 1)
+SPOIL(late_start, f->starts[0] = 1)
+SPOIL(negative_start, f->starts[0] = -1)
+SPOIL(empty, f->lengths[0] = 0; f->starts[1] = 0; f->lengths[1] = 4)
+SPOIL(negative_length, f->lengths[1] = -3)
+SPOIL(too_long, f->lengths[3] = 4)
+SPOIL(far_too_long, f->lengths[3] = INT32_MAX)
+SPOIL(tail_hole, f->lengths[3] = 2)
+SPOIL(missing_interval, f->map.intervals = 3)
+SPOIL(no_intervals, f->map.intervals = 0)
+SPOIL(mixed, f->bev[2] = 4)
+SPOIL(mixed_at_end, f->bev[8] = 6)
+SPOIL(shared, f->bev[4] = f->bev[5] = 2)
+SPOIL(split, f->bev[4] = f->bev[5] = 5)
+
+static const struct {
+    const char *name, *where, *value;
+    void (*spoil)(Foreign *f);
+} defects[] = {
+    {"ranks_depth too high", "ranks_depth[8]", "12", depth_high},
+    {"ranks_depth negative", "ranks_depth[0]", "-1", depth_negative},
+    {"ranks_depth INT32_MIN", "ranks_depth[4]", "-2147483648", depth_lowest},
+    {"ranks_depth INT32_MAX", "ranks_depth[4]", "2147483647", depth_largest},
+    {"ranks_feat too high", "ranks_feat[3]", "4", feat_high},
+    {"ranks_feat negative", "ranks_feat[3]", "-7", feat_negative},
+    {"ranks_bev too high", "ranks_bev[6]", "8", bev_high},
+    {"ranks_bev negative", "ranks_bev[0]", "-1", bev_negative},
+    {"a weight NaN", "weights[5]", "nan", weight_nan},
+    {"a weight infinite", "weights[8]", "-inf", weight_inf},
+    {"overlapping intervals", "interval_starts[2]", "overlap", overlap},
+    {"a hole between intervals", "interval_starts[2]", "hole", hole},
+    {"a hole before the first", "interval_starts[0]", "hole", late_start},
+    {"a negative start", "interval_starts[0]", "-1", negative_start},
+    {"an empty interval", "interval_lengths[0]", "at least 1", empty},
+    {"a negative length", "interval_lengths[1]", "-3", negative_length},
+    {"an interval past the end", "interval_lengths[3]", "only 3", too_long},
+    {"an interval far past the end", "interval_lengths[3]", "2147483647", far_too_long},
+    {"a hole at the end", "ranks_bev[8]", "hole", tail_hole},
+    {"points of a missing interval", "ranks_bev[6]", "6 to 8", missing_interval},
+    {"points without intervals", "ranks_bev[0]", "0 to 8", no_intervals},
+    {"two cells in an interval", "ranks_bev[2]", "interval 1 is of cell 5", mixed},
+    {"two cells, at the very end", "ranks_bev[8]", "interval 3 is of cell 7", mixed_at_end},
+    {"a cell in two intervals", "ranks_bev[4]", "cell 2", shared},
+    {"a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", split},
+};
+
+static void test_defects(void) {
+    Foreign f;
+    Err err = {0};
+    foreign(&f);
+    tap_ok(scatter_check(&f.map, &foreign_shape, "f.npz", &err), "a sound foreign map is accepted");
+    f.map.weights = NULL;
+    tap_ok(scatter_check(&f.map, &foreign_shape, "f.npz", &err), "without weights too");
+    for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
+        char line[800] = "", want[64];
+        foreign(&f);
+        defects[i].spoil(&f);
+        bool accepted = scatter_check(&f.map, &foreign_shape, "f.npz", &err);
+        if (!accepted)
+            err_line(&err, line, sizeof line);
+        snprintf(want, sizeof want, "f.npz: %s: ", defects[i].where);
+        if (!tap_ok(!accepted && strncmp(line, want, strlen(want)) == 0 &&
+                        strstr(line, defects[i].value),
+                    "refused: %s", defects[i].name))
+            tap_note("said: %s", accepted ? "nothing" : line);
+    }
+}
+
+int main(void) {
+    static const char *const names[] = {"intersection", "asymmetric", "parking", "toy"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Scene *scene = load_scene(names[i]);
+        test_nearest(scene);
+        test_bilinear(scene, BEV_BILINEAR, 0.5);
+        test_bilinear(scene, BEV_LATTICE, 0);
+        drop_scene(scene);
+    }
+    Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");
+    test_toy(toy);
+    test_edges(toy);
+    test_mask(flagship);
+    test_threads(flagship);
+    test_sizes(flagship);
+    test_stats();
+    test_defects();
+    drop_scene(toy);
+    drop_scene(flagship);
+    return tap_done();
+}
