@@ -5,6 +5,10 @@
 
 #include "kernels/bevpool.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { RIG_MAX_CAMERAS = 32 };
 
 typedef struct {
@@ -77,4 +81,7 @@ BevShape rig_shape(const Rig *rig, int64_t channels);
  * the error ("samples/intersection.json: $.grid.x_m"). */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
