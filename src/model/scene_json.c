@@ -196,7 +196,7 @@ static const Field scene_fields[] = {
      .optional = true},
     {"channels", INT, AT(channels), .min = 1, .max = SCENE_MAX_CHANNELS, .optional = true,
      .fallback = 80},
-    {"seed", INT64, AT(seed), .min = 0, .max = 9007199254740992.0, .optional = true, .fallback = 1},
+    {"seed", INT64, AT(seed), .min = 0, .max = 9007199254740991.0, .optional = true, .fallback = 1},
     {"depth_temperature", DOUBLE, AT(temperature), .min = 0.01, .max = 100, .optional = true,
      .fallback = 1},
     {"frustum", OBJECT, AT(frustum), .table = &frustum_table},
@@ -232,9 +232,7 @@ static Path path_index(Path parent, size_t index) {
 __attribute__((format(printf, 4, 5))) static bool refuse(const Reader *reader, Path path,
                                                          const char *hint, const char *what, ...) {
     char place[256], text[256];
-    size_t length = strlen(reader->where);
-    const char *file = length > 120 ? reader->where + length - 120 : reader->where;
-    snprintf(place, sizeof place, "%s: %s", file, path.text);
+    snprintf(place, sizeof place, "%s: %s", reader->where, path.text);
     va_list args;
     va_start(args, what);
     vsnprintf(text, sizeof text, what, args);
@@ -549,7 +547,8 @@ static json_t *parse(const Reader *reader, const char *text, size_t length) {
 
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
-    const Reader reader = {where, err};
+    size_t name = strlen(where), most = 100; /* a long path keeps its end */
+    const Reader reader = {name > most ? where + name - most : where, err};
     SceneFields fields = {0};
     json_t *json = parse(&reader, text, length);
     bool ok = json && read_object(&reader, root, &scene_table, json, &fields) &&

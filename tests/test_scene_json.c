@@ -1,0 +1,534 @@
+/* World scenes: everything the format has is read, and every broken field is refused in one line
+ * that names the file, the JSON path, the value and the bound. */
+#include "src/model/scene.h"
+#include "tests/memory.h"
+#include "tests/tap.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static const char base[] =
+    "{\"bevscope\": 1, \"title\": \"Corner\", \"channels\": 40, \"seed\": 7,\n"
+    " \"depth_temperature\": 0.5,\n"
+    " \"frustum\": {\"image_px\": [1600, 900], \"resize\": 0.44, \"crop_px\": [2, 140],\n"
+    "   \"input_px\": [704, 256], \"features\": [44, 16], \"depth_m\": [1, 60, 0.5]},\n"
+    " \"grid\": {\"x_m\": [-54, 54], \"y_m\": [-27, 27], \"z_m\": [-10, 10], \"cells\": [200, "
+    "100]},\n"
+    " \"cameras\": [\n"
+    "   {\"name\": \"front\", \"yaw_deg\": 90, \"pitch_deg\": 0, \"roll_deg\": 0, \"focal_px\": "
+    "1266,\n"
+    "    \"center_px\": [816, 492], \"position_m\": [1.7, 0.02, 1.51]},\n"
+    "   {\"name\": \"back\", \"focal_px\": 809, \"center_px\": [829, 482], \"position_m\": [0, 0, "
+    "1]}],\n"
+    " \"world\": {\"loop_s\": 12, \"ground\": {\"class\": \"terrain\", \"color\": [0.1, 0.2, "
+    "0.3]},\n"
+    "   \"patches\": [\n"
+    "     {\"kind\": \"rect\", \"class\": \"road\", \"color\": [0, 0, 1], \"center_m\": [1, 2],\n"
+    "      \"size_m\": [3, 4], \"yaw_deg\": 30, \"repeat\": 5, \"step_m\": [6, 7]},\n"
+    "     {\"kind\": \"checker\", \"class\": \"crossing\", \"color\": [1, 1, 1], \"center_m\": [0, "
+    "0],\n"
+    "      \"size_m\": [8, 8], \"square_m\": 0.5, \"color2\": [0.25, 0.5, 0.75]},\n"
+    "     {\"kind\": \"checker\", \"class\": \"lane\", \"color\": [1, 1, 1], \"center_m\": [0, "
+    "0],\n"
+    "      \"size_m\": [8, 8]}],\n"
+    "   \"solids\": [\n"
+    "     {\"kind\": \"box\", \"class\": \"car\", \"color\": [1, 0, 0], \"center_m\": [5, 6], "
+    "\"z_m\": 0.25,\n"
+    "      \"size_m\": [4, 2, 1.5], \"yaw_deg\": -45, \"velocity_mps\": [3, -1]},\n"
+    "     {\"kind\": \"cylinder\", \"class\": \"pole\", \"color\": [0, 1, 0], \"center_m\": [7, "
+    "8],\n"
+    "      \"size_m\": [0.2, 0.2, 5]}]}}\n";
+
+static bool read_text(const char *text, size_t length, Scene *scene, char line[800]) {
+    Err err = {0};
+    line[0] = '\0';
+    bool ok = scene_read_json(text, length, "corner.json", scene, &err);
+    if (!ok)
+        err_line(&err, line, 800);
+    return ok;
+}
+
+static bool read_json(const json_t *json, Scene *scene, char line[800]) {
+    char *text = json_dumps(json, 0);
+    bool ok = read_text(text, strlen(text), scene, line);
+    free(text);
+    return ok;
+}
+
+/* ---- what is read -------------------------------------------------------------------------------
+ */
+
+static bool near(double a, double b) {
+    return fabs(a - b) < 1e-9;
+}
+
+static void test_values(void) {
+    Scene scene;
+    char line[800];
+    if (!tap_ok(read_text(base, sizeof base - 1, &scene, line), "a scene with every field")) {
+        tap_note("%s", line);
+        return;
+    }
+    const Rig *rig = &scene.rig;
+    tap_ok(scene.has_rig && scene.has_world && !scene.has_map, "it has a rig and a world");
+    tap_ok(strcmp(scene.title, "Corner") == 0 && scene.channels == 40 && scene.seed == 7 &&
+               near(scene.temperature, 0.5),
+           "title, channels, seed, temperature");
+    tap_ok(rig->frustum.image_w == 1600 && rig->frustum.image_h == 900 &&
+               near(rig->frustum.resize, 0.44) && near(rig->frustum.crop_x, 2) &&
+               near(rig->frustum.crop_y, 140) && rig->frustum.input_w == 704 &&
+               rig->frustum.input_h == 256 && rig->frustum.feat_w == 44 &&
+               rig->frustum.feat_h == 16 && near(rig->frustum.depth_start_m, 1) &&
+               near(rig->frustum.depth_stop_m, 60) && near(rig->frustum.depth_step_m, 0.5),
+           "frustum: width before height everywhere");
+    tap_ok(near(rig->grid.x_min_m, -54) && near(rig->grid.x_max_m, 54) &&
+               near(rig->grid.y_min_m, -27) && near(rig->grid.y_max_m, 27) &&
+               near(rig->grid.z_min_m, -10) && near(rig->grid.z_max_m, 10) && rig->grid.nx == 200 &&
+               rig->grid.ny == 100,
+           "grid: nx before ny");
+    const double *r = rig->cameras[0].rotation;
+    tap_ok(
+        rig->camera_count == 2 && strcmp(rig->cameras[0].name, "front") == 0 &&
+            near(rig->cameras[0].intrinsics[0], 1266) && near(rig->cameras[0].intrinsics[2], 816) &&
+            near(rig->cameras[0].intrinsics[5], 492) && near(rig->cameras[0].position_m[1], 0.02),
+        "cameras: name, intrinsics, position");
+    tap_ok(near(r[2], 0) && near(r[5], 1) && near(r[8], 0), "a camera of yaw 90 looks to the left");
+    tap_ok(near(rig->cameras[1].rotation[2], 1), "angles default to 0: forward");
+    const World *world = &scene.world;
+    const Patch *patches = world->patches;
+    tap_ok(near(world->loop_s, 12) && world->ground_class == CLASS_TERRAIN &&
+               world->ground_color[2] == 0.3f && world->patch_count == 3 && world->solid_count == 2,
+           "world: loop, ground, counts");
+    tap_ok(patches[0].kind == PATCH_RECT && patches[0].class == CLASS_ROAD &&
+               patches[0].color[2] == 1 && near(patches[0].center_m[1], 2) &&
+               near(patches[0].size_m[0], 3) && near(patches[0].yaw_deg, 30) &&
+               patches[0].repeat == 5 && near(patches[0].step_m[1], 7),
+           "a rectangle, repeated");
+    tap_ok(patches[1].kind == PATCH_CHECKER && near(patches[1].square_m, 0.5) &&
+               patches[1].color2[0] == 0.25f && patches[1].color2[2] == 0.75f,
+           "a checker");
+    tap_ok(patches[2].repeat == 1 && near(patches[2].square_m, 1) && patches[2].color2[0] == 0,
+           "a checker's defaults: once, squares of 1 m, black");
+    const Solid *solids = world->solids;
+    tap_ok(solids[0].kind == SOLID_BOX && solids[0].class == CLASS_CAR &&
+               near(solids[0].center_m[0], 5) && near(solids[0].z_m, 0.25) &&
+               near(solids[0].size_m[2], 1.5) && near(solids[0].yaw_deg, -45) &&
+               near(solids[0].velocity_mps[1], -1),
+           "a box");
+    tap_ok(solids[1].kind == SOLID_CYLINDER && solids[1].class == CLASS_POLE &&
+               near(solids[1].z_m, 0) && near(solids[1].velocity_mps[0], 0),
+           "a cylinder's defaults: on the ground, standing still");
+    tap_ok(scene.shape.cameras == 2 && scene.shape.depth_bins == 118 && scene.shape.feat_h == 16 &&
+               scene.shape.feat_w == 44 && scene.shape.channels == 40 && scene.shape.nx == 200 &&
+               scene.shape.ny == 100,
+           "the shape of its problem");
+    scene_free(&scene);
+    scene_free(&scene);
+    scene_free(NULL);
+    tap_ok(!scene.world.patches, "scene_free zeroes, and may be called again");
+}
+
+/* ---- every field, broken in every way
+ * ---------------------------------------------------------------- */
+
+static int refusals;
+
+/* Refused, on one line, at `path`, with `words` in the line. */
+static bool refused_at(const json_t *json, const char *path, const char *words) {
+    Scene scene;
+    char line[800], start[256];
+    snprintf(start, sizeof start, "corner.json: %s", path);
+    bool ok = !read_json(json, &scene, line);
+    size_t length = strlen(start);
+    /* at the path itself or at an element of it */
+    ok = ok && strncmp(line, start, length) == 0 && (line[length] == ':' || line[length] == '[') &&
+         strstr(line, words) && !strchr(line, '\n');
+    if (!ok) {
+        scene_free(&scene);
+        tap_ok(false, "%s must be refused with \"%s\"", path, words);
+        tap_note("got: %s", line[0] ? line : "accepted");
+    }
+    refusals++;
+    return ok;
+}
+
+typedef bool (*Breaker)(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                        const char *path);
+
+/* Calls `breaker` for every value below `value`. */
+static bool walk(json_t *root, json_t *value, const char *path, Breaker breaker) {
+    bool ok = true;
+    char below[256];
+    if (json_is_object(value)) {
+        char keys[16][64]; /* breakers change the object's order */
+        size_t count = 0;
+        const char *key;
+        json_t *member;
+        json_object_foreach(value, key, member) snprintf(keys[count++], sizeof *keys, "%s", key);
+        for (size_t k = 0; k < count; k++) {
+            member = json_incref(json_object_get(value, keys[k]));
+            snprintf(below, sizeof below, "%s.%s", path, keys[k]);
+            ok &= walk(root, member, below, breaker);
+            ok &= breaker(root, value, keys[k], 0, member, below);
+            json_decref(member);
+        }
+    } else if (json_is_array(value)) {
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            json_t *element = json_incref(json_array_get(value, i));
+            snprintf(below, sizeof below, "%s[%zu]", path, i);
+            ok &= walk(root, element, below, breaker);
+            ok &= breaker(root, value, NULL, i, element, below);
+            json_decref(element);
+        }
+    }
+    return ok;
+}
+
+static void put(json_t *parent, const char *key, size_t index, json_t *value) {
+    if (key)
+        json_object_set_new(parent, key, value);
+    else
+        json_array_set_new(parent, index, value);
+}
+
+/* Another JSON type in its place. */
+static bool break_type(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                       const char *path) {
+    bool ok = true;
+    json_t *others[] = {json_null(),       json_true(),
+                        json_pack("[[]]"), json_pack("{s:i}", "q", 1),
+                        json_string("1"),  json_integer(1)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        bool number = json_is_number(value) && json_is_number(others[i]);
+        bool word = json_is_string(value) && json_is_string(others[i]);
+        bool list = json_is_array(value) && json_is_array(others[i]);
+        bool object = json_is_object(value) && json_is_object(others[i]);
+        if (!number && !word && !list && !object) {
+            put(parent, key, index, json_incref(others[i]));
+            ok &= refused_at(root, path, "must be");
+        }
+        json_decref(others[i]);
+    }
+    put(parent, key, index, json_incref(value));
+    return ok;
+}
+
+/* Far below and above every bound; a fraction where a whole number is due. */
+static bool break_number(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                         const char *path) {
+    if (!json_is_number(value))
+        return true;
+    bool ok = true;
+    if (json_is_real(value)) {
+        put(parent, key, index, json_real(1e300));
+        ok &= refused_at(root, path, "1e+300 is outside");
+        put(parent, key, index, json_real(-1e300));
+        ok &= refused_at(root, path, "-1e+300 is outside");
+    } else {
+        put(parent, key, index, json_integer(9000000000000000000));
+        ok &= refused_at(root, path, "9e+18 is outside");
+        put(parent, key, index, json_integer(-9000000000000000000));
+        ok &= refused_at(root, path, "-9e+18 is outside");
+    }
+    put(parent, key, index, json_incref(value));
+    return ok;
+}
+
+/* An array with one element less and one more. */
+static bool break_length(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                         const char *path) {
+    if (!json_is_array(value) || !json_is_number(json_array_get(value, 0)))
+        return true;
+    json_t *longer = json_copy(value), *shorter = json_copy(value);
+    json_array_append(longer, json_array_get(value, 0));
+    json_array_remove(shorter, 0);
+    put(parent, key, index, longer);
+    bool ok = refused_at(root, path, "elements, must have");
+    put(parent, key, index, shorter);
+    ok &= refused_at(root, path, "elements, must have");
+    put(parent, key, index, json_incref(value));
+    return ok;
+}
+
+/* A mistyped key names the one that was meant; a strange one names the nearest. */
+static bool break_key(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
+                      const char *path) {
+    (void)index;
+    if (!key)
+        return true;
+    char typo[80], typo_path[256], words[128];
+    snprintf(typo, sizeof typo, "%sx", key);
+    snprintf(typo_path, sizeof typo_path, "%sx", path);
+    snprintf(words, sizeof words, "the nearest known is \"%s\"", key);
+    json_object_set(parent, typo, value);
+    bool ok = refused_at(root, typo_path, words);
+    json_object_del(parent, typo);
+    return ok;
+}
+
+static bool is_optional(const char *path) {
+    static const char *const keys[] = {
+        "$.title",   "$.channels", "$.seed",        "$.depth_temperature",
+        ".yaw_deg",  ".pitch_deg", ".roll_deg",     ".repeat",
+        ".step_m",   ".z_m",       ".velocity_mps", ".loop_s",
+        ".square_m", ".color2"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t length = strlen(path), end = strlen(keys[i]);
+        if (length >= end && strcmp(path + length - end, keys[i]) == 0 &&
+            strcmp(path, "$.grid.z_m") != 0)
+            return true;
+    }
+    return false;
+}
+
+static int optional_fields;
+
+static bool break_presence(json_t *root, json_t *parent, const char *key, size_t index,
+                           json_t *value, const char *path) {
+    (void)index;
+    if (!key)
+        return true;
+    json_object_del(parent, key);
+    bool ok;
+    if (is_optional(path)) {
+        Scene scene;
+        char line[800];
+        ok = read_json(root, &scene, line);
+        if (!ok)
+            tap_ok(false, "%s must be optional", path), tap_note("got: %s", line);
+        scene_free(&scene);
+        optional_fields++;
+    } else {
+        ok = refused_at(root, path, "is missing");
+    }
+    json_object_set(parent, key, value);
+    return ok;
+}
+
+static void test_every_field(void) {
+    const struct {
+        const char *title;
+        Breaker breaker;
+    } ways[] = {{"another type", break_type},
+                {"a number out of bounds", break_number},
+                {"an array of another length", break_length},
+                {"a mistyped key", break_key},
+                {"a missing key", break_presence}};
+    json_t *root = json_loads(base, 0, NULL);
+    long mark = memory_mark();
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        refusals = 0;
+        bool ok = walk(root, root, "$", ways[i].breaker);
+        tap_ok(ok && refusals > 9, "every field: %s (%d refusals)", ways[i].title, refusals);
+    }
+    tap_ok(optional_fields == 16, "%d of its fields are optional", optional_fields);
+    if (MEMORY_MEASURED)
+        tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
+    json_decref(root);
+}
+
+/* ---- what only this or that field can get wrong
+ * --------------------------------------------------------- */
+
+typedef struct {
+    const char *title;
+    const char *find, *replace; /* once in the base scene */
+    const char *words[3];
+} Edit;
+
+static const Edit edits[] = {
+    {"another version",
+     "\"bevscope\": 1",
+     "\"bevscope\": 2",
+     {"$.bevscope", "2 is outside 1 to 1"}},
+    {"duplicate key", "\"seed\": 7", "\"seed\": 7, \"seed\": 8", {"line 1", "duplicate", "seed"}},
+    {"0 channels", "\"channels\": 40", "\"channels\": 0", {"$.channels", "0 is outside 1 to 1024"}},
+    {"negative seed", "\"seed\": 7", "\"seed\": -7", {"$.seed", "-7 is outside 0"}},
+    {"seed beyond 2^53", "\"seed\": 7", "\"seed\": 9007199254740993", {"$.seed", "is outside 0"}},
+    {"integer beyond 64 bits",
+     "\"seed\": 7",
+     "\"seed\": 99999999999999999999",
+     {"line 1", "too big"}},
+    {"number beyond a double", "0.44", "1e999", {"line 3", "overflow"}},
+    {"NaN", "0.44", "NaN", {"line 3", "invalid token"}},
+    {"zero temperature", "0.5,\n \"fr", "0,\n \"fr", {"$.depth_temperature", "0 is outside 0.01"}},
+    {"control character", "\"Corner\"", "\"Cor\\nner\"", {"$.title", "byte 3", "0x0a"}},
+    {"NUL in a text", "\"Corner\"", "\"Cor\\u0000ner\"", {"line 1", "\\u0000"}},
+    {"broken UTF-8",
+     "Corner",
+     "Cor\xff"
+     "er",
+     {"line 1", "unable to decode byte 0xff"}},
+    {"camera without a name", "\"front\"", "\"\"", {"$.cameras[0].name", "0 bytes", "1 to 31"}},
+    {"long camera name",
+     "\"front\"",
+     "\"a-name-that-is-longer-than-thirty-one-bytes\"",
+     {"$.cameras[0].name", "43 bytes", "1 to 31"}},
+    {"no cameras", "\"cameras\": [", "\"cameras\": [], \"camera\": [", {"unknown", "cameras"}},
+    {"focal length of 0", "1266", "0", {"$.cameras[0].focal_px", "0 is outside 1 to 100000"}},
+    {"zero resize", "0.44", "0", {"$.frustum.resize", "0 is outside 0.001 to 1000"}},
+    {"no input", "[704, 256]", "[704, 0]", {"$.frustum.input_px[1]", "0 is outside 1"}},
+    {"too many features", "[44, 16]", "[44, 1025]", {"$.frustum.features[1]", "1025", "1024"}},
+    {"empty depth range", "[1, 60, 0.5]", "[60, 60, 0.5]", {"$.frustum.depth_m", "empty range"}},
+    {"inverted depth range", "[1, 60, 0.5]", "[60, 1, 0.5]", {"$.frustum.depth_m", "60", "1"}},
+    {"depth from 0", "[1, 60, 0.5]", "[0, 60, 0.5]", {"$.frustum.depth_m[0]", "0 is outside"}},
+    {"no depth step", "[1, 60, 0.5]", "[1, 60, 0]", {"$.frustum.depth_m[2]", "0 is outside"}},
+    {"too many depth bins",
+     "[1, 60, 0.5]",
+     "[1, 60, 0.01]",
+     {"$.frustum.depth_m", "5900 depth bins", "at most 1024"}},
+    {"inverted x", "\"x_m\": [-54, 54]", "\"x_m\": [54, -54]", {"$.grid.x_m", "54", "-54"}},
+    {"empty y", "[-27, 27]", "[27, 27]", {"$.grid.y_m", "empty range"}},
+    {"inverted z", "[-10, 10]", "[10, -10]", {"$.grid.z_m", "empty range"}},
+    {"no cells", "[200, 100]", "[200, 0]", {"$.grid.cells[1]", "0 is outside 1 to 4096"}},
+    {"too many cells", "[200, 100]", "[4097, 100]", {"$.grid.cells[0]", "4097", "4096"}},
+    {"more output than memory",
+     "\"channels\": 40, \"seed\": 7",
+     "\"channels\": 1024, \"seed\": 7",
+     {NULL}}, /* allowed: 200 x 100 cells */
+    {"unknown class",
+     "\"terrain\"",
+     "\"terain\"",
+     {"$.world.ground.class", "terain", "\"terrain\""}},
+    {"unknown patch kind", "\"rect\"", "\"rectangle\"", {"$.world.patches[0].kind", "\"rect\""}},
+    {"unknown solid kind",
+     "\"cylinder\"",
+     "\"cilinder\"",
+     {"$.world.solids[1].kind", "\"cylinder\""}},
+    {"colour above 1",
+     "[0.1, 0.2, 0.3]",
+     "[0.1, 1.5, 0.3]",
+     {"$.world.ground.color[1]", "1.5 is outside 0 to 1"}},
+    {"repeat 0", "\"repeat\": 5", "\"repeat\": 0", {"$.world.patches[0].repeat", "0 is outside 1"}},
+    {"squares in a rectangle",
+     "\"repeat\": 5",
+     "\"square_m\": 1",
+     {"$.world.patches[0].square_m", "only a checker"}},
+    {"two colours in a rectangle",
+     "\"repeat\": 5",
+     "\"color2\": [0, 0, 0]",
+     {"$.world.patches[0].color2", "only a checker"}},
+    {"a flat box", "[4, 2, 1.5]", "[4, 2, 0]", {"$.world.solids[0].size_m[2]", "0 is outside"}},
+    {"text after the end", "5]}]}}", "5]}]}} {", {"line", "end of file expected"}},
+    {"not an object", "{\"bevscope\"", "[{\"bevscope\"", {"line"}},
+};
+
+static char *edited(const Edit *edit, size_t *length) {
+    const char *at = strstr(base, edit->find);
+    if (!at)
+        return NULL;
+    char *text = malloc(sizeof base + strlen(edit->replace));
+    *length = (size_t)sprintf(text, "%.*s%s%s", (int)(at - base), base, edit->replace,
+                              at + strlen(edit->find));
+    return text;
+}
+
+static void test_edits(void) {
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        const Edit *edit = &edits[i];
+        size_t length;
+        Scene scene;
+        char line[800], *text = edited(edit, &length);
+        bool wanted = !edit->words[0];
+        bool ok = text && read_text(text, length, &scene, line) == wanted && !strchr(line, '\n');
+        for (int w = 0; ok && w < 3 && edit->words[w]; w++)
+            ok = strstr(line, edit->words[w]) != NULL;
+        if (!tap_ok(ok, "%s", edit->title))
+            tap_note("got: %s", text ? line : "the base scene does not have it");
+        scene_free(&scene);
+        free(text);
+    }
+}
+
+/* ---- sizes
+ * ------------------------------------------------------------------------------------------- */
+
+/* The base scene with `count` copies of the first element of a list. */
+static json_t *with_copies(const char *object, const char *list, size_t count) {
+    json_t *root = json_loads(base, 0, NULL);
+    json_t *parent = object ? json_object_get(root, object) : root;
+    json_t *elements = json_object_get(parent, list);
+    json_t *first = json_array_get(elements, 0);
+    while (json_array_size(elements) > count)
+        json_array_remove(elements, json_array_size(elements) - 1);
+    while (json_array_size(elements) < count)
+        json_array_append(elements, first);
+    return root;
+}
+
+static void expect(json_t *root, bool wanted, const char *words, const char *title) {
+    Scene scene;
+    char line[800];
+    bool ok = read_json(root, &scene, line);
+    if (!tap_ok(ok == wanted && strstr(line, words), "%s", title))
+        tap_note("got: %s", line);
+    scene_free(&scene);
+    json_decref(root);
+}
+
+static void test_sizes(void) {
+    expect(with_copies(NULL, "cameras", 0), false, "$.cameras: has 0 elements, must have 1 to 32",
+           "no camera");
+    expect(with_copies(NULL, "cameras", 32), true, "", "32 cameras");
+    expect(with_copies(NULL, "cameras", 33), false, "$.cameras: has 33 elements", "33 cameras");
+    expect(with_copies("world", "solids", 0), true, "", "no solids");
+    expect(with_copies("world", "solids", 4096), true, "", "4096 solids");
+    expect(with_copies("world", "solids", 4097), false, "$.world.solids: has 4097", "4097 solids");
+    expect(with_copies("world", "patches", 4097), false, "$.world.patches: has 4097",
+           "4097 patches");
+    json_t *wide = with_copies(NULL, "cameras", 1);
+    json_object_set_new(wide, "channels", json_integer(1024));
+    json_object_set_new(json_object_get(wide, "grid"), "cells", json_pack("[i,i]", 4096, 4096));
+    expect(wide, false, "at most 4.295e+09", "an output beyond 4 GiB");
+    json_t *deep = with_copies(NULL, "cameras", 32);
+    json_object_set_new(json_object_get(deep, "frustum"), "features",
+                        json_pack("[i,i]", 1024, 1024));
+    expect(deep, false, "2147483647", "a frustum beyond int32 ranks");
+}
+
+/* Whatever the file's end is lost, and whatever it is filled up with. */
+static void test_prefixes(void) {
+    Scene scene;
+    char line[800];
+    bool ok = true;
+    size_t end = sizeof base - 2; /* the newline after the brace may be missing */
+    for (size_t length = 0; ok && length < end; length++) {
+        ok = !read_text(base, length, &scene, line) && strncmp(line, "corner.json: line ", 18) == 0;
+        scene_free(&scene);
+    }
+    tap_ok(ok, "every prefix is refused with its line");
+    size_t size = SCENE_MAX_JSON_BYTES + 1;
+    char *spaces = malloc(size);
+    memset(spaces, ' ', size);
+    long mark = memory_mark();
+    tap_ok(!read_text(spaces, size, &scene, line) && strstr(line, "at most 1048576"),
+           "a megabyte and a byte");
+    memset(spaces, '[', size);
+    tap_ok(!read_text(spaces, size - 1, &scene, line) && strstr(line, "depth"),
+           "a megabyte of brackets");
+    if (MEMORY_MEASURED)
+        tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
+    free(spaces);
+}
+
+/* A long file name loses its start, never the JSON path. */
+static void test_long_name(void) {
+    char name[600], line[800];
+    memset(name, 'd', sizeof name);
+    snprintf(name + sizeof name - 12, 12, "/scene.json");
+    Scene scene;
+    Err err;
+    scene_read_json("{}", 2, name, &scene, &err);
+    err_line(&err, line, sizeof line);
+    tap_ok(strstr(line, "d/scene.json: $.bevscope: is missing"), "a long path keeps its end");
+}
+
+int main(void) {
+    test_values();
+    test_every_field();
+    test_edits();
+    test_sizes();
+    test_prefixes();
+    test_long_name();
+    return tap_done();
+}
