@@ -22,6 +22,13 @@ void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, b
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
 }
 
+/* fontconfig keeps its configuration for the life of the process: no leak of ours. Called by the
+ * leak checker of sanitizer builds only. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:libfontconfig\n";
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void select_font(Pen *pen, const TextStyle *style) {

@@ -1,0 +1,526 @@
+/* The figure: nothing overlaps for any grid, the same spec gives the same bytes, directions are
+ * right, and what is unknown says so. */
+#include "src/model/scatter.h"
+#include "src/view/figure.h"
+#include "tests/tap.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <unistd.h>
+
+enum { CHANNELS = 16 };
+
+/* ---- specs -------------------------------------------------------------------------------------
+ */
+
+/* Everything that a spec borrows. */
+typedef struct {
+    Rig rig;
+    World world;
+    Solid solids[2];
+    Embedding embedding;
+    CameraViews cameras;
+    BevMap maps[2];
+    float *pooled[2];
+    double *truth;
+    FigureTable table;
+    FigureSpec spec;
+} Subject;
+
+typedef struct {
+    const char *name;
+    int nx, ny;
+    double x_min, x_max, y_min, y_max; /* metres */
+    int cameras;                       /* 0: no rig */
+    ViewKind view;
+    bool compare, strip, table, long_names, no_map, broken_values;
+} Case;
+
+static const Case cases[] = {
+    {"square", 200, 200, -54, 54, -54, 54, 6, VIEW_COLOR, false, true, true, false, false, false},
+    {"classes", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, false, false, true, false, false, true},
+    {"fine", 360, 360, -54, 54, -54, 54, 6, VIEW_POINTS, false, false, true, false, false, false},
+    {"fine, compared", 360, 360, -54, 54, -54, 54, 6, VIEW_NORM, true, true, true, false, false,
+     false},
+    {"tall", 240, 108, -6, 90, -30, 24, 3, VIEW_PCA, false, true, true, false, false, true},
+    {"tall, compared", 240, 108, -6, 90, -30, 24, 3, VIEW_ERROR, true, false, true, false, false,
+     true},
+    {"wide", 40, 300, -10, 10, -60, 60, 6, VIEW_CHANNEL, false, true, true, false, false, false},
+    {"wide, compared", 40, 300, -10, 10, -60, 60, 6, VIEW_CLASS, true, true, false, false, false,
+     false},
+    {"toy", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_POINTS, false, true, true, false, false, false},
+    {"toy, compared", 3, 5, 1, 7, -2.5, 2.5, 1, VIEW_COLOR, true, true, true, false, false, true},
+    {"one cell", 1, 1, -50, 50, -50, 50, 6, VIEW_NORM, false, false, true, false, false, false},
+    {"one row", 2, 200, -0.5, 0.5, -50, 50, 6, VIEW_NORM, false, false, true, false, false, false},
+    {"one column", 200, 2, -50, 50, -0.5, 0.5, 6, VIEW_COLOR, false, true, true, false, false,
+     false},
+    {"far off", 100, 100, 20, 70, 10, 60, 6, VIEW_CLASS, false, false, true, false, false, false},
+    {"centimetres", 50, 50, -0.01, 0.01, -0.01, 0.01, 2, VIEW_ERROR, false, false, false, false,
+     false, false},
+    {"kilometres", 64, 64, -9000, 9000, -9000, 9000, 6, VIEW_NORM, false, false, false, false,
+     false, false},
+    {"without a rig", 128, 96, 0, 1, 0, 1, 0, VIEW_NORM, false, false, true, false, false, false},
+    {"without a rig, compared", 128, 96, 0, 1, 0, 1, 0, VIEW_ERROR, true, false, false, false, true,
+     false},
+    {"32 cameras", 200, 200, -54, 54, -54, 54, 32, VIEW_COLOR, false, true, false, false, false,
+     false},
+    {"long names", 200, 200, -54, 54, -54, 54, 6, VIEW_CLASS, false, true, true, true, true, false},
+    {"long names, compared", 3, 5, 1, 7, -2.5, 2.5, 32, VIEW_ERROR, true, true, true, true, true,
+     true},
+};
+enum { CASE_COUNT = sizeof cases / sizeof *cases };
+
+static const char long_name[] =
+    "a name that goes on and on, as names from exported experiments do, with a checkpoint, a date "
+    "and a configuration in it, and no end in sight even here";
+
+static void add_cameras(Subject *subject, const Case *c) {
+    Rig *rig = &subject->rig;
+    rig->camera_count = c->cameras;
+    rig->frustum = (Frustum){1600, 900, 0.44, 0, 140, 704, 256, 44, 16, 1, 60, 1};
+    for (int i = 0; i < c->cameras; i++) {
+        Camera *camera = &rig->cameras[i];
+        camera_set_pose(camera, 360.0 * i / c->cameras, 0, 0, (double[]){1.2, 0, 1.5});
+        camera_set_intrinsics(camera, i ? 1260 : 800, 800, 450);
+        snprintf(camera->name, sizeof camera->name, c->long_names ? "%.28s-%d" : "%.6s-%d",
+                 c->long_names ? long_name : "camera", i);
+    }
+    rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny};
+    subject->spec.rig = rig;
+}
+
+static void add_world(Subject *subject) {
+    subject->solids[0] = (Solid){.kind = SOLID_BOX,
+                                 .class = CLASS_CAR,
+                                 .center_m = {12, 4},
+                                 .size_m = {4.5, 1.9, 1.5},
+                                 .yaw_deg = 20};
+    subject->solids[1] = (Solid){
+        .kind = SOLID_CYLINDER, .class = CLASS_TREE, .center_m = {-8, -6}, .size_m = {3, 3, 5}};
+    subject->world = (World){.solid_count = 2, .solids = subject->solids};
+    subject->spec.world = &subject->world;
+    subject->spec.outlines = true;
+}
+
+static void add_strip(Subject *subject, const Case *c) {
+    int64_t cameras = c->cameras, pixels = cameras * 8 * 22;
+    float *color = calloc((size_t)pixels, 3 * sizeof *color);
+    for (int64_t i = 0; color && i < 3 * pixels; i++)
+        color[i] = (float)(i % 7) / 7;
+    subject->cameras = (CameraViews){.cameras = cameras, .h = 8, .w = 22, .color = color};
+    subject->spec.cameras = &subject->cameras;
+}
+
+static void add_table(Subject *subject, bool long_names) {
+    static const char *const header[] = {
+        "kernel", "where", "latency (\u00b5s)", "over V2", "max error", "relative L2", "gate A"};
+    static const char *const cells[] = {
+        "Atomic", "CUDA",   NULL,     NULL,     NULL,     NULL,      "skip", "V2 (channels)",
+        "CPU",    "21,412", "1.00",   "1.9e-6", "3.1e-8", "pass",    "V3",   "CPU",
+        "4,312",  "4.97",   "1.9e-6", "3.1e-8", "pass",   long_name, "CUDA", "1,234",
+        "12.9",   "1.9e-6", "3.1e-8", "pass"};
+    subject->table = (FigureTable){.title = long_names ? long_name : "Every kernel",
+                                   .columns = 7,
+                                   .rows = long_names ? 4 : 3,
+                                   .header = header,
+                                   .cells = cells,
+                                   .highlight = 2,
+                                   .note = long_name};
+    subject->spec.table = &subject->table;
+}
+
+/* Every other cell holds something, by a fixed rule. */
+static void fill_values(Subject *subject, const Case *c) {
+    size_t cells = (size_t)c->nx * (size_t)c->ny;
+    subject->truth = calloc(cells * CHANNELS, sizeof(double));
+    for (int s = 0; s < 2; s++)
+        subject->pooled[s] = calloc(cells * CHANNELS, sizeof(float));
+    uint32_t state = 12345;
+    for (size_t i = 0; i < cells * CHANNELS; i++) {
+        state = state * 1664525u + 1013904223u;
+        double value = i / CHANNELS % 2 ? 0 : (double)(state >> 8) / (1 << 24);
+        subject->truth[i] = value;
+        subject->pooled[0][i] = (float)(value * (1 + 1e-6 * (state >> 28)));
+        subject->pooled[1][i] = (float)(value * 1.5);
+    }
+    if (c->broken_values)
+        subject->pooled[0][0] = NAN;
+}
+
+static void add_maps(Subject *subject, const Case *c) {
+    Err err;
+    if (!subject->spec.rig || c->no_map)
+        return;
+    for (int s = 0; s < 2; s++)
+        if (scatter_build(&subject->rig, s ? BEV_BILINEAR : BEV_NEAREST, UINT32_MAX,
+                          &subject->maps[s], &err))
+            subject->spec.selections[s].map = &subject->maps[s];
+}
+
+static void subject_open(Subject *subject, const Case *c) {
+    Err err;
+    *subject = (Subject){0};
+    subject->spec = (FigureSpec){.title = c->long_names ? long_name : "Street intersection",
+                                 .view = c->view,
+                                 .nx = c->nx,
+                                 .ny = c->ny,
+                                 .channels = CHANNELS,
+                                 .selection_count = c->compare ? 2 : 1};
+    fill_values(subject, c);
+    for (int s = 0; s < 2; s++)
+        subject->spec.selections[s] =
+            (FigureSelection){.kernel = c->long_names ? long_name : "V3",
+                              .dtype = "FP16",
+                              .align = s ? "bilinear" : "nearest",
+                              .device = c->long_names ? long_name : "CPU, 2 threads",
+                              .latency_us = 4312,
+                              .latency_source = SOURCE_MEASURED,
+                              .pooled = subject->pooled[s],
+                              .truth = subject->truth};
+    if (c->cameras) {
+        add_cameras(subject, c);
+        add_world(subject);
+    }
+    if (c->strip)
+        add_strip(subject, c);
+    if (c->table)
+        add_table(subject, c->long_names);
+    if (embedding_init(&subject->embedding, CHANNELS, 1, &err))
+        subject->spec.embedding = &subject->embedding;
+    add_maps(subject, c);
+}
+
+static void subject_close(Subject *subject) {
+    for (int s = 0; s < 2; s++) {
+        scatter_free(&subject->maps[s]);
+        free(subject->pooled[s]);
+    }
+    free(subject->truth);
+    free(subject->cameras.color);
+    embedding_free(&subject->embedding);
+}
+
+/* ---- layout
+ * -------------------------------------------------------------------------------------- */
+
+static bool overlap(const FigureText *a, const FigureText *b) {
+    const double touch = 0.25;
+    return a->x + touch < b->x + b->w && b->x + touch < a->x + a->w && a->y + touch < b->y + b->h &&
+           b->y + touch < a->y + a->h;
+}
+
+static int count_overlaps(const FigureLayout *layout) {
+    int overlaps = 0;
+    for (size_t i = 0; i < layout->count; i++)
+        for (size_t j = i + 1; j < layout->count; j++)
+            if (overlap(&layout->texts[i], &layout->texts[j])) {
+                tap_note("'%s' and '%s'", layout->texts[i].text, layout->texts[j].text);
+                overlaps++;
+            }
+    return overlaps;
+}
+
+static int count_outside(const FigureLayout *layout) {
+    int outside = 0;
+    for (size_t i = 0; i < layout->count; i++) {
+        const FigureText *t = &layout->texts[i];
+        if (t->x < 4 || t->y < 4 || t->x + t->w > layout->w - 4 || t->y + t->h > layout->h - 4) {
+            tap_note("'%s' at %.0f, %.0f of %.0f x %.0f", t->text, t->x, t->y, layout->w,
+                     layout->h);
+            outside++;
+        }
+    }
+    return outside;
+}
+
+static const FigureText *find_text(const FigureLayout *layout, const char *text) {
+    for (size_t i = 0; i < layout->count; i++)
+        if (!strcmp(layout->texts[i].text, text))
+            return &layout->texts[i];
+    return NULL;
+}
+
+static bool contains(const FigureLayout *layout, const char *part) {
+    for (size_t i = 0; i < layout->count; i++)
+        if (strstr(layout->texts[i].text, part))
+            return true;
+    return false;
+}
+
+static void test_layout(const Case *c) {
+    Subject subject;
+    FigureLayout layout;
+    Err err = {0};
+    subject_open(&subject, c);
+    if (tap_ok(figure_layout(&subject.spec, &layout, &err), "%s: is laid out", c->name)) {
+        tap_ok(layout.count > 20, "%s: has %zu texts", c->name, layout.count);
+        tap_ok(count_overlaps(&layout) == 0, "%s: no two texts overlap", c->name);
+        tap_ok(count_outside(&layout) == 0, "%s: no text leaves the page", c->name);
+        tap_ok(layout.w <= 2400 && layout.w >= 1000, "%s: %.0f wide", c->name, layout.w);
+        if (c->long_names)
+            tap_ok(contains(&layout, "\u2026"), "%s: are cut with an ellipsis", c->name);
+        figure_layout_free(&layout);
+    } else {
+        tap_note("%s: %s", err.where, err.what);
+    }
+    subject_close(&subject);
+}
+
+/* The detector itself: two texts moved onto each other, one moved off the page. */
+static void test_detector(void) {
+    Subject subject;
+    FigureLayout layout;
+    subject_open(&subject, &cases[0]);
+    if (tap_ok(figure_layout(&subject.spec, &layout, NULL), "a layout to spoil")) {
+        layout.texts[3].x = layout.texts[7].x + 1;
+        layout.texts[3].y = layout.texts[7].y + 1;
+        tap_ok(count_overlaps(&layout) > 0, "an overlap is found");
+        layout.texts[3].x = layout.w;
+        tap_ok(count_outside(&layout) == 1, "a text off the page is found");
+        figure_layout_free(&layout);
+    }
+    subject_close(&subject);
+    figure_layout_free(NULL);
+}
+
+/* ---- truth
+ * ------------------------------------------------------------------------------------------ */
+
+static void test_directions(void) {
+    Subject subject;
+    FigureLayout layout;
+    subject_open(&subject, &cases[0]);
+    if (tap_ok(figure_layout(&subject.spec, &layout, NULL), "directions")) {
+        const FigureText *forward = find_text(&layout, "50"), *back = NULL, *left = NULL;
+        const FigureText *right = NULL;
+        for (size_t i = 0; i < layout.count; i++) { /* the x axis is written first */
+            const FigureText *t = &layout.texts[i];
+            back = !strcmp(t->text, "\u221250") && !back ? t : back;
+            left = !strcmp(t->text, "50") && t != forward ? t : left;
+            right = !strcmp(t->text, "\u221250") && t != back ? t : right;
+        }
+        tap_ok(forward && back && forward->y < back->y && fabs(forward->x - back->x) < 30,
+               "x grows upwards");
+        tap_ok(left && right && left->x < right->x && fabs(left->y - right->y) < 1,
+               "y grows to the left");
+        tap_ok(find_text(&layout, "x forward (m) \u2192") &&
+                   find_text(&layout, "\u2190 y left (m)"),
+               "the axes say so");
+        tap_ok(find_text(&layout, "20 m") && find_text(&layout, "50 m"),
+               "range rings carry their metres");
+        tap_ok(find_text(&layout, "camera-0") && find_text(&layout, "camera-5"),
+               "cameras carry their names");
+        figure_layout_free(&layout);
+    }
+    subject_close(&subject);
+}
+
+static void test_unknown(void) {
+    Subject subject;
+    FigureLayout layout;
+    subject_open(&subject, &cases[0]);
+    FigureSelection *selection = &subject.spec.selections[0];
+    selection->latency_us = 0;
+    selection->latency_source = SOURCE_UNKNOWN;
+    selection->device = NULL;
+    selection->map = NULL;
+    subject.spec.table = NULL;
+    if (tap_ok(figure_layout(&subject.spec, &layout, NULL), "unknown values")) {
+        int unknown = 0;
+        for (size_t i = 0; i < layout.count; i++)
+            unknown += !strcmp(layout.texts[i].text, "n/a");
+        tap_ok(unknown == 5, "device, latency, points, intervals, longest are n/a (%d)", unknown);
+        tap_ok(!contains(&layout, "\u00b5s"), "no time is made up");
+        figure_layout_free(&layout);
+    }
+    static const struct {
+        FigureSource source;
+        const char *text;
+    } sources[] = {{SOURCE_MEASURED, "17.3 \u00b5s (measured)"},
+                   {SOURCE_RECORDED, "17.3 \u00b5s (recorded)"},
+                   {SOURCE_MODEL, "17.3 \u00b5s (model)"}};
+    selection->latency_us = 17.3;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        selection->latency_source = sources[i].source;
+        if (!tap_ok(figure_layout(&subject.spec, &layout, NULL), "a source"))
+            continue;
+        tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);
+        figure_layout_free(&layout);
+    }
+    subject_close(&subject);
+}
+
+static void test_broken_counted(void) {
+    Subject subject;
+    FigureLayout layout;
+    subject_open(&subject, &cases[1]);
+    if (tap_ok(figure_layout(&subject.spec, &layout, NULL), "a field with a NaN")) {
+        tap_ok(contains(&layout, "not a number: 1, infinite: 0"), "the legend counts it");
+        figure_layout_free(&layout);
+    }
+    subject_close(&subject);
+}
+
+/* One hot cell ahead and left of the middle: its colour fills the upper left of the panel. */
+static void test_hot_cell(void) {
+    const Case c = {"hot cell",   8,     8,     -4,    4,     -4,   4,    1,
+                    VIEW_CHANNEL, false, false, false, false, true, false};
+    Subject subject;
+    Image image;
+    subject_open(&subject, &c);
+    memset(subject.pooled[0], 0, sizeof(float) * 8 * 8 * CHANNELS);
+    subject.pooled[0][(5 * 8 + 6) * CHANNELS] = 1; /* y = 5, x = 6 */
+    subject.spec.outlines = false;
+    if (tap_ok(figure_image(&subject.spec, &image, NULL), "a picture of one hot cell")) {
+        Rgb hot = colormap_at(colormap_find("viridis"), 1);
+        double x_sum = 0, y_sum = 0, count = 0;
+        for (int y = 0; y < image.h; y++)
+            for (int x = 0; x < image.w; x++) {
+                Rgb p = image_get(&image, x, y);
+                if (p.r == hot.r && p.g == hot.g && p.b == hot.b) {
+                    x_sum += x;
+                    y_sum += y;
+                    count++;
+                }
+            }
+        double cell = 1000.0 / 8;
+        tap_ok(count > 0.9 * cell * cell, "is as large as its cell (%.0f pixels)", count);
+        tap_ok(x_sum / count < 500 && y_sum / count < 420, "and lies ahead, left (%.0f, %.0f)",
+               x_sum / count, y_sum / count);
+        image_free(&image);
+    }
+    subject_close(&subject);
+}
+
+/* ---- bytes
+ * ------------------------------------------------------------------------------------------- */
+
+static void test_same_pixels(const Case *c, double scale) {
+    Subject subject;
+    Image first = {0}, second = {0};
+    uint8_t *png = NULL, *again = NULL;
+    size_t length = 0, length_again = 0;
+    subject_open(&subject, c);
+    subject.spec.scale = scale;
+    bool drawn =
+        figure_image(&subject.spec, &first, NULL) && figure_image(&subject.spec, &second, NULL) &&
+        image_png(&first, &png, &length, NULL) && image_png(&second, &again, &length_again, NULL);
+    tap_ok(drawn && length == length_again && !memcmp(png, again, length),
+           "%s at scale %g: same PNG twice", c->name, scale);
+    FigureLayout layout;
+    if (tap_ok(figure_layout(&subject.spec, &layout, NULL), "%s: its layout", c->name)) {
+        tap_ok(first.w == lround(layout.w * scale) && first.h == lround(layout.h * scale),
+               "%s: %d x %d pixels are the page times the scale", c->name, first.w, first.h);
+        figure_layout_free(&layout);
+    }
+    free(png);
+    free(again);
+    image_free(&first);
+    image_free(&second);
+    subject_close(&subject);
+}
+
+/* Tags that nest and attributes in quotes: what a reader must be able to rely on. */
+static bool well_formed(const char *p, const char *end) {
+    char stack[64][32];
+    int depth = 0, elements = 0;
+    while (p < end && (p = memchr(p, '<', (size_t)(end - p)))) {
+        const char *close = memchr(p, '>', (size_t)(end - p));
+        if (!close)
+            return false;
+        int quotes = 0;
+        for (const char *q = p; q < close; q++)
+            quotes += *q == '"';
+        size_t name = strcspn(p + 1, " />?\n");
+        if (quotes % 2 || name >= 32)
+            return false;
+        if (p[1] == '/') {
+            size_t closing = strcspn(p + 2, ">");
+            if (!depth || strlen(stack[depth - 1]) != closing ||
+                memcmp(stack[--depth], p + 2, closing))
+                return false;
+        } else if (p[1] != '?' && close[-1] != '/') {
+            if (depth == 64)
+                return false;
+            memcpy(stack[depth], p + 1, name);
+            stack[depth++][name] = '\0';
+        }
+        elements++;
+        p = close;
+    }
+    return depth == 0 && elements > 100;
+}
+
+static bool rsvg_reads(const uint8_t *svg, size_t length) {
+    char path[] = "/tmp/bevscope-figure-XXXXXX", command[128];
+    int file = mkstemp(path);
+    if (file < 0)
+        return false;
+    bool written = write(file, svg, length) == (ssize_t)length;
+    close(file);
+    snprintf(command, sizeof command, "rsvg-convert %s >/dev/null", path);
+    bool read = written && system(command) == 0;
+    unlink(path);
+    return read;
+}
+
+static void test_svg(const Case *c) {
+    Subject subject;
+    uint8_t *svg = NULL, *again = NULL;
+    size_t length = 0, length_again = 0;
+    subject_open(&subject, c);
+    bool drawn = figure_svg(&subject.spec, &svg, &length, NULL) &&
+                 figure_svg(&subject.spec, &again, &length_again, NULL);
+    if (tap_ok(drawn, "%s: drawn as SVG", c->name)) {
+        tap_ok(length == length_again && !memcmp(svg, again, length), "%s: same SVG twice",
+               c->name);
+        tap_ok(length > 100 && !memcmp(svg, "<?xml", 5) &&
+                   well_formed((char *)svg, (char *)svg + length),
+               "%s: well-formed", c->name);
+        tap_ok(!well_formed((char *)svg, (char *)svg + length / 2), "%s: but not by half", c->name);
+        tap_ok(memmem(svg, length, "data:image/png;base64,", 22) != NULL,
+               "%s: carries the grid as a picture", c->name);
+        if (system("command -v rsvg-convert >/dev/null 2>&1") != 0)
+            tap_skip("rsvg-convert reads it", "rsvg-convert is not installed");
+        else
+            tap_ok(rsvg_reads(svg, length), "%s: rsvg-convert reads it", c->name);
+    }
+    free(svg);
+    free(again);
+    subject_close(&subject);
+}
+
+static void test_failures(void) {
+    Subject subject;
+    Image image;
+    uint8_t *svg;
+    size_t length;
+    Err err;
+    subject_open(&subject, &cases[0]);
+    subject.spec.embedding = NULL;
+    tap_ok(!figure_image(&subject.spec, &image, &err) && !image.rgba &&
+               strstr(err.what, "embedding"),
+           "a view that cannot be shown is refused");
+    tap_ok(!figure_svg(&subject.spec, &svg, &length, &err) && !svg, "as SVG too");
+    subject.spec.embedding = &subject.embedding;
+    subject.spec.scale = 50;
+    tap_ok(!figure_image(&subject.spec, &image, &err) && strstr(err.hint, "scale"),
+           "a page too large is refused");
+    subject_close(&subject);
+}
+
+int main(void) {
+    for (int i = 0; i < CASE_COUNT; i++)
+        test_layout(&cases[i]);
+    test_detector();
+    test_directions();
+    test_unknown();
+    test_broken_counted();
+    test_hot_cell();
+    test_same_pixels(&cases[0], 1);
+    test_same_pixels(&cases[5], 0.6);
+    test_svg(&cases[0]);
+    test_svg(&cases[5]);
+    test_failures();
+    return tap_done();
+}
