@@ -1,0 +1,484 @@
+/* The gates catch what a wrong kernel does. Each defect is planted in an otherwise right result, in
+ * every format, and must fail gate C on exact inputs and, unless it is a single point, which a
+ * coarse format's rounding can hide, gate A on random ones. */
+#include "src/bench/gates.h"
+#include "kernels/codec.h"
+#include "tests/cases.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+enum { SEED = 7 };
+
+/* ---- a right result to spoil ----------------------------------------------------------------- */
+
+typedef struct {
+    HostProblem host;
+    double *reference, *abs_sum;
+    uint8_t *bad;
+} Subject;
+
+static int64_t outputs(const BevProblem *problem) {
+    return problem->out.rows * problem->out.row_len;
+}
+
+static void subject_init(Subject *s) {
+    size_t count = (size_t)outputs(&s->host.view);
+    s->reference = malloc(count * sizeof *s->reference);
+    s->abs_sum = malloc(count * sizeof *s->abs_sum);
+    s->bad = calloc((size_t)s->host.view.out.rows, 1);
+    bev_reference(&s->host.view, s->reference, s->abs_sum);
+}
+
+static void subject_free(Subject *s) {
+    problem_free(&s->host);
+    free(s->reference);
+    free(s->abs_sum);
+    free(s->bad);
+}
+
+/* Pools `problem` into its own output; the map may be one that was tampered with. */
+static void pool(const BevProblem *problem) {
+    const BevVariant *variant = bev_variant_find("cpu_v3");
+    BevPlan *plan = NULL;
+    Err err;
+    if (!variant->prepare(problem, &plan, &err) || !variant->launch(problem, plan, NULL, &err))
+        tap_ok(false, "pooling: %s", err.what);
+    variant->release(plan);
+}
+
+static GateResult gate_a(Subject *s) {
+    return gate_kernel(&s->host.view, BEV_FP32, s->host.view.out.data, s->reference, s->abs_sum,
+                       s->bad);
+}
+
+static GateResult gate_c(Subject *s) {
+    return gate_exact(&s->host.view, s->host.view.out.data, s->reference, s->bad);
+}
+
+static float out_at(const BevProblem *problem, int64_t cell, int64_t c) {
+    return (float)bev_tensor_at(&problem->out, cell, c);
+}
+
+static void out_set(const BevProblem *problem, int64_t cell, int64_t c, float value) {
+    bev_span_encode(&problem->out, cell, c, 1, &value);
+}
+
+/* ---- defects --------------------------------------------------------------------------------- */
+
+/* The longest interval. */
+static int64_t busiest(const BevMap *map) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < map->intervals; i++)
+        if (map->interval_lengths[i] > map->interval_lengths[best])
+            best = i;
+    return best;
+}
+
+/* One point, the last of the longest interval. */
+static void drop_last_point(BevProblem *problem) {
+    problem->map.interval_lengths[busiest(&problem->map)]--;
+}
+
+/* One interval begins a point late and ends where it should. */
+static void start_late(BevProblem *problem) {
+    int64_t i = busiest(&problem->map);
+    problem->map.interval_starts[i]++;
+    problem->map.interval_lengths[i]--;
+}
+
+/* Every interval but the last is shifted by a point. */
+static void shift_starts(BevProblem *problem) {
+    for (int64_t i = 0; i + 1 < problem->map.intervals; i++)
+        problem->map.interval_starts[i]++;
+}
+
+/* Of the points of interval i, the one whose depth differs most from that of point t and whose
+ * features are others: swapping equals would change nothing. */
+static int64_t unlike(const BevProblem *problem, int64_t i, int64_t t) {
+    const BevMap *map = &problem->map;
+    int64_t first = map->interval_starts[i], found = first;
+    double most = 0, depth = bev_tensor_at(&problem->depth, 0, map->ranks_depth[t]);
+    for (int64_t u = first; u < first + map->interval_lengths[i]; u++) {
+        double d = fabs(bev_tensor_at(&problem->depth, 0, map->ranks_depth[u]) - depth);
+        if (d > most && map->ranks_feat[u] != map->ranks_feat[t]) {
+            most = d;
+            found = u;
+        }
+    }
+    return found;
+}
+
+static void swap(int32_t *ranks, int64_t t, int64_t u) {
+    int32_t rank = ranks[t];
+    ranks[t] = ranks[u];
+    ranks[u] = rank;
+}
+
+/* Two points of the longest interval take each other's features. */
+static void swap_ranks(BevProblem *problem) {
+    int64_t i = busiest(&problem->map), t = problem->map.interval_starts[i];
+    swap(problem->map.ranks_feat, t, unlike(problem, i, t));
+}
+
+/* Two points of different cells take each other's depths. */
+static void swap_cells(BevProblem *problem) {
+    int64_t i = busiest(&problem->map), t = problem->map.interval_starts[i];
+    swap(problem->map.ranks_depth, t, unlike(problem, i ? i - 1 : i + 1, t));
+}
+
+/* Only whole groups of 8 channels were written, the rest is 0. */
+static void miss_tail_channels(BevProblem *problem) {
+    for (int64_t cell = 0; cell < problem->out.rows; cell++)
+        for (int64_t c = problem->out.row_len / 8 * 8; c < problem->out.row_len; c++)
+            out_set(problem, cell, c, 0);
+}
+
+static int64_t cell_without_points(const BevProblem *problem) {
+    for (int64_t cell = 0; cell < problem->out.rows; cell++) {
+        bool empty = true;
+        for (int64_t t = 0; t < problem->map.points; t++)
+            empty = empty && problem->map.ranks_bev[t] != cell;
+        if (empty)
+            return cell;
+    }
+    return -1;
+}
+
+/* A cell without points keeps what another frame left there. */
+static void stale_cell(BevProblem *problem) {
+    int64_t cell = cell_without_points(problem);
+    int64_t full = problem->map.ranks_bev[problem->map.interval_starts[busiest(&problem->map)]];
+    for (int64_t c = 0; c < problem->out.row_len; c++)
+        out_set(problem, cell, c, out_at(problem, full, c));
+}
+
+/* A cell without points keeps the poison. */
+static void unwritten_cell(BevProblem *problem) {
+    size_t row = bev_code_bytes(problem->out.dtype, 1, problem->out.row_len);
+    memset((char *)problem->out.data + (size_t)cell_without_points(problem) * row, 0xff, row);
+}
+
+static void one_nan(BevProblem *problem) {
+    out_set(problem, problem->out.rows - 1, 0, NAN);
+}
+
+/* The output's scale, or a power of two, applied twice. */
+static void wrong_scale(BevProblem *problem) {
+    for (int64_t cell = 0; cell < problem->out.rows; cell++)
+        for (int64_t c = 0; c < problem->out.row_len; c++)
+            out_set(problem, cell, c, out_at(problem, cell, c) / 2);
+}
+
+typedef struct {
+    const char *name;
+    void (*in_map)(BevProblem *);    /* before pooling */
+    void (*in_output)(BevProblem *); /* after it */
+    bool one_point; /* may be smaller than a coarse format's rounding: what gate C is for */
+} Defect;
+
+static const Defect defects[] = {
+    {"the last point of one interval dropped", drop_last_point, NULL, true},
+    {"one interval started a point late", start_late, NULL, true},
+    {"interval starts off by one", shift_starts, NULL, false},
+    {"two features of a cell swapped", swap_ranks, NULL, true},
+    {"two depths swapped between cells", swap_cells, NULL, true},
+    {"tail channels missing", NULL, miss_tail_channels, false},
+    {"one empty cell with another frame's values", NULL, stale_cell, false},
+    {"one empty cell never written", NULL, unwritten_cell, false},
+    {"one NaN", NULL, one_nan, false},
+    {"outputs scaled twice", NULL, wrong_scale, false},
+};
+
+static int32_t *copy_ints(const int32_t *from, int64_t count) {
+    int32_t *to = malloc((size_t)count * sizeof *to);
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return to;
+}
+
+/* Pools with the defect; the subject's own map stays right. */
+static void plant(const Defect *defect, Subject *s) {
+    BevProblem wrong = s->host.view;
+    BevMap *map = &wrong.map;
+    map->ranks_depth = copy_ints(map->ranks_depth, map->points);
+    map->ranks_feat = copy_ints(map->ranks_feat, map->points);
+    map->interval_starts = copy_ints(map->interval_starts, map->intervals);
+    map->interval_lengths = copy_ints(map->interval_lengths, map->intervals);
+    if (defect->in_map)
+        defect->in_map(&wrong);
+    pool(&wrong);
+    if (defect->in_output)
+        defect->in_output(&wrong);
+    free(map->ranks_depth);
+    free(map->ranks_feat);
+    free(map->interval_starts);
+    free(map->interval_lengths);
+}
+
+static void test_format(const CaseData *data, BevDtype dtype, BevAlign align) {
+    Subject random = {0}, exact = {0};
+    Err err;
+    const char *name = bev_dtypes[dtype].name, *aligned = bev_aligns[align].name;
+    if (!tap_ok(
+            problem_encode(&random.host, &data->shape, dtype, align, &data->features, &data->map,
+                           &err) &&
+                gate_exact_problem(&exact.host, &data->shape, dtype, align, &data->map, SEED, &err),
+            "%s %s: problems", name, aligned))
+        return;
+    subject_init(&random);
+    subject_init(&exact);
+    pool(&random.host.view);
+    pool(&exact.host.view);
+    GateResult a = gate_a(&random), c = gate_c(&exact);
+    tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && a.worst_ratio > 0.01,
+           "%s %s: the right result passes A (%.2f of the bound) and C", name, aligned,
+           a.worst_ratio);
+    for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
+        plant(&defects[i], &random);
+        plant(&defects[i], &exact);
+        a = gate_a(&random);
+        c = gate_c(&exact);
+        bool by_a = a.verdict == GATE_FAIL && a.bad > 0 && random.bad[a.cell];
+        bool by_c = c.verdict == GATE_FAIL && c.bad > 0 && exact.bad[c.cell];
+        bool must = !defects[i].one_point;
+        tap_ok(by_c && (by_a || !must), "%s %s: %s: bad outputs for A %lld, for C %lld", name,
+               aligned, defects[i].name, (long long)a.bad, (long long)c.bad);
+    }
+    subject_free(&random);
+    subject_free(&exact);
+}
+
+static void test_defects(BevAlign align) {
+    Case c = {0};
+    CaseData data;
+    Err err;
+    for (int i = 0; i < case_count() && !c.name; i++)
+        if (!strcmp(case_at(i).name, "ragged_c19"))
+            c = case_at(i);
+    if (!tap_ok(c.name && case_build(&c, align, 1, SEED, &data, &err), "the case to spoil"))
+        return;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        test_format(&data, (BevDtype)dtype, align);
+    case_free(&data);
+}
+
+/* ---- what the published line lets pass ------------------------------------------------------- */
+
+typedef struct {
+    double norm;
+    int64_t cell;
+} Faint;
+
+static int by_norm(const void *a, const void *b) {
+    const Faint *x = a, *y = b;
+    return (x->norm > y->norm) - (x->norm < y->norm);
+}
+
+/* Zeroes the cells with points whose largest value is the least, as many as `part` says. */
+static void zero_faint(const Subject *s, double part) {
+    const BevProblem *problem = &s->host.view;
+    int64_t channels = problem->out.row_len, count = problem->map.intervals;
+    Faint *faint = malloc((size_t)count * sizeof *faint);
+    for (int64_t i = 0; i < count; i++) {
+        faint[i] = (Faint){0, problem->map.ranks_bev[problem->map.interval_starts[i]]};
+        for (int64_t c = 0; c < channels; c++)
+            faint[i].norm = fmax(faint[i].norm, fabs(s->reference[faint[i].cell * channels + c]));
+    }
+    qsort(faint, (size_t)count, sizeof *faint, by_norm);
+    for (int64_t i = 0; i < (int64_t)(part * (double)count); i++)
+        for (int64_t c = 0; c < channels; c++)
+            out_set(problem, faint[i].cell, c, 0);
+    free(faint);
+}
+
+/* Canonical map, depths that add up to 1 along a ray: a network's output, most of it faint. */
+static bool faint_subject(Subject *s, Subject *exact, CaseData *data, Err *err) {
+    Case c = {0};
+    for (int i = 0; i < case_count(); i++)
+        if (!strcmp(case_at(i).name, "canonical"))
+            c = case_at(i);
+    if (!case_build(&c, BEV_NEAREST, 8, SEED, data, err))
+        return false;
+    const BevShape *shape = &data->shape;
+    int64_t pixels = shape->feat_h * shape->feat_w, stride = shape->depth_bins * pixels;
+    for (int64_t ray = 0; ray < shape->cameras * pixels; ray++) {
+        float *depth = data->features.depth + ray / pixels * stride + ray % pixels, sum = 0;
+        for (int64_t d = 0; d < shape->depth_bins; d++)
+            sum += depth[d * pixels] = powf(depth[d * pixels], 4);
+        for (int64_t d = 0; d < shape->depth_bins; d++)
+            depth[d * pixels] /= sum;
+    }
+    if (!problem_encode(&s->host, shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map, err) ||
+        !gate_exact_problem(&exact->host, shape, BEV_FP16, BEV_NEAREST, &data->map, SEED, err))
+        return false;
+    subject_init(s);
+    subject_init(exact);
+    return true;
+}
+
+static void test_faint_cells(void) {
+    Subject s = {0}, exact = {0};
+    CaseData data;
+    Err err;
+    if (!tap_ok(faint_subject(&s, &exact, &data, &err), "a faint scene"))
+        return;
+    pool(&s.host.view);
+    GateResult right = gate_a(&s);
+    zero_faint(&s, 0.12);
+    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference);
+    tap_ok(right.verdict == GATE_PASS && error.atol_1e2 && error.cosine >= 0.999,
+           "12 %% of the cells dropped pass the published line: max error %.4f, cosine %.6f",
+           error.max_abs, error.cosine);
+    GateResult a = gate_a(&s);
+    pool(&exact.host.view);
+    GateResult before = gate_c(&exact);
+    zero_faint(&exact, 0.12);
+    GateResult c = gate_c(&exact);
+    tap_ok(a.verdict == GATE_FAIL && before.verdict == GATE_PASS && c.verdict == GATE_FAIL,
+           "and are caught by A (%lld) and C (%lld)", (long long)a.bad, (long long)c.bad);
+    subject_free(&s);
+    subject_free(&exact);
+    case_free(&data);
+}
+
+/* ---- gate A in detail ------------------------------------------------------------------------ */
+
+/* One cell, one channel, `n` points of depth 1. */
+typedef struct {
+    float depth[64], feat[64], out;
+    int32_t ranks[64], zeros[64], start, length;
+    BevProblem problem;
+} Toy;
+
+static void toy_init(Toy *toy, int n, const float *feat) {
+    *toy = (Toy){.length = n};
+    for (int t = 0; t < n; t++) {
+        toy->depth[t] = 1;
+        toy->feat[t] = feat[t];
+        toy->ranks[t] = t;
+    }
+    toy->problem = (BevProblem){
+        .shape = {1, 1, 1, n, 1, 1, 1},
+        .map = {n, 1, toy->ranks, toy->ranks, toy->zeros, &toy->start, &toy->length, NULL},
+        .depth = {BEV_FP32, 1, n, toy->depth, NULL, 1},
+        .feat = {BEV_FP32, n, 1, toy->feat, NULL, 1},
+        .out = {BEV_FP32, 1, 1, &toy->out, NULL, 1},
+    };
+}
+
+static GateVerdict toy_verdict(Toy *toy, BevDtype accumulate, float got) {
+    double reference, abs_sum;
+    bev_reference(&toy->problem, &reference, &abs_sum);
+    return gate_kernel(&toy->problem, accumulate, &got, &reference, &abs_sum, NULL).verdict;
+}
+
+static void test_bound(void) {
+    Toy toy;
+    float feat[64];
+    for (int t = 0; t < 64; t++)
+        feat[t] = t % 2 ? 0.1f : 0.3f;
+    toy_init(&toy, 64, feat);
+    float single = 0, half = 0;
+    for (int t = 0; t < 64; t++) {
+        single += feat[t];
+        half = bev_fp16_decode(bev_fp16_encode(half + feat[t]));
+    }
+    tap_ok(toy_verdict(&toy, BEV_FP32, single) == GATE_PASS, "sums in FP32 pass as FP32");
+    tap_ok(toy_verdict(&toy, BEV_FP32, half) == GATE_FAIL, "sums in halves do not pass as FP32");
+    tap_ok(toy_verdict(&toy, BEV_FP16, half) == GATE_PASS, "but they do as halves");
+    tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
+               toy_verdict(&toy, BEV_FP32, INFINITY) == GATE_FAIL,
+           "NaN and infinity fail where the truth is finite");
+    feat[3] = NAN;
+    toy_init(&toy, 64, feat);
+    tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_PASS &&
+               toy_verdict(&toy, BEV_FP32, single) == GATE_FAIL,
+           "where the truth is NaN only NaN passes");
+}
+
+static void test_overflow(void) {
+    Toy toy;
+    float feat[2] = {60000, 60000};
+    uint16_t code;
+    double reference, abs_sum;
+    toy_init(&toy, 2, feat);
+    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 1};
+    bev_reference(&toy.problem, &reference, &abs_sum);
+    GateVerdict verdicts[3];
+    const float got[3] = {INFINITY, -INFINITY, 65504};
+    for (int i = 0; i < 3; i++) {
+        code = bev_fp16_encode(got[i]);
+        verdicts[i] =
+            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, NULL).verdict;
+    }
+    tap_ok(verdicts[0] == GATE_PASS && verdicts[1] == GATE_FAIL && verdicts[2] == GATE_FAIL,
+           "past FP16's range infinity of the right sign is right, and nothing else");
+}
+
+/* ---- gate B ---------------------------------------------------------------------------------- */
+
+static void test_format_error(void) {
+    float got[4] = {3, 4.5f, 0, 0};
+    const double truth[4] = {3, 4, 0, 0};
+    BevProblem problem = {.out = {BEV_FP32, 2, 2, got, NULL, 1}};
+    FormatError error = format_error(&problem, got, truth);
+    double cosine = 27 / (sqrt(9 + 20.25) * 5);
+    tap_ok(error.max_abs == 0.5 && fabs(error.rel_l2 - 0.1) < 1e-12 &&
+               fabs(error.cosine - cosine) < 1e-12 && error.worst_cell == 0 &&
+               error.worst_channel == 1 && !error.atol_1e2,
+           "error figures of a case computed by hand");
+    got[1] = 4;
+    error = format_error(&problem, got, truth);
+    tap_ok(error.rel_l2 == 0 && error.cosine == 1 && error.atol_1e2 &&
+               gate_format(BEV_FP32, &error) == GATE_PASS,
+           "no error is no error");
+    got[2] = NAN;
+    got[3] = -INFINITY;
+    error = format_error(&problem, got, truth);
+    tap_ok(error.nan_count == 1 && error.inf_count == 1 && !error.atol_1e2 &&
+               gate_format(BEV_NVFP4, &error) == GATE_FAIL,
+           "NaN and infinity are counted and fail");
+}
+
+static void test_format_limits(void) {
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        const GateBLimits *limits = &gate_b_limits[dtype];
+        FormatError at = {.rel_l2 = limits->rel_l2, .cosine = limits->cosine};
+        FormatError over = at, turned = at;
+        over.rel_l2 *= 1.001;
+        turned.cosine -= 1e-3 * (1 - limits->cosine);
+        tap_ok(limits->rel_l2 > 0 && gate_format((BevDtype)dtype, &at) == GATE_PASS &&
+                   gate_format((BevDtype)dtype, &over) == GATE_FAIL &&
+                   gate_format((BevDtype)dtype, &turned) == GATE_FAIL,
+               "gate B of %s fails just past its limits", bev_dtypes[dtype].name);
+    }
+    FormatError nothing = {.worst_cell = -1};
+    tap_ok(gate_format(BEV_NVFP4, &nothing) == GATE_FAIL,
+           "gate B fails where nothing was compared");
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static void test_map(void) {
+    /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right, and (x 0, y 3), back left
+     */
+    uint8_t bad[12] = {[0 * 3 + 2] = 1, [3 * 3 + 0] = 1};
+    char *whole = gate_map(bad, 3, 4, 60, 20), *small = gate_map(bad, 3, 4, 2, 1);
+    tap_ok(whole && !strcmp(whole, "...x\n....\nx...\n"),
+           "the map has x forward up, y to the left");
+    tap_ok(small && !strcmp(small, "xx\n"), "a smaller map loses no bad cell");
+    free(whole);
+    free(small);
+}
+
+int main(void) {
+    test_defects(BEV_NEAREST);
+    test_defects(BEV_BILINEAR);
+    test_faint_cells();
+    test_bound();
+    test_overflow();
+    test_format_error();
+    test_format_limits();
+    test_map();
+    return tap_done();
+}

@@ -1,0 +1,327 @@
+/* Sessions: poison, run, read, inputs watched, time taken, whatever the number of threads. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/bench/backend.h"
+#include "tests/cases.h"
+#include "kernels/codec.h"
+#include "src/model/problem.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ---- a problem ------------------------------------------------------------------------------- */
+
+static CaseData data;
+
+static bool encode(HostProblem *problem, BevDtype dtype) {
+    Err err;
+    return problem_encode(problem, &data.shape, dtype, BEV_NEAREST, &data.features, &data.map,
+                          &err);
+}
+
+/* ---- variants of the test's own -------------------------------------------------------------- */
+
+enum { NAP_US = 2000 };
+
+static void nap(void) {
+    nanosleep(&(struct timespec){.tv_nsec = NAP_US * 1000}, NULL);
+}
+
+static bool sleep_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    nap();
+    return true;
+}
+
+static bool sleep_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem, (void)err;
+    *plan = NULL;
+    nap();
+    return true;
+}
+
+static void no_release(BevPlan *plan) {
+    (void)plan;
+}
+
+static bool failing_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem, (void)plan;
+    return err_set(err, ERR_FAILED, "test", "", "no plan today");
+}
+
+static int idle_launches;
+
+static bool idle_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    idle_launches++;
+    return true;
+}
+
+/* Each call changes one byte more of one input. */
+static bool meddling_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
+                            Err *err) {
+    (void)plan, (void)stream, (void)err;
+    ((unsigned char *)problem->feat.data)[bev_tensor_bytes(&problem->feat) - 1] ^= 1;
+    return true;
+}
+
+static BevVariant variant_of(bool (*launch)(const BevProblem *, const BevPlan *, void *, Err *)) {
+    return (BevVariant){
+        .name = "test", .where = BEV_CPU, .dtypes = ~0u, .aligns = ~0u, .launch = launch};
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static bool all_bytes(const unsigned char *bytes, size_t count, unsigned char value) {
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] != value)
+            return false;
+    return count > 0;
+}
+
+static void test_run(const HostProblem *problem) {
+    size_t count = bev_tensor_bytes(&problem->view.out);
+    unsigned char *codes = malloc(count), *again = malloc(count);
+    Session *session;
+    Err err;
+    bool opened = session_open(&session, bev_variant_find("cpu_v3"), &problem->view, &err);
+    if (tap_ok(opened, "a session opens")) {
+        session_poison(session, &err);
+        session_read(session, codes, &err);
+        tap_ok(all_bytes(codes, count, 0xff), "poison is in every byte of the output");
+        session_run(session, &err);
+        session_read(session, codes, &err);
+        int64_t nans = 0;
+        for (int64_t i = 0; i < data.shape.nx * data.shape.ny * data.shape.channels; i++)
+            nans += isnan(((float *)codes)[i]);
+        tap_ok(nans == 0, "a run leaves none of it");
+        session_poison(session, &err);
+        session_run(session, &err);
+        session_read(session, again, &err);
+        tap_ok(!memcmp(codes, again, count), "two runs give the same bits");
+        tap_ok(session_inputs_untouched(session, &err), "inputs are untouched");
+    }
+    session_close(session);
+    session_close(NULL);
+    free(codes);
+    free(again);
+}
+
+static void test_meddling(const HostProblem *problem) {
+    BevVariant variant = variant_of(meddling_launch);
+    Session *session;
+    Err err;
+    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "a meddler opens"))
+        return;
+    session_run(session, &err);
+    tap_ok(!session_inputs_untouched(session, &err), "one bit changed in an input is noticed");
+    session_run(session, &err);
+    tap_ok(session_inputs_untouched(session, &err), "and changed back is well again");
+    session_close(session);
+}
+
+/* Every word of every input matters to the watch. */
+static void test_every_input_watched(const HostProblem *problem) {
+    BevVariant variant = variant_of(idle_launch);
+    const BevProblem *view = &problem->view;
+    struct {
+        void *bytes;
+        size_t count;
+    } inputs[] = {
+        {view->depth.data, bev_tensor_bytes(&view->depth)},
+        {view->feat.data, bev_code_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len)},
+        {view->feat.block_scales,
+         bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len)},
+        {view->map.ranks_depth, (size_t)view->map.points * 4},
+        {view->map.ranks_feat, (size_t)view->map.points * 4},
+        {view->map.ranks_bev, (size_t)view->map.points * 4},
+        {view->map.interval_starts, (size_t)view->map.intervals * 4},
+        {view->map.interval_lengths, (size_t)view->map.intervals * 4},
+    };
+    Session *session;
+    Err err;
+    int missed = 0, tried = 0;
+    if (!tap_ok(session_open(&session, &variant, view, &err), "a watched session opens"))
+        return;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t at = 0; at < inputs[i].count; at += inputs[i].count / 5 + 1, tried++) {
+            unsigned char *byte = (unsigned char *)inputs[i].bytes + at;
+            *byte ^= 0x10;
+            missed += session_inputs_untouched(session, &err);
+            *byte ^= 0x10;
+        }
+    tap_ok(tried > 30 && missed == 0 && session_inputs_untouched(session, &err),
+           "%d changes in all eight arrays noticed, %d missed", tried, missed);
+    session_close(session);
+}
+
+static void test_threads(void) {
+#ifdef _OPENMP
+    const char *const names[] = {"cpu_v2", "cpu_v2_do", "cpu_v3"};
+    int before = omp_get_max_threads(), different = 0, runs = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        HostProblem problem;
+        if (!tap_ok(encode(&problem, (BevDtype)dtype), "%s encodes", bev_dtypes[dtype].name))
+            continue;
+        size_t count = bev_tensor_bytes(&problem.view.out);
+        void *first = malloc(count), *codes = malloc(count);
+        for (int i = 0; i < 3; i++)
+            for (int threads = 1; threads <= 5; threads += 2) {
+                Session *session;
+                Err err;
+                omp_set_num_threads(threads);
+                if (!session_open(&session, bev_variant_find(names[i]), &problem.view, &err))
+                    continue;
+                omp_set_num_threads(threads + 1); /* between prepare and launch */
+                session_poison(session, &err);
+                session_run(session, &err);
+                session_read(session, runs % 9 ? codes : first, &err);
+                different += runs % 9 && memcmp(first, codes, count);
+                runs++;
+                session_close(session);
+            }
+        free(first);
+        free(codes);
+        problem_free(&problem);
+    }
+    omp_set_num_threads(before);
+    tap_ok(runs == 9 * BEV_DTYPE_COUNT && different == 0,
+           "1, 3 and 5 threads and all three loop orders give the same bits");
+#else
+    tap_skip("any number of threads", "built without OpenMP");
+#endif
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void test_refusals(const HostProblem *problem) {
+    BevVariant variant = variant_of(idle_launch);
+    Session *session = (Session *)&variant;
+    Err err;
+    variant.dtypes = 0;
+    tap_ok(!session_open(&session, &variant, &problem->view, &err) && !session &&
+               err.kind == ERR_FAILED && err.what[0],
+           "an unsupported format is refused: %s", err.what);
+    variant = variant_of(idle_launch);
+    variant.prepare = failing_prepare;
+    variant.release = no_release;
+    tap_ok(!session_open(&session, &variant, &problem->view, &err) && !session &&
+               !strcmp(err.what, "no plan today"),
+           "a failing prepare step is reported");
+#ifndef HAVE_CUDA
+    variant = variant_of(idle_launch);
+    variant.where = BEV_CUDA;
+    tap_ok(!session_open(&session, &variant, &problem->view, &err) && err.kind == ERR_DEVICE,
+           "a device that is not there is refused as such: %s", err.what);
+#endif
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void test_summary(void) {
+    enum { N = 100 };
+    double samples[N];
+    for (int i = 0; i < N; i++)
+        samples[i] = 1 + (i * 37) % N; /* 1 to 100, shuffled */
+    Timing t = {.inner = 3};
+    timing_summarize(samples, N, 0.15, &t);
+    tap_ok(t.median_us == 50 && t.p95_us == 95 && t.p99_us == 99 && t.min_us == 1 && t.noise == 1 &&
+               t.samples == N && t.inner == 3,
+           "median, percentiles and noise by nearest rank");
+    for (int i = 0; i < N; i++)
+        samples[i] = i < N / 2 ? 10 : 12;
+    timing_summarize(samples, N, 0.15, &t);
+    bool drifted = !t.settled;
+    for (int i = 0; i < N; i++)
+        samples[i] = i % 2 ? 10 : 12;
+    timing_summarize(samples, N, 0.15, &t);
+    tap_ok(drifted && t.settled, "halves that differ have not settled, mixed samples have");
+    samples[0] = 7;
+    timing_summarize(samples, 1, 0.15, &t);
+    tap_ok(t.median_us == 7 && t.p99_us == 7 && t.noise == 0 && t.samples == 1,
+           "one sample is a summary too");
+}
+
+static void test_time(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 8, .min_warm_ms = 1, .max_s = 1};
+    BevVariant variant = variant_of(sleep_launch);
+    variant.prepare = sleep_prepare;
+    variant.release = no_release;
+    Session *session;
+    Timing warm, cold;
+    Err err;
+    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "a sleeper opens"))
+        return;
+    bool ok = session_time(session, CACHE_WARM, &options, &warm, &err) &&
+              session_time(session, CACHE_COLD, &options, &cold, &err);
+    tap_ok(session_prepare_us(session) >= NAP_US, "prepare took %.0f us of %d asleep",
+           session_prepare_us(session), NAP_US);
+    tap_ok(ok && warm.median_us >= NAP_US && warm.inner == 1 && warm.samples >= 5 &&
+               warm.min_us <= warm.median_us && warm.median_us <= warm.p95_us &&
+               warm.p95_us <= warm.p99_us,
+           "warm: %.0f us of %d asleep", warm.median_us, NAP_US);
+    tap_ok(ok && cold.median_us >= NAP_US && cold.min_us < 10 * NAP_US,
+           "cold: flushing is not counted (%.0f us)", cold.min_us);
+    session_close(session);
+}
+
+static void test_short_launches(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
+    BevVariant variant = variant_of(idle_launch);
+    Session *session;
+    Timing t;
+    Err err;
+    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "an idler opens"))
+        return;
+    idle_launches = 0;
+    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
+    tap_ok(ok && t.inner > 10 && t.median_us < 1 && idle_launches > t.inner * t.samples &&
+               session_prepare_us(session) == 0,
+           "launches too short for the clock are timed %d at a time", t.inner);
+    session_close(session);
+}
+
+static void test_time_limit(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 1000000, .min_warm_ms = 1, .max_s = 0.05};
+    BevVariant variant = variant_of(sleep_launch);
+    Session *session;
+    Timing t;
+    Err err;
+    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "a slow one opens"))
+        return;
+    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
+    tap_ok(ok && t.samples >= 5 && t.samples < 100, "past max_s it stops at %d samples", t.samples);
+    session_close(session);
+}
+
+int main(void) {
+    Case c = case_at(0);
+    for (int i = 0; i < case_count() && strcmp(c.name, "ragged_c83"); i++)
+        c = case_at(i);
+    HostProblem fp32, nvfp4;
+    Err err;
+    if (!case_build(&c, BEV_NEAREST, 1, 1, &data, &err) || !encode(&fp32, BEV_FP32) ||
+        !encode(&nvfp4, BEV_NVFP4)) {
+        tap_ok(false, "a problem to run");
+        return tap_done();
+    }
+    test_run(&fp32);
+    test_meddling(&fp32);
+    test_every_input_watched(&nvfp4);
+    test_threads();
+    test_refusals(&fp32);
+    test_summary();
+    test_time(&fp32);
+    test_short_launches(&fp32);
+    test_time_limit(&fp32);
+    problem_free(&fp32);
+    problem_free(&nvfp4);
+    case_free(&data);
+    return tap_done();
+}
