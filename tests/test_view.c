@@ -289,6 +289,12 @@ static void test_decode(void) {
                "norm of the vector");
         cell_field_free(&field);
     }
+    content.full_mass = 12;
+    if (tap_ok(decode_view(VIEW_COLOR, &content, &field, &err), "decodes with a given full mass")) {
+        tap_ok(field.full_mass == 12 && field.value[0] == 0.5f && field.value[1] == 0.25f,
+               "brightness follows the given mass: pictures can share it");
+        cell_field_free(&field);
+    }
     content.channel = CLASS_ROAD;
     if (tap_ok(decode_view(VIEW_CHANNEL, &content, &field, &err), "decodes a channel")) {
         tap_ok(field.value[0] == 1 && field.value[1] == 0.25f, "its numbers");
@@ -476,6 +482,32 @@ static void test_pca(void) {
     pca_free(NULL);
 }
 
+/* Two results compared must be coloured by the same components. */
+static void test_shared_pca(void) {
+    float first[4 * 2] = {1, 0, 0, 1, 1, 1, 0, 0}, second[4 * 2] = {1, 0, 1, 0.1f, 1, 0.2f, 0, 0};
+    BevContent a = {.nx = 2, .ny = 2, .channels = 2, .pooled = first};
+    BevContent b = {.nx = 2, .ny = 2, .channels = 2, .pooled = second};
+    Pca pca;
+    Err err;
+    CellField of_a, of_b, of_own;
+    if (!tap_ok(decode_fit_pca(&a, &pca, &err), "components of the first result"))
+        return;
+    a.pca = b.pca = &pca;
+    bool decoded = decode_view(VIEW_PCA, &a, &of_a, &err) && decode_view(VIEW_PCA, &b, &of_b, &err);
+    b.pca = NULL;
+    if (tap_ok(decoded && decode_view(VIEW_PCA, &b, &of_own, &err), "colour both results")) {
+        tap_ok(!memcmp(&of_a.color[0], &of_b.color[0], sizeof(Rgb)),
+               "the same vector has the same colour in both");
+        tap_ok(memcmp(&of_a.color[0], &of_own.color[0], sizeof(Rgb)) != 0,
+               "by its own components it would not");
+        tap_ok(of_a.state[3] == CELL_EMPTY && of_a.value[3] == 0, "empty cells stay empty");
+        cell_field_free(&of_a);
+        cell_field_free(&of_b);
+        cell_field_free(&of_own);
+    }
+    pca_free(&pca);
+}
+
 /* ---- texts and ticks ------------------------------------------------------------------------- */
 
 static bool label_is(const Ticks *ticks, int i, const char *label) {
@@ -552,6 +584,7 @@ int main(void) {
     test_not_finite();
     test_ranges();
     test_pca();
+    test_shared_pca();
     test_ticks();
     test_texts();
     return tap_done();

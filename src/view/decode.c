@@ -1,7 +1,5 @@
 #include "src/view/decode.h"
 
-#include "src/view/pca.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +76,7 @@ static int ascending(const void *a, const void *b) {
 /* The mass that counts as a full cell: the upper quartile of the occupied ones. The near field
  * gathers hundreds of points a cell; a maximum would leave all the rest black. NaN: none occupied.
  */
-static double full_mass(const CellField *field, float *scratch) {
+static double median_mass(const CellField *field, float *scratch) {
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
         if (field->state[cell] == CELL_VALUE && field->value[cell] > 0)
@@ -95,13 +93,13 @@ double decode_strength(double share) {
 }
 
 /* Turns depth masses into strengths. */
-static bool masses_to_strengths(CellField *field, Err *err) {
-    size_t cells = (size_t)(field->nx * field->ny);
+static bool masses_to_strengths(const BevContent *content, CellField *field, Err *err) {
+    size_t cells = cells_of(content);
     float *scratch = malloc(cells * sizeof *scratch);
     if (!scratch)
         return err_set(err, ERR_FAILED, views[field->view].name, "", "no memory for %zu cells",
                        cells);
-    field->full_mass = full_mass(field, scratch);
+    field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field, scratch);
     free(scratch);
     for (size_t cell = 0; cell < cells; cell++)
         field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
@@ -128,7 +126,7 @@ static bool decode_color(const BevContent *content, CellField *field, Err *err) 
             field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
                                                  parts[EMBED_B] / mass);
     }
-    return masses_to_strengths(field, err);
+    return masses_to_strengths(content, field, err);
 }
 
 static bool decode_class(const BevContent *content, CellField *field, Err *err) {
@@ -145,7 +143,7 @@ static bool decode_class(const BevContent *content, CellField *field, Err *err) 
         field->color[cell] = (Rgb){color[0], color[1], color[2]};
         field->value[cell] = (float)class_mass(parts);
     }
-    return masses_to_strengths(field, err);
+    return masses_to_strengths(content, field, err);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------
@@ -208,22 +206,29 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
 /* ---- principal components -----------------------------------------------------------------------
  */
 
-/* Unit vectors of the cells with a value, packed: directions say what a cell shows, lengths how
- * many points it caught, and the lengths would drown the rest. Returns their number. */
-static int64_t unit_vectors(const BevContent *content, const CellField *field, float *units) {
+/* A vector's direction says what a cell shows, its length how many points it caught; the lengths
+ * would drown the rest, so components are those of unit vectors. */
+static void unit_vector(const BevContent *content, size_t cell, float *unit) {
+    const float *vector = vector_at(content, cell);
+    double sum = 0;
+    for (int64_t c = 0; c < content->channels; c++)
+        sum += (double)vector[c] * vector[c];
+    for (int64_t c = 0; c < content->channels; c++)
+        unit[c] = (float)(vector[c] / sqrt(sum));
+}
+
+bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     int64_t channels = content->channels, count = 0;
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        if (field->state[cell] != CELL_VALUE)
-            continue;
-        const float *vector = vector_at(content, cell);
-        double sum = 0;
-        for (int64_t c = 0; c < channels; c++)
-            sum += (double)vector[c] * vector[c];
-        for (int64_t c = 0; c < channels; c++)
-            units[count * channels + c] = (float)(vector[c] / sqrt(sum));
-        count++;
-    }
-    return count;
+    size_t values = cells_of(content) * (size_t)channels;
+    float *units = malloc(values * sizeof *units);
+    if (!units)
+        return err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        if (state_of(vector_at(content, cell), channels) == CELL_VALUE)
+            unit_vector(content, cell, units + count++ * channels);
+    bool done = pca_fit(units, count, channels, pca, err);
+    free(units);
+    return done;
 }
 
 static uint8_t component_level(double sigmas) {
@@ -231,30 +236,33 @@ static uint8_t component_level(double sigmas) {
     return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
 }
 
-static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
-    float *units = malloc(cells_of(content) * (size_t)content->channels * sizeof *units);
-    if (!units)
-        return err_set(err, ERR_FAILED, "pca", "", "no memory for %zu vectors", cells_of(content));
-    int64_t count = unit_vectors(content, field, units);
-    Pca pca;
-    bool done = pca_fit(units, count, content->channels, &pca, err);
-    const float *unit = units;
-    for (size_t cell = 0; done && cell < cells_of(content); cell++) {
+static void color_by_components(const BevContent *content, const Pca *pca, float *unit,
+                                CellField *field) {
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
         if (field->state[cell] != CELL_VALUE)
             continue;
         double at[PCA_COMPONENTS];
-        pca_project(&pca, unit, at);
-        unit += content->channels;
+        unit_vector(content, cell, unit);
+        pca_project(pca, unit, at);
         field->color[cell] =
             (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
         field->value[cell] = 1;
     }
-    for (int k = 0; done && k < PCA_COMPONENTS; k++)
-        field->explained[k] = pca.explained[k];
-    if (done)
-        pca_free(&pca);
-    free(units);
-    return done;
+    for (int k = 0; k < PCA_COMPONENTS; k++)
+        field->explained[k] = pca->explained[k];
+}
+
+static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
+    Pca own = {0};
+    if (!content->pca && !decode_fit_pca(content, &own, err))
+        return false;
+    float *unit = malloc((size_t)content->channels * sizeof *unit);
+    if (unit)
+        color_by_components(content, content->pca ? content->pca : &own, unit, field);
+    bool done = unit != NULL;
+    free(unit);
+    pca_free(&own);
+    return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector");
 }
 
 /* ---- the table ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "kernels/bevpool.h"
 #include "src/model/features.h"
 #include "src/view/color.h"
+#include "src/view/pca.h"
 
 typedef enum {
     VIEW_COLOR,
@@ -32,6 +33,10 @@ typedef struct {
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */
+    /* Pictures to be compared must share these; otherwise each finds its own. */
+    double full_mass; /* colour and class: depth mass drawn at full strength; 0: the median of
+                         the occupied cells */
+    const Pca *pca;   /* VIEW_PCA: NULL: fitted to the cells themselves */
 } BevContent;
 
 typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
@@ -67,6 +72,9 @@ extern const ViewInfo views[VIEW_COUNT];
 
 /* The row of that name, or NULL. */
 const ViewInfo *view_find(const char *name);
+
+/* The principal components that VIEW_PCA would use. Free with pca_free. */
+bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);
 
 /* Why `view` cannot be shown from `content`, or NULL. */
 const char *view_missing(ViewKind view, const BevContent *content);

@@ -15,11 +15,11 @@ static void describe(const FigureSpec *spec, char *text, size_t size) {
     if (spec->view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->channel);
     if (spec->selection_count == 2)
-        snprintf(text, size, "%s%s: A %s %s %s, B %s %s %s", view, channel, known(a->kernel),
+        snprintf(text, size, "%s%s: A %s (%s, %s), B %s (%s, %s)", view, channel, known(a->kernel),
                  known(a->dtype), known(a->align), known(b->kernel), known(b->dtype),
                  known(b->align));
     else
-        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, pooled by %s in %s, %s", view,
+        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, pooled by %s (%s, %s)", view,
                  channel, known(a->kernel), known(a->dtype), known(a->align));
 }
 

@@ -210,7 +210,8 @@ static double components(Pen *pen, const Panel *panel, double x, double top, dou
         char text[96], share[32] = "n/a";
         if (!isnan(panel->field.explained[k]))
             snprintf(share, sizeof share, "%.1f %%", 100 * panel->field.explained[k]);
-        snprintf(text, sizeof text, "Component %d: %s of the variance", k + 1, share);
+        snprintf(text, sizeof text, "Component %d: %s of %s", k + 1, share,
+                 panel->letter ? "A\u2019s variance" : "the variance");
         swatch(pen, x, top + k * ROW, colors[k]);
         row_text(pen, x + SWATCH + 8, top + k * ROW, w - SWATCH - 8, text);
     }
@@ -289,6 +290,8 @@ static void chip(Pen *pen, const Figure *figure, double x, double row_top, const
 /* Sketches in the chip's coordinates, CHIP_W x CHIP_H. */
 static const double sketch_ring[] = {3, 13, 5, 9, 9, 6, 14, 4.5, 19, 6, 23, 9, 25, 13};
 static const double sketch_wedge[] = {4, 3, 14, 14, 24, 3};
+static const double sketch_ego[] = {11.5, 15,  11.5, 7,   14, 7, 14,   2.5, 12,   4.5, 14,   2.5,
+                                    16,   4.5, 14,   2.5, 14, 7, 16.5, 7,   16.5, 15,  11.5, 15};
 static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 6.5, 4.5};
 
 static double line_row(Pen *pen, const Figure *figure, double x, double top, double w,
@@ -311,6 +314,7 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
     }
     y += line_row(pen, figure, x, y, w, sketch_wedge, 3,
                   "edges of the cameras\u2019 fields of view");
+    y += line_row(pen, figure, x, y, w, sketch_ego, 12, "ego vehicle to scale, arrow to its front");
     if (spec->world && spec->outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
         y += line_row(pen, figure, x, y, w, sketch_box, 5, text);

@@ -19,24 +19,36 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *sele
                         .channel = spec->channel};
 }
 
-static bool decode_panels(const FigureSpec *spec, Figure *figure, Err *err) {
-    static const char *const letters[] = {"A", "B", "A \u2212 B"};
-    bool compare = spec->selection_count == 2;
+/* B is drawn as A is: with the same brightness and the same components. */
+static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
+    BevContent shared = content_of(spec, &spec->selections[0]);
+    if (spec->view == VIEW_PCA && shared.pooled && !decode_fit_pca(&shared, pca, err))
+        return false;
     for (int i = 0; i < spec->selection_count; i++) {
         BevContent content = content_of(spec, &spec->selections[i]);
+        content.pca = pca->axes ? pca : NULL;
+        content.full_mass = i ? figure->panels[0].field.full_mass : 0;
         if (!decode_view(spec->view, &content, &figure->panels[i].field, err))
             return false;
         figure->panel_count++;
     }
-    if (compare) {
-        BevContent a = content_of(spec, &spec->selections[0]);
-        BevContent b = content_of(spec, &spec->selections[1]);
-        if (!decode_difference(spec->view, &a, &b, &figure->panels[2].field, err))
-            return false;
-        figure->panels[2].difference = true;
-        figure->panel_count++;
-    }
-    for (int i = 0; compare && i < figure->panel_count; i++)
+    return true;
+}
+
+static bool decode_panels(const FigureSpec *spec, Figure *figure, Err *err) {
+    static const char *const letters[] = {"A", "B", "A \u2212 B"};
+    Pca pca = {0};
+    bool decoded = decode_selections(spec, figure, &pca, err);
+    pca_free(&pca);
+    if (!decoded || spec->selection_count < 2)
+        return decoded;
+    BevContent a = content_of(spec, &spec->selections[0]);
+    BevContent b = content_of(spec, &spec->selections[1]);
+    if (!decode_difference(spec->view, &a, &b, &figure->panels[2].field, err))
+        return false;
+    figure->panels[2].difference = true;
+    figure->panel_count++;
+    for (int i = 0; i < figure->panel_count; i++)
         figure->panels[i].letter = letters[i];
     return true;
 }
