@@ -65,19 +65,42 @@ static bool has_other_end(const unsigned char *tail, size_t length) {
            memcmp(tail + length - END_BYTES - END64_LOCATOR_BYTES, "PK\6\7", 4) == 0;
 }
 
-static bool check_entries(const Npz *npz, const unsigned char *entries, size_t size, int count,
+/* Name and length of the directory entry at `entry`. */
+static const char *entry_name(const unsigned char *entry, size_t *length) {
+    *length = le16(entry + 28);
+    return (const char *)entry + ENTRY_BYTES;
+}
+
+static bool check_names_differ(const Npz *npz, const unsigned char *const *entries, int last,
+                               Err *err) {
+    size_t length, other_length;
+    const char *name = entry_name(entries[last], &length);
+    for (int i = 0; i < last; i++) {
+        const char *other = entry_name(entries[i], &other_length);
+        if (length == other_length && memcmp(name, other, length) == 0)
+            return err_set(err, ERR_FAILED, npz->where, "", "%.*s is in the archive twice",
+                           length < 80 ? (int)length : 80, name);
+    }
+    return true;
+}
+
+static bool check_entries(const Npz *npz, const unsigned char *directory, size_t size, int count,
                           uint64_t archive, Err *err) {
+    const unsigned char *entries[NPZ_MAX_MEMBERS];
     size_t at = 0;
     for (int i = 0; i < count; i++) {
-        if (at + ENTRY_BYTES > size || memcmp(entries + at, "PK\1\2", 4) != 0)
+        const unsigned char *entry = entries[i] = directory + at;
+        if (at + ENTRY_BYTES > size || memcmp(entry, "PK\1\2", 4) != 0)
             return refuse_zip(npz, "broken zip: the directory has fewer entries than it says", err);
-        if (le32(entries + at + 20) > archive)
+        at += ENTRY_BYTES + le16(entry + 28) + le16(entry + 30) + le16(entry + 32);
+        if (at > size)
+            return refuse_zip(npz, "broken zip: an entry goes beyond the directory", err);
+        if (le32(entry + 20) > archive)
             return refuse_zip(npz, "broken zip: an entry is longer than the file", err);
-        at += ENTRY_BYTES + le16(entries + at + 28) + le16(entries + at + 30) +
-              le16(entries + at + 32);
+        if (!check_names_differ(npz, entries, i, err))
+            return false;
     }
-    return at == size ||
-           refuse_zip(npz, "broken zip: the directory has another size than it says", err);
+    return at == size || refuse_zip(npz, "broken zip: the directory has more than it says", err);
 }
 
 static bool check_tail(const Npz *npz, const Bytes *bytes, unsigned char *tail, Err *err) {
@@ -142,8 +165,6 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     NpzMember *member = &npz->members[npz->count];
     snprintf(member->name, sizeof member->name, "%.*s", (int)(length - 4), stat.name);
     member->bytes = stat.size;
-    if (npz_find(npz, member->name) >= 0)
-        return err_set(err, ERR_FAILED, where, "", "is in the archive twice");
     npz->count++;
     return true;
 }

@@ -29,7 +29,7 @@ enum {
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
-#define SCENE_MAX_TENSOR_BYTES ((uint64_t)4 << 30) /* depth, features and output in FP32 */
+#define SCENE_MAX_TENSOR_BYTES ((uint64_t)2 << 30) /* depth, features and output in FP32 */
 
 typedef struct {
     char name[64];   /* "intersection", a configuration's or a file's stem */

@@ -153,8 +153,10 @@ static bool bind_extent(Reader *reader, int id, int e, int64_t value) {
                  reader->first[e], (long long)reader->extent[e]);
         return refuse(reader, arrays[id].name, "", what);
     }
-    reader->extent[e] = value;
-    reader->first[e] = arrays[id].name;
+    if (reader->extent[e] < 0) {
+        reader->extent[e] = value;
+        reader->first[e] = arrays[id].name;
+    }
     return true;
 }
 
