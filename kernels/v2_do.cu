@@ -53,6 +53,8 @@ __global__ void __launch_bounds__(THREADS)
         return;
     int3 record = records[i];
     float sum[TILE] = {};
+// Not unrolled: 32 registers a thread let two blocks share a multiprocessor.
+#pragma unroll 1
     for (int t = record.x; t < record.y; t++) {
         int rank = pool.ranks_depth[t];
         int camera = rank / (depth_bins * pixels), pixel = rank % pixels;

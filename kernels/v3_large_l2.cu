@@ -23,7 +23,7 @@
 
 namespace {
 
-constexpr int THREADS = 256;
+constexpr int THREADS = 256, STEPS = 2;
 
 // Channels a thread, for problems of C channels (0: not known at compile time).
 template <BevDtype D, int C>
@@ -66,6 +66,7 @@ __device__ void walk(const Pool &pool, int t, int end, Add add) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
         t++;
     }
+#pragma unroll STEPS
     for (; t + 1 < end; t += 2) {
         int2 depths = __ldg((const int2 *)(pool.ranks_depth + t));
         int2 feats = __ldg((const int2 *)(pool.ranks_feat + t));

@@ -1,7 +1,7 @@
 /* The CUDA ladder measured: every row on the six configurations and on an even map, checked by
  * gate A before it is timed. Prints one table; with a file name writes all figures as JSON.
  *
- *     ladder [--dtypes fp16,fp8] [--align nearest] [--only NAME] [--quick] [FILE.json]
+ *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only NAME] [--quick] [FILE.json]
  *
  * Exit 77 where there is no device, 1 when a gate fails. */
 #include "src/bench/device.h"
@@ -20,8 +20,7 @@
 enum { SKIP = 77, SEED = 2026, EVEN_POINTS = 209000, EVEN_CELLS = 200, EVEN_CHANNELS = 80 };
 
 typedef struct {
-    unsigned dtypes;
-    BevAlign align;
+    unsigned dtypes, aligns;
     const char *only;
     TimingOptions timing;
     FILE *json;
@@ -152,20 +151,29 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     return ok;
 }
 
+static bool climb_workload(Ladder *ladder, Workload *workload, const char *name, BevAlign align,
+                           Err *err) {
+    bool ok = true;
+    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+        Case c = {.scene = name};
+        if (!(ladder->dtypes & 1u << dtype))
+            continue;
+        ok = workload_problem(workload, (BevDtype)dtype, align, &c.problem, err) &&
+             climb(ladder, &c, err);
+        problem_free(&c.problem);
+    }
+    return ok;
+}
+
 static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     Workload workload;
     WorkloadOptions options = {0};
     if (!workload_open(&workload, name, &options, err))
         return false;
     bool ok = true;
-    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-        Case c = {.scene = name};
-        if (!(ladder->dtypes & 1u << dtype))
-            continue;
-        ok = workload_problem(&workload, (BevDtype)dtype, ladder->align, &c.problem, err) &&
-             climb(ladder, &c, err);
-        problem_free(&c.problem);
-    }
+    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
+        if (ladder->aligns & 1u << align)
+            ok = climb_workload(ladder, &workload, name, (BevAlign)align, err);
     workload_close(&workload);
     return ok;
 }
@@ -236,7 +244,7 @@ static void write_machine(Ladder *ladder, const DeviceInfo *info) {
                 "{\"machine\": {\"gpu\": \"%s\", \"driver\": \"%s\", \"cuda\": \"%s\", \"date\": "
                 "\"%s\", \"seed\": %d}, \"results\": [",
                 info->name, info->driver, info->runtime, date, SEED);
-    printf("%s, driver CUDA %s, built with %s, L2 %.1f MB, %d multiprocessors, %s\n", info->name,
+    printf("%s, driver %s, built with CUDA %s, L2 %.1f MB, %d multiprocessors, %s\n", info->name,
            info->driver, info->runtime, (double)info->l2_bytes * 1e-6, info->multiprocessors, date);
 }
 
@@ -244,6 +252,14 @@ static unsigned dtype_mask(const char *names) {
     unsigned mask = 0;
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         if (strstr(names, bev_dtypes[i].name))
+            mask |= 1u << i;
+    return mask;
+}
+
+static unsigned align_mask(const char *names) {
+    unsigned mask = 0;
+    for (int i = 0; i < BEV_ALIGN_COUNT; i++)
+        if (strstr(names, bev_aligns[i].name))
             mask |= 1u << i;
     return mask;
 }
@@ -257,8 +273,8 @@ static const char *parse(Ladder *ladder, int argc, char **argv) {
             ladder->dtypes = dtype_mask(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             ladder->only = argv[++i];
-        else if (!strcmp(argv[i], "--align") && i + 1 < argc)
-            ladder->align = strcmp(argv[++i], "bilinear") ? BEV_NEAREST : BEV_BILINEAR;
+        else if (!strcmp(argv[i], "--aligns") && i + 1 < argc)
+            ladder->aligns = align_mask(argv[++i]);
         else
             file = argv[i];
     }
@@ -266,7 +282,8 @@ static const char *parse(Ladder *ladder, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    Ladder ladder = {.dtypes = 1u << BEV_FP16, .timing = timing_default};
+    Ladder ladder = {
+        .dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST, .timing = timing_default};
     const char *file = parse(&ladder, argc, argv);
     Err err = {0};
     DeviceInfo info;
@@ -282,7 +299,7 @@ int main(int argc, char **argv) {
     bool ok = true;
     for (int i = 0; ok && i < config_count; i++)
         ok = climb_config(&ladder, configs[i].name, &err);
-    if (ok && ladder.align == BEV_NEAREST)
+    if (ok && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);
     if (ladder.json) {
         fputs("\n]}\n", ladder.json);

@@ -178,6 +178,8 @@ bool fill_arena(State *s, Err *err) {
     for (const Buffer &b : s->buffers)
         if (b.source && b.bytes)
             TRY(cudaMemcpy(s->arena + b.offset, b.source, b.bytes, cudaMemcpyHostToDevice));
+    // Copies from pageable memory may still be under way, and s->stream does not wait for them.
+    TRY(cudaDeviceSynchronize());
     return true;
 }
 
@@ -245,7 +247,7 @@ bool session_fill_poison(void *state, Err *err) {
     State *s = (State *)state;
     if (!device_usable(err))
         return false;
-    TRY(cudaMemset(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out)));
+    TRY(cudaMemsetAsync(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out), s->stream));
     return true;
 }
 
@@ -591,8 +593,10 @@ bool device_info(DeviceInfo *info, Err *err) {
     *info = {};
     info->index = device.index;
     snprintf(info->name, sizeof info->name, "%.127s", properties.name);
-    snprintf(info->driver, sizeof info->driver, "%d.%d", device.driver_version / 1000,
-             device.driver_version % 1000 / 10);
+    driver_version(info->driver, sizeof info->driver);
+    if (!info->driver[0]) // then at least what it supports
+        snprintf(info->driver, sizeof info->driver, "for CUDA %d.%d", device.driver_version / 1000,
+                 device.driver_version % 1000 / 10);
     snprintf(info->runtime, sizeof info->runtime, "%d.%d", CUDART_VERSION / 1000,
              CUDART_VERSION % 1000 / 10);
     info->capability = 10 * properties.major + properties.minor;

@@ -27,7 +27,7 @@ bool device_failed(Err *err);
 typedef struct {
     int index;
     char name[128];
-    char driver[32];  /* newest CUDA version the driver supports: "13.0" */
+    char driver[32];  /* its version, or "for CUDA 13.0" where only that is known */
     char runtime[32]; /* CUDA version built with */
     int capability;   /* 10 * major + minor: 90 */
     int multiprocessors;

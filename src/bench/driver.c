@@ -95,3 +95,18 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
                        "GPU %d was asked for, the last one is %d", index, count - 1);
     return check_device(&driver, needs, index, err);
 }
+
+void driver_version(char *text, unsigned size) {
+    int (*init)(void), (*shut_down)(void), (*version)(char *, unsigned);
+    *text = '\0';
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return;
+    if (find(library, "nvmlInit_v2", &init) && find(library, "nvmlShutdown", &shut_down) &&
+        find(library, "nvmlSystemGetDriverVersion", &version) && init() == 0) {
+        if (version(text, size))
+            *text = '\0';
+        shut_down();
+    }
+    dlclose(library);
+}

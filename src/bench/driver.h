@@ -18,6 +18,9 @@ typedef struct {
  * CUDA version. Else ERR_DEVICE and one line. */
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 
+/* The installed driver's own version, "580.159.03", into `text`; "" where it cannot be asked. */
+void driver_version(char *text, unsigned size);
+
 #ifdef __cplusplus
 }
 #endif
