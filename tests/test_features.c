@@ -131,6 +131,54 @@ static void test_width(const Scene *toy) {
     }
 }
 
+/* What reaches beyond the last bin counts for the last bin. */
+static void test_tail(const Scene *toy) {
+    Scene scene = *toy;
+    Solid wall = {SOLID_BOX, CLASS_BUILDING, {1, 1, 1}, {59.5, 0}, 0, {1, 400, 400}, 0, {0, 0}};
+    scene.world = (World){.solid_count = 1, .solids = &wall};
+    scene.rig.frustum.depth_start_m = 1;
+    scene.rig.frustum.depth_stop_m = 60;
+    scene.rig.frustum.depth_step_m = 1;
+    scene.rig.cameras[0].position_m[2] = 60;
+    scene.shape = rig_shape(&scene.rig, scene.channels);
+    Features features = render(&scene, 1, 0, NULL);
+    int64_t stride;
+    const float *depth = depth_of(&scene, &features, 1, 1, &stride);
+    double sigma = SIGMA_AT_10M_M * 5.9 * 5.9, want = 0.5 * erfc(-0.5 / sigma / sqrt(2));
+    tap_ok(fabs(depth[58 * stride] - want) < 1e-5,
+           "a wall at the last bin, 59 m: %.3f fall into it", depth[58 * stride]);
+    features_free(&features);
+}
+
+/* Pixels that see a wall at 4 m and sky. The pixel u = 2, v = 0 reaches from u = 1 to 3 and v = -1
+ * to 1, on the wall from y = 1 to -1 and z = 4 to 2. A wall up to z = 2.5 fills a quarter of it,
+ * one from y = -0.5 on to the left three quarters. The rest is sky: no feature, last bin. */
+static void test_partial(const Scene *toy) {
+    static const Solid walls[] = {
+        {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 0}, 0, {1, 12, 2.5}, 0, {0, 0}},
+        {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 5.6}, 0, {1, 12, 8}, 0, {0, 0}},
+    };
+    static const double filled[] = {0.25, 0.75};
+    const double tail = 0.022750132;
+    Embedding embedding = embedding_of(toy->channels, toy->seed);
+    for (int i = 0; i < 2; i++) {
+        Scene scene = *toy;
+        Solid wall = walls[i];
+        scene.world = (World){.solid_count = 1, .solids = &wall};
+        Features features = render(&scene, 1, 0, NULL);
+        float parts[EMBED_DIMS];
+        int64_t stride;
+        const float *depth = depth_of(&scene, &features, 0, 1, &stride);
+        embedding_decode(&embedding, features.feat + scene.channels, parts);
+        tap_ok(fabs(parts[CLASS_TRUCK] - filled[i]) < 1e-5, "a wall fills %.0f%% of a pixel",
+               100 * parts[CLASS_TRUCK]);
+        tap_ok(fabs(depth[2 * stride] - (1 - filled[i] + filled[i] * tail)) < 1e-5,
+               "and leaves %.0f%% of its depth to the last bin", 100 * depth[2 * stride]);
+        features_free(&features);
+    }
+    embedding_free(&embedding);
+}
+
 /* Temperature T turns p into p^(1/T), renormalised. */
 static void test_temperature(const Scene *scene, const Features *plain) {
     const BevShape *s = &scene->shape;
@@ -389,6 +437,8 @@ int main(void) {
     test_draft(flagship, &features);
     test_views(flagship, &views);
     test_width(toy);
+    test_tail(toy);
+    test_partial(toy);
     test_sky(toy);
     test_toy(toy);
     test_flagship(flagship, &features);
