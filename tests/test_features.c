@@ -152,7 +152,7 @@ static void test_tail(const Scene *toy) {
 
 /* Pixels that see a wall at 4 m and sky. The pixel u = 2, v = 0 reaches from u = 1 to 3 and v = -1
  * to 1, on the wall from y = 1 to -1 and z = 4 to 2. A wall up to z = 2.5 fills a quarter of it,
- * one from y = -0.5 on to the left three quarters. The rest is sky: no feature, last bin. */
+ * one from y = -0.4 on to the left three quarters. The rest is sky: no feature, last bin. */
 static void test_partial(const Scene *toy) {
     static const Solid walls[] = {
         {SOLID_BOX, CLASS_TRUCK, {1, 1, 1}, {4.5, 0}, 0, {1, 12, 2.5}, 0, {0, 0}},
