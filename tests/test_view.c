@@ -372,6 +372,14 @@ static void test_error(void) {
                "differ by the channel that differs most");
         cell_field_free(&field);
     }
+    other[0] = INFINITY;
+    other[5] = NAN;
+    if (tap_ok(decode_difference(VIEW_NORM, &content, &second, &field, &err), "a broken second")) {
+        tap_ok(field.state[0] == CELL_INF && field.state[2] == CELL_NAN && field.inf_cells == 1 &&
+                   field.nan_cells == 1,
+               "result breaks the difference where it is broken");
+        cell_field_free(&field);
+    }
 }
 
 static void test_not_finite(void) {

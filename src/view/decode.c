@@ -179,27 +179,43 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
     return true;
 }
 
+/* What a result is compared with: FP64 values or another result. */
+typedef struct {
+    const double *truth;
+    const float *other;
+} Baseline;
+
+static double baseline_at(const Baseline *baseline, size_t i) {
+    return baseline->truth ? baseline->truth[i] : (double)baseline->other[i];
+}
+
 /* The difference of the channel in which two vectors differ most, with its sign. */
-static bool decode_error(const BevContent *content, CellField *field, Err *err) {
-    (void)err;
-    int64_t channels = content->channels;
+static void worst_differences(const BevContent *content, Baseline baseline, CellField *field) {
+    size_t channels = (size_t)content->channels;
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = vector_at(content, cell);
-        const double *want = content->truth + cell * (size_t)channels;
         double worst = 0;
         bool nothing = field->state[cell] == CELL_EMPTY, unknown = false;
-        for (int64_t c = 0; c < channels; c++) {
-            double error = got[c] - want[c];
+        for (size_t c = 0; c < channels; c++) {
+            double want = baseline_at(&baseline, cell * channels + c);
+            double error = got[c] - want;
             worst = fabs(error) > fabs(worst) ? error : worst;
-            nothing = nothing && want[c] == 0;
-            unknown = unknown || isnan(want[c]);
+            nothing = nothing && want == 0;
+            unknown = unknown || isnan(want);
         }
         field->value[cell] = (float)worst;
-        if (unknown)
+        if (unknown || field->state[cell] == CELL_NAN)
             field->state[cell] = CELL_NAN;
+        else if (isinf(worst))
+            field->state[cell] = CELL_INF;
         else if (field->state[cell] == CELL_EMPTY && !nothing)
             field->state[cell] = CELL_VALUE;
     }
+}
+
+static bool decode_error(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    worst_differences(content, (Baseline){.truth = content->truth}, field);
     return true;
 }
 
@@ -360,15 +376,10 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (!a->pooled || !b->pooled)
         return err_set(err, ERR_USAGE, views[view].name, "choose another view",
                        "no pooled features");
-    size_t values = cells_of(b) * (size_t)b->channels;
-    double *truth = malloc(values * sizeof *truth);
-    if (!truth)
-        return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu values", values);
-    for (size_t i = 0; i < values; i++)
-        truth[i] = b->pooled[i];
-    BevContent content = *a;
-    content.truth = truth;
-    bool done = decode_view(VIEW_ERROR, &content, field, err);
-    free(truth);
-    return done;
+    if (!field_init(field, VIEW_ERROR, a, err))
+        return false;
+    field_states(a, field);
+    worst_differences(a, (Baseline){.other = b->pooled}, field);
+    field_count(field);
+    return true;
 }
