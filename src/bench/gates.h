@@ -1,5 +1,4 @@
-/* The three accuracy gates: is the kernel right, what does the format cost, is every point there.
- */
+/* The three accuracy gates: is the kernel right, what does the format cost, is a point missing. */
 #ifndef BEV_GATES_H
 #define BEV_GATES_H
 
