@@ -40,7 +40,7 @@ unsigned control_kernel(State *state, const Command *command) {
     for (int i = 0; i < count; i++)
         if (rungs[i] == state->job.choice.variant)
             now = i;
-    if (command->step)
+    if (command->step && count > 0)
         variant = rungs[wrapped(now + command->step, count)];
     if (variant)
         return use_variant(state, command->action, variant);

@@ -2,6 +2,7 @@
 
 #include "src/model/nearest.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,8 +111,7 @@ const KeyRow keys[ACTION_COUNT] = {
 };
 /* clang-format on */
 
-/* ---- from keys and script lines to commands ---------------------------------------------------
- */
+/* ---- from keys and script lines to commands -------------------------------------------------- */
 
 /* A plain press that needs no direction counts as a step forward. */
 static Command stepped(Action action, int step) {
@@ -161,7 +161,8 @@ static bool argument_fits(const KeyRow *row, const char *argument, char *why, si
     char rest;
     if (row->argument == ARGUMENT_NONE)
         snprintf(why, size, "\"%s\" takes no argument, but \"%s\" was given", row->word, argument);
-    else if (row->argument == ARGUMENT_NUMBER && sscanf(argument, "%lf%c", &number, &rest) != 1)
+    else if (row->argument == ARGUMENT_NUMBER &&
+             (sscanf(argument, "%lf%c", &number, &rest) != 1 || !isfinite(number)))
         snprintf(why, size, "\"%s\" takes a number, not \"%s\"", row->word, argument);
     else if (row->argument == ARGUMENT_SWITCH && strcmp(argument, "on") && strcmp(argument, "off"))
         snprintf(why, size, "\"%s\" takes on or off, not \"%s\"", row->word, argument);
@@ -196,8 +197,7 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
     return argument_fits(row, argument, why, size);
 }
 
-/* ---- names of keys -----------------------------------------------------------------------------
- */
+/* ---- names of keys --------------------------------------------------------------------------- */
 
 typedef struct {
     int32_t key;
@@ -213,10 +213,10 @@ static const KeyName special[] = {
     {KEYCODE_DOWN, "Down"},
     {KEYCODE_LEFT, "Left"},
     {KEYCODE_RIGHT, "Right"},
-    {KEYCODE_SHIFT_UP, "Shift-Up"},
-    {KEYCODE_SHIFT_DOWN, "Shift-Down"},
-    {KEYCODE_SHIFT_LEFT, "Shift-Left"},
-    {KEYCODE_SHIFT_RIGHT, "Shift-Right"},
+    {KEYCODE_SHIFT_UP, "S-Up"},
+    {KEYCODE_SHIFT_DOWN, "S-Down"},
+    {KEYCODE_SHIFT_LEFT, "S-Left"},
+    {KEYCODE_SHIFT_RIGHT, "S-Right"},
     {KEYCODE_HOME, "Home"},
 };
 
@@ -239,6 +239,14 @@ static void append_key(int32_t key, char *text, size_t size) {
     snprintf(text + length, size - length, "%s%s", length ? " " : "", name);
 }
 
+/* "S-Up" and "S-Down" read as "S-Up/Down". */
+static void append_shifted(int32_t key, char *text, size_t size) {
+    char name[16];
+    keys_name(key, name, sizeof name);
+    size_t length = strlen(text);
+    snprintf(text + length, size - length, "/%s", name + 2);
+}
+
 /* The first key, its way back, then the others: "k K F2". */
 void keys_label(const KeyRow *row, char *text, size_t size) {
     text[0] = '\0';
@@ -250,7 +258,9 @@ void keys_label(const KeyRow *row, char *text, size_t size) {
         return;
     }
     append_key(row->keys[0], text, size);
-    if (row->back[0])
+    if (row->back[0] >= KEYCODE_SHIFT_UP && row->back[0] <= KEYCODE_SHIFT_RIGHT)
+        append_shifted(row->back[0], text, size);
+    else if (row->back[0])
         append_key(row->back[0], text, size);
     for (int i = 1; i < KEYS_PER_ROW && row->keys[i]; i++)
         append_key(row->keys[i], text, size);

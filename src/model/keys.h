@@ -133,7 +133,7 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size);
 /* The keys of a row as people read them: "k K", "1-9", "Space", "F1 ?". */
 void keys_label(const KeyRow *row, char *text, size_t size);
 
-/* The same for one key: "Shift-Left". (Not key_name: ncurses has one.) */
+/* The same for one key: "S-Left". (Not key_name: ncurses has one.) */
 void keys_name(int32_t key, char *text, size_t size);
 
 #endif

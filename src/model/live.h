@@ -10,8 +10,7 @@
 
 enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_BUCKETS = 16, LIVE_MAX_CONTRIBUTIONS = 512 };
 
-/* ---- the machine ------------------------------------------------------------------------------
- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 typedef struct {
     char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
@@ -24,8 +23,7 @@ typedef struct {
     Reading ceiling_gbps; /* measured copy bandwidth of this device, read + write */
 } LiveDevice;
 
-/* ---- working set ------------------------------------------------------------------------------
- */
+/* ---- working set ----------------------------------------------------------------------------- */
 
 typedef struct {
     bool known;
@@ -34,8 +32,7 @@ typedef struct {
     BevTraffic own;         /* the selected variant's own traffic model */
 } LiveMemory;
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* One row a rung, at the selected dtype and align. */
 typedef struct {
@@ -51,8 +48,7 @@ typedef struct {
     int history_count;
 } LiveKernel;
 
-/* ---- accuracy ---------------------------------------------------------------------------------
- */
+/* ---- accuracy -------------------------------------------------------------------------------- */
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
 
@@ -67,8 +63,7 @@ typedef struct {
     int64_t worst_cell; /* -1: none */
 } LiveAccuracy;
 
-/* ---- intervals --------------------------------------------------------------------------------
- */
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 typedef struct {
     bool known;
@@ -77,8 +72,7 @@ typedef struct {
     int64_t intervals[LIVE_BUCKETS], points[LIVE_BUCKETS];
 } LiveIntervals;
 
-/* ---- pipeline ---------------------------------------------------------------------------------
- */
+/* ---- pipeline -------------------------------------------------------------------------------- */
 
 typedef enum {
     STAGE_FEATURES,
@@ -93,8 +87,7 @@ typedef enum {
 
 extern const char *const stage_names[STAGE_COUNT]; /* "features", "map", ... */
 
-/* ---- one cell, looked at closely ----------------------------------------------------------------
- */
+/* ---- one cell, looked at closely ------------------------------------------------------------- */
 
 /* A point that fell into the probed cell. */
 typedef struct {
@@ -116,8 +109,7 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
-/* ---- the picture's data -------------------------------------------------------------------------
- */
+/* ---- the picture's data ---------------------------------------------------------------------- */
 
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
@@ -135,8 +127,7 @@ typedef struct {
     double time_s;
 } LiveFrame;
 
-/* ---- all of it ----------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t serial; /* of the job that `frame` shows */

@@ -72,8 +72,7 @@ void state_frame_name(const State *state, char *text, size_t size) {
     snprintf(text, size, "frame-%06lld.png", (long long)state->recorded_frames);
 }
 
-/* ---- controls, by action ----------------------------------------------------------------------
- */
+/* ---- controls, by action --------------------------------------------------------------------- */
 
 typedef unsigned (*Handler)(State *state, const Command *command);
 
@@ -123,8 +122,7 @@ static const Handler handlers[ACTION_COUNT] = {
     [ACTION_QUIT] = control_quit,
 };
 
-/* ---- events that are no controls ----------------------------------------------------------------
- */
+/* ---- events that are no controls ------------------------------------------------------------- */
 
 static unsigned on_tick(State *state, double seconds) {
     state->frames++;

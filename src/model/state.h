@@ -71,8 +71,7 @@ typedef struct {
     int64_t probe_cell; /* hovered or pinned; -1: none */
 } Job;
 
-/* ---- the state --------------------------------------------------------------------------------
- */
+/* ---- the state ------------------------------------------------------------------------------- */
 
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
@@ -163,8 +162,7 @@ typedef struct {
     Log log;
 } State;
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 typedef enum {
     EVENT_COMMAND, /* a key or script word: `command` */

@@ -9,22 +9,26 @@
 #include "src/view/raster.h"
 
 typedef struct {
-    bool ready;        /* there is a picture; else `reason` says why not */
+    bool ready; /* there is a picture; else `reason` says why not */
     char reason[160];
-    Image image;       /* ny x nx pixels, x forward up; raster_cell() maps back */
-    CellField field;   /* of the selection, or of the difference */
-    CellField other;   /* of the baseline, while it is wiped; else empty */
+    Image image;     /* ny x nx pixels, x forward up; raster_cell() maps back */
+    Image baseline;  /* the same of the baseline, while it is wiped; else empty */
+    CellField field; /* of the selection, or of the difference */
+    CellField other; /* of the baseline, while it is wiped; else empty */
     ViewKind view;
     bool difference;
-    ValueRange range;  /* of scalar views */
+    ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
-    bool locked;       /* `range` was kept from an earlier picture */
+    bool locked;              /* `range` was kept from an earlier picture */
 } BevPicture;
 
 /* Renders anew; keeps the old range where the state locks it. False only without memory: what
  * cannot be shown leaves ready = false and a reason. */
 bool bev_picture_render(BevPicture *picture, const State *state, const LiveFrame *frame, Err *err);
 void bev_picture_free(BevPicture *picture);
+
+/* The colour of a pixel; left of the wipe (0..1) it is the baseline's. */
+Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y);
 
 /* The position of a picture's view, colour map and error view as the state's menus name them. */
 void bev_picture_menus(StateMenu *menu);

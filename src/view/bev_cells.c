@@ -1,0 +1,199 @@
+#include "src/view/bev_cells.h"
+
+#include "src/view/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What an area shows: picture pixels [left, left + w) x [top, top + h), fractions included. Picture
+ * columns run against y, rows against x: x is forward and up. */
+typedef struct {
+    double left, top, w, h;
+} Window;
+
+static Window window_of(const State *state) {
+    const Viewport *viewport = &state->viewport;
+    double nx = (double)state->scene.nx, ny = (double)state->scene.ny;
+    double w = ny / viewport->zoom, h = nx / viewport->zoom;
+    return (Window){ny - viewport->center_y - w / 2, nx - viewport->center_x - h / 2, w, h};
+}
+
+/* A terminal's cell is about twice as high as wide: h rows show 2 h square pixels. */
+static Area fit(Area area, const Window *window) {
+    double ratio = window->w / window->h;
+    int w = (int)fmin(area.w, floor(2 * area.h * ratio)), h = (int)fmin(area.h, area.w / ratio / 2);
+    w = w < 1 ? 1 : w;
+    h = h < 1 ? 1 : h;
+    return (Area){area.x + (area.w - w) / 2, area.y, w, h};
+}
+
+typedef struct {
+    double r, g, b;
+} Sum;
+
+/* Mean colour of the picture's pixels in a part of the window. Thin bright things survive as a
+ * tint, where taking one pixel would drop most of them. */
+static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double y0, double x1,
+                      double y1) {
+    int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
+    int top = (int)floor(y0), bottom = (int)fmax(ceil(y1 - 1e-9), top + 1);
+    Sum sum = {0};
+    double weight = 0;
+    for (int y = top; y < bottom; y++)
+        for (int x = left; x < right; x++) {
+            if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
+                continue;
+            double share = (fmin(x1, x + 1) - fmax(x0, x)) * (fmin(y1, y + 1) - fmax(y0, y));
+            Rgb color = bev_picture_pixel(picture, wipe, x, y);
+            sum.r += share * color.r;
+            sum.g += share * color.g;
+            sum.b += share * color.b;
+            weight += share;
+        }
+    if (!(weight > 0))
+        return rgb_hex(0);
+    return (Rgb){(uint8_t)lround(sum.r / weight), (uint8_t)lround(sum.g / weight),
+                 (uint8_t)lround(sum.b / weight)};
+}
+
+/* Ten steps from empty to full. */
+static uint32_t shade_of(Rgb color) {
+    static const char steps[] = " .:-=+*#%@";
+    double luminance = (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
+    int step = (int)(luminance * 1.15 * 10);
+    return (unsigned char)steps[step > 9 ? 9 : step];
+}
+
+static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
+                        const Window *window) {
+    double sx = window->w / used.w, sy = window->h / (2 * used.h);
+    for (int y = 0; y < used.h; y++)
+        for (int x = 0; x < used.w; x++) {
+            double x0 = window->left + x * sx, y0 = window->top + 2 * y * sy;
+            Rgb upper = mean_color(picture, state->wipe, x0, y0, x0 + sx, y0 + sy);
+            Rgb lower = mean_color(picture, state->wipe, x0, y0 + sy, x0 + sx, y0 + 2 * sy);
+            if (cells->color)
+                cells_put(cells, used.x + x, used.y + y, 0x2580,
+                          (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
+            else
+                cells_put(cells, used.x + x, used.y + y, shade_of(rgb_mix(upper, lower, 0.5)),
+                          cell_style(INK_DEFAULT));
+        }
+}
+
+/* A sign over the picture, on the colour that is there. */
+static void draw_sign(Cells *cells, Area used, const Window *window, double grid_x, double grid_y,
+                      const State *state, uint32_t glyph, Ink ink) {
+    double column = ((double)state->scene.ny - grid_y - window->left) / window->w * used.w;
+    double row = ((double)state->scene.nx - grid_x - window->top) / window->h * used.h;
+    int x = used.x + (int)floor(column), y = used.y + (int)floor(row);
+    if (column < 0 || row < 0 || x >= used.x + used.w || y >= used.y + used.h)
+        return;
+    Ink paper = cells_at(cells, x, y)->style.paper;
+    cells_erase(cells, (Area){x, y, 1, 1}, paper);
+    cells_put(cells, x, y, glyph,
+              (CellStyle){.ink = ink,
+                          .paper = paper,
+                          .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
+}
+
+Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
+    Window window = window_of(state);
+    Area used = fit(area, &window);
+    draw_pixels(cells, used, picture, state, &window);
+    const Grid *grid = &state->scene.grid;
+    if (state->scene.has_rig)
+        draw_sign(cells, used, &window, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
+                  -grid->y_min_m / (grid->y_max_m - grid->y_min_m) * grid->ny, state, 0x25b2,
+                  INK_RGB | 0xffffff);
+    if (state->cursor_shown)
+        draw_sign(cells, used, &window, (double)state->cursor_x + 0.5,
+                  (double)state->cursor_y + 0.5, state, 0x253c, INK_RGB | 0xffd866);
+    if (state->pinned)
+        draw_sign(cells, used, &window, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5,
+                  state, 0x25c6, INK_RGB | 0xff5fd2);
+    return used;
+}
+
+bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y) {
+    if (x < used.x || y < used.y || x >= used.x + used.w || y >= used.y + used.h)
+        return false;
+    Window window = window_of(state);
+    double column = window.left + (x - used.x + 0.5) / used.w * window.w;
+    double row = window.top + (y - used.y + 0.5) / used.h * window.h;
+    *cell_x = (int64_t)floor((double)state->scene.nx - row);
+    *cell_y = (int64_t)floor((double)state->scene.ny - column);
+    return *cell_x >= 0 && *cell_y >= 0 && *cell_x < state->scene.nx && *cell_y < state->scene.ny;
+}
+
+/* ---- as a panel ------------------------------------------------------------------------------ */
+
+static int bev_want(const Show *show, int width) {
+    const SceneFacts *scene = &show->state->scene;
+    double ratio = scene->ny > 0 ? (double)scene->nx / (double)scene->ny : 1;
+    return 3 + (int)ceil(width * ratio / 2);
+}
+
+/* Metres at the edges, and what the colours mean. */
+static void scale_text(const Show *show, char *text, size_t size) {
+    const State *state = show->state;
+    const Grid *grid = &state->scene.grid;
+    const BevPicture *picture = show->picture;
+    char range[96] = "";
+    if (picture->colormap)
+        snprintf(range, sizeof range, ", %.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
+                 picture->difference ? "" : views[picture->view].unit,
+                 picture->locked ? " (locked)" : "");
+    if (state->scene.has_rig)
+        snprintf(text, size, "x %.0f to %.0f m up, y %.0f to %.0f m left%s", grid->x_min_m,
+                 grid->x_max_m, grid->y_min_m, grid->y_max_m, range);
+    else
+        snprintf(text, size, "%lld x %lld cells%s", (long long)state->scene.nx,
+                 (long long)state->scene.ny, range);
+}
+
+/* What is known of the cell under the cursor; NULL-like "" when nothing is probed. */
+static void probe_text(const Show *show, int w, char *text, size_t size) {
+    const LiveProbe *probe = &show->live->probe;
+    int64_t nx = show->state->scene.nx;
+    text[0] = '\0';
+    if (probe->cell < 0 || nx <= 0)
+        return;
+    char value[32], truth[32];
+    snprintf(value, sizeof value, isfinite(probe->value) ? "%.4g" : "n/a", probe->value);
+    snprintf(truth, sizeof truth, isfinite(probe->truth) ? "%.4g" : "n/a", probe->truth);
+    snprintf(text, size, "cell %lld, %lld: %lld points, norm %s, FP64 %s",
+             (long long)(probe->cell % nx), (long long)(probe->cell / nx), (long long)probe->points,
+             value, truth);
+    if (cells_width(text) > w)
+        snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
+}
+
+static void bev_draw(Cells *cells, Area area, const Show *show) {
+    const State *state = show->state;
+    char title[96], text[200];
+    snprintf(title, sizeof title, "BEV, %s",
+             state->compare == COMPARE_DIFFERENCE ? "difference from the baseline"
+                                                  : state->menu.views.names[state->view]);
+    snprintf(text, sizeof text, state->compare == COMPARE_WIPE ? "%s | %s" : "%s%s",
+             state->compare == COMPARE_WIPE ? state->job.baseline.variant->title : "",
+             state->compare == COMPARE_WIPE ? state->job.choice.variant->title : "");
+    area = panel_title(cells, area, title, text);
+    if (!show->picture || !show->picture->ready) {
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+                   show->picture && show->picture->reason[0] ? show->picture->reason : "n/a");
+        return;
+    }
+    Area picture = area;
+    picture.h -= 2;
+    Area used = bev_cells_draw(cells, picture, show->picture, state);
+    int y = used.y + used.h;
+    scale_text(show, text, sizeof text);
+    if (cells_width(text) <= area.w)
+        cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
+    probe_text(show, area.w, text, sizeof text);
+    if (cells_width(text) <= area.w)
+        cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
+}
+
+const DashPanel bev_panel = {"bev", 6, 10, bev_want, bev_draw};

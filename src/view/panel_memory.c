@@ -1,0 +1,195 @@
+/* Working set versus L2: what the operator touches, and whether it stays in a cache. */
+#include "src/view/panel.h"
+
+#include "kernels/regime.h"
+#include "src/model/gpus.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TENSORS = 4, MAX_CACHES = 4 };
+
+static const struct {
+    const char *name;
+    Ink ink;
+    uint32_t texture;
+} tensors[TENSORS] = {{"features", INK_FEATURES, 0x2588},
+                      {"depth", INK_DEPTH, 0x2593},
+                      {"indices", INK_INDEX, 0x2592},
+                      {"output", INK_OUTPUT, 0x2591}};
+
+/* Bilinear weights are read along with the indices. */
+static void footprint_segments(const BevFootprint *f, Segment segments[TENSORS]) {
+    double bytes[TENSORS] = {f->feat, f->depth, f->index + f->weight, f->out};
+    for (int i = 0; i < TENSORS; i++)
+        segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
+}
+
+static void traffic_segments(const BevTraffic *t, Segment segments[TENSORS]) {
+    double bytes[TENSORS] = {t->feat, t->depth, t->index + t->weight, t->out_read + t->out_write};
+    for (int i = 0; i < TENSORS; i++)
+        segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
+}
+
+static double total(const Segment segments[TENSORS]) {
+    double sum = 0;
+    for (int i = 0; i < TENSORS; i++)
+        sum += segments[i].value;
+    return sum;
+}
+
+/* ---- the figures
+ * --------------------------------------------------------------------------------- */
+
+/* In one unit, so that the columns can be compared. */
+static void megabytes(double bytes, char *text, size_t size) {
+    snprintf(text, size, bytes < 9.995e6 ? "%.2f MB" : "%.1f MB", bytes / 1e6);
+}
+
+static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
+                                        {"features", 10, 1, false}, {"depth", 9, 1, false},
+                                        {"indices", 9, 1, false},   {"output", 9, 1, false}};
+
+static void figure_row(Table *table, Cells *cells, const char *name, const Segment *segments) {
+    char text[32];
+    table->style = cell_style(INK_TEXT);
+    table_cell(table, cells, 0, name);
+    megabytes(total(segments), text, sizeof text);
+    table->style = cell_bold(INK_TITLE);
+    table_cell(table, cells, 1, text);
+    for (int i = 0; i < TENSORS; i++) {
+        megabytes(segments[i].value, text, sizeof text);
+        table->style = cell_style(tensors[i].ink);
+        table_cell(table, cells, 2 + i, text);
+    }
+    table->y++;
+}
+
+/* Over each column the colour, or texture, that stands for it in the bars. */
+static void draw_keys(const Table *table, Cells *cells) {
+    for (int i = 0; i < TENSORS; i++)
+        if (table_has(table, 2 + i)) {
+            int end = table->x[2 + i] + figure_columns[2 + i].width;
+            cells_put(cells, end - cells_width(tensors[i].name) - 2, table->y - 1,
+                      cells->color ? 0x25a0 : tensors[i].texture, cell_style(tensors[i].ink));
+        }
+}
+
+/* ---- the caches
+ * ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *name;
+    double bytes; /* NaN: unknown */
+} Cache;
+
+/* This device, the two of the published figures, and the GPU that the user picked. */
+static int list_caches(const Show *show, Cache caches[MAX_CACHES]) {
+    const LiveDevice *device = &show->live->device;
+    const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
+    const Gpu *picked = &gpus[show->state->gpu];
+    caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
+                        device->l2_bytes.source ? device->l2_bytes.value : NAN};
+    caches[1] = (Cache){a6000->title, a6000->l2_bytes};
+    caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
+    if (picked == a6000 || picked == pro6000)
+        return 3;
+    caches[3] = (Cache){picked->title, picked->l2_bytes};
+    return 4;
+}
+
+static Ink regime_ink(BevRegime regime) {
+    return regime == REGIME_RESIDENT ? INK_GOOD : regime == REGIME_CONTESTED ? INK_WARN : INK_BAD;
+}
+
+enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
+
+/* The bar's full width is 1.6 times the cache, so that what is too large can be seen to be. */
+static void draw_against(Cells *cells, int x, int y, int w, const Segment *segments,
+                         double l2_bytes) {
+    draw_stack(cells, x, y, w, segments, TENSORS, 1.6 * l2_bytes, l2_bytes);
+}
+
+static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
+    char text[64];
+    cells_text(cells, area.x, area.y, NAME_W - 8, cell_style(INK_TEXT), cache->name);
+    if (isnan(cache->bytes)) {
+        cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), "n/a");
+        return;
+    }
+    snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
+    cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), text);
+    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
+    BevRegime regime = bev_regime(total(segments), cache->bytes);
+    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
+    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_TEXT), text);
+    cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
+               bev_regimes[regime].name);
+}
+
+static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
+    if (isnan(cache->bytes))
+        return;
+    char text[64];
+    cells_text_right(cells, area.x, area.y, NAME_W - 1, cell_style(INK_MUTED), "gathered");
+    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
+    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
+    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_MUTED), text);
+}
+
+/* What the class means for the choice of a kernel, for the GPU that the user picked or has. */
+static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
+    static const char *const advice[REGIME_COUNT] = {
+        [REGIME_RESIDENT] = "stays in the cache: loads are cheap, occupancy decides",
+        [REGIME_CONTESTED] = "may be evicted: keep the output out of the cache",
+        [REGIME_STREAMING] = "read from memory: wide tiles, read indices once"};
+    if (isnan(cache->bytes))
+        return;
+    char text[128];
+    snprintf(text, sizeof text, "%s: %s", cache->name, advice[bev_regime(footprint, cache->bytes)]);
+    if (cells_width(text) <= area.w)
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
+}
+
+static int memory_want(const Show *show, int width) {
+    (void)width;
+    Cache caches[MAX_CACHES];
+    return 4 + 2 * list_caches(show, caches) + 2;
+}
+
+static void memory_draw(Cells *cells, Area area, const Show *show) {
+    const LiveMemory *memory = &show->live->memory;
+    int full = memory_want(show, area.w);
+    area = panel_title(cells, area, "Working set versus L2", "model, from shapes");
+    if (!memory->known) {
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
+        return;
+    }
+    Segment footprint[TENSORS], gather[TENSORS];
+    footprint_segments(&memory->footprint, footprint);
+    traffic_segments(&memory->gather, gather);
+    Table table;
+    table_begin(&table, cells, area, figure_columns, 6);
+    draw_keys(&table, cells);
+    figure_row(&table, cells, "footprint", footprint);
+    figure_row(&table, cells, "gathered", gather);
+    Cache caches[MAX_CACHES];
+    int count = list_caches(show, caches), left = area.h - 3;
+    bool tall = left >= 2 * count;
+    Area line = {area.x, table.y, area.w, 1};
+    bool airy = area.h + 1 >= full;
+    line.y += airy;
+    for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
+        draw_cache(cells, line, &caches[i], footprint);
+        if (tall) {
+            line.y++;
+            draw_gather(cells, line, &caches[i], gather);
+        }
+    }
+    if (line.y < area.y + area.h)
+        draw_meaning(cells, line, isnan(caches[0].bytes) ? &caches[1] : &caches[0],
+                     total(footprint));
+}
+
+const DashPanel memory_panel = {"working set versus L2", 4, 7, memory_want, memory_draw};

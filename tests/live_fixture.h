@@ -1,0 +1,175 @@
+/* A state and figures for tests of the display: made up, always the same, and independent of which
+ * kernels this build has. */
+#ifndef BEV_LIVE_FIXTURE_H
+#define BEV_LIVE_FIXTURE_H
+
+#include "src/model/live.h"
+#include "src/view/bev_picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALL_DTYPES = (1u << BEV_DTYPE_COUNT) - 1, ALL_ALIGNS = (1u << BEV_ALIGN_COUNT) - 1 };
+
+#define RUNG(stem, label, same, wrong)                                                             \
+    {                                                                                              \
+        .name = stem, .title = label, .where = BEV_CUDA, .dtypes = ALL_DTYPES,                     \
+        .aligns = ALL_ALIGNS, .deterministic = same, .wrong_on_purpose = wrong                     \
+    }
+
+static const BevVariant fixture_rungs[] = {
+    RUNG("race", "race", false, true),
+    RUNG("atomic", "atomic", false, false),
+    RUNG("block_atomic", "block atomic", false, false),
+    RUNG("v2_chw", "V2 NCHW", true, false),
+    RUNG("v2", "V2", true, false),
+    RUNG("v2_do", "V2+DO", true, false),
+    RUNG("v3_small_l2", "V3 small L2", true, false),
+    RUNG("v3", "V3", true, false),
+    RUNG("v4", "V4", true, false),
+};
+enum { FIXTURE_RUNGS = sizeof fixture_rungs / sizeof *fixture_rungs, FIXTURE_V2 = 4 };
+
+static const char *const fixture_scenes[] = {"small",   "canonical",    "large",  "xlarge",
+                                             "highway", "intersection", "parking"};
+static const char *const fixture_cameras[] = {"front-left", "front", "front-right",
+                                              "back-left",  "back",  "back-right"};
+
+static inline StateMenu fixture_menu(void) {
+    StateMenu menu = {.scenes = {fixture_scenes, 7}, .config_count = 4, .where = 3};
+    bev_picture_menus(&menu);
+    return menu;
+}
+
+static inline SceneFacts fixture_scene(void) {
+    SceneFacts scene = {.name = "canonical",
+                        .title = "An intersection",
+                        .nx = 200,
+                        .ny = 200,
+                        .channels = 80,
+                        .has_rig = true,
+                        .has_world = true,
+                        .aligns = ALL_ALIGNS,
+                        .camera_count = 6,
+                        .grid = {-54, 54, -54, 54, -10, 10, 200, 200}};
+    for (int i = 0; i < 6; i++)
+        snprintf(scene.cameras[i], sizeof scene.cameras[i], "%s", fixture_cameras[i]);
+    return scene;
+}
+
+static inline State fixture_state(int columns, int rows) {
+    StateMenu menu = fixture_menu();
+    State state;
+    state_init(&state, &menu, 1);
+    SceneFacts scene = fixture_scene();
+    state.job.choice = (Choice){&fixture_rungs[FIXTURE_RUNGS - 1], BEV_FP16, BEV_NEAREST};
+    state.job.baseline = (Choice){&fixture_rungs[FIXTURE_V2], BEV_FP16, BEV_NEAREST};
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
+    state.baseline_pinned = true;
+    state.job.time_s = 3.2;
+    return state;
+}
+
+static inline void fixture_kernels(LiveData *live) {
+    static const double medians_us[] = {41.2, 118.4, 86.1, 132.5, 36.9, 77.0, 63.4, 58.8, 11.04};
+    live->kernel_count = FIXTURE_RUNGS;
+    for (int i = 0; i < FIXTURE_RUNGS; i++) {
+        LiveKernel *kernel = &live->kernels[i];
+        double us = medians_us[i];
+        kernel->variant = &fixture_rungs[i];
+        kernel->median_us = reading(us, SOURCE_MEASURED);
+        kernel->p95_us = reading(us * 1.03, SOURCE_MEASURED);
+        kernel->p99_us = reading(us * 1.09, SOURCE_MEASURED);
+        kernel->effective_gbps = reading(45e3 / us, SOURCE_MEASURED);
+        kernel->registers = reading(32 + 4 * i, SOURCE_MEASURED);
+        for (int k = 0; k < 40; k++)
+            live_remember(kernel, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0));
+    }
+    live->kernels[2].median_us.stale = true;
+    live->kernels[3].median_us = reading(132.5, SOURCE_RECORDED);
+    live->kernels[3].p95_us = live->kernels[3].p99_us = (Reading){0};
+    live->kernels[6].unsettled = true;
+    live->kernels[0] =
+        (LiveKernel){.variant = &fixture_rungs[0], .skipped = "loses updates: shown in lesson 3"};
+    live->baseline_us = reading(36.9, SOURCE_MEASURED);
+}
+
+static inline void fixture_accuracy(LiveData *live) {
+    static const double max_abs[BEV_DTYPE_COUNT] = {3.8e-7, 4.9e-4, 3.7e-3, 2.1e-2, 0.19};
+    for (int i = 0; i < BEV_DTYPE_COUNT - 1; i++)
+        live->accuracy[i] = (LiveAccuracy){.source = SOURCE_MEASURED,
+                                           .gate_a = LIVE_PASS,
+                                           .gate_b = LIVE_PASS,
+                                           .gate_c = LIVE_PASS,
+                                           .atol_1e2 = max_abs[i] <= 1e-2 ? LIVE_PASS : LIVE_FAIL,
+                                           .max_abs = max_abs[i],
+                                           .rel_l2 = max_abs[i] / 3,
+                                           .cosine = 1 - max_abs[i] * max_abs[i],
+                                           .worst_cell = 100 * 200 + 104};
+}
+
+static inline void fixture_intervals(LiveIntervals *intervals) {
+    static const int64_t counts[] = {600, 1200, 2900, 6900, 3500, 640, 150, 34, 4};
+    static const int64_t points[] = {600, 3000, 16200, 77319, 69500, 26000, 11200, 4100, 1100};
+    *intervals = (LiveIntervals){.known = true,
+                                 .stats = {209019, 15928, 40000, 12, 20, 64, 352, 100 * 200 + 104}};
+    for (int i = 0; i < 9; i++) {
+        intervals->intervals[i] = counts[i];
+        intervals->points[i] = points[i];
+    }
+}
+
+static inline LiveData fixture_live(const State *state) {
+    LiveData live;
+    live_init(&live);
+    live.serial = state->job.serial;
+    live.job = state->job;
+    live.fps = reading(62, SOURCE_MEASURED);
+    live.device = (LiveDevice){.name = "NVIDIA H200",
+                               .driver = "580.159",
+                               .where = BEV_CUDA,
+                               .clock_mhz = reading(1980, SOURCE_MEASURED),
+                               .temperature_c = reading(41, SOURCE_MEASURED),
+                               .power_w = reading(132, SOURCE_MEASURED),
+                               .power_limit_w = reading(700, SOURCE_MEASURED),
+                               .throttle = "none",
+                               .l2_bytes = reading(60 << 20, SOURCE_MEASURED),
+                               .ceiling_gbps = reading(4300, SOURCE_MEASURED)};
+    live.memory = (LiveMemory){
+        .known = true,
+        .footprint = {.feat = 0.676e6, .depth = 0.498e6, .index = 2.636e6, .out = 6.4e6},
+        .gather = {.feat = 33.44e6, .depth = 0.418e6, .index = 2.508e6, .out_write = 12.8e6}};
+    fixture_kernels(&live);
+    fixture_accuracy(&live);
+    fixture_intervals(&live.intervals);
+    static const double stages_us[STAGE_COUNT] = {5200, 0, 410, 96, 11.04, 1890, 2300};
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (stages_us[i] > 0)
+            live.stages_us[i] = reading(stages_us[i], SOURCE_MEASURED);
+    return live;
+}
+
+/* Two streets that cross, as anybody can check with their eyes. */
+static inline bool fixture_picture(BevPicture *picture, Err *err) {
+    *picture = (BevPicture){.ready = true, .view = VIEW_COLOR};
+    if (!image_init(&picture->image, 200, 200, err))
+        return false;
+    for (int y = 0; y < 200; y++)
+        for (int x = 0; x < 200; x++) {
+            bool road = abs(x - 100) < 14 || abs(y - 100) < 14;
+            bool line = (abs(x - 100) < 1 && y / 6 % 2) || (abs(y - 100) < 1 && x / 6 % 2);
+            bool car = abs(x - 107) < 4 && abs(y - 60) < 8;
+            double far = hypot(x - 100, y - 100) / 140;
+            Rgb color = car    ? (Rgb){220, 60, 60}
+                        : line ? (Rgb){240, 240, 220}
+                        : road ? (Rgb){110, 112, 118}
+                               : (Rgb){52, 104, 60};
+            image_set(&picture->image, x, y, rgb_mix(color, (Rgb){20, 23, 28}, far));
+        }
+    return true;
+}
+
+#endif
