@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Writes a scene for bevscope from NumPy arrays or PyTorch tensors. NumPy is all it needs.
+
+BEVDet, in LSSViewTransformer.view_transform_core, with the rig (any alignment can then be tried):
+
+    from export_scene import export_scene
+    export_scene("net.npz", depth, feat.permute(0, 1, 3, 4, 2),      # (1, N, D, h, w), (1, N, h, w, C)
+                 cam2imgs[0], sensor2egos[0],                        # (N, 3, 3), (N, 4, 4)
+                 image_size=self.input_size,                         # (H, W) of the network input
+                 resize=post_rots[0, 0, 0, 0], crop=-post_trans[0, 0, :2],
+                 depth_range=self.grid_config["depth"],
+                 grid=[self.grid_config[axis] for axis in "xyz"])
+
+or, in voxel_pooling_v2, with the very arrays that its kernel reads:
+
+    export_ranks("net.npz", depth, feat, ranks_depth, ranks_feat, ranks_bev,
+                 interval_starts, interval_lengths, bev_feat_shape)
+
+CUDA-BEVFusion: camera_intrinsics[:, :3, :3] and camera2lidar go in place of cam2imgs and
+sensor2egos (the picture is then in the frame of the lidar), xbound, ybound, zbound are the rows of
+`grid` and dbound is `depth_range`. Its feature (N, h, w, C) and depth (N, D, h, w) fit as they are.
+
+Then: bevscope snapshot net.npz -o net.png --view norm
+
+One resize and one crop serve all cameras; flips and rotations of the image, or of the BEV, are not
+in the format: export with test-time augmentation.
+"""
+import sys
+
+import numpy as np
+
+
+def to_numpy(array):
+    """An array or a tensor, wherever it lives, as a C-ordered NumPy array."""
+    if hasattr(array, "detach"):  # PyTorch; bfloat16 has no NumPy type
+        array = array.detach().cpu()
+        if str(array.dtype) == "torch.bfloat16":
+            array = array.float()
+        array = array.numpy()
+    return np.ascontiguousarray(array)
+
+
+def tensors(depth, feat):
+    """depth (camera, D, h, w) and feat (camera, h, w, C), a batch of one left out."""
+    pair = []
+    for name, array in ("depth", depth), ("feat", feat):
+        array = to_numpy(array)
+        if array.ndim == 5 and len(array) == 1:
+            array = array[0]
+        if array.ndim != 4:
+            raise ValueError(f"{name}: shape {array.shape}, must have four axes (one sample)")
+        pair.append(array if array.dtype == np.float16 else array.astype(np.float32))
+    depth, feat = pair
+    if depth.shape[:1] + depth.shape[2:] != feat.shape[:3]:
+        raise ValueError(f"depth {depth.shape} (camera, D, h, w) and feat {feat.shape} "
+                         "(camera, h, w, C) disagree: are the channels last?")
+    return {"depth": depth, "feat": feat}
+
+
+def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, crop, depth_range,
+                 grid):
+    """Tensors and the rig they were made with.
+
+    intrinsics (camera, 3, 3) in pixels of the camera's own image; cam2ego (camera, 4, 4) in metres;
+    image_size (H, W) of the network input; resize and crop (x, y) lead from the camera's image to it:
+    u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of (lower, upper,
+    cell), with a single cell in z.
+    """
+    np.savez(path, **tensors(depth, feat),
+             intrinsics=to_numpy(intrinsics).astype(np.float64),
+             cam2ego=to_numpy(cam2ego).astype(np.float64),
+             image_size=np.asarray(image_size, np.int64),
+             resize=np.float64(resize),
+             crop=to_numpy(crop).astype(np.float64),
+             depth_range=np.asarray(depth_range, np.float64),
+             grid=np.asarray(grid, np.float64))
+
+
+def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
+                 interval_lengths, bev_shape, weights=None):
+    """Tensors and the five index arrays, under BEVDet's names; bev_shape (ny, nx) or BEVDet's
+    (1, 1, ny, nx, C)."""
+    arrays = dict(ranks_depth=ranks_depth, ranks_feat=ranks_feat, ranks_bev=ranks_bev,
+                  interval_starts=interval_starts, interval_lengths=interval_lengths)
+    arrays = {name: to_numpy(array).astype(np.int32) for name, array in arrays.items()}
+    if weights is not None:
+        arrays["weights"] = to_numpy(weights).astype(np.float32)
+    np.savez(path, **tensors(depth, feat), **arrays, bev_shape=np.asarray(bev_shape, np.int64))
+
+
+def demo(path):
+    """Two cameras, forward and backward, that see a wall 10 m away: something to try bevscope on."""
+    cameras, bins, h, w, channels = 2, 40, 8, 22, 16
+    depth = np.full((cameras, bins, h, w), 0.1 / bins, np.float32)
+    depth[:, 18] += 0.9  # 1 + 18 * 0.5 = 10 m
+    feat = np.zeros((cameras, h, w, channels), np.float32)
+    feat[..., 0] = np.linspace(0, 1, w)  # from left to right
+    feat[1, ..., 1] = 1
+    intrinsics = np.tile(np.array([[400.0, 0, 352], [0, 400, 128], [0, 0, 1]]), (cameras, 1, 1))
+    cam2ego = np.zeros((cameras, 4, 4))
+    cam2ego[:, 3, 3] = 1
+    for camera, yaw in enumerate((0, np.pi)):
+        c, s = np.cos(yaw), np.sin(yaw)
+        # columns: where the camera's right, down and forward axes point in the ego frame
+        cam2ego[camera, :3, :3] = [[s, 0, c], [-c, 0, s], [0, -1, 0]]
+        cam2ego[camera, :3, 3] = [1.5 * c, 1.5 * s, 1.5]
+    export_scene(path, depth, feat, intrinsics, cam2ego, image_size=(256, 704), resize=1.0,
+                 crop=(0, 0), depth_range=(1, 21, 0.5),
+                 grid=[(-25.6, 25.6, 0.4), (-25.6, 25.6, 0.4), (-5, 5, 10)])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: export_scene.py OUT.npz   (writes a small demo scene)")
+    demo(sys.argv[1])
