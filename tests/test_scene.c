@@ -1,0 +1,156 @@
+/* Where scenes come from: configurations, samples, files by their content, and names that nobody
+ * knows. */
+#include "src/model/config.h"
+#include "src/model/scene.h"
+#include "tests/tap.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/bevscope-scene-XXXXXX";
+
+static const char text[] =
+    "{\"bevscope\": 1, \"frustum\": {\"image_px\": [1600, 900], \"resize\": 0.44,\n"
+    "  \"crop_px\": [0, 140], \"input_px\": [704, 256], \"features\": [8, 4], \"depth_m\": [1, 60, "
+    "4]},\n"
+    " \"grid\": {\"x_m\": [-54, 54], \"y_m\": [-54, 54], \"z_m\": [-10, 10], \"cells\": [20, "
+    "20]},\n"
+    " \"cameras\": [{\"name\": \"front\", \"focal_px\": 1266, \"center_px\": [816, 492],\n"
+    "   \"position_m\": [1.7, 0.02, 1.51]}],\n"
+    " \"world\": {\"ground\": {\"class\": \"terrain\", \"color\": [0, 0, 0]}, \"patches\": [],\n"
+    "   \"solids\": []}}\n";
+
+static const char *in_folder(const char *name) {
+    static char paths[8][128];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof *paths, "%s/%s", folder, name);
+    return path;
+}
+
+static void put(const char *name, const char *content) {
+    FILE *file = fopen(in_folder(name), "w");
+    fputs(content, file);
+    fclose(file);
+}
+
+static char line[800];
+
+static bool load(const char *name, Scene *scene) {
+    Err err = {0};
+    line[0] = '\0';
+    bool ok = scene_load(name, scene, &err);
+    if (!ok)
+        err_line(&err, line, sizeof line);
+    return ok;
+}
+
+static void refuses(const char *name, const char *words) {
+    Scene scene;
+    bool ok = !load(name, &scene) && strstr(line, words) && !strchr(line, '\n');
+    if (!tap_ok(ok, "%s: %s", name, words))
+        tap_note("got: %s", line[0] ? line : "accepted");
+    scene_free(&scene);
+}
+
+static void test_configs(void) {
+    for (int i = 0; i < config_count; i++) {
+        Scene scene;
+        const Config *config = &configs[i];
+        bool ok = load(config->name, &scene);
+        tap_ok(ok && strcmp(scene.name, config->name) == 0 && scene.channels == config->channels &&
+                   scene.shape.channels == config->channels &&
+                   scene.shape.feat_w == config->feat_w && scene.shape.nx == config->cells &&
+                   scene.rig.frustum.depth_step_m == config->depth_step_m && scene.has_world,
+               "%s: the flagship's world at that size", config->name);
+        scene_free(&scene);
+    }
+}
+
+static void test_names(void) {
+    SceneName names[64];
+    size_t count = scene_names(names, 64);
+    bool configs_first = count == (size_t)config_count + 2;
+    for (int i = 0; configs_first && i < config_count; i++)
+        configs_first = names[i].is_config && strcmp(names[i].name, configs[i].name) == 0;
+    tap_ok(configs_first, "the configurations, in their order");
+    tap_ok(count == (size_t)config_count + 2 && !names[config_count].is_config &&
+               strcmp(names[config_count].name, "corner") == 0 &&
+               strcmp(names[config_count + 1].name, "intersection") == 0,
+           "then the samples, by name; no hidden file, no other suffix");
+    tap_ok(scene_names(names, 3) == 3, "at most as many as there is room for");
+}
+
+static void test_sources(void) {
+    Scene scene;
+    tap_ok(load("corner", &scene) && strcmp(scene.name, "corner") == 0 && scene.channels == 80,
+           "a sample by its name");
+    scene_free(&scene);
+    tap_ok(load(in_folder("samples/corner.json"), &scene) && strcmp(scene.name, "corner") == 0,
+           "a file by its path");
+    scene_free(&scene);
+    put("world.npz", text);
+    tap_ok(load(in_folder("world.npz"), &scene) && scene.has_world, "JSON under another suffix");
+    scene_free(&scene);
+    chdir(folder);
+    put("plain", text);
+    tap_ok(load("plain", &scene) && strcmp(scene.name, "plain") == 0,
+           "a file in this folder, without suffix");
+    scene_free(&scene);
+    put("canonical", "not this one");
+    tap_ok(load("canonical", &scene) && scene.shape.nx == 200, "a configuration comes first");
+    scene_free(&scene);
+    put("archive.json", "PK\3\4 and no more");
+    refuses("archive.json", "truncated zip");
+    put("empty", "");
+    refuses("empty", "line 1, column 0");
+    refuses("./canonical", "line 1");
+    chdir("/");
+}
+
+static void test_unknown(void) {
+    refuses("canonicla", "the nearest known is \"canonical\" (bevscope --list");
+    refuses("cornre", "the nearest known is \"corner\"");
+    refuses("/nowhere/scene.npz", "neither a file nor a known scene");
+    refuses("", "neither a file nor a known scene");
+    refuses("../samples/corner", "neither a file nor a known scene");
+    refuses("/dev/zero", "not a regular file");
+    refuses(folder, "not a regular file");
+    chmod(in_folder("plain"), 0);
+    if (geteuid() != 0)
+        refuses(in_folder("plain"), "Permission denied");
+    mkfifo(in_folder("pipe"), 0666);
+    refuses(in_folder("pipe"), "not a regular file");
+}
+
+int main(void) {
+    if (!mkdtemp(folder))
+        return tap_skip_all("no temporary folder");
+    setenv("BEVSCOPE_DATA", folder, 1);
+    mkdir(in_folder("samples"), 0777);
+    put("samples/corner.json", text);
+    put("samples/intersection.json", text);
+    put("samples/.hidden.json", text);
+    put("samples/export.py", "");
+    test_configs();
+    test_names();
+    test_sources();
+    test_unknown();
+    static const char *const files[] = {
+        "samples/corner.json",
+        "samples/intersection.json",
+        "samples/.hidden.json",
+        "samples/export.py",
+        "samples",
+        "world.npz",
+        "plain",
+        "canonical",
+        "archive.json",
+        "empty",
+        "pipe",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        remove(in_folder(files[i]));
+    tap_ok(rmdir(folder) == 0, "the folder is empty at the end");
+    return tap_done();
+}
