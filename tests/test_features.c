@@ -8,7 +8,7 @@
 #include <math.h>
 #include <omp.h>
 
-/* ---- the embedding --------------------------------------------------------------------------- */
+/* ---- the embedding -------------------------------------------------------------------------- */
 
 static Embedding embedding_of(int64_t channels, uint64_t seed) {
     Err err = {0};
@@ -58,8 +58,7 @@ static void test_embedding(int64_t channels) {
     embedding_free(NULL);
 }
 
-/* ---- depth ------------------------------------------------------------------------------------
- */
+/* ---- depth ---------------------------------------------------------------------------------- */
 
 static Features render_with(const Scene *scene, double temperature, double time_s, SubRays rays,
                             CameraViews *views) {
@@ -206,8 +205,7 @@ static void test_temperature(const Scene *scene, const Features *plain) {
     }
 }
 
-/* ---- sky, threads, views ----------------------------------------------------------------------
- */
+/* ---- sky, threads, views -------------------------------------------------------------------- */
 
 static void test_sky(const Scene *toy) {
     Scene scene = *toy;
@@ -282,8 +280,7 @@ static void test_views(const Scene *scene, const CameraViews *coarse) {
     camera_views_free(&views);
 }
 
-/* ---- pooled and decoded -------------------------------------------------------------------------
- */
+/* ---- pooled and decoded --------------------------------------------------------------------- */
 
 typedef struct {
     int64_t cells;

@@ -14,7 +14,7 @@ static bool near3(const double a[3], double x, double y, double z) {
     return near(a[0], x, 1e-12) && near(a[1], y, 1e-12) && near(a[2], z, 1e-12);
 }
 
-/* ---- conventions ----------------------------------------------------------------------------- */
+/* ---- conventions ---------------------------------------------------------------------------- */
 
 /* Column 0: right, 1: down, 2: forward. */
 static void column(const Camera *camera, int which, double out[3]) {
@@ -64,8 +64,7 @@ static void test_frustum(void) {
     tap_ok(frustum_depth_bins(&f) == 0, "none up to NaN");
 }
 
-/* ---- against explicit matrices ----------------------------------------------------------------
- */
+/* ---- against explicit matrices -------------------------------------------------------------- */
 
 static void invert(const double m[9], double out[9]) {
     double det = 0;
@@ -143,8 +142,7 @@ static void test_yaw_error(void) {
            "1 degree of yaw moves a point 0.17 m at 10 m, 0.87 m at 50 m");
 }
 
-/* ---- what is refused ---------------------------------------------------------------------------
- */
+/* ---- what is refused ------------------------------------------------------------------------ */
 
 typedef struct {
     const char *name, *path;

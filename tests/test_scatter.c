@@ -6,7 +6,6 @@
 #include "tests/tap.h"
 
 #include <math.h>
-#include <omp.h>
 
 static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
     Err err = {0};
@@ -15,8 +14,7 @@ static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
     return map;
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------
- */
+/* ---- sizes ---------------------------------------------------------------------------------- */
 
 /* Points of a real nuScenes calibration; the shipped rig is that vehicle's, rounded. */
 static const struct {
@@ -53,8 +51,7 @@ static void test_sizes(Scene *scene) {
     tap_ok(config_find("canonica") == NULL && config_find("") == NULL, "unknown sizes are unknown");
 }
 
-/* ---- every point -------------------------------------------------------------------------------
- */
+/* ---- every point ---------------------------------------------------------------------------- */
 
 typedef struct {
     const Rig *rig;
@@ -166,8 +163,7 @@ static void test_bilinear(const Scene *scene, BevAlign align, double offset) {
     scatter_free(&map);
 }
 
-/* ---- by hand -----------------------------------------------------------------------------------
- */
+/* ---- by hand -------------------------------------------------------------------------------- */
 
 /* The toy scene. Camera at (0, 0, 2), looking along x, f = 4, centre (2, 1); no resize, no crop.
  * Pixels u = 0, 2, 4 and v = 0, 2, so for depth d
@@ -234,7 +230,7 @@ static void test_edges(const Scene *toy) {
     }
 }
 
-/* ---- cameras, threads, nothing --------------------------------------------------------------- */
+/* ---- cameras, nothing - --------------------------------------------------------------------- */
 
 static void test_mask(const Scene *scene) {
     BevMap all = build(&scene->rig, BEV_NEAREST, UINT32_MAX), none, one;
@@ -263,34 +259,7 @@ static void test_mask(const Scene *scene) {
     scatter_free(&all);
 }
 
-static bool same_map(const BevMap *a, const BevMap *b) {
-    size_t points = (size_t)a->points * sizeof(int32_t),
-           runs = (size_t)a->intervals * sizeof(int32_t);
-    return a->points == b->points && a->intervals == b->intervals &&
-           memcmp(a->ranks_depth, b->ranks_depth, points) == 0 &&
-           memcmp(a->ranks_feat, b->ranks_feat, points) == 0 &&
-           memcmp(a->ranks_bev, b->ranks_bev, points) == 0 &&
-           memcmp(a->weights, b->weights, points) == 0 &&
-           memcmp(a->interval_starts, b->interval_starts, runs) == 0 &&
-           memcmp(a->interval_lengths, b->interval_lengths, runs) == 0;
-}
-
-static void test_threads(const Scene *scene) {
-    int usual = omp_get_max_threads();
-    omp_set_num_threads(1);
-    BevMap one = build(&scene->rig, BEV_BILINEAR, UINT32_MAX);
-    for (int threads = 2; threads <= 5; threads += 3) {
-        omp_set_num_threads(threads);
-        BevMap many = build(&scene->rig, BEV_BILINEAR, UINT32_MAX);
-        tap_ok(same_map(&one, &many), "%d threads build the map that one builds", threads);
-        scatter_free(&many);
-    }
-    omp_set_num_threads(usual);
-    scatter_free(&one);
-}
-
-/* ---- statistics ---------------------------------------------------------------------------------
- */
+/* ---- statistics ----------------------------------------------------------------------------- */
 
 static void test_stats(void) {
     int32_t cells[100], starts[100], lengths[100], next = 0;
@@ -322,8 +291,7 @@ static void test_stats(void) {
     free(bev);
 }
 
-/* ---- foreign maps -------------------------------------------------------------------------------
- */
+/* ---- foreign maps --------------------------------------------------------------------------- */
 
 /* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7: cells in any order are fine, shared ones are not. */
 typedef struct {
@@ -440,7 +408,6 @@ int main(void) {
     test_toy(toy);
     test_edges(toy);
     test_mask(flagship);
-    test_threads(flagship);
     test_sizes(flagship);
     test_stats();
     test_defects();
