@@ -22,7 +22,8 @@ enum {
     NEWS_MS = 200,       /* figures alone are handed over at most this often */
     FILE_CHECK_MS = 1000 /* whether the scene's file has changed */
 };
-static const double PATIENCE_MOVING_US = 8e3, PATIENCE_STILL_US = 1e6;
+static const double PATIENCE_MOVING_US = 50e3, PATIENCE_STILL_US = 1e6;
+static const double MOVING_REST = 9; /* moving: this many times as long no slice as one took */
 
 struct Engine {
     EngineOptions options;
@@ -44,12 +45,13 @@ struct Engine {
     State state; /* of the newest job */
     LiveData live;
     void *picture;
+    Err err; /* of live.problem */
     bool device_lost, has_frame, refined, news;
     uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
     LoadedScene *seen_scene; /* not owned: only compared */
     Choice seen_choice;
     const BuiltMap *seen_map;
-    double wish_ms, news_ms, file_ms, delivered_ms;
+    double wish_ms, news_ms, file_ms, delivered_ms, measure_ms;
     struct stat file;
     bool has_file;
 };
@@ -88,6 +90,7 @@ static void deliver(Engine *engine) {
         measure_fill(engine->measure, &engine->live);
     frame->live = engine->live;
     frame->loads = engine->loads;
+    frame->err = engine->err;
     frame->device_lost = engine->device_lost;
     frame->parts = frame_parts_keep(parts);
     frame->picture = shared_keep(engine->picture);
@@ -170,6 +173,7 @@ static void complain(Engine *engine, const Err *err) {
     char line[sizeof engine->live.problem + 1];
     err_line(err, line, (int)sizeof engine->live.problem);
     memcpy(engine->live.problem, line, sizeof engine->live.problem);
+    engine->err = *err;
     engine->device_lost = err->kind == ERR_DEVICE;
 }
 
@@ -303,11 +307,15 @@ static void check_file(Engine *engine) {
 static MeasureStep measure(Engine *engine, bool still) {
     Err err;
     bool failed;
+    double begun = now_ms();
+    if (!still && begun < engine->measure_ms)
+        return MEASURE_REST;
     MeasureStep step = measure_step(engine->measure, still ? PATIENCE_STILL_US : PATIENCE_MOVING_US,
                                     &failed, &err);
     if (failed)
         complain(engine, &err);
     engine->news |= step == MEASURE_NEWS;
+    engine->measure_ms = now_ms() + MOVING_REST * (now_ms() - begun);
     return step;
 }
 

@@ -16,7 +16,8 @@ typedef struct {
     uint64_t loads; /* grows with every scene that was loaded, the same one again included */
     FrameParts parts;
     void *picture;    /* what options.dress made of it; shared.h */
-    bool device_lost; /* live.problem is the end of this backend */
+    Err err;          /* what live.problem says in one line */
+    bool device_lost; /* that is the end of this backend */
 } EngineFrame;
 
 typedef struct {

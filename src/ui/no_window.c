@@ -1,0 +1,41 @@
+/* In place of window.c in builds without SDL. */
+#include "src/ui/window.h"
+
+#include <assert.h>
+
+const char *window_impossible(void) {
+    return "this program was built without SDL";
+}
+
+bool window_open(Window **window, const char *title, Err *err) {
+    (void)title;
+    *window = NULL;
+    return err_set(err, ERR_FAILED, "window", "configure it --with-sdl", "%s", window_impossible());
+}
+
+void window_close(Window *window) {
+    assert(!window);
+    (void)window;
+}
+
+bool window_draw(Window *window, const State *state, const LiveData *live,
+                 const ScenePicture *picture, Err *err) {
+    (void)state, (void)live, (void)picture;
+    return window_open(&window, NULL, err);
+}
+
+bool window_image(const Window *window, const State *state, const LiveData *live,
+                  const ScenePicture *picture, Image *image, Err *err) {
+    (void)window, (void)state, (void)live, (void)picture, (void)image;
+    return err_set(err, ERR_FAILED, "window", "", "%s", window_impossible());
+}
+
+WindowWord window_next(Window *window, const State *state, const LiveData *live, Event *event,
+                       int32_t *key) {
+    (void)window, (void)state, (void)live, (void)event, (void)key;
+    return WINDOW_NOTHING;
+}
+
+void window_fullscreen(Window *window, bool on) {
+    (void)window, (void)on;
+}

@@ -1,0 +1,366 @@
+#include "src/ui/window.h"
+
+#include <SDL.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { START_W = 1280, START_H = 860, CLICK_SLACK = 4 };
+
+typedef enum { DRAG_NONE, DRAG_PRESSED, DRAG_PAN, DRAG_WIPE } Drag;
+
+struct Window {
+    SDL_Window *window;
+    SDL_Renderer *renderer;
+    SDL_Texture *texture;
+    cairo_surface_t *surface;
+    int w, h; /* of texture and surface, pixels */
+    Drag drag;
+    double press_x, press_y, last_x, last_y; /* units */
+};
+
+/* ---- opening ------------------------------------------------------------------------------------
+ */
+
+static bool is_set(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value;
+}
+
+/* The offscreen and dummy drivers are for tests, which ask for them by name. */
+const char *window_impossible(void) {
+    if (is_set("SDL_VIDEODRIVER") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+        return NULL;
+    return "no display: neither DISPLAY nor WAYLAND_DISPLAY is set";
+}
+
+static bool sdl_failed(const char *what, Err *err) {
+    return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, SDL_GetError());
+}
+
+/* SDL falls back to drivers that show nothing. */
+static bool driver_shows(void) {
+    const char *driver = SDL_GetCurrentVideoDriver();
+    bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
+    return driver && (!silent || is_set("SDL_VIDEODRIVER"));
+}
+
+static bool start_sdl(Err *err) {
+    SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
+    SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
+    SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "0");
+    SDL_SetMainReady();
+    if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
+        return sdl_failed("cannot be opened", err);
+    if (driver_shows())
+        return true;
+    SDL_QuitSubSystem(SDL_INIT_VIDEO);
+    return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
+}
+
+/* Not larger than the screen. */
+static void start_size(int *w, int *h) {
+    SDL_Rect usable;
+    *w = START_W;
+    *h = START_H;
+    if (SDL_GetDisplayUsableBounds(0, &usable) < 0)
+        return;
+    *w = *w < usable.w ? *w : usable.w;
+    *h = *h < usable.h ? *h : usable.h;
+}
+
+static bool open_window(Window *window, const char *title, Err *err) {
+    int w, h;
+    start_size(&w, &h);
+    window->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, w, h,
+                                      SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+    if (!window->window)
+        return sdl_failed("cannot be opened", err);
+    SDL_SetWindowMinimumSize(window->window, SCENE_MIN_EDGE, SCENE_MIN_EDGE);
+    window->renderer = SDL_CreateRenderer(window->window, -1, 0);
+    if (!window->renderer)
+        window->renderer = SDL_CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
+    return window->renderer || sdl_failed("nothing can be drawn", err);
+}
+
+bool window_open(Window **out, const char *title, Err *err) {
+    *out = NULL;
+    if (!start_sdl(err))
+        return false;
+    Window *window = calloc(1, sizeof *window);
+    if (!window) {
+        SDL_QuitSubSystem(SDL_INIT_VIDEO);
+        return err_set(err, ERR_FAILED, "window", "", "out of memory");
+    }
+    if (!open_window(window, title, err)) {
+        window_close(window);
+        return false;
+    }
+    SDL_StartTextInput();
+    *out = window;
+    return true;
+}
+
+static void free_canvas(Window *window) {
+    if (window->texture)
+        SDL_DestroyTexture(window->texture);
+    cairo_surface_destroy(window->surface);
+    window->texture = NULL;
+    window->surface = NULL;
+}
+
+void window_close(Window *window) {
+    if (!window)
+        return;
+    free_canvas(window);
+    if (window->renderer)
+        SDL_DestroyRenderer(window->renderer);
+    if (window->window)
+        SDL_DestroyWindow(window->window);
+    free(window);
+    SDL_QuitSubSystem(SDL_INIT_VIDEO);
+}
+
+void window_fullscreen(Window *window, bool on) {
+    SDL_SetWindowFullscreen(window->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
+}
+
+/* ---- drawing
+ * -------------------------------------------------------------------------------------- */
+
+/* Size in pixels, and pixels a unit: above 1 on dense displays. */
+static double pixel_size(const Window *window, int *w, int *h) {
+    int window_w, window_h;
+    SDL_GetWindowSize(window->window, &window_w, &window_h);
+    if (SDL_GetRendererOutputSize(window->renderer, w, h) < 0) {
+        *w = window_w;
+        *h = window_h;
+    }
+    *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
+    *h = *h < 1 ? 1 : *h > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *h;
+    return window_w > 0 ? (double)*w / window_w : 1;
+}
+
+static bool fit_canvas(Window *window, int w, int h, Err *err) {
+    if (window->surface && window->texture && window->w == w && window->h == h)
+        return true;
+    free_canvas(window);
+    window->w = w;
+    window->h = h;
+    window->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
+    window->texture = SDL_CreateTexture(window->renderer, SDL_PIXELFORMAT_RGB888,
+                                        SDL_TEXTUREACCESS_STREAMING, w, h);
+    if (cairo_surface_status(window->surface) != CAIRO_STATUS_SUCCESS)
+        return err_set(err, ERR_FAILED, "window", "make it smaller", "no memory for %d x %d", w, h);
+    return window->texture || sdl_failed("no texture", err);
+}
+
+bool window_draw(Window *window, const State *state, const LiveData *live,
+                 const ScenePicture *picture, Err *err) {
+    int w, h;
+    double scale = pixel_size(window, &w, &h);
+    if (!fit_canvas(window, w, h, err))
+        return false;
+    cairo_t *cr = cairo_create(window->surface);
+    cairo_scale(cr, scale, scale);
+    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, err);
+    cairo_destroy(cr);
+    if (!drawn)
+        return false;
+    cairo_surface_flush(window->surface);
+    SDL_UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(window->surface),
+                      cairo_image_surface_get_stride(window->surface));
+    SDL_RenderCopy(window->renderer, window->texture, NULL, NULL);
+    SDL_RenderPresent(window->renderer);
+    return true;
+}
+
+bool window_image(const Window *window, const State *state, const LiveData *live,
+                  const ScenePicture *picture, Image *image, Err *err) {
+    int w, h;
+    double scale = pixel_size(window, &w, &h);
+    return scene_image(w, h, scale, state, live, picture, image, err);
+}
+
+/* ---- keys
+ * ------------------------------------------------------------------------------------------- */
+
+static const struct {
+    SDL_Keycode code;
+    int32_t key, shifted;
+} special_keys[] = {
+    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},   {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
+    {SDLK_TAB, KEYCODE_TAB, KEYCODE_TAB},          {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
+    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},       {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
+    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT}, {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
+    {SDLK_HOME, KEYCODE_HOME, KEYCODE_HOME},
+};
+
+/* Keys without a character; the others come as text, in the user's own layout. */
+static int32_t special_key(const SDL_Keysym *symbol) {
+    if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
+        return KEYCODE_F1 + (symbol->sym - SDLK_F1);
+    for (size_t i = 0; i < sizeof special_keys / sizeof *special_keys; i++)
+        if (special_keys[i].code == symbol->sym)
+            return symbol->mod & KMOD_SHIFT ? special_keys[i].shifted : special_keys[i].key;
+    return 0;
+}
+
+/* The first character of typed text, UTF-8. */
+static int32_t first_character(const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    static const unsigned char masks[] = {0x7f, 0, 0x1f, 0x0f, 0x07};
+    int length = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    int32_t character = p[0] & masks[length == 1 ? 0 : length];
+    for (int i = 1; i < length; i++)
+        character = character << 6 | (p[i] & 0x3f);
+    return character;
+}
+
+/* ---- mouse
+ * ------------------------------------------------------------------------------------------ */
+
+static SceneLayout layout_of(const Window *window, const State *state, const LiveData *live) {
+    int w, h;
+    double scale = pixel_size(window, &w, &h);
+    SceneLayout layout;
+    scene_layout(state, live, w / scale, h / scale, &layout);
+    return layout;
+}
+
+static bool near_wipe(const SceneLayout *layout, const State *state, double x) {
+    return state->compare == COMPARE_WIPE &&
+           fabs(x - (layout->bev.x + state->wipe * layout->bev.w)) < 8;
+}
+
+static Event at_cell(EventKind kind, const SceneLayout *layout, double x, double y) {
+    Event event = {.kind = kind};
+    if (!scene_cell_at(layout, x, y, &event.x, &event.y))
+        event.x = event.y = -1;
+    return event;
+}
+
+static bool press(Window *window, const SceneLayout *layout, const State *state, double x,
+                  double y) {
+    double cell_x, cell_y;
+    window->press_x = window->last_x = x;
+    window->press_y = window->last_y = y;
+    window->drag = DRAG_NONE;
+    if (scene_cell_at(layout, x, y, &cell_x, &cell_y))
+        window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
+    return false;
+}
+
+static bool release(Window *window, const SceneLayout *layout, double x, double y, Event *event) {
+    bool click = window->drag == DRAG_PRESSED;
+    window->drag = DRAG_NONE;
+    if (click)
+        *event = at_cell(EVENT_CLICK, layout, x, y);
+    return click;
+}
+
+static bool move(Window *window, const SceneLayout *layout, double x, double y, Event *event) {
+    if (window->drag == DRAG_PRESSED &&
+        hypot(x - window->press_x, y - window->press_y) > CLICK_SLACK)
+        window->drag = DRAG_PAN;
+    switch (window->drag) {
+    case DRAG_WIPE:
+        *event = (Event){.kind = EVENT_WIPE, .x = (x - layout->bev.x) / layout->bev.w};
+        return true;
+    case DRAG_PAN:
+        *event =
+            (Event){.kind = EVENT_DRAG,
+                    .x = -(y - window->last_y) / layout->bev.h * (layout->x_hi - layout->x_lo),
+                    .y = -(x - window->last_x) / layout->bev.w * (layout->y_hi - layout->y_lo)};
+        window->last_x = x;
+        window->last_y = y;
+        return true;
+    case DRAG_PRESSED:
+        return false;
+    case DRAG_NONE:
+        break;
+    }
+    *event = at_cell(EVENT_HOVER, layout, x, y);
+    return true;
+}
+
+static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, Event *event) {
+    int x, y;
+    SDL_GetMouseState(&x, &y);
+    *event = at_cell(EVENT_WHEEL, layout, x, y);
+    event->steps =
+        turned->direction == SDL_MOUSEWHEEL_FLIPPED ? -turned->preciseY : turned->preciseY;
+    return event->steps != 0;
+}
+
+/* ---- events
+ * ------------------------------------------------------------------------------------------ */
+
+static bool mouse_event(Window *window, const State *state, const LiveData *live,
+                        const SDL_Event *from, Event *event) {
+    SceneLayout layout = layout_of(window, state, live);
+    switch (from->type) {
+    case SDL_MOUSEMOTION:
+        return move(window, &layout, from->motion.x, from->motion.y, event);
+    case SDL_MOUSEBUTTONDOWN:
+        return from->button.button == SDL_BUTTON_LEFT &&
+               press(window, &layout, state, from->button.x, from->button.y);
+    case SDL_MOUSEBUTTONUP:
+        return from->button.button == SDL_BUTTON_LEFT &&
+               release(window, &layout, from->button.x, from->button.y, event);
+    default:
+        return wheel(&layout, &from->wheel, event);
+    }
+}
+
+static WindowWord window_word(const SDL_WindowEvent *event) {
+    switch (event->event) {
+    case SDL_WINDOWEVENT_CLOSE:
+        return WINDOW_CLOSED;
+    case SDL_WINDOWEVENT_EXPOSED:
+    case SDL_WINDOWEVENT_SIZE_CHANGED:
+    case SDL_WINDOWEVENT_SHOWN:
+        return WINDOW_REDRAW;
+    default:
+        return WINDOW_NOTHING;
+    }
+}
+
+WindowWord window_next(Window *window, const State *state, const LiveData *live, Event *event,
+                       int32_t *key) {
+    SDL_Event from;
+    while (SDL_PollEvent(&from)) {
+        WindowWord word = WINDOW_NOTHING;
+        switch (from.type) {
+        case SDL_QUIT:
+            return WINDOW_CLOSED;
+        case SDL_WINDOWEVENT:
+            word = window_word(&from.window);
+            break;
+        case SDL_RENDER_TARGETS_RESET:
+        case SDL_RENDER_DEVICE_RESET:
+            word = WINDOW_REDRAW;
+            break;
+        case SDL_KEYDOWN:
+            *key = special_key(&from.key.keysym);
+            word = *key ? WINDOW_KEY : WINDOW_NOTHING;
+            break;
+        case SDL_TEXTINPUT:
+            *key = first_character(from.text.text);
+            word = WINDOW_KEY;
+            break;
+        case SDL_MOUSEMOTION:
+        case SDL_MOUSEBUTTONDOWN:
+        case SDL_MOUSEBUTTONUP:
+        case SDL_MOUSEWHEEL:
+            if (mouse_event(window, state, live, &from, event))
+                word = WINDOW_EVENT;
+            break;
+        default:
+            break;
+        }
+        if (word != WINDOW_NOTHING)
+            return word;
+    }
+    return WINDOW_NOTHING;
+}

@@ -1,0 +1,37 @@
+/* The window (SDL2): shows the live picture, turns mouse and keys into events. One at a time. */
+#ifndef BEV_WINDOW_H
+#define BEV_WINDOW_H
+
+#include "src/view/scene_image.h"
+
+typedef struct Window Window;
+
+/* NULL where a window can be opened; else why not: without a display SDL would pretend. */
+const char *window_impossible(void);
+
+bool window_open(Window **window, const char *title, Err *err);
+void window_close(Window *window); /* accepts NULL */
+
+/* Draws the picture. */
+bool window_draw(Window *window, const State *state, const LiveData *live,
+                 const ScenePicture *picture, Err *err);
+
+/* The same pixels as an Image, for snapshots. */
+bool window_image(const Window *window, const State *state, const LiveData *live,
+                  const ScenePicture *picture, Image *image, Err *err);
+
+typedef enum {
+    WINDOW_NOTHING, /* no event is waiting */
+    WINDOW_EVENT,   /* *event is for state_step */
+    WINDOW_KEY,     /* *key was pressed */
+    WINDOW_REDRAW,  /* exposed or resized */
+    WINDOW_CLOSED   /* the user closed it: window_close is the caller's turn */
+} WindowWord;
+
+/* The next word from the user. `state` and `live` say what lies under the mouse. */
+WindowWord window_next(Window *window, const State *state, const LiveData *live, Event *event,
+                       int32_t *key);
+
+void window_fullscreen(Window *window, bool on);
+
+#endif

@@ -1,0 +1,45 @@
+/* The parts of the live picture and what they share. Internal to the scene_*.c files. */
+#ifndef BEV_SCENE_PARTS_H
+#define BEV_SCENE_PARTS_H
+
+#include "src/view/parts.h"
+#include "src/view/scene_image.h"
+
+enum { SCENE_MARGIN = 12, SCENE_GAP = 10, SCENE_SIDE_W = 320, SCENE_LINE = 22 };
+
+extern const Rgb scene_mark; /* the cell looked at and its pixels: like no class, like no map */
+
+typedef struct {
+    const State *state;
+    const LiveData *live;
+    const ScenePicture *picture; /* NULL: nothing is computed yet */
+    SceneLayout layout;
+    Pen *pen;
+    FigureSpec spec;
+    Figure visible, whole; /* the part of the grid in view, and all of it */
+} SceneView;
+
+/* The BEV as the parts of the figure know one: its legend, lines and axes are drawn by those. */
+bool scene_has_bev(const SceneView *view);
+Panel scene_panel(const SceneView *view);
+
+/* A raster with its pixels kept square and crisp; (left, top) is what lies at the box's corner,
+ * one raster pixel is px_w x px_h units. */
+void scene_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
+                  double px_h);
+
+/* Position of a cell coordinate in the BEV box. */
+void scene_point(const SceneView *view, double x, double y, double *px, double *py);
+
+void scene_draw_header(const SceneView *view);
+void scene_draw_strip(const SceneView *view);
+void scene_draw_bev(const SceneView *view);
+void scene_draw_side(const SceneView *view);
+void scene_draw_log(const SceneView *view);
+void scene_draw_keys(const SceneView *view);
+void scene_draw_help(const SceneView *view);
+
+/* "12.3 ms", and where that comes from: " (recorded)", " (old)"; "n/a" where it is unknown. */
+void scene_reading(const Reading *value, char *text, size_t size);
+
+#endif

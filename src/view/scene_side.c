@@ -1,0 +1,262 @@
+/* Beside the BEV: what the colours mean, the cell looked at, latency over time. Around it: header,
+ * log line, key bar. */
+#include "src/model/units.h"
+#include "src/view/scene_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { ROW = 18, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
+
+static double heading(const SceneView *view, Box at, const char *text) {
+    TextStyle style = style_heading(view->pen);
+    pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w, &style, text);
+    return SIZE_HEADING + 10;
+}
+
+static double line(const SceneView *view, Box at, const char *text) {
+    TextStyle style = style_muted(view->pen);
+    style.color = view->pen->theme->text;
+    pen_text(view->pen, at.x, at.y + SIZE_SMALL + 1, at.w, &style, text);
+    return ROW;
+}
+
+/* ---- the cell looked at
+ * -------------------------------------------------------------------------- */
+
+static void where_text(const SceneView *view, char *text, size_t size) {
+    const LiveFrame *frame = &view->live->frame;
+    int64_t x = view->live->probe.cell % frame->nx, y = view->live->probe.cell / frame->nx;
+    int n = snprintf(text, size, "cell x %lld, y %lld", (long long)x, (long long)y);
+    if (!frame->rig || n < 0 || (size_t)n >= size)
+        return;
+    const Grid *grid = &frame->rig->grid;
+    snprintf(text + n, size - (size_t)n, ":  %.2f m forward, %.2f m left",
+             grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
+             grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny);
+}
+
+static const char *camera_label(const SceneView *view, int camera) {
+    const Rig *rig = view->live->frame.rig;
+    return rig && camera < rig->camera_count ? rig->cameras[camera].name : "camera";
+}
+
+/* One point: camera, pixel, depth bin, probability, weight. */
+static void contribution_row(const SceneView *view, Box at, const LiveContribution *one) {
+    const double columns[] = {0, 0.36, 0.58, 0.80, 1};
+    char cells[5][48];
+    const Rig *rig = view->live->frame.rig;
+    snprintf(cells[0], sizeof cells[0], "%s", camera_label(view, one->camera));
+    snprintf(cells[1], sizeof cells[1], "%d, %d", one->w, one->h);
+    if (rig)
+        snprintf(cells[2], sizeof cells[2], "%.1f m",
+                 frustum_depth_m(&rig->frustum, one->depth_bin));
+    else
+        snprintf(cells[2], sizeof cells[2], "bin %d", one->depth_bin);
+    snprintf(cells[3], sizeof cells[3], "%.4f", one->depth);
+    snprintf(cells[4], sizeof cells[4], "%.3f", one->weight);
+    TextStyle style = style_muted(view->pen);
+    style.color = view->pen->theme->text;
+    for (int i = 0; i < 5; i++) {
+        style.align = i ? ALIGN_RIGHT : ALIGN_LEFT;
+        double room = i ? (columns[i] - columns[i - 1]) * at.w - 4 : columns[1] * at.w * 0.62;
+        double x = at.x + columns[i] * at.w;
+        pen_text(view->pen, x, at.y + SIZE_SMALL + 1, room, &style, cells[i]);
+    }
+}
+
+static double contribution_head(const SceneView *view, Box at) {
+    static const char *const titles[] = {"camera", "pixel", "depth", "probability", "weight"};
+    const double columns[] = {0, 0.36, 0.58, 0.80, 1};
+    TextStyle style = style_muted(view->pen);
+    for (int i = 0; i < 5; i++) {
+        style.align = i ? ALIGN_RIGHT : ALIGN_LEFT;
+        pen_text(view->pen, at.x + columns[i] * at.w, at.y + SIZE_SMALL + 1, at.w * 0.22, &style,
+                 titles[i]);
+    }
+    return ROW;
+}
+
+static double contributions(const SceneView *view, Box at) {
+    const LiveProbe *probe = &view->live->probe;
+    double y = at.y + contribution_head(view, at);
+    int room = (int)((at.y + at.h - y) / ROW), shown = probe->contribution_count;
+    if (shown > room)
+        shown = room - 1;
+    for (int i = 0; i < shown; i++, y += ROW)
+        contribution_row(view, (Box){at.x, y, at.w, ROW}, &probe->contributions[i]);
+    if (shown >= 0 && shown < probe->points) {
+        char text[64];
+        snprintf(text, sizeof text, "and %lld lighter ones", (long long)(probe->points - shown));
+        y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    }
+    return y - at.y;
+}
+
+static double readout(const SceneView *view, Box at) {
+    const LiveProbe *probe = &view->live->probe;
+    const char *dtype = bev_dtypes[view->live->job.choice.dtype].title;
+    double y = at.y;
+    char text[160];
+    if (probe->cell < 0)
+        return 0;
+    y += heading(view, at, view->state->pinned ? "Pinned cell" : "Cell");
+    where_text(view, text, sizeof text);
+    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    if (probe->interval >= 0)
+        snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
+                 (long long)probe->interval);
+    else
+        snprintf(text, sizeof text, "no point falls into it");
+    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->truth);
+    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    if (probe->channel >= 0) {
+        snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
+                 dtype, probe->channel_value, probe->channel_truth);
+        y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    }
+    if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * ROW)
+        y += contributions(view, (Box){at.x, y + 6, at.w, at.y + at.h - y - 6}) + 6;
+    return y - at.y;
+}
+
+/* ---- latency over time
+ * ------------------------------------------------------------------------------ */
+
+static double longest_us(const LiveKernel *kernel) {
+    double longest = 0;
+    for (int i = 0; kernel && i < kernel->history_count; i++)
+        longest = fmax(longest, kernel->history_us[i]);
+    return longest;
+}
+
+static void curve(const SceneView *view, Box box, const LiveKernel *kernel, double top_us,
+                  Rgb color) {
+    cairo_t *cr = view->pen->cr;
+    if (!kernel || !kernel->history_count)
+        return;
+    for (int i = 0; i < kernel->history_count; i++) {
+        double back = kernel->history_count - 1 - i;
+        double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
+        double y = box.y + box.h * (1 - kernel->history_us[i] / top_us);
+        if (i)
+            cairo_line_to(cr, x, y);
+        else
+            cairo_move_to(cr, x, y);
+    }
+    if (kernel->history_count == 1)
+        cairo_rel_line_to(cr, -4, 0);
+    pen_color(view->pen, color, 1);
+    cairo_set_line_width(cr, 2);
+    cairo_stroke(cr);
+}
+
+static void chart_label(const SceneView *view, double right, double baseline, double top_us) {
+    char text[32];
+    unit_text(UNIT_US, top_us, text, sizeof text);
+    TextStyle style = style_muted(view->pen);
+    style.align = ALIGN_RIGHT;
+    pen_text(view->pen, right, baseline, 70, &style, text);
+}
+
+static double curve_name(const SceneView *view, double x, double baseline,
+                         const BevVariant *variant, Rgb color) {
+    TextStyle style = style_muted(view->pen);
+    pen_line(view->pen, x, baseline - 4, x + 14, baseline - 4, color, 1, 2);
+    return 14 + 6 + pen_text(view->pen, x + 20, baseline, 110, &style, variant->title) + 14;
+}
+
+static void chart(const SceneView *view, Box at) {
+    const Job *job = &view->live->job;
+    const LiveKernel *selected = live_kernel(view->live, job->choice.variant);
+    const LiveKernel *baseline = live_kernel(view->live, job->baseline.variant);
+    const Theme *theme = view->pen->theme;
+    Rgb other = {214, 140, 60};
+    double top_us = 1.15 * fmax(longest_us(selected), longest_us(baseline)), y = at.y;
+    y += heading(view, at, "Latency over time");
+    Box box = {at.x, y, at.w, CHART_H};
+    pen_fill(view->pen, box, theme->tint, 1);
+    pen_frame(view->pen, box, theme->rule, 1, 1);
+    if (top_us <= 0) {
+        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW}, "n/a yet");
+        return;
+    }
+    if (baseline != selected)
+        curve(view, box, baseline, top_us, other);
+    curve(view, box, selected, top_us, theme->accent);
+    chart_label(view, box.x + box.w - 4, box.y + 14, top_us);
+    double x = box.x, names = box.y + box.h + 16;
+    if (selected)
+        x += curve_name(view, x, names, selected->variant, theme->accent);
+    if (baseline && baseline != selected)
+        curve_name(view, x, names, baseline->variant, other);
+}
+
+/* ---- the column
+ * --------------------------------------------------------------------------------------- */
+
+void scene_draw_side(const SceneView *view) {
+    Box side = view->layout.side;
+    if (side.w <= 0)
+        return;
+    bool has_chart = side.h > 420;
+    double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
+    if (scene_has_bev(view)) {
+        Panel panel = scene_panel(view);
+        y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
+    }
+    if (bottom - y > 5 * ROW)
+        readout(view, (Box){side.x, y, side.w, bottom - y});
+    if (has_chart)
+        chart(view, (Box){side.x, bottom + 8, side.w, CHART_SPACE - 8});
+}
+
+/* ---- header, log
+ * ---------------------------------------------------------------------------------------- */
+
+static void header_facts(const SceneView *view, char *text, size_t size) {
+    const LiveData *live = view->live;
+    const LiveKernel *kernel = live_kernel(live, live->job.choice.variant);
+    char label[96], latency[64] = "n/a", fps[32] = "";
+    choice_label(&live->job.choice, label, sizeof label);
+    if (kernel)
+        scene_reading(&kernel->median_us, latency, sizeof latency);
+    if (live->fps.source != SOURCE_UNKNOWN)
+        snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
+    snprintf(text, size, "%s   %s   t = %.2f s%s", label, latency, live->frame.time_s, fps);
+}
+
+void scene_draw_header(const SceneView *view) {
+    Box at = view->layout.header;
+    const SceneFacts *scene = &view->state->scene;
+    char text[256];
+    if (at.w <= 0)
+        return;
+    TextStyle title = style_heading(view->pen), facts = style_body(view->pen);
+    facts.align = ALIGN_RIGHT;
+    double right = 0;
+    if (view->live->job.choice.variant) {
+        header_facts(view, text, sizeof text);
+        right = pen_text(view->pen, at.x + at.w, at.y + 16, at.w * 0.7, &facts, text);
+    }
+    pen_text(view->pen, at.x, at.y + 16, at.w - right - SCENE_GAP, &title,
+             scene->title[0]  ? scene->title
+             : scene->name[0] ? scene->name
+                              : "bevscope");
+}
+
+void scene_draw_log(const SceneView *view) {
+    Box at = view->layout.log;
+    TextStyle style = style_body(view->pen);
+    if (at.w <= 0)
+        return;
+    if (view->live->problem[0])
+        style.color = (Rgb){214, 64, 64};
+    const Log *log = &view->state->log;
+    const char *text = view->live->problem[0] ? view->live->problem
+                       : log->count           ? log->lines[0].text
+                                              : "";
+    if (text[0])
+        pen_text(view->pen, at.x, at.y + 16, at.w, &style, text);
+}
