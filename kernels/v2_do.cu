@@ -30,10 +30,10 @@ struct Plan {
 };
 
 // Two neighbouring features, c even and channels even: one load of 8, 4 or 2 bytes.
-template <BevDtype D> __device__ float2 feat_pair(const Pool &pool, int row, int c) {
+template <BevDtype D> __device__ float2 feat_pair(const Pool &pool, int64_t row, int c) {
     using Code = typename Codec<D>::Code;
     alignas(8) Code pair[2];
-    const Code *p = (const Code *)pool.feat + (int64_t)row * pool.channels + c;
+    const Code *p = (const Code *)pool.feat + row * pool.channels + c;
     memcpy(pair, __builtin_assume_aligned(p, sizeof pair), sizeof pair);
     if constexpr (D == BEV_FP8)
         return __half22float2(half2_from_e4m3((uint16_t)(pair[0] | pair[1] << 8)));
@@ -53,12 +53,10 @@ __global__ void __launch_bounds__(THREADS)
         return;
     int3 record = records[i];
     float sum[TILE] = {};
-// Not unrolled: 32 registers a thread let two blocks share a multiprocessor.
-#pragma unroll 1
     for (int t = record.x; t < record.y; t++) {
         int rank = pool.ranks_depth[t];
         int camera = rank / (depth_bins * pixels), pixel = rank % pixels;
-        int row = camera * pixels + pixel;
+        int64_t row = (int64_t)camera * pixels + pixel;
         float d = Codec<D>::decode(((const DepthCode<D> *)pool.depth)[rank]);
         if (W)
             d *= pool.weights[t];
@@ -72,7 +70,7 @@ __global__ void __launch_bounds__(THREADS)
         } else {
 #pragma unroll
             for (int j = 0; j < TILE; j++)
-                sum[j] += c + j < pool.channels ? d * feat_at<D>(pool, row, c + j) : 0.0f;
+                sum[j] += c + j < pool.channels ? d * feat_at<D>(pool, (int)row, c + j) : 0.0f;
         }
     }
 #pragma unroll

@@ -66,8 +66,9 @@ __device__ void walk(const Pool &pool, int t, int end, Add add) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
         t++;
     }
+    int pairs = (end - t) / 2;
 #pragma unroll STEPS
-    for (; t + 1 < end; t += 2) {
+    for (int i = 0; i < pairs; i++, t += 2) {
         int2 depths = __ldg((const int2 *)(pool.ranks_depth + t));
         int2 feats = __ldg((const int2 *)(pool.ranks_feat + t));
         add(feats.x, depth_of<D, W>(pool, depths.x, t));
