@@ -11,10 +11,12 @@
 #define CPU_ROWS(ROW) ROW(reference) ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3)
 
 #ifdef HAVE_CUDA
+/* clang-format off */
 #define CUDA_ROWS(ROW)                                                                             \
-    ROW(race)                                                                                      \
-    ROW(atomic) ROW(block_atomic) ROW(bev_align) ROW(v2_chw) ROW(v2) ROW(v2_do) ROW(v3_small_l2)   \
-        ROW(v3_large_l2) ROW(v3)
+    ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
+    ROW(v2_chw) ROW(v2) ROW(v2_do)                                                                 \
+    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)
+/* clang-format on */
 #else
 #define CUDA_ROWS(ROW)
 #endif
