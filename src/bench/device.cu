@@ -555,6 +555,10 @@ bool device_failed(Err *err) {
     return false;
 }
 
+bool device_opened(void) {
+    return device.open && !device.dead;
+}
+
 bool device_usable(Err *err) {
     if (device.dead && err)
         *err = device.why_dead;

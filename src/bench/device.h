@@ -16,6 +16,9 @@ extern "C" {
  * every session fails with that reason, without touching CUDA again. */
 bool device_open(int index, Err *err);
 
+/* Whether a device was opened and still works; touches nothing. */
+bool device_opened(void);
+
 /* False with the reason when CUDA cannot be used; opens GPU 0 when none was chosen. For code that
  * makes CUDA calls of its own. */
 bool device_usable(Err *err);

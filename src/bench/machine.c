@@ -2,6 +2,10 @@
 
 #include "config.h"
 
+#ifdef HAVE_CUDA
+#include "src/bench/device.h"
+#endif
+
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +34,20 @@ static void read_cpu_name(char *name, size_t size) {
     fclose(file);
 }
 
+/* The GPU that this process uses; one that it does not use is not woken up for its name. */
+static void read_gpu(Machine *machine) {
+#ifdef HAVE_CUDA
+    DeviceInfo info;
+    if (!device_opened() || !device_info(&info, NULL))
+        return;
+    snprintf(machine->gpu, sizeof machine->gpu, "%s", info.name);
+    snprintf(machine->driver, sizeof machine->driver, "%s", info.driver);
+    snprintf(machine->cuda, sizeof machine->cuda, "%s", info.runtime);
+#else
+    (void)machine;
+#endif
+}
+
 static int64_t positive(long value) {
     return value > 0 ? value : 0;
 }
@@ -51,6 +69,7 @@ static void read_cpu(Machine *machine) {
 void machine_read(Machine *machine) {
     memset(machine, 0, sizeof *machine);
     read_cpu(machine);
+    read_gpu(machine);
     struct utsname name;
     if (uname(&name) == 0)
         snprintf(machine->system, sizeof machine->system, "%.20s %.60s %.30s", name.sysname,
