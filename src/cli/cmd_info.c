@@ -1,4 +1,5 @@
 #include "src/cli/choices.h"
+#include "src/cli/info_kernels.h"
 #include "src/cli/options.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
@@ -186,6 +187,8 @@ bool cmd_info(const Options *options, Err *err) {
     unsigned where;
     if (!select_devices(options->device, &where, err))
         return false;
+    if (options->kernels)
+        return info_kernels(options, err);
     return options->argument_count ? describe_scenes(options, err)
                                    : describe_machine(options, err);
 }
