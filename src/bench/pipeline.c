@@ -250,10 +250,28 @@ static bool runner_fits(const Runner *runner, const FrameParts *next, const Choi
            choice_equal(&runner->choice, choice);
 }
 
+/* The same kernel on a later moment: on the CPU only values change, in place. */
+static bool runner_can_update(const Runner *runner, const FrameParts *next, const Choice *choice) {
+    return runner->session && choice->variant->where == BEV_CPU && runner->map == next->map &&
+           choice_equal(&runner->choice, choice) &&
+           runner->features->shape.channels == next->features->shape.channels;
+}
+
+static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *times, Err *err) {
+    double start = now_us();
+    bool ok = problem_update(&runner->problem, &next->features->values, err);
+    times->us[STAGE_ENCODE] += now_us() - start;
+    shared_drop(runner->features);
+    runner->features = shared_keep(next->features);
+    return ok;
+}
+
 static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice *choice,
                            StageTimes *times, Err *err) {
     if (runner_fits(runner, next, choice))
         return true;
+    if (runner_can_update(runner, next, choice))
+        return runner_update(runner, next, times, err);
     runner_clear(runner);
     runner->features = shared_keep(next->features);
     runner->map = shared_keep(next->map);

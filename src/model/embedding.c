@@ -84,11 +84,11 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
 
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]) {
     int64_t channels = embedding->channels;
-    for (int i = 0; i < EMBED_DIMS; i++) {
-        double sum = 0;
-        for (int64_t c = 0; c < channels; c++)
-            sum += (double)vector[c] * embedding->rows[i * channels + c];
-        parts[i] = (float)sum;
-    }
+    double sums[EMBED_DIMS] = {0};
+    for (int64_t c = 0; c < channels; c++) /* outside: the sums do not wait for each other */
+        for (int i = 0; i < EMBED_DIMS; i++)
+            sums[i] += (double)vector[c] * embedding->rows[i * channels + c];
+    for (int i = 0; i < EMBED_DIMS; i++)
+        parts[i] = (float)sums[i];
     return channels >= EMBED_DIMS;
 }

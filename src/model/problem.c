@@ -120,14 +120,18 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     return ok;
 }
 
+bool problem_update(HostProblem *problem, const Features *features, Err *err) {
+    problem->features = *features;
+    problem->saturated = encode(&problem->view.depth, features->depth);
+    problem->saturated += encode(&problem->view.feat, features->feat);
+    return calibrate_out(problem, err);
+}
+
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err) {
     if (!problem_init(problem, shape, dtype, align, map, err))
         return false;
-    problem->features = *features;
-    problem->saturated = encode(&problem->view.depth, features->depth);
-    problem->saturated += encode(&problem->view.feat, features->feat);
-    if (calibrate_out(problem, err))
+    if (problem_update(problem, features, err))
         return true;
     problem_free(problem);
     return false;

@@ -22,6 +22,10 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 
+/* Encodes other features of the same shape into the tensors that are there. Sessions on the CPU,
+ * which share them, go on with the new values. */
+bool problem_update(HostProblem *problem, const Features *features, Err *err);
+
 void problem_free(HostProblem *problem);
 
 /* Decodes the output into `values` (nx * ny * channels FP32). */

@@ -49,6 +49,7 @@ static bool start_sdl(Err *err) {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_VIDEO_ALLOW_SCREENSAVER, "1");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "0");
+    SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0"); /* see open_window */
     SDL_SetMainReady();
     if (SDL_InitSubSystem(SDL_INIT_VIDEO) < 0)
         return sdl_failed("cannot be opened", err);
@@ -77,9 +78,9 @@ static bool open_window(Window *window, const char *title, Err *err) {
     if (!window->window)
         return sdl_failed("cannot be opened", err);
     SDL_SetWindowMinimumSize(window->window, SCENE_MIN_EDGE, SCENE_MIN_EDGE);
-    window->renderer = SDL_CreateRenderer(window->window, -1, 0);
-    if (!window->renderer)
-        window->renderer = SDL_CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
+    /* The picture is made on the CPU: handing over finished pixels needs no 3D driver, which would
+     * be emulated where there is no GPU and could fail together with one. */
+    window->renderer = SDL_CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
     return window->renderer || sdl_failed("nothing can be drawn", err);
 }
 

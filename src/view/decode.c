@@ -47,21 +47,26 @@ static const float *vector_at(const BevContent *content, size_t cell) {
     return content->pooled + cell * (size_t)content->channels;
 }
 
-/* NaN outranks Inf outranks a value; a vector of zeros means that nothing arrived. */
+/* NaN outranks Inf outranks a value; a vector of zeros means that nothing arrived. Magnitudes of
+ * floats are ordered as their bits are, infinity and NaN at the top. */
 static CellState state_of(const float *vector, int64_t channels) {
-    CellState state = CELL_EMPTY;
+    const uint32_t infinity = 0x7f800000;
+    uint32_t largest = 0;
+#pragma omp simd reduction(max : largest)
     for (int64_t c = 0; c < channels; c++) {
-        if (isnan(vector[c]))
-            return CELL_NAN;
-        if (isinf(vector[c]))
-            state = CELL_INF;
-        else if (vector[c] != 0 && state == CELL_EMPTY)
-            state = CELL_VALUE;
+        uint32_t bits;
+        memcpy(&bits, &vector[c], sizeof bits);
+        bits &= 0x7fffffff;
+        largest = bits > largest ? bits : largest;
     }
-    return state;
+    return largest > infinity    ? CELL_NAN
+           : largest == infinity ? CELL_INF
+           : largest > 0         ? CELL_VALUE
+                                 : CELL_EMPTY;
 }
 
 static void field_states(const BevContent *content, CellField *field) {
+#pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++)
         field->state[cell] = (uint8_t)state_of(vector_at(content, cell), content->channels);
 }
@@ -115,8 +120,9 @@ static double class_mass(const float parts[EMBED_DIMS]) {
 }
 
 static bool decode_color(const BevContent *content, CellField *field, Err *err) {
-    float parts[EMBED_DIMS];
+#pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
+        float parts[EMBED_DIMS];
         if (field->state[cell] != CELL_VALUE ||
             !embedding_decode(content->embedding, vector_at(content, cell), parts))
             continue;
@@ -130,8 +136,9 @@ static bool decode_color(const BevContent *content, CellField *field, Err *err) 
 }
 
 static bool decode_class(const BevContent *content, CellField *field, Err *err) {
-    float parts[EMBED_DIMS];
+#pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
+        float parts[EMBED_DIMS];
         if (field->state[cell] != CELL_VALUE ||
             !embedding_decode(content->embedding, vector_at(content, cell), parts))
             continue;
@@ -151,6 +158,7 @@ static bool decode_class(const BevContent *content, CellField *field, Err *err) 
 
 static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
+#pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *vector = vector_at(content, cell);
         double sum = 0;
@@ -163,6 +171,7 @@ static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
 
 static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
     (void)err;
+#pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++)
         field->value[cell] = vector_at(content, cell)[content->channel];
     return true;
@@ -192,6 +201,7 @@ static double baseline_at(const Baseline *baseline, size_t i) {
 /* The difference of the channel in which two vectors differ most, with its sign. */
 static void worst_differences(const BevContent *content, Baseline baseline, CellField *field) {
     size_t channels = (size_t)content->channels;
+#pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = vector_at(content, cell);
         double worst = 0;
