@@ -166,11 +166,12 @@ static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap 
     Scene scene;
     if (!scene_load(c->config ? c->name : config_world, &scene, err))
         return false;
-    if (!c->config) { /* all_outside: the grid is where no camera looks */
+    if (!c->config) { /* all_outside: a small grid where no camera looks */
         scene.rig.grid.x_min_m += 1000;
         scene.rig.grid.x_max_m += 1000;
+        scene.rig.grid.nx = scene.rig.grid.ny = 20;
     }
-    *shape = scene.shape;
+    *shape = rig_shape(&scene.rig, scene.channels);
     bool ok = scatter_build(&scene.rig, align, UINT32_MAX, map, err);
     scene_free(&scene);
     return ok;

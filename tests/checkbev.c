@@ -1,8 +1,8 @@
 /* checkbev: every variant, format and align on every case, against the reference; then its speed.
  *
- * Each row of the table runs on poisoned outputs between guard bands, twice; gate A judges random
- * inputs and gate C exact ones. Inputs depend on the case and the seed alone, so that a failure
- * comes back whatever else ran. One TAP line a (variant, format, align). */
+ * Each row of the table runs on poisoned outputs between guard bands; gate A judges random inputs,
+ * on which it runs twice, and gate C exact ones. Inputs depend on the case and the seed alone, so
+ * that a failure comes back whatever else ran. One TAP line a (variant, format, align). */
 #include "src/bench/gates.h"
 #include "src/bench/session.h"
 #include "kernels/codec.h"
@@ -142,13 +142,15 @@ static bool run_clean(Session *session, const Truth *truth, void *codes, Err *er
     return !broken || err_set(err, ERR_FAILED, broken, "", "written past an end");
 }
 
-/* Runs the variant on one truth; false with `err` filled where that went wrong. */
-static bool run_twice(Trial *trial, const BevVariant *variant, const Truth *truth, Err *err) {
+/* Runs the variant on one truth, a second time where `again` is given; false with `err` filled
+ * where that went wrong. */
+static bool run_variant(const BevVariant *variant, const Truth *truth, void *codes, void *again,
+                        Err *err) {
     Session *session;
     if (!session_open(&session, variant, &truth->guarded.view, err))
         return false;
-    bool ok = run_clean(session, truth, trial->codes, err) &&
-              run_clean(session, truth, trial->again, err);
+    bool ok = run_clean(session, truth, codes, err);
+    ok = ok && (!again || run_clean(session, truth, again, err));
     session_close(session);
     return ok;
 }
@@ -157,7 +159,7 @@ static bool run_twice(Trial *trial, const BevVariant *variant, const Truth *trut
 static bool judge(Trial *trial, const BevVariant *variant, Tally *tally, Err *err) {
     bool quiet = variant->wrong_on_purpose;
     const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
-    if (!run_twice(trial, variant, &trial->random, err))
+    if (!run_variant(variant, &trial->random, trial->codes, trial->again, err))
         return false;
     bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
     tally->varies = tally->varies || !same;
@@ -167,7 +169,7 @@ static bool judge(Trial *trial, const BevVariant *variant, Tally *tally, Err *er
         note_gate(trial, variant, "A", &a);
     if (!same && variant->deterministic && !quiet)
         tap_note("%s: two runs differ on case %s", variant->name, trial->c->name);
-    if (!run_twice(trial, variant, &trial->exact, err))
+    if (!run_variant(variant, &trial->exact, trial->codes, NULL, err))
         return false;
     GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->bad);
     if (c.verdict != GATE_PASS && !quiet)

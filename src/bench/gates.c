@@ -243,9 +243,12 @@ static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *r
 }
 
 static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
-    for (int64_t i = 0; i < depth->row_len; i++) {
-        float value = random_power(state, span) * depth->scale;
-        bev_span_encode(depth, 0, i, 1, &value);
+    float values[256];
+    for (int64_t first = 0; first < depth->row_len; first += 256) {
+        int64_t left = depth->row_len - first, count = left < 256 ? left : 256;
+        for (int64_t i = 0; i < count; i++)
+            values[i] = random_power(state, span) * depth->scale;
+        bev_span_encode(depth, 0, first, count, values);
     }
 }
 
