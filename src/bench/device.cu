@@ -6,8 +6,10 @@
 #include "src/bench/driver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cxxabi.h>
+#include <mutex>
 #include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +21,11 @@ namespace {
 
 // ---- one device for the process ----------------------------------------------------------------
 
+// Sessions run on other threads than the one that opened the device.
 struct Device {
-    bool open, dead; // dead: a lasting CUDA error; nothing here calls CUDA again
+    std::atomic<bool> open, dead; // dead: a lasting CUDA error; nothing here calls CUDA again
     int index, driver_version;
-    Err why_dead;
+    Err why_dead; // written before `dead` is
 } device;
 
 // 10 * major + minor of each architecture compiled for, from the compiler's own list.
@@ -543,13 +546,17 @@ const SessionBackend session_cuda_backend = {
 };
 
 bool device_failed(Err *err) {
-    cudaGetLastError();
-    if (device.dead || cudaDeviceSynchronize() == cudaSuccess)
-        return false;
-    device.dead = true;
-    err_set(&device.why_dead, ERR_DEVICE, err ? err->where : "cuda",
-            "the CPU goes on; restart to use the GPU again", "%.120s: CUDA is not used again",
-            err ? err->what : "a CUDA call failed");
+    static std::mutex one_at_a_time;
+    std::lock_guard<std::mutex> lock(one_at_a_time);
+    if (!device.dead) {
+        cudaGetLastError();
+        if (cudaDeviceSynchronize() == cudaSuccess)
+            return false;
+        err_set(&device.why_dead, ERR_DEVICE, err ? err->where : "cuda",
+                "the CPU goes on; restart to use the GPU again", "%.120s: CUDA is not used again",
+                err ? err->what : "a CUDA call failed");
+        device.dead = true;
+    }
     if (err)
         *err = device.why_dead;
     return false;
@@ -559,17 +566,20 @@ bool device_opened(void) {
     return device.open && !device.dead;
 }
 
+// CUDA's choice of device belongs to the thread.
 bool device_usable(Err *err) {
     if (device.dead && err)
         *err = device.why_dead;
-    return !device.dead && (device.open || device_open(0, err));
+    if (device.dead)
+        return false;
+    return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
 }
 
 bool device_open(int index, Err *err) {
     if (device.dead)
         return device_usable(err);
     if (device.open && device.index == index)
-        return true;
+        return device_usable(err);
     if (!driver_probe(index, driver_needs(), &device.driver_version, err))
         return false;
     cudaFuncAttributes attributes;
