@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
-    [REGIME_RESIDENT] = {"resident", "fits half the L2: stays in cache"},
-    [REGIME_CONTESTED] = {"contested", "fits the L2, but not half of it: may be evicted"},
-    [REGIME_STREAMING] = {"streaming", "larger than the L2: read from memory"},
+    [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
+    [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
+    [REGIME_STREAMING] = {"streaming", "it is larger than the L2 and comes from memory"},
 };
 
 BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
@@ -18,7 +18,7 @@ BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes) {
     double footprint = bev_footprint_total(bev_footprint(problem));
     BevV3Choice choice = {.regime = bev_regime(footprint, l2_bytes)};
     choice.variant = choice.regime == REGIME_STREAMING ? "v3_small_l2" : "v3_large_l2";
-    snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB, so %s",
-             choice.variant, footprint / 1e6, l2_bytes / 1e6, bev_regimes[choice.regime].meaning);
+    snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB: %s", choice.variant,
+             footprint / 1e6, l2_bytes / 1e6, bev_regimes[choice.regime].meaning);
     return choice;
 }
