@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- finding -------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static const char *executable_folder(char buffer[PATH_MAX]) {
     ssize_t length = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
@@ -50,7 +50,7 @@ bool data_exists(const char *relative) {
     return data_path(relative, path, sizeof path, NULL);
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static bool too_long(const char *path, size_t limit, Err *err) {
     return err_set(err, ERR_FAILED, path, "", "longer than the %zu bytes such a file may have",

@@ -202,7 +202,7 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     return multiply_shape(&parser, array);
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* As Python prints a tuple: a single extent keeps its comma. */
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {

@@ -3,137 +3,18 @@
 #include "kernels/codec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <zip.h>
 
 static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, npz->where, "", "%s", what);
 }
 
-/* ---- the directory, before libzip -------------------------------------------------------------
- *
- * libzip allocates what an end record declares, up to 65,536 entries at a time, before it can know
- * better, and tries every end record in the file's last 64 KiB. So the one record that np.savez
- * writes is read here first: no comment after it, the directory right before it, and as many
- * entries in that as it says. */
-
-enum {
-    END_BYTES = 22,
-    END64_LOCATOR_BYTES = 20,
-    ENTRY_BYTES = 46,
-    DIRECTORY_MAX_BYTES = 64 * 1024,
-    /* what libzip searches: a comment of 64 KiB and the records before it */
-    TAIL_BYTES = 0xffff + END_BYTES + END64_LOCATOR_BYTES
-};
-
-static uint32_t le16(const unsigned char *bytes) {
-    return bytes[0] | (uint32_t)bytes[1] << 8;
-}
-
-static uint32_t le32(const unsigned char *bytes) {
-    return le16(bytes) | le16(bytes + 2) << 16;
-}
-
-/* The archive's bytes, in a file or in memory. */
-typedef struct {
-    int fd; /* -1: memory */
-    const unsigned char *memory;
-    uint64_t length;
-} Bytes;
-
-static bool read_at(const Bytes *bytes, uint64_t offset, unsigned char *to, size_t count) {
-    if (bytes->fd < 0)
-        memcpy(to, bytes->memory + offset, count);
-    return bytes->fd < 0 || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
-}
-
-/* An end record before the last one, or a zip64 one, that libzip would believe. Chance does not
- * write one into an array: it would take 10 right bytes. */
-static bool has_other_end(const unsigned char *tail, size_t length) {
-    for (size_t i = 0; i + END_BYTES < length; i++) {
-        const unsigned char *at = tail + i;
-        if (memcmp(at, "PK\5\6\0\0\0\0", 8) == 0 && le16(at + 8) == le16(at + 10))
-            return true;
-    }
-    return length >= END_BYTES + END64_LOCATOR_BYTES &&
-           memcmp(tail + length - END_BYTES - END64_LOCATOR_BYTES, "PK\6\7", 4) == 0;
-}
-
-/* Name and length of the directory entry at `entry`. */
-static const char *entry_name(const unsigned char *entry, size_t *length) {
-    *length = le16(entry + 28);
-    return (const char *)entry + ENTRY_BYTES;
-}
-
-static bool check_names_differ(const Npz *npz, const unsigned char *const *entries, int last,
-                               Err *err) {
-    size_t length, other_length;
-    const char *name = entry_name(entries[last], &length);
-    for (int i = 0; i < last; i++) {
-        const char *other = entry_name(entries[i], &other_length);
-        if (length == other_length && memcmp(name, other, length) == 0)
-            return err_set(err, ERR_FAILED, npz->where, "", "%.*s is in the archive twice",
-                           length < 80 ? (int)length : 80, name);
-    }
-    return true;
-}
-
-static bool check_entries(const Npz *npz, const unsigned char *directory, size_t size, int count,
-                          uint64_t archive, Err *err) {
-    const unsigned char *entries[NPZ_MAX_MEMBERS];
-    size_t at = 0;
-    for (int i = 0; i < count; i++) {
-        const unsigned char *entry = entries[i] = directory + at;
-        if (at + ENTRY_BYTES > size || memcmp(entry, "PK\1\2", 4) != 0)
-            return refuse_zip(npz, "broken zip: the directory has fewer entries than it says", err);
-        at += ENTRY_BYTES + le16(entry + 28) + le16(entry + 30) + le16(entry + 32);
-        if (at > size)
-            return refuse_zip(npz, "broken zip: an entry goes beyond the directory", err);
-        if (le32(entry + 20) > archive)
-            return refuse_zip(npz, "broken zip: an entry is longer than the file", err);
-        if (!check_names_differ(npz, entries, i, err))
-            return false;
-    }
-    return at == size || refuse_zip(npz, "broken zip: the directory has more than it says", err);
-}
-
-static bool check_tail(const Npz *npz, const Bytes *bytes, unsigned char *tail, Err *err) {
-    size_t length = bytes->length < TAIL_BYTES ? (size_t)bytes->length : TAIL_BYTES;
-    if (length < END_BYTES || !read_at(bytes, bytes->length - length, tail, length) ||
-        memcmp(tail + length - END_BYTES, "PK\5\6", 4) != 0)
-        return refuse_zip(npz, "truncated zip: it does not end with its directory", err);
-    if (has_other_end(tail, length))
-        return refuse_zip(npz, "broken zip: a second end record, or a zip64 one", err);
-    const unsigned char *end = tail + length - END_BYTES;
-    uint32_t count = le16(end + 10), size = le32(end + 12), offset = le32(end + 16);
-    if (le32(end + 4) != 0 || le16(end + 8) != count || le16(end + 20) != 0)
-        return refuse_zip(npz, "broken zip: several disks, or a comment", err);
-    if (count > NPZ_MAX_MEMBERS || size > DIRECTORY_MAX_BYTES)
-        return err_set(err, ERR_FAILED, npz->where, "",
-                       "zip of %u entries in a directory of %u bytes, at most %d in %d", count,
-                       size, NPZ_MAX_MEMBERS, DIRECTORY_MAX_BYTES);
-    if ((uint64_t)offset + size != bytes->length - END_BYTES)
-        return refuse_zip(npz, "truncated zip: its directory is not where it says", err);
-    if (!read_at(bytes, offset, tail, size))
-        return refuse_zip(npz, "cannot read the zip's directory", err);
-    return check_entries(npz, tail, size, (int)count, bytes->length, err);
-}
-
-static bool check_directory(const Npz *npz, const Bytes *bytes, Err *err) {
-    unsigned char *tail = malloc(TAIL_BYTES);
-    bool ok = tail ? check_tail(npz, bytes, tail, err) : refuse_zip(npz, "out of memory", err);
-    free(tail);
-    return ok;
-}
-
-/* ---- opening ----------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 /* deflate cannot say more than 1032 bytes in one. */
 static bool size_is_possible(const struct zip_stat *stat) {
@@ -195,7 +76,8 @@ static void start(Npz *npz, const char *where) {
 
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
     start(npz, where);
-    if (!check_directory(npz, &(Bytes){-1, bytes, length}, err))
+    const ZipBytes archive = {bytes ? bytes : "", -1, length};
+    if (!zip_check_directory(&archive, npz->where, err))
         return false;
     zip_error_t error;
     zip_error_init(&error);
@@ -216,7 +98,8 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     if (!ok)
         refuse_zip(npz, "not a regular file", err);
     else if ((ok = (uint64_t)status.st_size <= max_bytes))
-        ok = check_directory(npz, &(Bytes){fileno(file), NULL, (uint64_t)status.st_size}, err);
+        ok = zip_check_directory(&(ZipBytes){NULL, fileno(file), (uint64_t)status.st_size},
+                                 npz->where, err);
     else
         err_set(err, ERR_FAILED, npz->where, "", "%lld bytes, at most %llu",
                 (long long)status.st_size, (unsigned long long)max_bytes);
@@ -248,8 +131,7 @@ int npz_find(const Npz *npz, const char *name) {
     return -1;
 }
 
-/* ---- reading a member
- * ----------------------------------------------------------------------------- */
+/* ---- reading a member ------------------------------------------------------------------------ */
 
 typedef struct {
     zip_file_t *file;
@@ -336,8 +218,7 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
     return ok;
 }
 
-/* ---- elements
- * ------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static double element_at(NpyType type, const unsigned char *bytes) {
     union {

@@ -4,10 +4,11 @@
 #define BEV_NPZ_H
 
 #include "src/model/npy.h"
+#include "src/model/zip_directory.h"
 
 #include <stdint.h>
 
-enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
+enum { NPZ_MAX_MEMBERS = ZIP_MAX_ENTRIES, NPZ_MAX_NAME = 64 };
 
 typedef struct {
     char name[NPZ_MAX_NAME]; /* without ".npy" */

@@ -37,7 +37,7 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
                    (double)SCENE_MAX_TENSOR_BYTES);
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* The part of a path between the last slash and the last dot. */
 static void set_name(char name[64], const char *path) {
@@ -89,7 +89,7 @@ static bool unknown_name(const char *name, Err *err) {
                    count ? nearest_name(name, words, count) : "none");
 }
 
-/* ---- loading -------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 /* The first bytes of a file; tells what it is whatever it is called. */
 static bool read_start(const char *path, char start[4], Err *err) {

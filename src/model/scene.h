@@ -3,15 +3,17 @@
  * A world scene is JSON; scene_json.c holds the table of its fields. Missing optional fields take
  * their default; unknown and duplicate keys are refused.
  *
- * A tensor scene is .npz; scene_npz.c holds the table of its arrays. `depth` and `feat` come with
- *   calibration (intrinsics, cam2ego, image_size, resize, crop, depth_range, grid): the rig, from
- *     which the map of every align is built; or
- *   index arrays (ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths, bev_shape,
- *     weights where the map has them): the map, and no choice of align; or
- *   both: calibration gives the rig, and index arrays without weights are the map of nearest
- *     pooling, as the exporter computed it. Arrays with weights are checked and then left to the
- *     rig, since a file does not say whether they are bilinear's or lattice's.
- * Half a set of either is refused. */
+ * A tensor scene is .npz; scene_arrays.c holds the table of its arrays. depth (camera, D, h, w) and
+ * feat (camera, h, w, C) come with
+ *   calibration: the rig, from which the map of every align is built. intrinsics (camera, 3, 3) in
+ *     pixels of the camera's image; cam2ego (camera, 4, 4); image_size (H, W) of the network input;
+ *     resize; crop x, y or x, y, x2, y2; depth_range start, stop, step; grid (3, 3), rows x, y, z
+ * of lower, upper, cell; or index arrays: the map, and no choice of align. ranks_depth, ranks_feat,
+ * ranks_bev, interval_starts, interval_lengths; bev_shape (ny, nx) or BEVDet's (1, 1, ny, nx, C);
+ * weights where the map has them; or both: calibration gives the rig, and index arrays without
+ * weights are the map of nearest pooling, as the exporter computed it. Arrays with weights are
+ * checked and then left to the rig, since a file does not say whether they are bilinear's or
+ * lattice's. Half a set of either is refused, and so are unknown arrays. */
 #ifndef BEV_SCENE_H
 #define BEV_SCENE_H
 
