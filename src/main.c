@@ -44,13 +44,9 @@ static int complain(const Err *err) {
 }
 
 int main(int argc, char **argv) {
-    setlocale(LC_CTYPE, "");
-    if (argc < 2) {
-        options_help(stderr);
-        return ERR_USAGE;
-    }
+    setlocale(LC_CTYPE, ""); /* numbers stay as they are in files: LC_NUMERIC is left alone */
     int status = 0;
-    if (answer(argv[1], &status))
+    if (argc > 1 && answer(argv[1], &status))
         return status;
     Options options;
     Err err = {0};

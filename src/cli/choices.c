@@ -48,6 +48,11 @@ static const char *theme_at(int i) {
     return i < 2 ? names[i] : NULL;
 }
 
+static const char *color_at(int i) {
+    static const char *const names[] = {"auto", "always", "never"}; /* as TermColor counts them */
+    return i < 3 ? names[i] : NULL;
+}
+
 /* `listed`: --help spells the names out; the others stand in the option's own text. */
 static const struct {
     const char *(*at)(int i);
@@ -57,7 +62,7 @@ static const struct {
     [CHOICE_ALIGN] = {align_at, true},       [CHOICE_VIEW] = {view_at, true},
     [CHOICE_COLORMAP] = {map_at, true}, [CHOICE_FORMAT] = {format_at, false},
     [CHOICE_CACHE] = {cache_at, true},       [CHOICE_TIMING] = {timing_at, false},
-    [CHOICE_THEME] = {theme_at, false},
+    [CHOICE_THEME] = {theme_at, false},      [CHOICE_COLOR] = {color_at, false},
 };
 
 int choices_count(ChoiceSet set) {

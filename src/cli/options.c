@@ -2,13 +2,20 @@
 
 #include "src/cli/choices.h"
 #include "src/model/nearest.h"
+#include "src/model/scene.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const Command commands[COMMAND_COUNT] = {
+    [COMMAND_LIVE] = {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
+        "The terminal becomes a dashboard, and a window shows the BEV where there is a display; "
+        "keys change what is computed, '?' lists them. The word live may be left out. Where there "
+        "is no terminal, control words are read from standard input, a line each, and figures are "
+        "printed as plain lines. Without SCENE: intersection.", 0, 1, cmd_live},
     [COMMAND_SNAPSHOT] = {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
         "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG "
         "or SVG (by the name's suffix). The same scene and options give the same pixels, unless "
@@ -47,15 +54,15 @@ typedef struct {
 
 #define ON(command) (1u << COMMAND_##command)
 #define ALL ((1u << COMMAND_COUNT) - 1)
-#define RUNS (ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
+#define RUNS (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
 #define SCENES (RUNS | ON(INFO) | ON(EXPORT))
 #define FIELD(field) offsetof(Options, field)
 
 static const OptionRow rows[] = {
     {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel), CHOICE_KERNEL, 0, 0,
-     "kernel by name or title (snapshot: V3 of the device; else all)"},
+     "kernel by name or title (live and snapshot: the best of the device; else all)"},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | ON(INFO), FIELD(dtype), CHOICE_DTYPE, 0, 0,
-     "number formats (snapshot and info: fp16; bench: fp32,fp16; verify: all)"},
+     "number formats (live, snapshot and info: fp16; bench: fp32,fp16; verify: all)"},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align), CHOICE_ALIGN, 0, 0,
      "how points meet cells (verify: all; else nearest)"},
     {"device", 0, "WHICH", KIND_TEXT, ALL, FIELD(device), CHOICE_NONE, 0, 0,
@@ -80,11 +87,11 @@ static const OptionRow rows[] = {
      "write float16 tensors"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels), CHOICE_NONE, 0, 0,
      "registers, shared memory and occupancy of every CUDA kernel"},
-    {"view", 'v', "VIEW", KIND_CHOICE, ON(SNAPSHOT), FIELD(view), CHOICE_VIEW, 0, 0,
+    {"view", 'v', "VIEW", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(view), CHOICE_VIEW, 0, 0,
      "what the cells show (default: color)"},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel), CHOICE_NONE, 0, 1023,
      "which channel --view channel shows (default: 0)"},
-    {"colormap", 'm', "MAP", KIND_CHOICE, ON(SNAPSHOT), FIELD(colormap), CHOICE_COLORMAP, 0, 0,
+    {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap), CHOICE_COLORMAP, 0, 0,
      "colours of scalar views (default: viridis; errors: the diverging map)"},
     {"range", 0, "LOW:HIGH", KIND_TEXT, ON(SNAPSHOT), FIELD(range), CHOICE_NONE, 0, 0,
      "lock the colour range instead of fitting it"},
@@ -106,6 +113,14 @@ static const OptionRow rows[] = {
      "width of the figure (default: by its contents)"},
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), CHOICE_NONE, 0, 0,
      "instead of the scene's title"},
+    {"no-window", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(no_window), CHOICE_NONE, 0, 0,
+     "stay in the terminal, which then shows the BEV too"},
+    {"plain", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(plain), CHOICE_NONE, 0, 0,
+     "plain lines instead of a dashboard, as where there is no terminal"},
+    {"ascii", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(ascii), CHOICE_NONE, 0, 0,
+     "no characters beyond ASCII on the dashboard"},
+    {"color", 0, "WHEN", KIND_CHOICE, ON(LIVE), FIELD(color), CHOICE_COLOR, 0, 0,
+     "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)"},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), CHOICE_NONE, 0, 0, "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
@@ -225,28 +240,53 @@ static bool parse_short(Options *options, int argc, char **argv, int *i, Err *er
     return true;
 }
 
-static bool find_command(Options *options, const char *word, Err *err) {
+/* What can stand where a command does: a scene's name, or what looks like a file. */
+static bool means_scene(const char *word, const SceneName *scenes, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(scenes[i].name, word))
+            return true;
+    return word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0;
+}
+
+/* Sets the command; *first is where its options and arguments begin. */
+static bool find_command(Options *options, int argc, char **argv, int *first, Err *err) {
+    enum { MAX_SCENES = 64 };
+    SceneName scenes[MAX_SCENES];
+    const char *names[COMMAND_COUNT + MAX_SCENES];
+    options->command = COMMAND_LIVE;
+    *first = 1;
+    if (argc < 2)
+        return true;
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (!strcmp(commands[i].name, word)) {
+        if (!strcmp(commands[i].name, argv[1])) {
             options->command = (CommandId)i;
+            *first = 2;
             return true;
         }
-    const char *names[COMMAND_COUNT];
+    size_t count = scene_names(scenes, MAX_SCENES);
+    if (means_scene(argv[1], scenes, count))
+        return true;
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i].name;
-    const char *nearest = nearest_name(word, names, COMMAND_COUNT);
-    char hint[64];
-    snprintf(hint, sizeof hint, nearest ? "did you mean %s?" : "see bevscope --help", nearest);
-    return err_set(err, ERR_USAGE, word, hint, "no such command");
+    for (size_t i = 0; i < count; i++)
+        names[COMMAND_COUNT + i] = scenes[i].name;
+    char hint[96];
+    snprintf(hint, sizeof hint, "did you mean %s?",
+             nearest_name(argv[1], names, COMMAND_COUNT + count));
+    return err_set(err, ERR_USAGE, argv[1], hint, "no such command or scene");
 }
 
 bool options_parse(Options *options, int argc, char **argv, Err *err) {
-    *options = (Options){.device = "auto", .format = "table", .timing = "recorded",
-                         .theme = "light"};
-    if (!find_command(options, argv[1], err))
+    *options = (Options){.device = "auto",
+                         .format = "table",
+                         .timing = "recorded",
+                         .theme = "light",
+                         .color = "auto"};
+    int first;
+    if (!find_command(options, argc, argv, &first, err))
         return false;
     bool only_arguments = false;
-    for (int i = 2; i < argc; i++) {
+    for (int i = first; i < argc; i++) {
         const char *word = argv[i];
         bool ok = true;
         if (only_arguments || word[0] != '-' || !word[1]) {
@@ -319,7 +359,7 @@ void options_help_command(CommandId command, FILE *out) {
 }
 
 void options_help(FILE *out) {
-    fputs("Usage: bevscope COMMAND [OPTION]... [SCENE]...\n"
+    fputs("Usage: bevscope [COMMAND] [OPTION]... [SCENE]...\n"
           "Shows how camera features become a bird's-eye-view grid, and what each pooling kernel,\n"
           "number format and alignment costs.\n\nCommands:\n", out);
     for (int i = 0; i < COMMAND_COUNT; i++)
@@ -330,7 +370,7 @@ void options_help(FILE *out) {
           "  --help     this text; bevscope COMMAND --help tells about one command\n\n"
           "Exit status: 0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed,\n"
           "4 device not available.\n\n"
-          "Try: bevscope snapshot intersection --cameras -o intersection.png\n", out);
+          "Try: bevscope\n     bevscope snapshot intersection --cameras -o intersection.png\n", out);
 }
 
 /* Escapes what roff would read as a request or a hyphenation point. */

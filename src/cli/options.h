@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 typedef enum {
-    COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT, COMMAND_COUNT
+    COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT, COMMAND_COUNT
 } CommandId;
 
 enum { OPTIONS_MAX_ARGUMENTS = 32 };
@@ -31,6 +31,9 @@ typedef struct {
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
     bool cameras, table, no_outlines;
+
+    const char *color;
+    bool ascii, no_window, plain;
 } Options;
 
 typedef struct {
@@ -43,7 +46,8 @@ typedef struct {
 /* In the order of CommandId; `run` lives in src/cli/cmd_*.c. */
 extern const Command commands[COMMAND_COUNT];
 
-/* Fills defaults and parses argv[1..]: the command, its options and arguments. */
+/* Fills defaults and parses argv[1..]: the command, its options and arguments. No command, or a
+ * scene in its place, means the live display. */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
 /* Help of one command, of the whole program, and the manual page (roff), all from the tables. */
@@ -51,6 +55,7 @@ void options_help_command(CommandId command, FILE *out);
 void options_help(FILE *out);
 void options_man(FILE *out);
 
+bool cmd_live(const Options *options, Err *err);
 bool cmd_snapshot(const Options *options, Err *err);
 bool cmd_verify(const Options *options, Err *err);
 bool cmd_bench(const Options *options, Err *err);

@@ -1,0 +1,69 @@
+/* bevscope [live] [SCENE]: from options to the loop. */
+#include "src/cli/choices.h"
+#include "src/cli/options.h"
+#include "src/cli/selection.h"
+#include "src/model/config.h"
+#include "src/ui/loop.h"
+#include "src/ui/rescue.h"
+
+#include <string.h>
+
+static void add_word(LoopOptions *loop, const char *control, const char *value) {
+    if (value)
+        snprintf(loop->words[loop->word_count++], sizeof loop->words[0], "%s %s", control, value);
+}
+
+static void add_number(LoopOptions *loop, const char *control, double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%g", value);
+    if (value > 0)
+        add_word(loop, control, text);
+}
+
+/* The last row of the lesson that runs on the best device. */
+static const BevVariant *best_variant(unsigned where) {
+    const BevVariant *best = NULL;
+    BevWhere device = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    for (int i = 0; bev_variants[i]; i++)
+        if (bev_variants[i]->where == device)
+            best = bev_variants[i];
+    return best;
+}
+
+/* One value each where other commands take lists. */
+static bool check_single(const char *list, const char *option, Err *err) {
+    return !list || (!strchr(list, ',') && strcmp(list, "all") != 0) ||
+           err_set(err, ERR_USAGE, option, "keys change it later", "takes one name, not '%s'",
+                   list);
+}
+
+bool cmd_live(const Options *options, Err *err) {
+    LoopOptions loop = {
+        .scene = options->argument_count ? options->arguments[0] : config_world,
+        .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
+        .ascii = options->ascii,
+        .no_window = options->no_window,
+        .no_terminal = options->plain,
+        .time_s = options->time_s,
+    };
+    if (!check_single(options->dtype, "--dtype", err) ||
+        !check_single(options->align, "--align", err) ||
+        !select_devices(options->device, &loop.where, err))
+        return false;
+    const BevVariant *variant = options->kernel ? select_kernel(options->kernel, loop.where, err)
+                                                : best_variant(loop.where);
+    if (!variant)
+        return false;
+    add_word(&loop, "kernel", variant->name);
+    add_word(&loop, "dtype", options->dtype);
+    add_word(&loop, "align", options->align);
+    add_word(&loop, "view", options->view);
+    add_word(&loop, "colormap", options->colormap);
+    add_number(&loop, "channels", (double)options->channels);
+    add_number(&loop, "temperature", options->temperature);
+    int signal;
+    bool ok = loop_run(&loop, &signal, err);
+    if (signal)
+        rescue_die(signal);
+    return ok;
+}
