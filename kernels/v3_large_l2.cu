@@ -7,23 +7,26 @@
  *
  *             threadIdx.x     0        1       ...    9            (C = 80)
  *             channels      0..7     8..15          72..79
- *             points        t, t+1 | t+2, t+3 | ...    two a step, t even
+ *             points        t, t+1 | t+2, t+3 | ...    pairs, t even; two pairs under way
  *
  * MEMORY  ranks_depth and ranks_feat of two points in one 8-byte load each: possible because they
  *         are separate arrays; a 12-byte record fits no vector load. Features 16 bytes a load in
  *         FP16 (8 in FP8). Each output element is written once; empty cells as zeros, no clear.
  * COST    Per point: 8 index bytes in half as many instructions, one depth, channels features;
  *         channels conversions and FP32 multiply-adds (NVFP4: channels / 2 half2 ones).
- * LIMITS  Ten lanes walk an interval, two points a step: on a real rig the longest interval still
+ * LIMITS  Ten lanes walk an interval, four points a step: on a real rig the longest interval still
  *         decides. NVFP4 saves bytes that an L2-resident problem does not miss and pays for it in
  *         decoding; it sums in halves, folded into FP32 every 8 points.
- * TRY     Take four points a step with int4 loads. Look at `info --kernels`: how many registers,
- *         how many threads in flight, and is it faster? */
+ * TRY     Set PAIRS to 1 and to 4, and look at `info --kernels`: registers, local bytes, occupancy.
+ *         The published kernel lost by unrolling; where does this one begin to? */
 #include "kernels/v3.cuh"
 
 namespace {
 
-constexpr int THREADS = 256, STEPS = 2;
+constexpr int THREADS = 256;
+
+// Pairs of points whose loads are under way together.
+constexpr int PAIRS = 2;
 
 // Channels a thread, for problems of C channels (0: not known at compile time).
 template <BevDtype D, int C>
@@ -66,8 +69,8 @@ __device__ void walk(const Pool &pool, int t, int end, Add add) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
         t++;
     }
-    int pairs = (end - t) / 2;
-#pragma unroll STEPS
+    int pairs = (end - t) / 2; // known ahead, so that no exit stands between the loads
+#pragma unroll PAIRS
     for (int i = 0; i < pairs; i++, t += 2) {
         int2 depths = __ldg((const int2 *)(pool.ranks_depth + t));
         int2 feats = __ldg((const int2 *)(pool.ranks_feat + t));
