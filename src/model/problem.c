@@ -106,7 +106,7 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     BevProblem original = *view;
     int64_t outputs = view->out.rows * view->out.row_len;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
-    original.depth.scale = original.feat.scale = 1;
+    original.depth.scale = original.feat.scale = original.out.scale = 1; /* of the last update */
     original.depth.data = problem->features.depth;
     original.feat.data = problem->features.feat;
     original.out.data = malloc((size_t)outputs * sizeof(float));
