@@ -63,13 +63,20 @@ static bool judge_parts(const FrameParts *parts, const Choice *choice, VerifyRow
     return ok;
 }
 
-static void judge_asked(Judge *judge) {
+bool judge_now(const FrameParts *parts, const Choice *choice, LiveAccuracy *accuracy, Err *err) {
     VerifyRow row;
+    *accuracy = (LiveAccuracy){.worst_cell = -1};
+    if (!judge_parts(parts, choice, &row, err))
+        return false;
+    if (!row.skipped)
+        fill(accuracy, &row);
+    return true;
+}
+
+static void judge_asked(Judge *judge) {
     Verdict *verdict = &judge->verdict;
-    verdict->failed = !judge_parts(&judge->parts, &verdict->choice, &row, &verdict->err);
-    verdict->accuracy = (LiveAccuracy){.worst_cell = -1};
-    if (!verdict->failed && !row.skipped)
-        fill(&verdict->accuracy, &row);
+    verdict->failed =
+        !judge_now(&judge->parts, &verdict->choice, &verdict->accuracy, &verdict->err);
     frame_parts_drop(&judge->parts);
 }
 

@@ -25,6 +25,9 @@ bool judge_ask(Judge *judge, const FrameParts *parts, const Choice *choice, uint
 
 bool judge_take(Judge *judge, Verdict *verdict);
 
+/* The same question answered at once, on the caller's thread. */
+bool judge_now(const FrameParts *parts, const Choice *choice, LiveAccuracy *accuracy, Err *err);
+
 /* Whether gates are running: timings taken meanwhile would be off. */
 bool judge_busy(Judge *judge);
 

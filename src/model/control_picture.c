@@ -60,7 +60,7 @@ unsigned control_view(State *state, const Command *command) {
 
 unsigned control_channel(State *state, const Command *command) {
     int64_t count = state->job.channels ? state->job.channels : state->scene.channels;
-    int64_t channel = (int64_t)control_moved(command, (double)state->channel, 1);
+    int64_t channel = (int64_t)clamp(control_moved(command, (double)state->channel, 1), -1, 1e9);
     if (count > 0)
         channel = (channel % count + count) % count;
     state->channel = channel > 0 ? channel : 0;

@@ -265,3 +265,20 @@ void keys_label(const KeyRow *row, char *text, size_t size) {
     for (int i = 1; i < KEYS_PER_ROW && row->keys[i]; i++)
         append_key(row->keys[i], text, size);
 }
+
+static bool named(int32_t key, const char *name) {
+    char text[16];
+    keys_name(key, text, sizeof text);
+    return key && !strcmp(text, name);
+}
+
+bool keys_find_name(const char *name, Command *command) {
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        for (int k = 0; k < KEYS_PER_ROW; k++)
+            if (named(keys[i].keys[k], name))
+                return keys_find(keys[i].keys[k], command);
+        if (named(keys[i].back[0], name))
+            return keys_find(keys[i].back[0], command);
+    }
+    return false;
+}

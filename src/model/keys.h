@@ -124,6 +124,9 @@ typedef struct {
 /* The control bound to a key; false for keys that mean nothing. */
 bool keys_find(int32_t key, Command *command);
 
+/* The control bound to a key of that name, as keys_name writes it: "k", "Space", "F2". */
+bool keys_find_name(const char *name, Command *command);
+
 /* A line of a script without its comment: "dtype", "dtype -" (one step back) or "dtype fp8". Says
  * in `why` (one line) what is wrong with it, naming the nearest known word. Only the form is
  * checked; whether "fp9" exists is for state_step to say. `tick` and `wait` are not controls: see

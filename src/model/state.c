@@ -179,6 +179,7 @@ static unsigned on_click(State *state, const Event *event) {
         return control_unpin(state, ACTION_PIN);
     state->cursor_x = x;
     state->cursor_y = y;
+    state->cursor_shown = true;
     return control_pin_at(state, x, y);
 }
 

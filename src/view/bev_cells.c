@@ -28,32 +28,49 @@ static Area fit(Area area, const Window *window) {
 }
 
 typedef struct {
-    double r, g, b;
+    double r, g, b, weight;
 } Sum;
 
-/* Mean colour of the picture's pixels in a part of the window. Thin bright things survive as a
- * tint, where taking one pixel would drop most of them. */
+/* Whether something was pooled into the cell under a pixel. */
+static bool is_full(const BevPicture *picture, double wipe, int x, int y) {
+    bool left = picture->baseline.w && x < lround(wipe * picture->image.w);
+    const CellField *field = left ? &picture->other : &picture->field;
+    return !field->state || field->state[raster_cell(field->nx, field->ny, x, y)] != CELL_EMPTY;
+}
+
+static void add(Sum *sum, Rgb color, double share) {
+    sum->r += share * color.r;
+    sum->g += share * color.g;
+    sum->b += share * color.b;
+    sum->weight += share;
+}
+
+static Rgb mean(const Sum *sum) {
+    return (Rgb){(uint8_t)lround(sum->r / sum->weight), (uint8_t)lround(sum->g / sum->weight),
+                 (uint8_t)lround(sum->b / sum->weight)};
+}
+
+/* Colour of a part of the picture. Far from the cameras only every third cell is hit: those that
+ * are count alone, and a third of them full is shown as full, or half of the street would be lost.
+ */
 static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double y0, double x1,
                       double y1) {
     int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
     int top = (int)floor(y0), bottom = (int)fmax(ceil(y1 - 1e-9), top + 1);
-    Sum sum = {0};
-    double weight = 0;
+    Sum full = {0}, empty = {0};
     for (int y = top; y < bottom; y++)
         for (int x = left; x < right; x++) {
             if (x < 0 || y < 0 || x >= picture->image.w || y >= picture->image.h)
                 continue;
             double share = (fmin(x1, x + 1) - fmax(x0, x)) * (fmin(y1, y + 1) - fmax(y0, y));
-            Rgb color = bev_picture_pixel(picture, wipe, x, y);
-            sum.r += share * color.r;
-            sum.g += share * color.g;
-            sum.b += share * color.b;
-            weight += share;
+            add(is_full(picture, wipe, x, y) ? &full : &empty,
+                bev_picture_pixel(picture, wipe, x, y), share);
         }
-    if (!(weight > 0))
-        return rgb_hex(0);
-    return (Rgb){(uint8_t)lround(sum.r / weight), (uint8_t)lround(sum.g / weight),
-                 (uint8_t)lround(sum.b / weight)};
+    if (!(full.weight > 0))
+        return empty.weight > 0 ? mean(&empty) : rgb_hex(0);
+    if (!(empty.weight > 0))
+        return mean(&full);
+    return rgb_mix(mean(&empty), mean(&full), 3 * full.weight / (full.weight + empty.weight));
 }
 
 /* Ten steps from empty to full. */
@@ -175,9 +192,13 @@ static void bev_draw(Cells *cells, Area area, const Show *show) {
     snprintf(title, sizeof title, "BEV, %s",
              state->compare == COMPARE_DIFFERENCE ? "difference from the baseline"
                                                   : state->menu.views.names[state->view]);
-    snprintf(text, sizeof text, state->compare == COMPARE_WIPE ? "%s | %s" : "%s%s",
-             state->compare == COMPARE_WIPE ? state->job.baseline.variant->title : "",
-             state->compare == COMPARE_WIPE ? state->job.choice.variant->title : "");
+    text[0] = '\0';
+    if (state->compare == COMPARE_WIPE) {
+        char left[64], right[64];
+        choice_label(&state->job.baseline, left, sizeof left);
+        choice_label(&state->job.choice, right, sizeof right);
+        snprintf(text, sizeof text, "%s | %s", left, right);
+    }
     area = panel_title(cells, area, title, text);
     if (!show->picture || !show->picture->ready) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),

@@ -74,7 +74,8 @@ static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
     snprintf(pieces[0].text, sizeof pieces[0].text, "%s", device->name[0] ? device->name : "n/a");
     bool gpu = device->where == BEV_CUDA;
     if (!gpu) {
-        snprintf(pieces[1].text, sizeof pieces[1].text, "%d threads", device->threads);
+        if (device->threads)
+            snprintf(pieces[1].text, sizeof pieces[1].text, "%d threads", device->threads);
         pieces_draw(cells, area.x, area.y, area.w, pieces, 2, 2);
         return;
     }

@@ -32,20 +32,32 @@ static const Column columns[COL_COUNT] = {
     [COL_BITS] = {"bits", 6, 9, true},
 };
 
+/* Rows of the selected backend: what keys 1 to 9 pick, in that order. */
+typedef struct {
+    const LiveKernel *rungs[LIVE_MAX_KERNELS];
+    int count;
+    double slowest_us;
+} Ladder;
+
+static Ladder make_ladder(const Show *show) {
+    Ladder ladder = {.count = 0};
+    for (int i = 0; i < show->live->kernel_count; i++) {
+        const LiveKernel *kernel = &show->live->kernels[i];
+        if (kernel->variant->where != show->state->job.choice.variant->where)
+            continue;
+        ladder.rungs[ladder.count++] = kernel;
+        if (kernel->median_us.source)
+            ladder.slowest_us = fmax(ladder.slowest_us, kernel->median_us.value);
+    }
+    return ladder;
+}
+
 static Ink row_ink(const Show *show, const LiveKernel *kernel) {
     if (kernel->variant == show->state->job.choice.variant)
         return INK_ACCENT;
     if (kernel->variant == show->state->job.baseline.variant)
         return INK_BASELINE;
     return kernel->skipped ? INK_MUTED : INK_TEXT;
-}
-
-static double slowest(const LiveData *live) {
-    double max = 0;
-    for (int i = 0; i < live->kernel_count; i++)
-        if (live->kernels[i].median_us.source)
-            max = fmax(max, live->kernels[i].median_us.value);
-    return max;
 }
 
 static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
@@ -67,7 +79,8 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *kernel) {
+static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *kernel,
+                         double slowest_us) {
     const LiveData *live = show->live;
     double median = value_of(&kernel->median_us);
     cell_reading(table, cells, COL_MEDIAN, UNIT_US, &kernel->median_us);
@@ -83,15 +96,16 @@ static void draw_figures(Table *table, Cells *cells, const Show *show, const Liv
                 100 * gbps / value_of(&live->device.ceiling_gbps));
     cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&kernel->registers));
     if (table_has(table, COL_BAR) && isfinite(median))
-        draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, slowest(live),
+        draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, slowest_us,
                  table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
     if (table_has(table, COL_TREND))
         draw_sparkline(cells, table->x[COL_TREND], table->y, columns[COL_TREND].width,
                        kernel->history_us, kernel->history_count, table->style.ink);
 }
 
-static void draw_row(Table *table, Cells *cells, Area area, const Show *show, int number) {
-    const LiveKernel *kernel = &show->live->kernels[number];
+static void draw_row(Table *table, Cells *cells, Area area, const Show *show, const Ladder *ladder,
+                     int number) {
+    const LiveKernel *kernel = ladder->rungs[number];
     bool selected = kernel->variant == show->state->job.choice.variant;
     char text[64];
     if (selected)
@@ -101,12 +115,12 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, in
     snprintf(text, sizeof text, selected && !cells->color ? ">%d" : "%d", number + 1);
     table_cell(table, cells, COL_NUMBER, text);
     table_cell(table, cells, COL_KERNEL, kernel->variant->title);
-    if (kernel->skipped) {
+    if (kernel->skipped && !kernel->median_us.source) {
         int x = table->x[COL_MEDIAN], w = area.x + area.w - x;
         cells_text(cells, x, table->y, w, table->style,
                    cells_width(kernel->skipped) <= w ? kernel->skipped : "not for this problem");
     } else {
-        draw_figures(table, cells, show, kernel);
+        draw_figures(table, cells, show, kernel, ladder->slowest_us);
         const char *bits = kernel->variant->wrong_on_purpose ? "wrong"
                            : kernel->variant->deterministic  ? "same"
                                                              : "vary";
@@ -116,70 +130,80 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, in
 }
 
 /* Explains the marks that are on the screen, and only those. */
-static void make_note(const LiveData *live, char *note, size_t size) {
-    bool seen[4] = {0}; /* measured, recorded, stale, unsettled */
-    for (int i = 0; i < live->kernel_count; i++) {
-        const LiveKernel *kernel = &live->kernels[i];
+static void make_note(const Ladder *ladder, char *note, size_t size) {
+    bool measured = false, recorded = false, stale = false, unsettled = false;
+    for (int i = 0; i < ladder->count; i++) {
+        const LiveKernel *kernel = ladder->rungs[i];
         const char *mark = reading_mark(&kernel->median_us);
-        seen[0] |= kernel->median_us.source == SOURCE_MEASURED;
-        seen[1] |= mark[0] == 'r';
-        seen[2] |= mark[0] == '~';
-        seen[3] |= kernel->unsettled && kernel->median_us.source && !mark[0];
+        measured |= kernel->median_us.source == SOURCE_MEASURED;
+        recorded |= mark[0] == 'r';
+        stale |= mark[0] == '~';
+        unsettled |= kernel->unsettled && kernel->median_us.source && !mark[0];
     }
-    snprintf(note, size, "%s%s%s%s",
-             seen[0]   ? "measured"
-             : seen[1] ? ""
-                       : "not measured",
-             seen[1] ? (seen[0] ? ", r recorded" : "r recorded") : "", seen[2] ? ", ~ stale" : "",
-             seen[3] ? ", ? unsettled" : "");
+    snprintf(note, size, "%s%s%s%s", measured || recorded ? "" : "not measured",
+             measured ? "measured, " : "", recorded ? "r recorded, " : "",
+             stale ? "~ stale, " : "");
+    if (unsettled)
+        snprintf(note + strlen(note), size - strlen(note), "? unsettled");
+    size_t length = strlen(note);
+    if (length > 1 && note[length - 2] == ',')
+        note[length - 2] = '\0';
 }
 
 static int kernels_want(const Show *show, int width) {
     (void)width;
-    return 2 + (show->live->kernel_count > 0 ? show->live->kernel_count : 1);
+    Ladder ladder = make_ladder(show);
+    return 2 + (ladder.count ? ladder.count : 1);
 }
 
-static int row_of(const LiveData *live, const BevVariant *variant) {
-    for (int i = 0; i < live->kernel_count; i++)
-        if (live->kernels[i].variant == variant)
+static int position_of(const Ladder *ladder, const BevVariant *variant) {
+    for (int i = 0; i < ladder->count; i++)
+        if (ladder->rungs[i]->variant == variant)
             return i;
-    return 0;
+    return -1;
 }
 
 /* Where not all rows fit: those around the selection, and the baseline above or below them. */
-static int visible_rows(const Show *show, int room, int shown[LIVE_MAX_KERNELS]) {
-    int count = show->live->kernel_count, rows = room < count ? room : count;
-    int first = row_of(show->live, show->state->job.choice.variant) - rows / 2;
-    first = first > count - rows ? count - rows : first < 0 ? 0 : first;
+static int visible_rows(const Ladder *ladder, const Show *show, int room,
+                        int shown[LIVE_MAX_KERNELS]) {
+    int rows = room < ladder->count ? room : ladder->count;
+    int first = position_of(ladder, show->state->job.choice.variant) - rows / 2;
+    first = first > ladder->count - rows ? ladder->count - rows : first;
+    first = first < 0 ? 0 : first;
     for (int i = 0; i < rows; i++)
         shown[i] = first + i;
-    int baseline = row_of(show->live, show->state->job.baseline.variant);
-    if (rows > 1 && baseline < first)
+    int baseline = position_of(ladder, show->state->job.baseline.variant);
+    if (rows > 1 && baseline >= 0 && baseline < first)
         shown[0] = baseline;
     else if (rows > 1 && baseline >= first + rows)
         shown[rows - 1] = baseline;
     return rows;
 }
 
-static void kernels_draw(Cells *cells, Area area, const Show *show) {
+static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder *ladder) {
     char note[96], title[96];
-    make_note(show->live, note, sizeof note);
+    make_note(ladder, note, sizeof note);
     const Choice *choice = &show->state->job.choice;
     snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[choice->dtype].title,
              bev_aligns[choice->align].name);
     /* The marks need their explanation more than the unmarked figures do. */
     const char *marks = strchr(note, ',');
-    bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area.w;
-    area = panel_title(cells, area, title, too_long ? marks + 2 : note);
-    if (!show->live->kernel_count) {
+    bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area->w;
+    *area = panel_title(cells, *area, title, too_long ? marks + 2 : note);
+}
+
+static void kernels_draw(Cells *cells, Area area, const Show *show) {
+    Ladder ladder = make_ladder(show);
+    draw_title(cells, &area, show, &ladder);
+    if (!ladder.count) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
     }
     Table table;
     table_begin(&table, cells, area, columns, COL_COUNT);
-    int shown[LIVE_MAX_KERNELS], rows = visible_rows(show, area.h - 1, shown);
+    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, show, area.h - 1, shown);
     for (int i = 0; i < rows; i++)
-        draw_row(&table, cells, area, show, shown[i]);
+        draw_row(&table, cells, area, show, &ladder, shown[i]);
 }
 
 const DashPanel kernels_panel = {"kernels", 5, 5, kernels_want, kernels_draw};

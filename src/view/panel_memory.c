@@ -182,7 +182,7 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     line.y += airy;
     for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
         draw_cache(cells, line, &caches[i], footprint);
-        if (tall) {
+        if (tall && !isnan(caches[i].bytes)) {
             line.y++;
             draw_gather(cells, line, &caches[i], gather);
         }

@@ -1,0 +1,143 @@
+#include "src/bench/still.h"
+
+#include "src/bench/judge.h"
+#include "src/bench/recorded.h"
+#include "src/model/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct Still {
+    Pipeline *pipeline;
+    RecordedSet recorded;
+    /* What the accuracy figures belong to. */
+    Choice judged;
+    FrameParts judged_parts;
+};
+
+/* Without recordings there is less to show, nothing else. */
+static void load_recorded(RecordedSet *set) {
+    char folder[4096];
+    Err err;
+    if (!data_exists("samples/recorded") ||
+        !data_path("samples/recorded", folder, sizeof folder, &err) ||
+        !recorded_load(set, folder, &err))
+        *set = (RecordedSet){0};
+}
+
+bool still_open(Still **out, Err *err) {
+    Still *still = calloc(1, sizeof *still);
+    if (!still)
+        return err_set(err, ERR_FAILED, "script", "", "out of memory");
+    if (!pipeline_open(&still->pipeline, err)) {
+        free(still);
+        return false;
+    }
+    load_recorded(&still->recorded);
+    *out = still;
+    return true;
+}
+
+void still_close(Still *still) {
+    if (!still)
+        return;
+    frame_parts_drop(&still->judged_parts);
+    pipeline_close(still->pipeline);
+    recorded_free(&still->recorded);
+    free(still);
+}
+
+/* ---- accuracy -------------------------------------------------------------------------------- */
+
+/* What was found for another map, or for other channels, says nothing about this one. */
+static void forget_accuracy(LiveData *live) {
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        live->accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
+}
+
+static bool judge(Still *still, const Choice *choice, LiveData *live, Err *err) {
+    const FrameParts *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
+    bool same_kernel =
+        still->judged.variant == choice->variant && still->judged.align == choice->align;
+    bool same_problem = before->map == parts->map && before->features &&
+                        before->features->shape.channels == parts->features->shape.channels &&
+                        before->features->temperature == parts->features->temperature;
+    if (!same_kernel || !same_problem)
+        forget_accuracy(live);
+    if (live->accuracy[choice->dtype].source != SOURCE_UNKNOWN)
+        return true;
+    if (!judge_now(parts, choice, &live->accuracy[choice->dtype], err))
+        return false;
+    still->judged = *choice;
+    frame_parts_drop(&still->judged_parts);
+    still->judged_parts = frame_parts_keep(parts);
+    return true;
+}
+
+/* ---- timings --------------------------------------------------------------------------------- */
+
+static Reading recorded_us(const Still *still, const Choice *choice, char *from, size_t size) {
+    const Recording *recording = NULL;
+    const char *scene = pipeline_parts(still->pipeline)->scene->scene.name;
+    const Selection selection = {choice->variant, choice->dtype, choice->align};
+    const RecordedRow *row =
+        recorded_find(&still->recorded, scene, &selection, CACHE_WARM, &recording);
+    if (!row)
+        return (Reading){0};
+    if (from)
+        snprintf(from, size, "%.*s", (int)size - 1, recording->label);
+    return reading(row->median_us, SOURCE_RECORDED);
+}
+
+/* Recorded for the scene's own size; another channel count is another problem. */
+static bool recordings_apply(const Still *still) {
+    const FrameParts *parts = pipeline_parts(still->pipeline);
+    return parts->features->shape.channels == parts->scene->scene.channels;
+}
+
+static void fill_kernels(const Still *still, const Job *job, LiveData *live) {
+    const FrameParts *parts = pipeline_parts(still->pipeline);
+    bool apply = recordings_apply(still);
+    live->kernel_count = 0;
+    for (int i = 0; bev_variants[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
+        LiveKernel *kernel = &live->kernels[live->kernel_count++];
+        Choice choice = {bev_variants[i], job->choice.dtype, job->choice.align};
+        BevProblem problem = {.shape = parts->features->shape,
+                              .dtype = choice.dtype,
+                              .align = choice.align,
+                              .map = parts->map->map};
+        *kernel = (LiveKernel){.variant = choice.variant,
+                               .skipped = bev_unsupported(choice.variant, &problem)};
+        if (!apply)
+            continue;
+        kernel->median_us =
+            recorded_us(still, &choice, kernel->recorded_on, sizeof kernel->recorded_on);
+    }
+    live->baseline_us = apply ? recorded_us(still, &job->baseline, NULL, 0) : (Reading){0};
+}
+
+/* ---- a frame --------------------------------------------------------------------------------- */
+
+/* Whose timings are shown is all that is said about a machine: the rest would differ elsewhere. */
+static void describe_device(const Job *job, LiveData *live) {
+    const LiveKernel *kernel = live_kernel(live, job->choice.variant);
+    live->device = (LiveDevice){.where = job->choice.variant->where};
+    snprintf(live->device.name, sizeof live->device.name, "%.94s",
+             kernel && kernel->recorded_on[0] ? kernel->recorded_on : "script, nothing measured");
+    live->fps = (Reading){0};
+    memset(live->stages_us, 0, sizeof live->stages_us);
+}
+
+bool still_run(Still *still, const State *state, LiveData *live, SceneFacts *facts, Err *err) {
+    PipelineNeeds needs = {.truth = state->view == state->menu.error_view};
+    if (!pipeline_run(still->pipeline, state, needs, live, err))
+        return false;
+    *facts = pipeline_parts(still->pipeline)->scene->facts;
+    /* Until the state has heard of the scene, its choice may not fit: no verdict on that. */
+    if (!judge(still, &state->job.choice, live, err))
+        return false;
+    fill_kernels(still, &state->job, live);
+    describe_device(&state->job, live);
+    return true;
+}

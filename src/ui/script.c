@@ -1,0 +1,252 @@
+#include "src/ui/script.h"
+
+#include "src/bench/still.h"
+#include "src/model/data.h"
+#include "src/ui/menu.h"
+#include "src/view/cells_image.h"
+#include "src/view/dashboard.h"
+#include "src/view/scene_image.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICKS = 100000 };
+
+typedef struct {
+    const ScriptOptions *options;
+    LiveMenu menu;
+    State state;
+    LiveData live;
+    Still *still;
+    ScenePicture picture;
+    Cells cells;
+    int loaded; /* the scene that the state has heard of; -1: none */
+    int frames, line;
+    bool quit;
+} Script;
+
+/* ---- a frame --------------------------------------------------------------------------------- */
+
+static bool refresh_picture(Script *script, Err *err) {
+    ScenePicture next;
+    bool same;
+    if (!scene_picture(&script->state, &script->live, &script->picture, &next, &same, err))
+        return false;
+    if (!same) {
+        scene_picture_free(&script->picture);
+        script->picture = next;
+    }
+    return true;
+}
+
+/* Computes until the state has nothing more to ask: a new scene may change the selection. */
+static bool compute(Script *script, Err *err) {
+    SceneFacts facts;
+    if (!still_run(script->still, &script->state, &script->live, &facts, err))
+        return false;
+    if (script->loaded != script->state.job.scene) {
+        script->loaded = script->state.job.scene;
+        Event event = {.kind = EVENT_SCENE, .scene = &facts};
+        if (state_step(&script->state, &event) & STEP_RUN)
+            return compute(script, err);
+    }
+    Headline headline = live_headline(&script->live);
+    state_step(&script->state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    return true;
+}
+
+static bool frame_path(const Script *script, const char *name, char *path, size_t size, Err *err) {
+    int length = snprintf(path, size, "%s/%s", script->options->frames, name);
+    return length < (int)size ||
+           err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
+}
+
+static bool write_image(const Script *script, const char *name, Image *image, Err *err) {
+    char path[4096];
+    uint8_t *bytes = NULL;
+    size_t length;
+    bool ok = frame_path(script, name, path, sizeof path, err) &&
+              image_png(image, &bytes, &length, err) && data_write(path, bytes, length, err);
+    free(bytes);
+    return ok;
+}
+
+static bool write_text(const Script *script, const char *name, Err *err) {
+    char path[4096];
+    char *text = cells_to_text(&script->cells);
+    if (!text)
+        return err_set(err, ERR_FAILED, name, "", "out of memory");
+    bool ok = frame_path(script, name, path, sizeof path, err) &&
+              data_write(path, text, strlen(text), err);
+    free(text);
+    return ok;
+}
+
+static bool write_frame(Script *script, Err *err) {
+    char name[32];
+    Image image = {0};
+    script->cells.light = script->state.light;
+    dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev);
+    snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
+    if (!write_text(script, name, err))
+        return false;
+    snprintf(name, sizeof name, "frame-%04d.png", script->frames);
+    bool ok = cells_image(&script->cells, 1, &image, err) && write_image(script, name, &image, err);
+    image_free(&image);
+    return ok;
+}
+
+static bool write_snapshot(Script *script, Err *err) {
+    char name[256];
+    Image image = {0};
+    state_snapshot_name(&script->state, name, sizeof name);
+    bool ok = scene_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->state, &script->live,
+                          &script->picture, &image, err) &&
+              write_image(script, name, &image, err);
+    image_free(&image);
+    return ok;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static bool step(Script *script, const Event *event, Err *err) {
+    unsigned bits = state_step(&script->state, event);
+    script->quit |= (bits & STEP_QUIT) != 0;
+    if ((bits & STEP_RUN && !compute(script, err)) || !refresh_picture(script, err))
+        return false;
+    return !(bits & STEP_SNAPSHOT) || write_snapshot(script, err);
+}
+
+static bool refuse(const Script *script, const char *what, Err *err) {
+    char where[256];
+    snprintf(where, sizeof where, "%.200s:%d", script->options->file, script->line);
+    return err_set(err, ERR_FAILED, where, "", "%s", what);
+}
+
+static bool use_tick(Script *script, const char *rest, Err *err) {
+    double seconds = 0.1;
+    int count = 1;
+    char more[2];
+    int fields = sscanf(rest, "%lf %d %1s", &seconds, &count, more);
+    if (fields == 3 || (fields <= 0 && rest[strspn(rest, " \t")]) || !isfinite(seconds) ||
+        seconds < 0 || count < 1 || count > MAX_TICKS)
+        return refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
+    for (int i = 0; i < count; i++)
+        if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
+            !write_frame(script, err))
+            return false;
+    return true;
+}
+
+static bool use_size(Script *script, const char *rest, Err *err) {
+    int columns, rows;
+    char more[2];
+    if (sscanf(rest, "%d %d %1s", &columns, &rows, more) != 2 || columns < 1 || rows < 1 ||
+        columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
+        return refuse(script, "size takes columns and rows, each from 1 to 1000", err);
+    return cells_resize(&script->cells, columns, rows, err) &&
+           step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows}, err);
+}
+
+static bool use_key(Script *script, const char *rest, Err *err) {
+    char name[16], more[2];
+    Event event = {.kind = EVENT_COMMAND};
+    if (sscanf(rest, "%15s %1s", name, more) != 1 || !keys_find_name(name, &event.command))
+        return refuse(script, "key takes the name of one key that means something", err);
+    return step(script, &event, err);
+}
+
+static bool use_control(Script *script, const char *line, Err *err) {
+    char why[200];
+    Event event = {.kind = EVENT_COMMAND};
+    if (!keys_parse(line, &event.command, why, sizeof why))
+        return refuse(script, why, err);
+    return step(script, &event, err);
+}
+
+static bool use_line(Script *script, char *line, Err *err) {
+    static const struct {
+        const char *word;
+        bool (*use)(Script *script, const char *rest, Err *err);
+    } own[] = {{"tick", use_tick}, {"size", use_size}, {"key", use_key}};
+    line[strcspn(line, "#\r")] = '\0';
+    line += strspn(line, " \t");
+    if (!*line)
+        return true;
+    size_t length = strcspn(line, " \t");
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strlen(own[i].word) == length && !strncmp(line, own[i].word, length))
+            return own[i].use(script, line + length, err);
+    return use_control(script, line, err);
+}
+
+static bool play(Script *script, char *text, Err *err) {
+    if (!compute(script, err) || !refresh_picture(script, err))
+        return false;
+    for (char *line = text; line && !script->quit;) {
+        char *end = strchr(line, '\n');
+        if (end)
+            *end++ = '\0';
+        script->line++;
+        if (!use_line(script, line, err))
+            return false;
+        line = end;
+    }
+    return script->frames > 0 || refuse(script, "no tick in it: no frame was written", err);
+}
+
+/* ---- the run
+ * ------------------------------------------------------------------------------------- */
+
+bool script_size(const char *text, int *columns, int *rows, Err *err) {
+    char more[2];
+    if (sscanf(text, "%dx%d%1s", columns, rows, more) != 2 || *columns < 1 || *rows < 1 ||
+        *columns > CELLS_MAX_EDGE || *rows > CELLS_MAX_EDGE)
+        return err_set(err, ERR_USAGE, "--size", "for example 120x40",
+                       "takes COLUMNSxROWS, each from 1 to %d, not '%.40s'", CELLS_MAX_EDGE, text);
+    return true;
+}
+
+static bool make_folder(const char *path, Err *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    return err_set(err, ERR_FAILED, path, "", "cannot be made: %s", strerror(errno));
+}
+
+static bool open_all(Script *script, Err *err) {
+    const ScriptOptions *options = script->options;
+    int chosen;
+    live_menu(&script->menu, options->scene, 1u << BEV_CPU, &chosen);
+    state_init(&script->state, &script->menu.menu, chosen);
+    live_init(&script->live);
+    script->loaded = -1;
+    if (!cells_init(&script->cells, options->columns, options->rows, err))
+        return false;
+    script->cells.ascii = options->ascii;
+    script->cells.color = !options->no_color;
+    state_step(&script->state,
+               &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows});
+    return still_open(&script->still, err);
+}
+
+bool script_run(const ScriptOptions *options, Err *err) {
+    char *text = NULL;
+    size_t length;
+    Script *script = calloc(1, sizeof *script);
+    if (!script)
+        return err_set(err, ERR_FAILED, options->file, "", "out of memory");
+    script->options = options;
+    const char *path = strcmp(options->file, "-") ? options->file : "/dev/stdin";
+    bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
+              make_folder(options->frames, err) && open_all(script, err) && play(script, text, err);
+    free(text);
+    scene_picture_free(&script->picture);
+    still_close(script->still);
+    cells_free(&script->cells);
+    free(script);
+    return ok;
+}

@@ -1,0 +1,31 @@
+/* The display without terminal or window: words in, frames out. Time comes from the ticks, figures
+ * that would be measured from recordings: the same input gives the same bytes.
+ *
+ * A script has one word a line; # begins a comment:
+ *     dtype fp8        any control of src/model/keys.h, by its word
+ *     key k            the same, by its key as the help screen names it ("Space", "F2")
+ *     tick [S [N]]     S seconds pass (0.1), N times (1); each tick ends a frame
+ *     size C R         the terminal has C columns and R rows now
+ * A frame is frame-0001.txt and .png: the dashboard as a terminal of that size shows it. The word
+ * `snapshot` writes what a window would show, under the name that the log gives. */
+#ifndef BEV_SCRIPT_H
+#define BEV_SCRIPT_H
+
+#include "kernels/err.h"
+
+#include <stdbool.h>
+
+typedef struct {
+    const char *scene;  /* a name or a path */
+    const char *file;   /* the script; "-": standard input */
+    const char *frames; /* folder for the frames; is made where it is missing */
+    int columns, rows;
+    bool ascii, no_color;
+} ScriptOptions;
+
+/* "200x60" into columns and rows, each 1 to 1000. */
+bool script_size(const char *text, int *columns, int *rows, Err *err);
+
+bool script_run(const ScriptOptions *options, Err *err);
+
+#endif

@@ -1,0 +1,351 @@
+/* The dashboard at every size: golden screens, nothing drawn twice, nothing cut, panels that fold
+ * in their order, and no figure that is not known. BEVSCOPE_UPDATE_GOLDEN=1 writes the goldens. */
+#include "src/view/bev_cells.h"
+#include "src/view/cells_image.h"
+#include "src/view/dashboard.h"
+#include "tests/live_fixture.h"
+#include "tests/tap.h"
+
+static State state;
+static LiveData live;
+static BevPicture picture;
+static Cells cells;
+
+static void use(const char *line) {
+    Event event = {.kind = EVENT_COMMAND};
+    char why[200];
+    if (!keys_parse(line, &event.command, why, sizeof why))
+        tap_note("%s", why);
+    state_step(&state, &event);
+}
+
+/* A fresh state and screen of that size. */
+static void begin(int columns, int rows) {
+    Err err;
+    bool ok = cells_resize(&cells, columns, rows, &err);
+    if (!ok)
+        exit(EXIT_FAILURE);
+    state = fixture_state(columns, rows);
+    live = fixture_live(&state);
+    cells.ascii = cells.light = false;
+    cells.color = true;
+}
+
+static void draw(void) {
+    cells.light = state.light;
+    dashboard_draw(&cells, &state, &live, &picture);
+}
+
+static bool shows(const char *text) {
+    char *screen = cells_to_text(&cells);
+    bool found = screen && strstr(screen, text);
+    free(screen);
+    return found;
+}
+
+/* ---- golden screens
+ * ------------------------------------------------------------------------------ */
+
+static char *read_golden(const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    char *text = calloc(1, 1 << 20);
+    if (text && fread(text, 1, (1 << 20) - 1, file) == 0)
+        text[0] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void note_difference(const char *got, const char *want) {
+    int line = 1;
+    while (*got && *got == *want) {
+        line += *got == '\n';
+        got++;
+        want++;
+    }
+    tap_note("first difference in line %d: got '%.60s'", line, got);
+}
+
+static void check_golden(const char *name) {
+    char path[4096];
+    const char *folder = getenv("SRCDIR") ? getenv("SRCDIR") : ".";
+    snprintf(path, sizeof path, "%s/tests/golden/%s.txt", folder, name);
+    char *got = cells_to_text(&cells);
+    if (got && getenv("BEVSCOPE_UPDATE_GOLDEN")) {
+        FILE *file = fopen(path, "wb");
+        if (file) {
+            fputs(got, file);
+            fclose(file);
+        }
+    }
+    char *want = read_golden(path);
+    bool same = got && want && !strcmp(got, want);
+    tap_ok(same, "%s is as it was", name);
+    if (!same && got && want)
+        note_difference(got, want);
+    tap_ok(!cells.collisions && !cells.cuts, "%s: nothing overlaps (%d), nothing is cut (%d)", name,
+           cells.collisions, cells.cuts);
+    free(got);
+    free(want);
+}
+
+static void finish_log(void) {
+    use("dtype fp8");
+    Headline headline = live_headline(&live);
+    state.log.lines[0].before = headline;
+    state.log.lines[0].before.latency_us.value = 12.6;
+    headline.serial = state.job.serial;
+    state_step(&state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+}
+
+static void test_golden(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    static const char *const pages[] = {"both", "dashboard", "bev", "help"};
+    for (int i = 0; i < 3; i++)
+        for (int page = 0; page < 4; page++) {
+            char name[64], line[32];
+            begin(sizes[i][0], sizes[i][1]);
+            finish_log();
+            snprintf(line, sizeof line, page == 3 ? "%s on" : "page %s", pages[page]);
+            use(line);
+            draw();
+            snprintf(name, sizeof name, "dashboard-%dx%d-%s", sizes[i][0], sizes[i][1],
+                     pages[page]);
+            check_golden(name);
+        }
+}
+
+/* ---- other screens
+ * ------------------------------------------------------------------------------------ */
+
+static bool only_ascii(void) {
+    for (int y = 0; y < cells.rows; y++)
+        for (int x = 0; x < cells.columns; x++) {
+            uint32_t glyph = cells_at(&cells, x, y)->glyph;
+            if (glyph < 0x20 || glyph > 0x7e || glyph == '?') {
+                /* The key of the help is the one question mark on these screens. */
+                if (glyph == '?' && (cells_at(&cells, x + 2, y)->glyph == ' ' ||
+                                     cells_at(&cells, x + 2, y)->glyph == 'u'))
+                    continue;
+                tap_note("glyph %x at %d, %d", glyph, x, y);
+                return false;
+            }
+        }
+    return true;
+}
+
+static bool no_colors(void) {
+    for (int y = 0; y < cells.rows; y++)
+        for (int x = 0; x < cells.columns; x++) {
+            CellStyle style = cells_at(&cells, x, y)->style;
+            if (style.ink != INK_DEFAULT || style.paper != INK_DEFAULT)
+                return false;
+        }
+    return true;
+}
+
+static void test_forms(void) {
+    begin(120, 40);
+    cells.ascii = true;
+    draw();
+    tap_ok(only_ascii(), "the ASCII form is ASCII, and every glyph has its twin");
+    check_golden("dashboard-120x40-ascii");
+    begin(80, 24);
+    cells.color = false;
+    use("page bev");
+    use("cursor-x 120");
+    draw();
+    tap_ok(no_colors(), "without colour there is none, the BEV included");
+    check_golden("dashboard-80x24-bev-plain");
+    begin(120, 40);
+    cells.color = false;
+    draw();
+    tap_ok(no_colors() && shows("\u2588 features") && shows("\u2591 output"),
+           "without colour the tensors are told apart by texture");
+}
+
+static void test_unknown(void) {
+    begin(200, 60);
+    live_init(&live);
+    live.job = state.job;
+    draw();
+    tap_ok(shows("n/a") && !shows("0.00") && !shows(" 0 %") && !shows("0 MB") && !shows("nan") &&
+               !shows("inf"),
+           "what is unknown prints n/a, never 0");
+    tap_ok(shows("not measured") && shows("not checked"), "and says that it was not looked at");
+    char *plain = dashboard_plain(&state, &live);
+    tap_ok(plain && strstr(plain, "latency n/a (n/a)") && strchr(plain, '\n') != NULL,
+           "the plain line, too: %s", plain ? "" : "no memory");
+    free(plain);
+}
+
+static void test_labels(void) {
+    begin(200, 60);
+    draw();
+    tap_ok(shows("r recorded") && shows("~ stale") && shows("? unsettled") && shows("measured"),
+           "marks are explained where they stand");
+    begin(200, 60);
+    for (int i = 0; i < live.kernel_count; i++)
+        live.kernels[i].median_us.stale = live.kernels[i].unsettled = false;
+    live.kernels[3].median_us.source = SOURCE_MEASURED;
+    draw();
+    tap_ok(!shows("recorded") && !shows("stale") && !shows("unsettled"),
+           "and only where they stand");
+    begin(200, 60);
+    snprintf(live.problem, sizeof live.problem, "CUDA error 700: illegal address");
+    draw();
+    tap_ok(shows("CUDA error 700: illegal address"), "a problem is shown");
+}
+
+/* ---- every size
+ * -------------------------------------------------------------------------------------------- */
+
+static void test_all_sizes(void) {
+    static const char *const words[] = {"page both", "page dashboard", "page bev", "help"};
+    int drawn = 0, collisions = 0, cuts = 0;
+    for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
+        for (int rows = 1; rows <= 80; rows += rows < 10 ? 2 : 3)
+            for (int word = 0; word < 4; word++, drawn++) {
+                begin(columns, rows);
+                use(words[word]);
+                draw();
+                collisions += cells.collisions;
+                bool room = columns >= 80 && rows >= 24;
+                if (room && cells.cuts)
+                    tap_note("%d x %d, %s: %d texts cut", columns, rows, words[word], cells.cuts);
+                cuts += room ? cells.cuts : 0;
+            }
+    tap_ok(drawn > 1000 && !collisions, "%d screens: nothing is drawn twice (%d)", drawn,
+           collisions);
+    tap_ok(!cuts, "from 80 x 24 on nothing is cut (%d)", cuts);
+}
+
+/* The height at which each panel is gone, from the tallest screen down. */
+static void test_folding(void) {
+    static const char *const titles[] = {"Pipeline,", "Intervals", "Accuracy of", "Working set",
+                                         "Kernels,"};
+    int gone[5] = {0};
+    for (int rows = 60; rows >= 10; rows--) {
+        begin(90, rows);
+        use("page dashboard");
+        draw();
+        for (int i = 0; i < 5; i++)
+            if (!gone[i] && !shows(titles[i]))
+                gone[i] = rows;
+    }
+    tap_ok(gone[0] > gone[1] && gone[1] > gone[2] && gone[2] > gone[3] && gone[3] > gone[4],
+           "panels fold in their order: at %d, %d, %d, %d, %d rows", gone[0], gone[1], gone[2],
+           gone[3], gone[4]);
+}
+
+static void test_small_kernel_table(void) {
+    begin(80, 24);
+    use("page dashboard");
+    draw();
+    tap_ok(shows(" V4 ") && shows(" V2  "),
+           "where not all rungs fit, selection and baseline are there");
+}
+
+/* ---- the BEV
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static void test_bev(void) {
+    begin(100, 60);
+    cells_clear(&cells);
+    Area used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture, &state);
+    tap_ok(used.w == 100 && used.h == 50, "a square grid fills a square of half blocks");
+    int64_t x = -1, y = -1;
+    bool top = bev_cells_at(used, &state, used.x, used.y, &x, &y);
+    tap_ok(top && x >= 196 && y >= 198, "top left is ahead and to the left: %d, %d", (int)x,
+           (int)y);
+    Rgb car = rgb_hex(cells_at(&cells, used.x + 107 / 2, used.y + 60 / 4)->style.ink & 0xffffff);
+    tap_ok(car.r > 100 && car.g < 60, "the red car is where it is in the picture");
+    use("zoom 4");
+    used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture, &state);
+    bev_cells_at(used, &state, used.x + used.w / 2, used.y + used.h / 2, &x, &y);
+    tap_ok(llabs(x - 100) <= 1 && llabs(y - 100) <= 1, "zoom keeps the middle");
+    tap_ok(!bev_cells_at(used, &state, used.x - 1, used.y, &x, &y), "beside it there is no cell");
+    state.wipe = 0.5;
+    Rgb blue = {0, 0, 255};
+    Err err;
+    if (!image_init(&picture.baseline, 200, 200, &err))
+        exit(EXIT_FAILURE);
+    for (int i = 0; i < 200 * 200; i++)
+        image_set(&picture.baseline, i % 200, i / 200, blue);
+    tap_ok(bev_picture_pixel(&picture, 0.5, 99, 0).b == 255 &&
+               bev_picture_pixel(&picture, 0.5, 100, 0).b != 255,
+           "left of the wipe is the baseline");
+    image_free(&picture.baseline);
+}
+
+/* ---- cells
+ * -------------------------------------------------------------------------------------------------
+ */
+
+static void test_cells(void) {
+    begin(10, 2);
+    cells_clear(&cells);
+    CellStyle plain = cell_style(INK_TEXT);
+    cells_text(&cells, 0, 0, 10, plain, "a\tb\xff\u4e2d\u0301");
+    char *text = cells_to_text(&cells);
+    tap_ok(text && !strncmp(text, "a?b???\n", 7), "controls, bad bytes, wide and combining glyphs");
+    free(text);
+    tap_ok(cells_text(&cells, 0, 1, 5, plain, "abcdefg") == 5 && cells.cuts == 1 &&
+               cells_at(&cells, 4, 1)->glyph == 0x2026,
+           "a cut ends with an ellipsis and is counted");
+    cells_put(&cells, 0, 1, 'x', plain);
+    tap_ok(cells.collisions == 1, "drawing twice is counted");
+    cells_put(&cells, -1, 99, 'x', plain);
+    cells_erase(&cells, (Area){-5, -5, 100, 100}, INK_DEFAULT);
+    tap_ok(cells_at(&cells, 0, 1)->glyph == ' ', "an erased area is blank, outside is nothing");
+}
+
+static void test_contrast(void) {
+    static const Ink texts[] = {INK_TEXT,     INK_MUTED, INK_TITLE,  INK_GOOD,
+                                INK_WARN,     INK_BAD,   INK_ACCENT, INK_BASELINE,
+                                INK_FEATURES, INK_DEPTH, INK_INDEX,  INK_OUTPUT};
+    double least = 21;
+    for (int light = 0; light < 2; light++)
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+            least = fmin(least, rgb_contrast(ink_color(texts[i], light, false),
+                                             ink_color(INK_DEFAULT, light, true)));
+    tap_ok(least >= 4.5, "every text has a contrast of at least 4.5 in both themes: %.1f", least);
+    for (int light = 0; light < 2; light++)
+        least = fmin(least, rgb_contrast(ink_color(INK_ACCENT, light, false),
+                                         ink_color(INK_SELECTED, light, true)));
+    tap_ok(least >= 4.5, "and the selected row on its own paper: %.1f", least);
+}
+
+static void test_image(void) {
+    Image a = {0}, b = {0};
+    Err err;
+    begin(120, 40);
+    draw();
+    bool ok = cells_image(&cells, 1, &a, &err) && cells_image(&cells, 1, &b, &err);
+    tap_ok(ok && a.w == 1080 && a.h == 720, "a picture of 9 x 18 pixels a cell");
+    tap_ok(ok && !memcmp(a.rgba, b.rgba, (size_t)a.w * (size_t)a.h * 4), "the same one every time");
+    image_free(&a);
+    image_free(&b);
+}
+
+int main(void) {
+    Err err;
+    if (!cells_init(&cells, 1, 1, &err) || !fixture_picture(&picture, &err))
+        return EXIT_FAILURE;
+    test_golden();
+    test_forms();
+    test_unknown();
+    test_labels();
+    test_all_sizes();
+    test_folding();
+    test_small_kernel_table();
+    test_bev();
+    test_cells();
+    test_contrast();
+    test_image();
+    bev_picture_free(&picture);
+    cells_free(&cells);
+    return tap_done();
+}

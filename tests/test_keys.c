@@ -1,0 +1,159 @@
+/* The table of controls: complete, without clashes, and the only place that names keys. */
+#include "src/model/keys.h"
+#include "tests/tap.h"
+
+#include <ctype.h>
+
+static bool is_function_key(int32_t key) {
+    return key >= KEYCODE_F1 && key <= KEYCODE_F12;
+}
+
+static void test_rows(void) {
+    int in_order = 0, complete = 0, twins = 0, short_enough = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        const KeyRow *row = &keys[i];
+        bool letter = false, function = false;
+        for (int k = 0; k < KEYS_PER_ROW; k++) {
+            function |= is_function_key(row->keys[k]);
+            letter |= row->keys[k] && !is_function_key(row->keys[k]);
+        }
+        in_order += (int)row->action == i;
+        complete += row->word && row->word[0] && row->label && row->help && row->help[0] &&
+                    row->keys[0] && row->group < GROUP_COUNT;
+        twins += !function || letter;
+        short_enough += strlen(row->help) < 52 && strlen(row->word) < 12;
+    }
+    tap_ok(in_order == ACTION_COUNT, "rows stand in the order of the actions");
+    tap_ok(complete == ACTION_COUNT, "each has word, key, group, label and help");
+    tap_ok(twins == ACTION_COUNT, "each function key has a twin that terminals do not steal");
+    tap_ok(short_enough == ACTION_COUNT, "words and help fit their columns");
+}
+
+/* Calls `use` for every key of every row. */
+static int for_each_key(bool (*use)(const KeyRow *row, int32_t key, bool back)) {
+    int bad = 0, count = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        for (int k = 0; k < KEYS_PER_ROW && keys[i].keys[k]; k++, count++)
+            bad += !use(&keys[i], keys[i].keys[k], false);
+        if (keys[i].back[0]) {
+            bad += !use(&keys[i], keys[i].back[0], true);
+            count++;
+        }
+    }
+    return count >= ACTION_COUNT ? bad : -1;
+}
+
+static bool finds_itself(const KeyRow *row, int32_t key, bool back) {
+    Command command;
+    if (!keys_find(key, &command) || command.action != row->action)
+        return false;
+    return row->numbered ? command.step == 0 && atoi(command.argument) == key - '0'
+                         : command.step == (back ? -1 : 1);
+}
+
+static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
+    Command command;
+    char name[16];
+    (void)back;
+    keys_name(key, name, sizeof name);
+    return keys_find_name(name, &command) && command.action == row->action;
+}
+
+/* A key that two rows claim finds the first of them only. */
+static void test_keys(void) {
+    Command command;
+    tap_ok(for_each_key(finds_itself) == 0, "every key means one control, and that one");
+    tap_ok(for_each_key(found_by_name) == 0, "every key is found by its name");
+    tap_ok(!keys_find(0, &command) && !keys_find('~', &command) &&
+               !keys_find(KEYCODE_F12 + 1, &command),
+           "other keys mean nothing");
+    tap_ok(!keys_find_name("Hyper", &command) && !keys_find_name("", &command),
+           "other names mean nothing");
+}
+
+static void test_words(void) {
+    int same = 0, parsed = 0, back = 0;
+    char why[200];
+    Command command;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        for (int k = 0; k < i; k++)
+            same += !strcmp(keys[i].word, keys[k].word);
+        parsed += keys[i].numbered || (keys_parse(keys[i].word, &command, why, sizeof why) &&
+                                       (int)command.action == i && command.step == 1);
+        char line[32];
+        snprintf(line, sizeof line, "%s -", keys[i].word);
+        bool ok = keys_parse(line, &command, why, sizeof why);
+        back += keys[i].back[0] ? ok && command.step == -1 : !ok;
+        same += !strcmp(keys[i].word, "tick") || !strcmp(keys[i].word, "size") ||
+                !strcmp(keys[i].word, "key");
+    }
+    tap_ok(same == 0, "words are unique, and none is a word of scripts");
+    tap_ok(parsed == ACTION_COUNT, "every word is understood");
+    tap_ok(back == ACTION_COUNT, "'-' steps back where there is a way back");
+}
+
+static bool parses(const char *line, Action action, const char *argument) {
+    char why[200];
+    Command command;
+    return keys_parse(line, &command, why, sizeof why) && command.action == action &&
+           command.step == 0 && !strcmp(command.argument, argument);
+}
+
+static bool refuses(const char *line, const char *part) {
+    char why[200] = "";
+    Command command;
+    bool refused = !keys_parse(line, &command, why, sizeof why) && strstr(why, part);
+    if (!refused)
+        tap_note("'%s' gave '%s'", line, why);
+    return refused && !strchr(why, '\n');
+}
+
+static void test_arguments(void) {
+    tap_ok(parses("dtype fp8", ACTION_DTYPE, "fp8"), "a name");
+    tap_ok(parses("  yaw   -1.5 ", ACTION_YAW, "-1.5"), "a number, blanks around it");
+    tap_ok(parses("help on", ACTION_HELP, "on"), "a switch");
+    tap_ok(refuses("dtpye fp8", "\"dtype\""), "a mistyped word names the nearest one");
+    tap_ok(refuses("", "empty"), "nothing at all");
+    tap_ok(refuses("yaw east", "number"), "a name for a number");
+    tap_ok(refuses("yaw nan", "number") && refuses("zoom inf", "number"), "numbers that are none");
+    tap_ok(refuses("help maybe", "on or off"), "neither on nor off");
+    tap_ok(refuses("fit all", "no argument"), "an argument too many");
+    tap_ok(refuses("dtype fp8 fp16", "at most one"), "two arguments");
+    tap_ok(refuses("rung", "number"), "a rung without its number");
+}
+
+static void test_labels(void) {
+    char text[64];
+    keys_label(&keys[ACTION_RUNG], text, sizeof text);
+    tap_ok(!strcmp(text, "1-9"), "digits as a range");
+    keys_label(&keys[ACTION_KERNEL], text, sizeof text);
+    tap_ok(!strcmp(text, "k K F2"), "forward, back, function key");
+    keys_label(&keys[ACTION_PAN_Y], text, sizeof text);
+    tap_ok(!strcmp(text, "S-Left/Right"), "shifted arrows in short");
+    keys_label(&keys[ACTION_PLAY], text, sizeof text);
+    tap_ok(!strcmp(text, "Space"), "keys without a glyph by name");
+}
+
+static void test_ranks(void) {
+    int seen[ACTION_COUNT + 1] = {0}, twice = 0, most = 0;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        int rank = keys[i].rank;
+        if (rank > 0 && rank <= ACTION_COUNT)
+            twice += seen[rank]++ > 0;
+        most = rank > most ? rank : most;
+    }
+    int gaps = 0;
+    for (int rank = 1; rank <= most; rank++)
+        gaps += !seen[rank];
+    tap_ok(most > 0 && !twice && !gaps, "the key bar's order is one, without gaps");
+}
+
+int main(void) {
+    test_rows();
+    test_keys();
+    test_words();
+    test_arguments();
+    test_labels();
+    test_ranks();
+    return tap_done();
+}
