@@ -8,6 +8,7 @@
 #include "tests/zipmaker.h"
 
 #include <math.h>
+#include <time.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -810,11 +811,13 @@ static void round_trip(const char *without, bool half, bool weights, const char 
              (!map.weights || memcmp(again.map.weights, map.weights, (size_t)map.points * 4) == 0);
     if (!tap_ok(ok, "%s", title))
         tap_note("got: %s", line);
-    setenv("TZ", "Asia/Kathmandu", 1);
+    setenv("TZ", "NPT-5:45", 1); /* needs no time zone files */
+    tzset();
     tap_ok(scene_write_npz(in_folder("b.npz"), &scene, &scene.tensors, &map, half, &err) &&
                same_bytes(path, in_folder("b.npz")),
            "the same bytes again, in another time zone");
     unsetenv("TZ");
+    tzset();
     if (!scene.has_map)
         scatter_free(&map);
     scene_free(&scene);
