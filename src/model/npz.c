@@ -61,6 +61,8 @@ static bool open_source(Npz *npz, zip_source_t *source, zip_error_t *error, Err 
     }
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
     bool ok = count >= 0 && count <= NPZ_MAX_MEMBERS;
+    if (!ok)
+        refuse_zip(npz, "broken zip: other entries than its directory says", err);
     for (zip_int64_t i = 0; ok && i < count; i++)
         ok = add_member(npz, (zip_uint64_t)i, err);
     if (!ok)
@@ -86,32 +88,33 @@ bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *whe
     return ok;
 }
 
-/* The descriptor is checked and then read by libzip: nobody can swap the file in between. */
+static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return refuse_zip(npz, "not a regular file", err);
+    uint64_t length = (uint64_t)status.st_size;
+    if (length > max_bytes)
+        return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, at most %llu",
+                       (unsigned long long)length, (unsigned long long)max_bytes);
+    return zip_check_directory(&(ZipBytes){NULL, fd, length}, npz->where, err);
+}
+
+/* The open file is checked and then read by libzip: nobody can swap it in between. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     start(npz, path);
-    struct stat status;
-    zip_error_t error;
     FILE *file = fopen(path, "rbe");
     if (!file)
         return err_set(err, ERR_FAILED, npz->where, "", "cannot open: %s", strerror(errno));
-    bool ok = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
-    if (!ok)
-        refuse_zip(npz, "not a regular file", err);
-    else if ((ok = (uint64_t)status.st_size <= max_bytes))
-        ok = zip_check_directory(&(ZipBytes){NULL, fileno(file), (uint64_t)status.st_size},
-                                 npz->where, err);
-    else
-        err_set(err, ERR_FAILED, npz->where, "", "%lld bytes, at most %llu",
-                (long long)status.st_size, (unsigned long long)max_bytes);
-    if (!ok) {
+    if (!check_file(npz, fileno(file), max_bytes, err)) {
         fclose(file);
         return false;
     }
+    zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
     if (!source)
         fclose(file);
-    ok = open_source(npz, source, &error, err);
+    bool ok = open_source(npz, source, &error, err);
     zip_error_fini(&error);
     return ok;
 }
