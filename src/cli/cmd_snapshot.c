@@ -185,7 +185,7 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
         return false;
     if (!options->cameras)
         return true;
-    enum { STRIP_PIXELS_PER_FEATURE = 6 };
+    enum { STRIP_PIXELS_PER_FEATURE = 12 };
     if (!scene->has_world)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "tensors from a file have no camera pictures");
@@ -255,16 +255,19 @@ static double baseline_us(const TableRow *rows, int count, BevWhere where) {
     return 0;
 }
 
-static const char *latency_note(const Snapshot *snapshot) {
+static const char *latency_note(const Snapshot *snapshot, const TableRow *rows, int count) {
+    bool known = false;
+    for (int i = 0; i < count; i++)
+        known |= rows[i].latency_us > 0;
     static const char *const notes[] = {
         [LATENCY_RECORDED] = "Latencies recorded earlier; bevscope bench --recorded says where.",
         [LATENCY_MEASURED] = "Latencies measured now: medians, caches warm.",
         [LATENCY_OFF] = NULL};
-    return notes[snapshot->latency];
+    return known ? notes[snapshot->latency] : NULL;
 }
 
 /* The report's cells as strings, for the figure. */
-static bool table_strings(Snapshot *snapshot, Err *err) {
+static bool table_strings(Snapshot *snapshot, const char *note, Err *err) {
     Report *report = &snapshot->table;
     size_t count = (size_t)report->row_count * TAB_COUNT;
     snapshot->table_text = calloc(count, sizeof *snapshot->table_text);
@@ -282,7 +285,7 @@ static bool table_strings(Snapshot *snapshot, Err *err) {
     snapshot->figure_table = (FigureTable){
         .title = "Every kernel on this problem", .columns = TAB_COUNT, .rows = report->row_count,
         .header = header, .cells = snapshot->table_cells, .highlight = -1,
-        .note = latency_note(snapshot)};
+        .note = note};
     return true;
 }
 
@@ -309,7 +312,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
             cell_real(row->error.max_abs), cell_real(row->error.rel_l2),
             cell_text(verdict_names[row->gate])});
     }
-    if (!table_strings(snapshot, err))
+    if (!table_strings(snapshot, latency_note(snapshot, rows, count), err))
         return false;
     snapshot->figure_table.highlight = highlight;
     snapshot->spec.table = &snapshot->figure_table;
