@@ -140,14 +140,14 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 
 CPU_CLONES
 static void fp16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t i = 0; i < n; i++)
         codes[i] = (uint16_t)narrow_encode(&FP16, values[i]);
 }
 
 CPU_CLONES
 static void bf16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t i = 0; i < n; i++)
         codes[i] = (uint16_t)narrow_encode(&BF16, values[i]);
 }
@@ -155,21 +155,21 @@ static void bf16_encode_span(uint16_t *restrict codes, const float *restrict val
 CPU_CLONES
 static void e4m3_encode_span(uint8_t *restrict codes, const float *restrict values, float scale,
                              int64_t n) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t i = 0; i < n; i++)
         codes[i] = (uint8_t)narrow_encode(&E4M3, values[i] / scale);
 }
 
 CPU_CLONES
 static void fp16_decode_span(float *restrict values, const uint16_t *restrict codes, int64_t n) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t i = 0; i < n; i++)
         values[i] = narrow_decode(&FP16, codes[i]);
 }
 
 CPU_CLONES
 static void bf16_decode_span(float *restrict values, const uint16_t *restrict codes, int64_t n) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t i = 0; i < n; i++)
         values[i] = float_of((uint32_t)codes[i] << 16);
 }
@@ -177,7 +177,7 @@ static void bf16_decode_span(float *restrict values, const uint16_t *restrict co
 CPU_CLONES
 static void e4m3_decode_span(float *restrict values, const uint8_t *restrict codes, float scale,
                              int64_t n) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t i = 0; i < n; i++)
         values[i] = narrow_decode(&E4M3, codes[i]) * scale;
 }

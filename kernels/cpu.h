@@ -18,6 +18,13 @@
 /* Helpers of such a function: compiled as part of each of the three, never on their own. */
 #define CPU_INLINE __attribute__((always_inline)) static inline
 
+/* The loop that follows becomes vector code; its iterations do not meet. */
+#ifdef _OPENMP
+#define CPU_SIMD _Pragma("omp simd")
+#else
+#define CPU_SIMD
+#endif
+
 enum {
     CPU_ALL_DTYPES =
         1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
@@ -54,7 +61,7 @@ void cpu_clear(const CpuStage *stage, const BevTensor *out);
 /* sums[c] += scale * feat[c]: the inner loop of all rungs. */
 CPU_INLINE void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,
                                int64_t channels) {
-#pragma omp simd
+    CPU_SIMD
     for (int64_t c = 0; c < channels; c++)
         sums[c] += scale * feat[c];
 }

@@ -105,7 +105,7 @@ CPU_INLINE void add_group(const BevMap *map, const CpuStage *stage, int64_t t,
                                                                feat_of(map, stage, t + 3);
     float d0 = depth_of(map, stage, t), d1 = depth_of(map, stage, t + 1);
     float d2 = depth_of(map, stage, t + 2), d3 = depth_of(map, stage, t + 3);
-#pragma omp simd
+    CPU_SIMD
     for (int64_t c = 0; c < stage->channels; c++)
         sums[c] = sums[c] + d0 * f0[c] + d1 * f1[c] + d2 * f2[c] + d3 * f3[c];
 }

@@ -6,7 +6,7 @@
 
 /* A problem in host memory that owns its tensors. `features` are the FP32 originals, for gate B. */
 typedef struct {
-    BevProblem view; /* hand `&hosted.view` to the kernels */
+    BevProblem view;    /* hand `&hosted.view` to the kernels */
     Features features;  /* borrowed */
     float *own_weights; /* in place of the borrowed map's weights; else NULL */
     int64_t saturated;  /* finite values that the format's range clipped while encoding */
