@@ -41,8 +41,12 @@ expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"
 expect 2 'needs a value' bench toy --dtype
 expect 2 'is no device' info --device tpu
 expect 4 'cuda|CUDA|driver|device' info --device 7
-expect 4 'does not run' bench toy --device cpu --kernel race
-expect 1 'did you mean|bevscope --list' info intersektion
+if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
+    expect 4 'does not run' bench toy --device cpu --kernel race
+else
+    expect 2 'not known' bench toy --device cpu --kernel race
+fi
+expect 1 'nearest known is "intersection"' info intersektion
 expect 1 'folder|directory' snapshot toy -o "$folder/none/x.png"
 
 expect 0 '' info toy --format json --device cpu

@@ -21,7 +21,7 @@ layer() {
 layer kernels
 layer src/model kernels/bevpool.h kernels/codec.h kernels/err.h assets/
 layer src/bench kernels/ src/model/
-layer src/view src/model/ kernels/bevpool.h kernels/err.h assets/
+layer src/view src/model/ kernels/bevpool.h kernels/err.h kernels/regime.h assets/
 
 # Toolkits stay where they belong.
 only() { # PATTERN FOLDER: the pattern occurs in that folder only
