@@ -18,7 +18,7 @@ export BEVSCOPE_DATA=${BEVSCOPE_DATA:-$source}
 [ -d "$build/lib" ] && export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # Of the first GPU: 9.0 -> 90, and 12.0 -> 120f, which has the conversions that plain 120 lacks.
 native_arch() {
-    nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 |
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 |
         tr -d . | sed 's/^1[0-9]*$/&f/'
 }
 
