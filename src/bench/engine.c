@@ -6,7 +6,6 @@
 #include "src/bench/shared.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -46,6 +45,8 @@ struct Engine {
     LiveData live;
     void *picture;
     Err err; /* of live.problem */
+    uint64_t notes;
+    char note[sizeof((EngineFrame *)0)->note];
     bool device_lost, has_frame, refined, news;
     uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
     LoadedScene *seen_scene; /* not owned: only compared */
@@ -91,6 +92,8 @@ static void deliver(Engine *engine) {
     frame->live = engine->live;
     frame->loads = engine->loads;
     frame->err = engine->err;
+    frame->notes = engine->notes;
+    memcpy(frame->note, engine->note, sizeof frame->note);
     frame->device_lost = engine->device_lost;
     frame->parts = frame_parts_keep(parts);
     frame->picture = shared_keep(engine->picture);
@@ -281,24 +284,34 @@ static void consult_judge(Engine *engine) {
         judge_ask(engine->judge, pipeline_parts(engine->pipeline), &choice, engine->epoch);
 }
 
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ino == b->st_ino && a->st_size == b->st_size;
+}
+
+static void tell(Engine *engine, const char *what) {
+    char line[sizeof engine->note];
+    Err err;
+    err_set(&err, ERR_FAILED, "the scene's file", "", "%s", what);
+    err_line(&err, line, sizeof line);
+    memcpy(engine->note, line, sizeof line);
+    engine->notes++;
+    engine->news = true;
+}
+
 static void check_file(Engine *engine) {
     struct stat now;
     if (!engine->has_file || now_ms() - engine->file_ms < FILE_CHECK_MS)
         return;
-    const char *name = engine->state.menu.scenes.names[engine->state.job.scene];
     engine->file_ms = now_ms();
-    if (stat(name, &now) != 0) {
-        Err err;
-        err_set(&err, ERR_FAILED, name, "the copy in memory stays", "%s", strerror(errno));
-        complain(engine, &err);
+    if (stat(engine->state.menu.scenes.names[engine->state.job.scene], &now) != 0) {
         engine->has_file = false;
-        engine->news = true;
-    } else if (now.st_mtim.tv_sec != engine->file.st_mtim.tv_sec ||
-               now.st_mtim.tv_nsec != engine->file.st_mtim.tv_nsec ||
-               now.st_ino != engine->file.st_ino || now.st_size != engine->file.st_size) {
+        tell(engine, "it has vanished, the copy in memory stays");
+    } else if (!same_file(&now, &engine->file)) {
         engine->file = now;
         pipeline_forget_scene(engine->pipeline);
-        run(engine, true);
+        if (run(engine, true))
+            tell(engine, "it has changed, read again");
         engine->refined = false;
         engine->news = true;
     }

@@ -18,6 +18,8 @@ typedef struct {
     void *picture;    /* what options.dress made of it; shared.h */
     Err err;          /* what live.problem says in one line */
     bool device_lost; /* that is the end of this backend */
+    uint64_t notes;   /* grows with every `note`: something to tell that is no failure */
+    char note[200];
 } EngineFrame;
 
 typedef struct {

@@ -39,7 +39,7 @@ typedef struct {
     LiveData nothing; /* before the first frame */
     Engine *engine;
     const EngineFrame *frame;
-    uint64_t loads;
+    uint64_t loads, notes; /* of the frame seen last */
     char problem[sizeof((LiveData *)0)->problem];
     Term *term;
     Window *window;
@@ -253,6 +253,9 @@ static void take_frame(Loop *loop) {
         if (loop->problem[0])
             note(loop, loop->problem);
     }
+    if (frame->notes != loop->notes)
+        note(loop, frame->note);
+    loop->notes = frame->notes;
     if (frame->device_lost)
         leave_device(loop);
 }

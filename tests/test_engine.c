@@ -1,0 +1,343 @@
+/* The live engine: what its frames hold, that they stay whole, and that nobody waits for it. */
+#include "tests/tap.h"
+
+#include "src/bench/engine.h"
+#include "src/bench/truth.h"
+#include "src/model/calibration.h"
+#include "src/model/workload.h"
+
+#include <math.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { PATIENCE_MS = 60000 };
+
+static const char *const scenes[] = {"toy", "asymmetric", "intersection", "no-such-scene.json"};
+enum { TOY, ASYMMETRIC, INTERSECTION, MISSING };
+
+static double now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static State fresh(int scene) {
+    static const char *const views[] = {"color", "error"};
+    static const char *const colormaps[] = {"auto"};
+    const StateMenu menu = {.scenes = {scenes, 4},
+                            .views = {views, 2},
+                            .error_view = 1,
+                            .channel_view = -1,
+                            .colormaps = {colormaps, 1},
+                            .where = 1u << BEV_CPU};
+    static State state; /* too large for some stacks */
+    state_init(&state, &menu, scene);
+    state.job.choice.variant = bev_variant_find("cpu_v3");
+    state.job.choice.dtype = BEV_FP16;
+    state.job.baseline = state.job.choice;
+    state.job.baseline.variant = bev_variant_find("cpu_v2");
+    state.playing = false;
+    return state;
+}
+
+static Engine *open_engine(bool background) {
+    const EngineOptions options = {.where = 1u << BEV_CPU, .background = background};
+    Engine *engine;
+    Err err;
+    if (!engine_open(&engine, &options, &err)) {
+        tap_note("%s: %s", err.where, err.what);
+        exit(1);
+    }
+    return engine;
+}
+
+static const EngineFrame *take(Engine *engine) {
+    struct pollfd waiting = {.fd = engine_fd(engine), .events = POLLIN};
+    return poll(&waiting, 1, PATIENCE_MS) == 1 ? engine_take(engine) : NULL;
+}
+
+/* Submits, and waits for the frame of that very job. */
+static const EngineFrame *ask(Engine *engine, State *state) {
+    const EngineFrame *frame;
+    state->job.serial++;
+    engine_submit(engine, state);
+    while ((frame = take(engine)) && frame->state.job.serial != state->job.serial) {
+    }
+    return frame;
+}
+
+/* ---- FP64 ---------------------------------------------------------------------------------------
+ */
+
+static void test_truth(const char *scene, BevAlign align) {
+    Workload workload;
+    HostProblem problem;
+    Err err;
+    const BevMap *map = NULL;
+    bool ok = workload_open(&workload, scene, NULL, &err) &&
+              (map = workload_map(&workload, align, &err)) &&
+              workload_problem(&workload, BEV_FP32, align, &problem, &err);
+    const BevShape *shape = &workload.scene.shape;
+    size_t bytes = (size_t)(shape->nx * shape->ny * shape->channels) * sizeof(double);
+    double *fast = malloc(bytes), *obvious = malloc(bytes);
+    if (ok) {
+        truth_pool(shape, map, &workload.features, fast);
+        bev_reference(&problem.view, obvious, NULL);
+    }
+    tap_ok(ok && map->points > 0 && !memcmp(fast, obvious, bytes),
+           "%s, %s: fast FP64 pooling has the reference's bits", scene, bev_aligns[align].name);
+    free(fast);
+    free(obvious);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+/* ---- calibration errors
+ * --------------------------------------------------------------------------- */
+
+static void test_bend(void) {
+    Camera camera;
+    const double at[3] = {1, 2, 1.5};
+    camera_set_pose(&camera, 30, 0, 0, at);
+    camera_bend(&camera, &(CameraError){.yaw_deg = 5, .height_m = 0.25});
+    Camera want;
+    camera_set_pose(&want, 35, 0, 0, (double[]){1, 2, 1.75});
+    double worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
+    tap_ok(worst < 1e-12 && camera.position_m[2] == 1.75, "yaw and height errors move a camera");
+    camera_set_pose(&camera, 30, 1, 0, at);
+    camera_bend(&camera, &(CameraError){.pitch_deg = 2});
+    camera_set_pose(&want, 30, 3, 0, at);
+    worst = 0;
+    for (int i = 0; i < 9; i++)
+        worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
+    tap_ok(worst < 1e-12, "a positive pitch error looks up");
+}
+
+/* ---- frames
+ * ---------------------------------------------------------------------------------------- */
+
+static double sum_of(const LiveFrame *frame) {
+    double sum = 0;
+    for (int64_t i = 0; i < frame->nx * frame->ny * frame->channels; i++)
+        sum += (double)frame->pooled[i] * (double)(i % 97 + 1);
+    return sum;
+}
+
+static void test_contents(void) {
+    Engine *engine = open_engine(false);
+    State state = fresh(ASYMMETRIC);
+    const EngineFrame *frame = ask(engine, &state);
+    tap_ok(frame && frame->facts.nx == frame->live.frame.nx && frame->loads == 1 &&
+               frame->facts.has_world && frame->live.frame.cameras,
+           "the first frame brings the scene");
+    tap_ok(frame && frame->live.memory.known &&
+               frame->live.intervals.stats.points == frame->live.frame.map->points,
+           "and what its map is made of");
+    double bytes = frame ? bev_footprint_total(frame->live.memory.footprint) : 0;
+    int64_t points = frame ? frame->live.frame.map->points : 0;
+    state.job.choice.dtype = BEV_FP8;
+    frame = ask(engine, &state);
+    tap_ok(frame && bev_footprint_total(frame->live.memory.footprint) < bytes &&
+               !frame->live.frame.truth,
+           "FP8 is smaller");
+    state.job.camera_mask = 1;
+    frame = ask(engine, &state);
+    tap_ok(frame && frame->live.frame.map->points < points, "dirty lenses take points away");
+    state.job.pool_baseline = true;
+    state.job.baseline.align = BEV_BILINEAR;
+    state.view = state.menu.error_view;
+    frame = ask(engine, &state);
+    tap_ok(frame && frame->live.frame.baseline && frame->live.frame.truth,
+           "a baseline of another align, and FP64 for the error view");
+    uint64_t content = frame ? frame->live.frame.content : 0;
+    state.job.probe_cell = 5;
+    frame = ask(engine, &state);
+    tap_ok(frame && frame->live.frame.content == content, "a probe alone changes no picture");
+    engine_close(engine);
+}
+
+/* The fullest cell whose points all fit a probe's list. */
+static int64_t busy_cell(const LiveFrame *frame) {
+    const BevMap *map = frame->map;
+    int64_t cell = -1;
+    int32_t most = 1;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int64_t here = map->ranks_bev[map->interval_starts[i]];
+        int32_t points = map->interval_lengths[i];
+        if (points > most && points <= LIVE_MAX_CONTRIBUTIONS &&
+            frame->pooled[here * frame->channels] != 0) {
+            most = points;
+            cell = here;
+        }
+    }
+    return cell;
+}
+
+static void test_probe(void) {
+    Engine *engine = open_engine(false);
+    State state = fresh(ASYMMETRIC);
+    state.job.choice.dtype = BEV_FP32;
+    const EngineFrame *frame = ask(engine, &state);
+    state.job.probe_cell = frame ? busy_cell(&frame->live.frame) : -1;
+    frame = ask(engine, &state);
+    const LiveProbe *probe = &frame->live.probe;
+    const LiveFrame *shown = &frame->live.frame;
+    const Frustum *frustum = &shown->rig->frustum;
+    double sum = 0;
+    for (int i = 0; i < probe->contribution_count; i++) {
+        const LiveContribution *one = &probe->contributions[i];
+        int64_t pixel =
+            ((int64_t)one->camera * frustum->feat_h + one->h) * frustum->feat_w + one->w;
+        sum += (double)one->depth * one->weight * shown->features->feat[pixel * shown->channels];
+    }
+    double got = shown->pooled[probe->cell * shown->channels];
+    tap_ok(probe->contribution_count == probe->points && probe->points > 1 &&
+               fabs(sum - got) <= 1e-5 * fmax(fabs(got), 1),
+           "the contributions of a cell add up to its value");
+    tap_ok(fabs(probe->value - probe->truth) < 1e-4 * probe->truth, "and its FP64 value is near");
+    state.job.probe_cell = shown->nx * shown->ny + 7;
+    frame = ask(engine, &state);
+    tap_ok(frame && frame->live.probe.cell == -1, "a cell outside the grid is none");
+    engine_close(engine);
+}
+
+static void test_bad_scene(void) {
+    Engine *engine = open_engine(false);
+    State state = fresh(MISSING);
+    const EngineFrame *frame = ask(engine, &state);
+    tap_ok(frame && frame->live.problem[0] && frame->loads == 0, "a scene that is not there: said");
+    state.job.scene = TOY;
+    frame = ask(engine, &state);
+    tap_ok(frame && !frame->live.problem[0] && frame->loads == 1, "the next one is shown");
+    double sum = frame ? sum_of(&frame->live.frame) : 0;
+    state.job.scene = MISSING;
+    frame = ask(engine, &state);
+    tap_ok(frame && frame->live.problem[0] && frame->live.frame.pooled &&
+               sum_of(&frame->live.frame) == sum,
+           "after a failure the last good picture stays");
+    engine_close(engine);
+}
+
+/* ---- handing over
+ * ----------------------------------------------------------------------------------- */
+
+static void test_mailbox(void) {
+    enum { WISHES = 400 };
+    Engine *engine = open_engine(true);
+    State state = fresh(TOY);
+    const EngineFrame *frame = ask(engine, &state);
+    double sum = frame ? sum_of(&frame->live.frame) : 0, slowest = 0;
+    for (int i = 0; i < WISHES; i++) {
+        state.job.serial++;
+        state.job.time_s = 0.01 * i;
+        double begun = now_ms();
+        engine_submit(engine, &state);
+        slowest = fmax(slowest, now_ms() - begun);
+    }
+    tap_ok(frame && sum_of(&frame->live.frame) == sum, "a frame stays whole while others are made");
+    int frames = 0;
+    uint64_t last = 0;
+    while (last != state.job.serial && (frame = take(engine))) {
+        frames++;
+        if (frame->state.job.serial < last)
+            break;
+        last = frame->state.job.serial;
+    }
+    tap_ok(last == state.job.serial && frames <= WISHES, "of %d wishes the last is fulfilled",
+           WISHES);
+    tap_note("%d frames; the slowest submit took %.2f ms", frames, slowest);
+    state.job.serial++;
+    engine_submit(engine, &state);
+    engine_close(engine); /* in the middle of it all */
+    tap_ok(true, "closes while it computes");
+}
+
+/* ---- background
+ * --------------------------------------------------------------------------------------- */
+
+static bool all_known(const LiveData *live) {
+    for (int i = 0; i < live->kernel_count; i++) {
+        const LiveKernel *kernel = &live->kernels[i];
+        if (!kernel->skipped &&
+            (kernel->median_us.source == SOURCE_UNKNOWN || kernel->median_us.stale))
+            return false;
+    }
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (live->accuracy[dtype].source == SOURCE_UNKNOWN || live->accuracy[dtype].stale)
+            return false;
+    return live->kernel_count > 0 && live->baseline_us.source == SOURCE_MEASURED;
+}
+
+static void test_background(void) {
+    Engine *engine = open_engine(true);
+    State state = fresh(ASYMMETRIC);
+    const EngineFrame *frame = ask(engine, &state);
+    double end = now_ms() + PATIENCE_MS;
+    while (frame && !all_known(&frame->live) && now_ms() < end)
+        frame = take(engine);
+    tap_ok(frame && all_known(&frame->live), "every rung is timed, every format judged");
+    bool right = frame != NULL;
+    for (int dtype = 0; frame && dtype < BEV_DTYPE_COUNT; dtype++)
+        right = right && frame->live.accuracy[dtype].gate_a == LIVE_PASS &&
+                frame->live.accuracy[dtype].gate_b == LIVE_PASS &&
+                frame->live.accuracy[dtype].gate_c == LIVE_PASS;
+    tap_ok(right, "all gates of V3 pass");
+    state.job.choice.align = BEV_BILINEAR;
+    frame = ask(engine, &state);
+    tap_ok(frame && frame->live.accuracy[BEV_FP16].stale &&
+               live_kernel(&frame->live, state.job.choice.variant)->median_us.stale,
+           "another align: the old figures stay, marked stale");
+    engine_close(engine);
+}
+
+/* ---- speed
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static double cpu_ms(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1e3 +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-3;
+}
+
+/* 20 frames a second on two cores are 100 ms of processor time a frame for everything; drawing
+ * takes a part of that. Wall-clock time would depend on what else runs here. */
+static void test_speed(void) {
+    enum { FRAMES = 20, MAX_MS = 70 };
+    Engine *engine = open_engine(false);
+    State state = fresh(INTERSECTION);
+    state.playing = true;
+    const EngineFrame *frame = ask(engine, &state);
+    double cpu = cpu_ms(), wall = now_ms();
+    for (int i = 0; frame && i < FRAMES; i++) {
+        state.job.time_s += 0.05;
+        frame = ask(engine, &state);
+    }
+    cpu = (cpu_ms() - cpu) / FRAMES;
+    wall = (now_ms() - wall) / FRAMES;
+    const char *waiting = getenv("OMP_WAIT_POLICY");
+    if (!waiting || strcmp(waiting, "passive") != 0)
+        tap_skip("time of a frame", "threads that wait spin: set OMP_WAIT_POLICY=passive");
+    else if (!tap_ok(frame && cpu < MAX_MS,
+                     "a moment of the flagship takes %d ms of processor time", MAX_MS))
+        tap_note("too much");
+    tap_note("%.1f ms of processor time, %.1f ms", cpu, wall);
+    engine_close(engine);
+}
+
+int main(void) {
+    test_truth("asymmetric", BEV_NEAREST);
+    test_truth("asymmetric", BEV_BILINEAR);
+    test_bend();
+    test_contents();
+    test_probe();
+    test_bad_scene();
+    test_mailbox();
+    test_background();
+    test_speed();
+    return tap_done();
+}

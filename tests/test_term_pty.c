@@ -1,0 +1,332 @@
+/* The live display on a terminal: whatever ends it, the terminal comes back as it was, and the last
+ * line says what happened. Runs the real program. */
+#include "tests/pty.h"
+#include "tests/tap.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ENTER       "\033[?1049h"
+#define LEAVE       "\033[?1049l"
+#define SHOW_CURSOR "\033[?25h"
+#define READY       "kernel" /* on the key bar */
+
+enum { PATIENCE_S = 30 }; /* the machine may be busy with other tests */
+
+static char *program;
+static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
+
+/* The display of the smallest scene, without a window, further options behind it. */
+static bool start(Pty *pty, int columns, int rows, const char *option, char *const environment[]) {
+    char *argv[] = {program, "toy", "--no-window", "--device", "cpu", (char *)option, NULL};
+    return pty_start(pty, columns, rows, argv, environment);
+}
+
+static bool start_ready(Pty *pty) {
+    return start(pty, 100, 30, NULL, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+}
+
+/* After the last visit to the other screen: left, cursor shown, nothing drawn any more. */
+static bool came_back(const Pty *pty) {
+    size_t left = pty_last(pty, LEAVE), entered = pty_last(pty, ENTER);
+    return entered && left > entered && pty_last(pty, SHOW_CURSOR) > entered &&
+           !memmem(pty->output + left, pty->length - left, "\033[?25l", 6) && pty_same_modes(pty);
+}
+
+static void check_end(Pty *pty, const char *what, const char *last_line, bool as_expected) {
+    char line[256];
+    pty_last_line(pty, line, sizeof line);
+    bool back = came_back(pty);
+    if (!tap_ok(as_expected && back && strstr(line, last_line), "%s: terminal as before, \"%s\"",
+                what, last_line))
+        tap_note("ended as expected: %d; terminal back: %d (modes %d); last line: %s", as_expected,
+                 back, pty_same_modes(pty), line);
+}
+
+/* ---- what ends it
+ * ---------------------------------------------------------------------------------- */
+
+static const struct {
+    int signal;
+    const char *name, *last_line;
+} signals[] = {
+    {SIGINT, "SIGINT", "interrupted"},      {SIGTERM, "SIGTERM", "terminated"},
+    {SIGHUP, "SIGHUP", "hung up"},          {SIGQUIT, "SIGQUIT", "quit signal"},
+    {SIGSEGV, "SIGSEGV", "(SIGSEGV); the"}, {SIGABRT, "SIGABRT", "(SIGABRT); the"},
+    {SIGBUS, "SIGBUS", "(SIGBUS); the"},    {SIGFPE, "SIGFPE", "(SIGFPE); the"},
+};
+
+static void test_signals(void) {
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        Pty pty;
+        int status = 0;
+        bool ok = start_ready(&pty) && !pty_same_modes(&pty);
+        kill(pty.program, signals[i].signal);
+        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
+             WTERMSIG(status) == signals[i].signal;
+        check_end(&pty, signals[i].name, signals[i].last_line, ok);
+        pty_end(&pty);
+    }
+}
+
+static void test_keys(void) {
+    static const struct {
+        const char *keys, *name, *last_line;
+        int signal;
+    } ends[] = {{"q", "key q", "bevscope: quit", 0},
+                {"\003", "Ctrl-C", "interrupted", SIGINT},
+                {"\034", "Ctrl-\\", "quit signal", SIGQUIT}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        Pty pty;
+        int status = 0;
+        bool ok = start_ready(&pty);
+        pty_type(&pty, ends[i].keys);
+        ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+        ok = ok && (ends[i].signal ? WIFSIGNALED(status) && WTERMSIG(status) == ends[i].signal
+                                   : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        check_end(&pty, ends[i].name, ends[i].last_line, ok);
+        pty_end(&pty);
+    }
+}
+
+static void test_suspend(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start_ready(&pty);
+    pty_type(&pty, "\032");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSTOPPED(status);
+    tap_ok(ok && came_back(&pty), "Ctrl-Z: stopped, and the shell finds its terminal as before");
+    size_t stopped = pty.length;
+    kill(pty.program, SIGCONT);
+    ok = pty_wait_text(&pty, READY, stopped, PATIENCE_S);
+    tap_ok(ok && !pty_same_modes(&pty), "continued: drawn again");
+    pty_wait_status(&pty, &status, PATIENCE_S); /* continued */
+    pty_type(&pty, "q");
+    ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    check_end(&pty, "quit after a suspension", "bevscope: quit", ok);
+    pty_end(&pty);
+}
+
+static void test_gone(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start_ready(&pty);
+    close(pty.slave);
+    close(pty.master);
+    pty.slave = pty.master = -1;
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+    tap_ok(ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP,
+           "the terminal is gone: ends as hung up, and soon");
+    pty_end(&pty);
+}
+
+/* ---- sizes
+ * ------------------------------------------------------------------------------------------- */
+
+static void test_tiny(void) {
+    Pty pty;
+    int status = 0;
+    bool ok = start(&pty, 1, 1, NULL, xterm) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
+    pty_read(&pty, 0.5);
+    pty_type(&pty, "kdavx?");
+    pty_read(&pty, 0.5);
+    size_t tiny = pty.length;
+    pty_resize(&pty, 100, 30);
+    ok = ok && pty_wait_text(&pty, "Help", tiny, PATIENCE_S);
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    check_end(&pty, "1 x 1, then 100 x 30", "bevscope: quit", ok);
+    pty_end(&pty);
+}
+
+static void test_resize_storm(void) {
+    enum { RESIZES = 1000 };
+    Pty pty;
+    int status = 0;
+    bool ok = start_ready(&pty);
+    srand(1);
+    for (int i = 0; i < RESIZES; i++) {
+        pty_resize(&pty, 1 + rand() % 250, 1 + rand() % 80);
+        pty_read(&pty, 0.004);
+    }
+    pty_resize(&pty, 100, 30);
+    size_t after = pty.length;
+    ok = ok && pty_wait_text(&pty, READY, after, PATIENCE_S);
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    check_end(&pty, "1,000 resizes", "bevscope: quit", ok);
+    pty_end(&pty);
+}
+
+/* ---- kinds of terminals
+ * --------------------------------------------------------------------------------- */
+
+static bool has_bytes_above_ascii(const Pty *pty) {
+    for (size_t i = 0; i < pty->length; i++)
+        if ((unsigned char)pty->output[i] >= 0x80)
+            return true;
+    return false;
+}
+
+/* Runs until the screen is there, quits, and says whether all went well. */
+static bool visit(Pty *pty, const char *option, char *const environment[]) {
+    int status = 0;
+    bool ok = start(pty, 100, 30, option, environment) && pty_wait_text(pty, READY, 0, PATIENCE_S);
+    pty_read(pty, 0.3);
+    pty_type(pty, "q");
+    return ok && pty_wait_status(pty, &status, PATIENCE_S) && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static void test_colors(void) {
+    static char *const no_color[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "NO_COLOR=1", NULL};
+    Pty pty;
+    bool ok = visit(&pty, NULL, xterm);
+    tap_ok(ok && strstr(pty.output, "\033[38;5;"), "256 colours where the terminal has them");
+    tap_ok(ok && has_bytes_above_ascii(&pty), "block characters in a UTF-8 locale");
+    pty_end(&pty);
+    ok = visit(&pty, NULL, no_color);
+    tap_ok(ok && !strstr(pty.output, ";5;"), "NO_COLOR: none");
+    pty_end(&pty);
+    ok = visit(&pty, "--color=never", xterm);
+    tap_ok(ok && !strstr(pty.output, ";5;"), "--color=never: none");
+    pty_end(&pty);
+    ok = visit(&pty, "--ascii", xterm);
+    tap_ok(ok && !has_bytes_above_ascii(&pty), "--ascii: nothing beyond ASCII");
+    pty_end(&pty);
+    static char *const c_locale[] = {"TERM=xterm", "LC_ALL=C", NULL};
+    ok = visit(&pty, NULL, c_locale);
+    tap_ok(ok && !has_bytes_above_ascii(&pty), "locale C, 8 colours: nothing beyond ASCII");
+    pty_end(&pty);
+    static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
+    ok = visit(&pty, NULL, vt100);
+    tap_ok(ok && pty_same_modes(&pty), "a terminal without colours");
+    pty_end(&pty);
+}
+
+static void test_refusals(void) {
+    static char *const vt100[] = {"TERM=vt100", "LC_ALL=C", NULL};
+    static char *const dumb[] = {"TERM=dumb", "LC_ALL=C", NULL};
+    Pty pty;
+    int status = 0;
+    bool ok =
+        start(&pty, 80, 24, "--color=always", vt100) && pty_wait_status(&pty, &status, PATIENCE_S);
+    tap_ok(ok && WIFEXITED(status) && WEXITSTATUS(status) == 2 && pty_same_modes(&pty) &&
+               strstr(pty.output, "no colours"),
+           "--color=always without colours: one line, exit 2");
+    pty_end(&pty);
+    ok = start(&pty, 80, 24, NULL, dumb);
+    pty_type(&pty, "dtype fp8\n\004");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
+    ok = ok && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    tap_ok(ok && !strchr(pty.output, '\033') && strstr(pty.output, "FP8") && pty_same_modes(&pty),
+           "TERM=dumb: plain lines, words for keys");
+    pty_end(&pty);
+}
+
+/* ---- names that bite
+ * -------------------------------------------------------------------------------------- */
+
+static void test_file_name(void) {
+    char folder[] = "/tmp/bevscope-XXXXXX", path[128], command[512];
+    if (!mkdtemp(folder))
+        abort();
+    snprintf(path, sizeof path, "%s/\033]0;evil\007x.json", folder);
+    snprintf(command, sizeof command, "cp '%s/samples/toy.json' '%s'", getenv("SRCDIR"), path);
+    bool ok = system(command) == 0;
+    char *argv[] = {program, path, "--no-window", "--device", "cpu", NULL};
+    Pty pty;
+    int status = 0;
+    ok = ok && pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, READY, 0, PATIENCE_S);
+    pty_read(&pty, 0.3);
+    unlink(path); /* vanishes while it is shown */
+    ok = ok && pty_wait_text(&pty, "the copy in memory stays", 0, PATIENCE_S);
+    tap_ok(ok, "a scene's file vanishes: said, and the picture stays");
+    pty_type(&pty, "q");
+    ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    tap_ok(ok && !strstr(pty.output, "\033]0;evil"), "control characters in its name stay out");
+    pty_end(&pty);
+    rmdir(folder);
+}
+
+/* ---- a while of random keys
+ * ---------------------------------------------------------------------------------- */
+
+static long resident_kb(pid_t pid) {
+    char path[64], line[256];
+    long kb = -1;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmRSS: %ld", &kb) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kb;
+}
+
+static int open_files(pid_t pid) {
+    char command[96];
+    int count = -1;
+    snprintf(command, sizeof command, "ls /proc/%d/fd | wc -l", (int)pid);
+    FILE *pipe = popen(command, "r");
+    if (pipe && fscanf(pipe, "%d", &count) != 1)
+        count = -1;
+    if (pipe)
+        pclose(pipe);
+    return count;
+}
+
+/* SOAK_KEYS=36000 is an hour at a key every 100 ms. Keys that write files or leave are left out. */
+static void test_soak(void) {
+    static const char keys[] = "kKdDaAvVmMlLtT123456789xXeE ?zZ.,+-hjyY";
+    const char *wanted = getenv("SOAK_KEYS");
+    int count = wanted ? atoi(wanted) : 300, pause_ms = wanted ? 100 : 10;
+    Pty pty;
+    int status = 0, files = 0;
+    long warm_kb = 0;
+    bool ok = start_ready(&pty);
+    srand(2);
+    for (int i = 0; i < count; i++) {
+        char key[] = {keys[(size_t)rand() % (sizeof keys - 1)], '\0'};
+        pty_type(&pty, key);
+        pty_read(&pty, pause_ms * 1e-3);
+        if (i == count / 3) {
+            warm_kb = resident_kb(pty.program);
+            files = open_files(pty.program);
+        }
+        pty.length = 0; /* hours of output need not be kept */
+    }
+    long grown_kb = resident_kb(pty.program) - warm_kb;
+    tap_ok(ok && open_files(pty.program) <= files, "%d random keys: no handle leaks", count);
+    if (!tap_ok(ok && warm_kb > 0 && grown_kb < (wanted ? 1024 : 8192),
+                "%d random keys: memory stays", count))
+        tap_note("grew by %ld kB from %ld kB", grown_kb, warm_kb);
+    pty_type(&pty, "\033q");
+    ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
+    tap_ok(ok && pty_same_modes(&pty), "and it still quits in order");
+    pty_end(&pty);
+}
+
+int main(void) {
+    program = getenv("BEVSCOPE");
+    if (!program || !getenv("SRCDIR"))
+        return tap_skip_all("BEVSCOPE and SRCDIR name the program and its sources: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    test_signals();
+    test_keys();
+    test_suspend();
+    test_gone();
+    test_tiny();
+    test_resize_storm();
+    test_colors();
+    test_refusals();
+    test_file_name();
+    test_soak();
+    return tap_done();
+}

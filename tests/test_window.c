@@ -1,0 +1,258 @@
+/* The window without a screen: SDL's dummy driver, the software renderer, pushed events. */
+#include "tests/tap.h"
+
+#include "src/bench/pipeline.h"
+#include "src/ui/menu.h"
+#include "src/ui/window.h"
+
+#include <SDL.h>
+#include <math.h>
+
+static LiveMenu menu;
+static State state;
+static LiveData live;
+static ScenePicture picture;
+static Window *window;
+
+/* A finished frame of the toy scene, compared with its baseline. */
+static bool prepare(Pipeline **pipeline, Err *err) {
+    bool same;
+    int scene;
+    live_menu(&menu, "asymmetric", 1u << BEV_CPU, &scene);
+    state_init(&state, &menu.menu, scene);
+    state.job.choice.variant = bev_variant_find("cpu_v3");
+    state.job.choice.dtype = BEV_FP16;
+    state.job.baseline = state.job.choice;
+    state.job.baseline.dtype = BEV_FP8;
+    state.job.pool_baseline = true;
+    live_init(&live);
+    if (!pipeline_open(pipeline, err) ||
+        !pipeline_run(*pipeline, &state, (PipelineNeeds){.truth = true}, &live, err))
+        return false;
+    const Event scene_event = {.kind = EVENT_SCENE,
+                               .scene = &pipeline_parts(*pipeline)->scene->facts};
+    state_step(&state, &scene_event);
+    return scene_picture(&state, &live, NULL, &picture, &same, err) && !same;
+}
+
+/* ---- whether there is one
+ * ------------------------------------------------------------------------- */
+
+static void test_no_display(void) {
+    Err err;
+    unsetenv("SDL_VIDEODRIVER");
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    const char *reason = window_impossible();
+    tap_ok(reason && strstr(reason, "no display"), "no display: no window");
+    setenv("DISPLAY", ":4711", 1);
+    bool opened = window_open(&window, "test", &err);
+    tap_ok(!opened && !window, "a display that does not answer: no window either");
+    window_close(window);
+    unsetenv("DISPLAY");
+    setenv("SDL_VIDEODRIVER", "dummy", 1);
+}
+
+/* ---- pixels
+ * ------------------------------------------------------------------------------------------ */
+
+static SDL_Window *sdl_window(void) {
+    for (Uint32 id = 1; id < 100; id++)
+        if (SDL_GetWindowFromID(id))
+            return SDL_GetWindowFromID(id);
+    return NULL;
+}
+
+/* Pixels of the window that differ from what a snapshot of it has; -1: cannot be compared. */
+static int64_t differing_pixels(void) {
+    Image image;
+    Err err;
+    int64_t differing = 0;
+    SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
+    if (!window_draw(window, &state, &live, &picture, &err) ||
+        !window_image(window, &state, &live, &picture, &image, &err))
+        return -1;
+    uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
+    if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)
+        differing = -1;
+    for (int64_t i = 0; differing >= 0 && i < (int64_t)image.w * image.h; i++)
+        differing += memcmp(shown + 4 * i, image.rgba + 4 * i, 3) != 0;
+    free(shown);
+    image_free(&image);
+    return differing;
+}
+
+static void test_pixels(void) {
+    static const int sizes[][2] = {{1280, 860}, {1920, 1080}, {800, 600}, {420, 900}, {64, 64}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        SDL_SetWindowSize(sdl_window(), sizes[i][0], sizes[i][1]);
+        tap_ok(differing_pixels() == 0, "%d x %d: a snapshot has the window's pixels", sizes[i][0],
+               sizes[i][1]);
+    }
+    SDL_SetWindowSize(sdl_window(), 1280, 860);
+    state.help = true;
+    tap_ok(differing_pixels() == 0, "with the help screen, too");
+    state.help = false;
+}
+
+/* ---- events
+ * ------------------------------------------------------------------------------------------- */
+
+static SceneLayout layout(void) {
+    SceneLayout at;
+    scene_layout(&state, &live, 1280, 860, &at);
+    return at;
+}
+
+/* The next word that is none of SDL's own (exposed, resized). SDL marks in its queue where a round
+ * of polling ended and says once that nothing is there when it meets that mark. */
+static WindowWord next(Event *event, int32_t *key) {
+    WindowWord word = WINDOW_NOTHING;
+    for (int nothing = 0; nothing < 3 && (word == WINDOW_NOTHING || word == WINDOW_REDRAW);) {
+        word = window_next(window, &state, &live, event, key);
+        nothing += word == WINDOW_NOTHING;
+    }
+    return word;
+}
+
+static void drain(void) {
+    Event event;
+    int32_t key;
+    while (window_next(window, &state, &live, &event, &key) != WINDOW_NOTHING) {
+    }
+}
+
+static void push_key(SDL_Keycode code, Uint16 modifiers) {
+    SDL_Event event = {.type = SDL_KEYDOWN};
+    event.key.keysym.sym = code;
+    event.key.keysym.mod = modifiers;
+    SDL_PushEvent(&event);
+}
+
+static void push_text(const char *text) {
+    SDL_Event event = {.type = SDL_TEXTINPUT};
+    SDL_strlcpy(event.text.text, text, sizeof event.text.text);
+    SDL_PushEvent(&event);
+}
+
+static void test_keys(void) {
+    Event event;
+    int32_t key = 0;
+    drain();
+    push_key(SDLK_k, 0);
+    push_text("k");
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == 'k' && next(&event, &key) == WINDOW_NOTHING,
+           "a letter is one key");
+    push_text("?");
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == '?', "characters as the layout types them");
+    push_text("\u00e9");
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == 0xe9, "beyond ASCII, too");
+    push_key(SDLK_LEFT, KMOD_LSHIFT);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_SHIFT_LEFT, "Shift-Left");
+    push_key(SDLK_F11, 0);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_F1 + 10, "F11");
+    push_key(SDLK_ESCAPE, 0);
+    tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_ESCAPE, "Escape");
+}
+
+static void push_motion(double x, double y) {
+    SDL_Event event = {.type = SDL_MOUSEMOTION};
+    event.motion.x = (int)x;
+    event.motion.y = (int)y;
+    SDL_PushEvent(&event);
+}
+
+static void push_button(Uint32 type, double x, double y) {
+    SDL_Event event = {.type = type};
+    event.button.button = SDL_BUTTON_LEFT;
+    event.button.x = (int)x;
+    event.button.y = (int)y;
+    SDL_PushEvent(&event);
+}
+
+static void test_mouse(void) {
+    const SceneLayout at = layout();
+    double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
+    double cell_x = 0.25 * (double)live.frame.nx, cell_y = 0.75 * (double)live.frame.ny;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    push_motion(x, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
+               fabs(event.x - cell_x) < 1 && fabs(event.y - cell_y) < 1,
+           "hover: x forward is up, y left is left");
+    push_motion(at.bev.x - 20, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.x < 0, "beside the grid there is no cell");
+    push_button(SDL_MOUSEBUTTONDOWN, x, y);
+    push_button(SDL_MOUSEBUTTONUP, x, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_CLICK &&
+               fabs(event.x - cell_x) < 1,
+           "a click pins");
+    push_button(SDL_MOUSEBUTTONDOWN, x, y);
+    push_motion(x + 40, y + 30);
+    push_button(SDL_MOUSEBUTTONUP, x + 40, y + 30);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_DRAG && event.x < 0 &&
+               event.y < 0 && next(&event, &key) == WINDOW_NOTHING,
+           "a drag moves the picture and pins nothing");
+    state.compare = COMPARE_WIPE;
+    double wipe = at.bev.x + state.wipe * at.bev.w;
+    push_button(SDL_MOUSEBUTTONDOWN, wipe, y);
+    push_motion(at.bev.x + 0.8 * at.bev.w, y);
+    push_button(SDL_MOUSEBUTTONUP, at.bev.x + 0.8 * at.bev.w, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WIPE &&
+               fabs(event.x - 0.8) < 0.01,
+           "the wipe can be dragged");
+    state.compare = COMPARE_OFF;
+    drain();
+    SDL_Event turned = {.type = SDL_MOUSEWHEEL};
+    turned.wheel.y = 1;
+    turned.wheel.preciseY = 1;
+    SDL_PushEvent(&turned);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WHEEL && event.steps == 1,
+           "the wheel zooms");
+}
+
+/* What lies under a point follows zoom and pan. */
+static void test_zoom(void) {
+    state.viewport = (Viewport){20, 30, 4};
+    const SceneLayout at = layout();
+    double x, y;
+    bool inside = scene_cell_at(&at, at.bev.x + at.bev.w / 2, at.bev.y + at.bev.h / 2, &x, &y);
+    tap_ok(inside && fabs(x - 20) < 0.01 && fabs(y - 30) < 0.01,
+           "zoomed: the centre is the centre");
+    state.viewport.zoom = 1;
+}
+
+static void test_closing(void) {
+    Event event;
+    int32_t key;
+    SDL_Event closed = {.type = SDL_WINDOWEVENT};
+    closed.window.event = SDL_WINDOWEVENT_CLOSE;
+    drain();
+    SDL_PushEvent(&closed);
+    tap_ok(next(&event, &key) == WINDOW_CLOSED, "closing it is the caller's to do");
+    window_fullscreen(window, true);
+    tap_ok(differing_pixels() == 0, "full screen");
+    window_close(window);
+    Err err;
+    tap_ok(window_open(&window, "again", &err), "it can be opened again");
+    window_close(window);
+}
+
+int main(void) {
+    Pipeline *pipeline = NULL;
+    Err err = {.what = ""};
+    test_no_display();
+    if (!prepare(&pipeline, &err) || !window_open(&window, "test", &err)) {
+        tap_ok(false, "%s: %s", err.where, err.what);
+        return tap_done();
+    }
+    test_pixels();
+    test_keys();
+    test_mouse();
+    test_zoom();
+    test_closing();
+    scene_picture_free(&picture);
+    pipeline_close(pipeline);
+    SDL_Quit();
+    return tap_done();
+}
