@@ -1,0 +1,50 @@
+/* What must hold after any attempt to read a scene, whatever it was read from. */
+#ifndef BEV_FUZZ_CHECK_SCENE_H
+#define BEV_FUZZ_CHECK_SCENE_H
+
+#include "src/model/scatter.h"
+#include "src/model/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static inline void must(bool holds, const char *what, const char *line) {
+    if (holds)
+        return;
+    fprintf(stderr, "broken promise: %s (%s)\n", what, line);
+    abort();
+}
+
+static inline void check_refusal(const Scene *scene, const Err *err) {
+    static const Scene nothing;
+    char line[800];
+    err_line(err, line, sizeof line);
+    must(err->kind == ERR_FAILED && err->what[0], "a refusal says what is wrong", line);
+    must(strncmp(err->where, "fuzz", 4) == 0, "a refusal names the file", line);
+    for (const char *c = line; *c; c++)
+        must((unsigned char)*c >= 0x20 && *c != 0x7f, "one line without control codes", line);
+    must(memcmp(&scene->shape, &nothing.shape, sizeof scene->shape) == 0 && !scene->world.patches &&
+             !scene->tensors.depth && !scene->map.ranks_bev,
+         "nothing is kept of what was refused", line);
+}
+
+/* An accepted scene can be computed with: every number that memory is indexed by is in range. */
+static inline void check_accepted(Scene *scene) {
+    const BevShape *s = &scene->shape;
+    Err err;
+    must(s->cameras >= 1 && s->depth_bins >= 1 && s->feat_h >= 1 && s->feat_w >= 1 &&
+             s->channels >= 1 && s->nx >= 1 && s->ny >= 1,
+         "no empty axis", "");
+    must(s->cameras * s->depth_bins * s->feat_h * s->feat_w <= INT32_MAX &&
+             s->nx * s->ny <= INT32_MAX,
+         "ranks fit int32", "");
+    must(s->channels == scene->channels && scene_check_size(s, "", NULL), "a size", "");
+    must(!scene->has_rig || rig_check(&scene->rig, "fuzz", &err), "a sound rig", "");
+    must(scene->has_rig || scene->has_map, "a rig or a map", "");
+    must(!scene->has_map || scatter_check(&scene->map, s, "fuzz", &err), "a sound map", "");
+    must(scene->has_world || (scene->tensors.depth && scene->tensors.feat), "contents", "");
+    scene_free(scene);
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* Tensor scenes from anything. What begins like a zip is read as it is. Everything else is a list
+ * of arrays, around which a sound zip is put: a fuzzer does not guess a CRC, so this is how it gets
+ * beyond the zip. Each array: its name's number, the length of its .npy (16 bits, little-endian,
+ * cut to what is there), the .npy. */
+#include "tests/fuzz/check_scene.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/zipmaker.h"
+
+const char *const fuzz_corpus = "tests/fuzz/corpus_npz";
+
+static const char *const names[] = {
+    "depth.npy",
+    "feat.npy",
+    "intrinsics.npy",
+    "cam2ego.npy",
+    "image_size.npy",
+    "resize.npy",
+    "crop.npy",
+    "depth_range.npy",
+    "grid.npy",
+    "ranks_depth.npy",
+    "ranks_feat.npy",
+    "ranks_bev.npy",
+    "bev_shape.npy",
+    "weights.npy",
+    "interval_starts.npy",
+    "interval_lengths.npy",
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static Buffer wrap(const uint8_t *data, size_t size) {
+    ZipMaker zip = {0};
+    bool used[NAMES] = {false};
+    for (size_t at = 0; at + 3 <= size;) {
+        size_t name = data[at] % NAMES, length = data[at + 1] | (size_t)data[at + 2] << 8;
+        at += 3;
+        if (length > size - at)
+            length = size - at;
+        if (!used[name]) /* a name twice is the zip reader's business */
+            zip_stored(&zip, names[name], data + at, length);
+        used[name] = true;
+        at += length;
+    }
+    zip_end(&zip);
+    return zip.archive;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    bool is_zip = size >= 2 && memcmp(data, "PK", 2) == 0;
+    Buffer archive = is_zip ? (Buffer){0} : wrap(data, size);
+    Scene scene;
+    Err err = {0};
+    if (scene_read_npz(is_zip ? data : archive.bytes, is_zip ? size : archive.length, "fuzz.npz",
+                       &scene, &err))
+        check_accepted(&scene);
+    else
+        check_refusal(&scene, &err);
+    free(archive.bytes);
+    return 0;
+}
