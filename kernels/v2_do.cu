@@ -14,7 +14,9 @@
  * COST    Per point: 4 index bytes, one depth, channels features; two divisions in every lane. The
  *         output is cleared, then written once per interval.
  * LIMITS  Only 8 lanes (C = 80) walk an interval, one point after the other: the longest interval
- *         decides, and a block of 1,024 threads stays until its last lane is done. The division
+ *         decides, and a block of 1,024 threads stays until its last lane is done. How many points'
+ *         loads are under way is left to the compiler, as in the published code: two for FP16, one
+ *         for FP8, which therefore gains nothing from its smaller features. The division
  *         assumes ranks_feat = camera * h * w + pixel, which holds for every map built from a
  *         frustum; prepare checks it and refuses other maps.
  * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
