@@ -50,7 +50,6 @@ void still_close(Still *still) {
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
-/* What was found for another map, or for other channels, says nothing about this one. */
 static void forget_accuracy(LiveData *live) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         live->accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
@@ -58,21 +57,27 @@ static void forget_accuracy(LiveData *live) {
 
 static bool judge(Still *still, const Choice *choice, LiveData *live, Err *err) {
     const FrameParts *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
-    bool same_kernel =
-        still->judged.variant == choice->variant && still->judged.align == choice->align;
-    bool same_problem = before->map == parts->map && before->features &&
-                        before->features->shape.channels == parts->features->shape.channels &&
-                        before->features->temperature == parts->features->temperature;
-    if (!same_kernel || !same_problem)
+    if (before->map != parts->map || before->features != parts->features ||
+        still->judged.variant != choice->variant || still->judged.align != choice->align)
         forget_accuracy(live);
-    if (live->accuracy[choice->dtype].source != SOURCE_UNKNOWN)
-        return true;
-    if (!judge_now(parts, choice, &live->accuracy[choice->dtype], err))
+    if (live->accuracy[choice->dtype].source == SOURCE_UNKNOWN &&
+        !judge_now(parts, choice, &live->accuracy[choice->dtype], err))
         return false;
     still->judged = *choice;
     frame_parts_drop(&still->judged_parts);
     still->judged_parts = frame_parts_keep(parts);
     return true;
+}
+
+static bool only_time_passed(const Still *still, const Choice *choice) {
+    const FrameParts *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
+    return before->features && before->map == parts->map && choice_equal(&still->judged, choice) &&
+           before->features->shape.channels == parts->features->shape.channels &&
+           before->features->temperature == parts->features->temperature;
+}
+
+bool still_catch_up(Still *still, const State *state, LiveData *live, Err *err) {
+    return judge(still, &state->job.choice, live, err);
 }
 
 /* ---- timings --------------------------------------------------------------------------------- */
@@ -134,8 +139,8 @@ bool still_run(Still *still, const State *state, LiveData *live, SceneFacts *fac
     if (!pipeline_run(still->pipeline, state, needs, live, err))
         return false;
     *facts = pipeline_parts(still->pipeline)->scene->facts;
-    /* Until the state has heard of the scene, its choice may not fit: no verdict on that. */
-    if (!judge(still, &state->job.choice, live, err))
+    if (!only_time_passed(still, &state->job.choice) &&
+        !judge(still, &state->job.choice, live, err))
         return false;
     fill_kernels(still, &state->job, live);
     describe_device(&state->job, live);

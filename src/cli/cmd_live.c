@@ -5,6 +5,7 @@
 #include "src/model/config.h"
 #include "src/ui/loop.h"
 #include "src/ui/rescue.h"
+#include "src/ui/script.h"
 
 #include <string.h>
 
@@ -37,6 +38,22 @@ static bool check_single(const char *list, const char *option, Err *err) {
                    list);
 }
 
+/* Scripts run on the CPU everywhere: the same input gives the same bytes. */
+static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
+    ScriptOptions script = {
+        .scene = loop->scene,
+        .file = options->script,
+        .frames = options->frames ? options->frames : "frames",
+        .ascii = options->ascii,
+        .no_color = loop->color == TERM_COLOR_NEVER,
+        .word_count = loop->word_count,
+        .words = loop->words,
+    };
+    return script_size(options->size ? options->size : "120x40", &script.columns, &script.rows,
+                       err) &&
+           script_run(&script, err);
+}
+
 bool cmd_live(const Options *options, Err *err) {
     LoopOptions loop = {
         .scene = options->argument_count ? options->arguments[0] : config_world,
@@ -48,7 +65,7 @@ bool cmd_live(const Options *options, Err *err) {
     };
     if (!check_single(options->dtype, "--dtype", err) ||
         !check_single(options->align, "--align", err) ||
-        !select_devices(options->device, &loop.where, err))
+        !select_devices(options->script ? "cpu" : options->device, &loop.where, err))
         return false;
     const BevVariant *variant = options->kernel ? select_kernel(options->kernel, loop.where, err)
                                                 : best_variant(loop.where);
@@ -61,6 +78,8 @@ bool cmd_live(const Options *options, Err *err) {
     add_word(&loop, "colormap", options->colormap);
     add_number(&loop, "channels", (double)options->channels);
     add_number(&loop, "temperature", options->temperature);
+    if (options->script)
+        return run_script(options, &loop, err);
     int signal;
     bool ok = loop_run(&loop, &signal, err);
     if (signal)

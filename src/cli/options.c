@@ -121,6 +121,12 @@ static const OptionRow rows[] = {
      "no characters beyond ASCII on the dashboard"},
     {"color", 0, "WHEN", KIND_CHOICE, ON(LIVE), FIELD(color), CHOICE_COLOR, 0, 0,
      "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)"},
+    {"script", 0, "FILE", KIND_TEXT, ON(LIVE), FIELD(script), CHOICE_NONE, 0, 0,
+     "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
+    {"frames", 0, "FOLDER", KIND_TEXT, ON(LIVE), FIELD(frames), CHOICE_NONE, 0, 0,
+     "where the frames of a script go, as text and PNG (default: frames)"},
+    {"size", 0, "CxR", KIND_TEXT, ON(LIVE), FIELD(size), CHOICE_NONE, 0, 0,
+     "columns and rows of a script's terminal (default: 120x40)"},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), CHOICE_NONE, 0, 0, "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

@@ -34,6 +34,7 @@ typedef struct {
 
     const char *color;
     bool ascii, no_window, plain;
+    const char *script, *frames, *size;
 } Options;
 
 typedef struct {

@@ -43,6 +43,11 @@ static bool refresh_picture(Script *script, Err *err) {
     return true;
 }
 
+static void deliver(Script *script) {
+    Headline headline = live_headline(&script->live);
+    state_step(&script->state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+}
+
 /* Computes until the state has nothing more to ask: a new scene may change the selection. */
 static bool compute(Script *script, Err *err) {
     SceneFacts facts;
@@ -54,8 +59,7 @@ static bool compute(Script *script, Err *err) {
         if (state_step(&script->state, &event) & STEP_RUN)
             return compute(script, err);
     }
-    Headline headline = live_headline(&script->live);
-    state_step(&script->state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    deliver(script);
     return true;
 }
 
@@ -113,7 +117,21 @@ static bool write_snapshot(Script *script, Err *err) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
+/* Controls that change what is computed say what that changed: so the figures before must be of
+ * this moment, too. */
+static bool catch_up(Script *script, const Command *command, Err *err) {
+    KeyGroup group = keys[command->action].group;
+    if (group != GROUP_SELECTION && group != GROUP_CAMERAS && group != GROUP_SCENE)
+        return true;
+    if (!still_catch_up(script->still, &script->state, &script->live, err))
+        return false;
+    deliver(script);
+    return true;
+}
+
 static bool step(Script *script, const Event *event, Err *err) {
+    if (event->kind == EVENT_COMMAND && !catch_up(script, &event->command, err))
+        return false;
     unsigned bits = state_step(&script->state, event);
     script->quit |= (bits & STEP_QUIT) != 0;
     if ((bits & STEP_RUN && !compute(script, err)) || !refresh_picture(script, err))
@@ -127,13 +145,31 @@ static bool refuse(const Script *script, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, where, "", "%s", what);
 }
 
+/* "", "S" or "S N", and nothing behind it. */
+static bool parse_tick(const char *rest, double *seconds, int *count) {
+    char *end;
+    *seconds = 0.1;
+    *count = 1;
+    if (rest[strspn(rest, " \t")]) {
+        *seconds = strtod(rest, &end);
+        if (end == rest)
+            return false;
+        rest = end;
+    }
+    if (rest[strspn(rest, " \t")]) {
+        long n = strtol(rest, &end, 10);
+        if (end == rest || n < 1 || n > MAX_TICKS)
+            return false;
+        *count = (int)n;
+        rest = end;
+    }
+    return !rest[strspn(rest, " \t")] && isfinite(*seconds) && *seconds >= 0;
+}
+
 static bool use_tick(Script *script, const char *rest, Err *err) {
-    double seconds = 0.1;
-    int count = 1;
-    char more[2];
-    int fields = sscanf(rest, "%lf %d %1s", &seconds, &count, more);
-    if (fields == 3 || (fields <= 0 && rest[strspn(rest, " \t")]) || !isfinite(seconds) ||
-        seconds < 0 || count < 1 || count > MAX_TICKS)
+    double seconds;
+    int count;
+    if (!parse_tick(rest, &seconds, &count))
         return refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
     for (int i = 0; i < count; i++)
         if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
@@ -187,6 +223,9 @@ static bool use_line(Script *script, char *line, Err *err) {
 static bool play(Script *script, char *text, Err *err) {
     if (!compute(script, err) || !refresh_picture(script, err))
         return false;
+    for (int i = 0; i < script->options->word_count; i++)
+        if (!use_control(script, script->options->words[i], err))
+            return false;
     for (char *line = text; line && !script->quit;) {
         char *end = strchr(line, '\n');
         if (end)

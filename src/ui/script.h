@@ -15,12 +15,17 @@
 
 #include <stdbool.h>
 
+enum { SCRIPT_WORD = 80 };
+
 typedef struct {
     const char *scene;  /* a name or a path */
     const char *file;   /* the script; "-": standard input */
     const char *frames; /* folder for the frames; is made where it is missing */
     int columns, rows;
     bool ascii, no_color;
+    /* Controls used before the script begins: "dtype fp8". */
+    int word_count;
+    const char (*words)[SCRIPT_WORD];
 } ScriptOptions;
 
 /* "200x60" into columns and rows, each 1 to 1000. */

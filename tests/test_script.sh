@@ -1,0 +1,92 @@
+#!/bin/sh
+# The live display without a screen: same script, same bytes; the demo runs; bad scripts are refused.
+. "${SRCDIR:-.}/tests/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+cat >"$folder/short.keys" <<'KEYS'
+# V2, then V3, in FP8
+kernel v2
+tick 0.5
+kernel v3
+dtype fp8   # a smaller working set
+tick 0.5 2
+key Up
+snapshot
+size 120 40
+view points
+tick 0
+KEYS
+
+run() { # FOLDER ARGUMENTS...
+    frames=$1
+    shift
+    "$BEVSCOPE" live canonical --script "$folder/short.keys" --frames "$folder/$frames" "$@" \
+        >"$folder/out" 2>"$folder/err"
+}
+
+run a --size 80x24
+tap_ok $? 'a script runs'
+[ -s "$folder/err" ] && sed 's/^/# /' "$folder/err"
+[ "$(ls "$folder"/a/frame-*.txt | wc -l)" = 4 ] && [ "$(ls "$folder"/a/frame-*.png | wc -l)" = 4 ]
+tap_ok $? 'a frame a tick, as text and as PNG'
+OMP_NUM_THREADS=1 run b --size 80x24 && diff -r "$folder/a" "$folder/b" >"$folder/out"
+tap_ok $? 'the same script gives the same bytes, with one thread as well'
+[ "$(wc -l <"$folder/a/frame-0003.txt")" = 24 ] && [ "$(wc -l <"$folder/a/frame-0004.txt")" = 40 ]
+tap_ok $? 'frames have the rows asked for'
+grep -q 'bevscope  V3 FP8 nearest  canonical' "$folder/a/frame-0002.txt" &&
+    grep -q 't 1.50 s' "$folder/a/frame-0003.txt"
+tap_ok $? 'words select, ticks move the world'
+grep -q 'FP8: footprint 10.2 to 6.42 MB, latency .*, max error 0\.[0-9]* to 0\.[0-9]' \
+    "$folder/a/frame-0002.txt"
+tap_ok $? 'the log says what a control changed'
+[ -s "$folder/a/frame-0001.txt" ] && ! grep -q 'measured, \|[0-9] fps' "$folder"/a/*.txt
+tap_ok $? 'no timing was measured'
+[ "$(head -c 4 "$folder"/a/canonical-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
+tap_ok $? 'the snapshot is there, under its name'
+run c --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/c/*.txt
+tap_ok $? 'in ASCII when asked for'
+"$BEVSCOPE" live canonical --script - --frames "$folder/d" --dtype fp32 <"$folder/short.keys" \
+    >"$folder/out" 2>&1 && grep -q 'V2 FP32 nearest' "$folder/d/frame-0001.txt" &&
+    [ "$(wc -l <"$folder/d/frame-0001.txt")" = 40 ]
+tap_ok $? 'from standard input, on 120x40, beginning as the options say'
+
+# refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
+refused() {
+    printf '%b' "$1" >"$folder/bad.keys"
+    status=$2 pattern=$3
+    shift 3
+    "$BEVSCOPE" live toy --script "$folder/bad.keys" --frames "$folder/bad" "$@" \
+        >"$folder/out" 2>"$folder/err"
+    got=$?
+    [ $got = "$status" ] && grep -q -e "$pattern" "$folder/err" &&
+        [ "$(wc -l <"$folder/err")" = 1 ] && [ ! -s "$folder/out" ]
+    ok=$?
+    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
+    tap_ok $ok "exit $status: $pattern"
+}
+refused 'tick\ndtpye fp8\n' 1 'bad.keys:2: .*"dtype"'
+refused 'tick -1\n' 1 'bad.keys:1: tick takes seconds'
+refused 'tick 0.1 x\n' 1 'bad.keys:1: tick takes seconds'
+refused 'tick 0.1 2 3\n' 1 'bad.keys:1: tick takes seconds'
+refused 'tick nan\n' 1 'bad.keys:1: tick takes seconds'
+refused 'size 0 0\n' 1 'bad.keys:1: size takes'
+refused 'key Hyper\n' 1 'bad.keys:1: key takes'
+refused 'dtype fp8\n' 1 'no tick in it'
+refused 'tick\n' 2 'takes COLUMNSxROWS' --size 80
+refused 'tick\n' 2 'takes COLUMNSxROWS' --size 0x24
+refused 'tick\n' 1 'cannot be made' --frames "$folder/no/such/folder"
+"$BEVSCOPE" live toy --script "$folder/missing.keys" --frames "$folder/bad" >"$folder/out" \
+    2>"$folder/err"
+[ $? = 1 ] && grep -q 'missing.keys' "$folder/err"
+tap_ok $? 'a script that is not there'
+
+# The demo's words are all known, on any scene; toy is the quickest.
+"$BEVSCOPE" live toy --script "${SRCDIR:-.}/samples/demo.keys" --frames "$folder/demo" --size 80x24 \
+    >"$folder/out" 2>"$folder/err"
+tap_ok $? 'the demo runs to its end'
+[ "$(ls "$folder"/demo/frame-*.txt | wc -l)" = 180 ]
+tap_ok $? 'three minutes of it, a frame a second'
+[ "$(ls "$folder"/demo | grep -vc '^frame')" -ge 8 ]
+tap_ok $? 'and it leaves its snapshots behind'
+tap_done
