@@ -16,7 +16,7 @@
  * LIMITS  Only 8 lanes (C = 80) walk an interval, one point after the other: the longest interval
  *         decides, and a block of 1,024 threads stays until its last lane is done. How many points'
  *         loads are under way is left to the compiler, as in the published code: two for FP16, one
- *         for FP8, which therefore gains nothing from its smaller features. The division
+ *         for FP8, which therefore loses on long intervals what its bytes save. The division
  *         assumes ranks_feat = camera * h * w + pixel, which holds for every map built from a
  *         frustum; prepare checks it and refuses other maps.
  * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
