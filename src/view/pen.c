@@ -29,6 +29,11 @@ const char *__lsan_default_suppressions(void) {
     return "leak:libfontconfig\n";
 }
 
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void) {
+    return "print_suppressions=0";
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void select_font(Pen *pen, const TextStyle *style) {
