@@ -47,7 +47,8 @@ struct Engine {
     Err err; /* of live.problem */
     uint64_t notes;
     char note[sizeof((EngineFrame *)0)->note];
-    bool device_lost, has_frame, refined, news;
+    bool device_lost, has_frame, news;
+    enum { ROUGH, REFINED, SHARP } quality;
     uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
     LoadedScene *seen_scene; /* not owned: only compared */
     Choice seen_choice;
@@ -210,9 +211,10 @@ static void count_frame(Engine *engine) {
         reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
 }
 
-static bool run(Engine *engine, bool draft) {
+static bool run(Engine *engine) {
     Err err = {.kind = ERR_FAILED};
-    const PipelineNeeds needs = {.draft = draft,
+    const PipelineNeeds needs = {.draft = engine->quality == ROUGH,
+                                 .sharp = engine->quality == SHARP,
                                  .truth = engine->state.view == engine->state.menu.error_view};
     Reading pooled = engine->live.stages_us[STAGE_POOL];
     engine->live.stages_us[STAGE_POOL].source = SOURCE_UNKNOWN; /* set again where it was run */
@@ -241,8 +243,8 @@ static void answer(Engine *engine, const State *wish) {
     engine->state = *wish;
     engine->wish_ms = now_ms();
     engine->device_lost = false;
-    run(engine, true);
-    engine->refined = false;
+    engine->quality = ROUGH;
+    run(engine);
     if (moved)
         count_frame(engine);
     else if (!wish->playing)
@@ -310,9 +312,9 @@ static void check_file(Engine *engine) {
     } else if (!same_file(&now, &engine->file)) {
         engine->file = now;
         pipeline_forget_scene(engine->pipeline);
-        if (run(engine, true))
+        engine->quality = ROUGH;
+        if (run(engine))
             tell(engine, "it has changed, read again");
-        engine->refined = false;
         engine->news = true;
     }
 }
@@ -338,9 +340,10 @@ static bool background(Engine *engine) {
     if (!engine->has_frame)
         return false;
     check_file(engine);
-    if (still && !engine->refined) {
-        engine->refined = true;
-        engine->news |= run(engine, false);
+    if (still && engine->quality != SHARP) {
+        engine->quality++; /* one at a time: a wish that comes now waits for one only */
+        run(engine);
+        deliver(engine);
     } else if (engine->options.background) {
         consult_judge(engine);
         if ((still && judge_busy(engine->judge)) || measure(engine, still) == MEASURE_REST)

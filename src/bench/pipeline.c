@@ -46,6 +46,7 @@ void frame_parts_drop(FrameParts *parts) {
     shared_drop(parts->baseline);
     shared_drop(parts->pooled);
     shared_drop(parts->map);
+    shared_drop(parts->views);
     shared_drop(parts->features);
     shared_drop(parts->scene);
     *parts = (FrameParts){.scene = NULL};
@@ -55,6 +56,7 @@ FrameParts frame_parts_keep(const FrameParts *parts) {
     return (FrameParts){
         .scene = shared_keep(parts->scene),
         .features = shared_keep(parts->features),
+        .views = shared_keep(parts->views),
         .map = shared_keep(parts->map),
         .pooled = shared_keep(parts->pooled),
         .baseline = shared_keep(parts->baseline),
@@ -161,6 +163,36 @@ static bool want_features(const Pipeline *pipeline, const Job *job, bool draft, 
     *next->features = want;
     shared_keep(want.scene);
     return look(next->features, err);
+}
+
+/* ---- camera views -------------------------------------------------------------------------------
+ */
+
+enum { SHARPER = 4 }; /* times the feature map, each way */
+
+static void views_destroy(void *contents) {
+    SharpViews *sharp = contents;
+    camera_views_free(&sharp->views);
+    shared_drop(sharp->scene);
+}
+
+static bool want_views(const Pipeline *pipeline, bool sharp, FrameParts *next, Err *err) {
+    const Scene *scene = &next->scene->scene;
+    SharpViews *have = pipeline->parts.views;
+    if (have && have->scene == next->scene && have->time_s == next->features->time_s) {
+        next->views = shared_keep(have);
+        return true;
+    }
+    if (!sharp || !scene->has_world)
+        return true;
+    next->views = shared_new(sizeof *next->views, views_destroy);
+    if (!next->views)
+        return no_memory("camera views", err);
+    next->views->scene = shared_keep(next->scene);
+    next->views->time_s = next->features->time_s;
+    return camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
+                               SHARPER * scene->rig.frustum.feat_w, next->features->time_s,
+                               &next->views->views, err);
 }
 
 /* ---- map
@@ -513,13 +545,16 @@ static bool run_stages(Pipeline *pipeline, const State *state, PipelineNeeds nee
     if (!want_scene(pipeline, state, next, err))
         return false;
     double start = now_us();
-    if (!want_features(pipeline, job, needs.draft, next, err))
+    if (!want_features(pipeline, job, needs.draft, next, err) ||
+        !want_views(pipeline, needs.sharp, next, err))
         return false;
     double seen = now_us();
     if (!want_map(pipeline, job, next, err))
         return false;
-    times->us[STAGE_FEATURES] = seen - start;
-    times->us[STAGE_MAP] = now_us() - seen;
+    if (next->features != pipeline->parts.features)
+        times->us[STAGE_FEATURES] = seen - start;
+    if (next->map != pipeline->parts.map)
+        times->us[STAGE_MAP] = now_us() - seen;
     StageTimes aside = {
         {0}}; /* the pipeline panel shows the selection, not what it is compared to */
     return want_pooled(&pipeline->runners[0], pipeline->parts.pooled, next, &job->choice,
@@ -529,8 +564,9 @@ static bool run_stages(Pipeline *pipeline, const State *state, PipelineNeeds nee
 }
 
 static bool same_parts(const FrameParts *a, const FrameParts *b) {
-    return a->scene == b->scene && a->features == b->features && a->map == b->map &&
-           a->pooled == b->pooled && a->baseline == b->baseline && a->truth == b->truth;
+    return a->scene == b->scene && a->features == b->features && a->views == b->views &&
+           a->map == b->map && a->pooled == b->pooled && a->baseline == b->baseline &&
+           a->truth == b->truth;
 }
 
 static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
@@ -546,7 +582,9 @@ static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
         .map = &parts->map->map,
         .embedding = features->embedding.rows ? &features->embedding : NULL,
         .features = &features->values,
-        .cameras = features->views.cameras ? &features->views : NULL,
+        .cameras = parts->views              ? &parts->views->views
+                   : features->views.cameras ? &features->views
+                                             : NULL,
         .rig = scene->has_rig ? &parts->map->rig : NULL,
         .world = scene->has_world ? &scene->world : NULL,
         .time_s = features->time_s,
@@ -556,8 +594,7 @@ static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
 /* Stages that this run did not need keep the time they last took. */
 static void fill_stages(const StageTimes *times, LiveData *live) {
     for (int i = 0; i < STAGE_COUNT; i++)
-        if (times->us[i] > 0 && (i != STAGE_FEATURES || times->us[i] > 1) &&
-            (i != STAGE_MAP || times->us[i] > 1))
+        if (times->us[i] > 0)
             live->stages_us[i] = reading(times->us[i], SOURCE_MEASURED);
 }
 

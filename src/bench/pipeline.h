@@ -26,12 +26,19 @@ typedef struct {
     Embedding embedding; /* channels 0: the features are no embedding */
 } SeenFeatures;
 
+/* What the cameras see, sharper than the features. */
+typedef struct {
+    LoadedScene *scene;
+    double time_s;
+    CameraViews views;
+} SharpViews;
+
 typedef struct {
     LoadedScene *scene;
     BevAlign align;
     uint32_t camera_mask;
     CameraError errors[RIG_MAX_CAMERAS];
-    Rig rig;    /* as calibrated, errors included */
+    Rig rig; /* as calibrated, errors included */
     BevMap map;
     bool borrowed; /* it is the scene's own */
     LiveIntervals intervals;
@@ -55,6 +62,7 @@ typedef struct {
 typedef struct {
     LoadedScene *scene;
     SeenFeatures *features;
+    SharpViews *views; /* NULL: those of the features must do */
     BuiltMap *map;
     PooledGrid *pooled, *baseline;
     TruthGrid *truth;
@@ -71,6 +79,7 @@ typedef struct Pipeline Pipeline;
 typedef struct {
     bool truth; /* FP64 is needed for the picture */
     bool draft; /* fewer rays: the world is moving, and the next frame comes soon */
+    bool sharp; /* camera views worth looking at */
 } PipelineNeeds;
 
 bool pipeline_open(Pipeline **pipeline, Err *err);

@@ -49,7 +49,8 @@ static void wipe_label(const SceneView *view, double x, TextAlign align, const C
                        .align = align,
                        .outlined = true,
                        .rim = panel_dark.halo};
-    pen_text(view->pen, x, view->layout.bev.y + 22, view->layout.bev.w / 2, &style, text);
+    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, view->layout.bev.w / 2,
+             &style, text);
 }
 
 static void draw_wipe(const SceneView *view) {

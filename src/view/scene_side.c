@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { ROW = 18, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
 
@@ -93,6 +95,33 @@ static double contributions(const SceneView *view, Box at) {
     return y - at.y;
 }
 
+/* Where no cell is looked at: what is, and how to look closer. */
+static void overview(const SceneView *view, Box at) {
+    const LiveData *live = view->live;
+    const ScatterStats *stats = &live->intervals.stats;
+    const LiveAccuracy *accuracy = &live->accuracy[live->job.choice.dtype];
+    char text[160], number[32] = "n/a";
+    double y = at.y + heading(view, at, "Selection");
+    if (live->job.choice.variant)
+        y += line(view, (Box){at.x, y, at.w, ROW}, live->job.choice.variant->idea);
+    if (live->memory.known)
+        unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
+    snprintf(text, sizeof text, "footprint %s", number);
+    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    if (live->intervals.known)
+        snprintf(text, sizeof text, "%lld points in %lld cells, the fullest holds %d",
+                 (long long)stats->points, (long long)stats->intervals, stats->longest);
+    else
+        snprintf(text, sizeof text, "points n/a");
+    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    if (accuracy->source != SOURCE_UNKNOWN)
+        unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
+    snprintf(text, sizeof text, "largest error against FP64 %s%s",
+             accuracy->source != SOURCE_UNKNOWN ? number : "n/a", accuracy->stale ? " (old)" : "");
+    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    line(view, (Box){at.x, y + 8, at.w, ROW}, "Point at a cell to read it, click to see its rays.");
+}
+
 static double readout(const SceneView *view, Box at) {
     const LiveProbe *probe = &view->live->probe;
     const char *dtype = bev_dtypes[view->live->job.choice.dtype].title;
@@ -124,11 +153,20 @@ static double readout(const SceneView *view, Box at) {
 /* ---- latency over time
  * ------------------------------------------------------------------------------ */
 
-static double longest_us(const LiveKernel *kernel) {
-    double longest = 0;
-    for (int i = 0; kernel && i < kernel->history_count; i++)
-        longest = fmax(longest, kernel->history_us[i]);
-    return longest;
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where nearly all values lie: one slow launch must not flatten the rest. */
+static double usual_us(const LiveKernel *kernel) {
+    float sorted[LIVE_HISTORY];
+    if (!kernel || !kernel->history_count)
+        return 0;
+    size_t count = (size_t)kernel->history_count;
+    memcpy(sorted, kernel->history_us, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    return sorted[(count - 1) * 9 / 10];
 }
 
 static void curve(const SceneView *view, Box box, const LiveKernel *kernel, double top_us,
@@ -139,7 +177,7 @@ static void curve(const SceneView *view, Box box, const LiveKernel *kernel, doub
     for (int i = 0; i < kernel->history_count; i++) {
         double back = kernel->history_count - 1 - i;
         double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
-        double y = box.y + box.h * (1 - kernel->history_us[i] / top_us);
+        double y = box.y + box.h * fmax(1 - kernel->history_us[i] / top_us, 0);
         if (i)
             cairo_line_to(cr, x, y);
         else
@@ -173,7 +211,7 @@ static void chart(const SceneView *view, Box at) {
     const LiveKernel *baseline = live_kernel(view->live, job->baseline.variant);
     const Theme *theme = view->pen->theme;
     Rgb other = {214, 140, 60};
-    double top_us = 1.15 * fmax(longest_us(selected), longest_us(baseline)), y = at.y;
+    double top_us = 1.3 * fmax(usual_us(selected), usual_us(baseline)), y = at.y;
     y += heading(view, at, "Latency over time");
     Box box = {at.x, y, at.w, CHART_H};
     pen_fill(view->pen, box, theme->tint, 1);
@@ -206,7 +244,9 @@ void scene_draw_side(const SceneView *view) {
         Panel panel = scene_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
-    if (bottom - y > 5 * ROW)
+    if (bottom - y > 7 * ROW && view->live->probe.cell < 0)
+        overview(view, (Box){side.x, y, side.w, bottom - y});
+    else if (bottom - y > 5 * ROW)
         readout(view, (Box){side.x, y, side.w, bottom - y});
     if (has_chart)
         chart(view, (Box){side.x, bottom + 8, side.w, CHART_SPACE - 8});
