@@ -46,7 +46,7 @@ if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
 else
     expect 2 'not known' bench toy --device cpu --kernel race
 fi
-expect 1 'nearest known is .intersection' info intersektion
+expect 2 'nearest known is .intersection' info intersektion
 expect 1 'folder|directory' snapshot toy -o "$folder/none/x.png"
 
 expect 0 '' info toy --format json --device cpu
