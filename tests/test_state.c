@@ -487,7 +487,7 @@ static void test_units(void) {
            "times in the unit that suits them");
     tap_ok(reads(UNIT_BYTES, 6.1e6, "6.10 MB") && reads(UNIT_BYTES, 49.2e6, "49.2 MB"), "bytes");
     tap_ok(reads(UNIT_ERROR, 3.8e-9, "3.8e-09") && reads(UNIT_ERROR, 0, "0") &&
-               reads(UNIT_ERROR, 0.0065, "0.0065"),
+               reads(UNIT_ERROR, 0.0065, "0.0065") && reads(UNIT_ERROR, 1.02, "1.0"),
            "errors");
     tap_ok(reads(UNIT_COUNT, 209019, "209,019") && reads(UNIT_GBPS, 4300, "4,300 GB/s"),
            "large numbers in groups");

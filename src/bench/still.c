@@ -128,8 +128,11 @@ static void fill_kernels(const Still *still, const Job *job, LiveData *live) {
 static void describe_device(const Job *job, LiveData *live) {
     const LiveKernel *kernel = live_kernel(live, job->choice.variant);
     live->device = (LiveDevice){.where = job->choice.variant->where};
-    snprintf(live->device.name, sizeof live->device.name, "%.94s",
-             kernel && kernel->recorded_on[0] ? kernel->recorded_on : "script, nothing measured");
+    if (kernel && kernel->recorded_on[0])
+        snprintf(live->device.name, sizeof live->device.name, "recorded on %.80s",
+                 kernel->recorded_on);
+    else
+        snprintf(live->device.name, sizeof live->device.name, "script, nothing measured");
     live->fps = (Reading){0};
     memset(live->stages_us, 0, sizeof live->stages_us);
 }

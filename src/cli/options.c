@@ -1,6 +1,7 @@
 #include "src/cli/options.h"
 
 #include "src/cli/choices.h"
+#include "src/cli/controls.h"
 #include "src/model/nearest.h"
 #include "src/model/scene.h"
 
@@ -422,6 +423,7 @@ void options_man(FILE *out) {
             if (applies(&rows[i], (CommandId)command))
                 man_option(&rows[i], out);
     }
+    man_controls(out, print_roff);
     fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
           "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
           "samples/ (default: beside the program, the installed data folder, the source folder)\n"

@@ -53,7 +53,7 @@ static void number_text(Unit unit, double value, char *text, size_t size) {
     else if (unit == UNIT_ERROR && value < 1e-4)
         snprintf(text, size, "%.1e", value);
     else if (unit == UNIT_ERROR)
-        snprintf(text, size, "%.2g", value);
+        snprintf(text, size, value < 0.95 ? "%.2g" : "%.1f", value);
     else if (unit == UNIT_COUNT || value >= 99.95 || value == 0)
         grouped(value, text, size);
     else

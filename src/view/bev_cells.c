@@ -107,6 +107,10 @@ static void draw_sign(Cells *cells, Area used, const Window *window, double grid
     if (column < 0 || row < 0 || x >= used.x + used.w || y >= used.y + used.h)
         return;
     Ink paper = cells_at(cells, x, y)->style.paper;
+    /* Empty cells of a difference are white. */
+    Rgb under = ink_color(paper, state->light, true);
+    if (cells->color && rgb_contrast(ink_color(ink, state->light, false), under) < 3)
+        ink = INK_RGB | (rgb_luminance(under) > 0.3 ? 0x000000 : 0xffffff);
     cells_erase(cells, (Area){x, y, 1, 1}, paper);
     cells_put(cells, x, y, glyph,
               (CellStyle){.ink = ink,
