@@ -46,8 +46,8 @@ if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
 else
     expect 2 'not known' bench toy --device cpu --kernel race
 fi
-expect 2 'nearest known is .intersection' info intersektion
-expect 1 'folder|directory' snapshot toy -o "$folder/none/x.png"
+expect 2 'nearest known is .intersection' info intersektion --device cpu
+expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"
 
 expect 0 '' info toy --format json --device cpu
 tap_run 'info --format json is JSON' python3 -m json.tool "$folder/out" /dev/null

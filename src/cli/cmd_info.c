@@ -156,6 +156,10 @@ static void print_machine(const Machine *machine, FILE *out) {
     if (machine->l2_bytes > 0 && machine->l3_bytes > 0)
         fprintf(out, "caches     L2 %.3g MB, L3 %.3g MB\n", (double)machine->l2_bytes * 1e-6,
                 (double)machine->l3_bytes * 1e-6);
+    if (machine->gpu[0])
+        fprintf(out, "GPU        %s, driver %s, CUDA %s\n", machine->gpu, machine->driver,
+                machine->cuda);
+    fputc('\n', out);
 }
 
 static bool describe_machine(const Options *options, Err *err) {

@@ -10,10 +10,14 @@
 #ifdef HAVE_CUDA
 #include "src/bench/device.h"
 
+enum { HAS_CUDA = 1 };
+
 static bool open_cuda(int index, Err *err) {
     return device_open(index, err);
 }
 #else
+enum { HAS_CUDA = 0 };
+
 static bool open_cuda(int index, Err *err) {
     (void)index;
     return err_set(err, ERR_DEVICE, "cuda", "configure it --with-cuda, or use --device cpu",
@@ -41,6 +45,11 @@ bool select_devices(const char *word, unsigned *where, Err *err) {
         *err = why;
         err->kind = ERR_DEVICE;
         return false;
+    }
+    if (HAS_CUDA) {
+        char line[1024];
+        err_line(&why, line, sizeof line);
+        fprintf(stderr, "bevscope: %s; the CPU takes over\n", line);
     }
     return true;
 }

@@ -5,8 +5,9 @@
 #include "src/bench/bench.h"
 #include "src/cli/options.h"
 
-/* Devices to run on, as a bit mask of BevWhere. "auto" takes what is there and says in one line on
- * standard error why a GPU is not; a device asked for by name that is not there is ERR_DEVICE. */
+/* Devices to run on, as a bit mask of BevWhere. "auto" takes what is there; a build with CUDA says
+ * in one line on standard error why there is no GPU. A device asked for by name that is not there
+ * is ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
 /* A kernel by name, or by title on the chosen devices ("v3" is cpu_v3 on the CPU, the GPU first).
