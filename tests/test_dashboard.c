@@ -43,8 +43,7 @@ static bool shows(const char *text) {
     return found;
 }
 
-/* ---- golden screens
- * ------------------------------------------------------------------------------ */
+/* ---- golden screens -------------------------------------------------------------------------- */
 
 static char *read_golden(const char *path) {
     FILE *file = fopen(path, "rb");
@@ -116,8 +115,7 @@ static void test_golden(void) {
         }
 }
 
-/* ---- other screens
- * ------------------------------------------------------------------------------------ */
+/* ---- other screens --------------------------------------------------------------------------- */
 
 static bool only_ascii(void) {
     for (int y = 0; y < cells.rows; y++)
@@ -198,8 +196,7 @@ static void test_labels(void) {
     tap_ok(shows("CUDA error 700: illegal address"), "a problem is shown");
 }
 
-/* ---- every size
- * -------------------------------------------------------------------------------------------- */
+/* ---- every size ------------------------------------------------------------------------------ */
 
 static void test_all_sizes(void) {
     static const char *const words[] = {"page both", "page dashboard", "page bev", "help"};
@@ -247,9 +244,7 @@ static void test_small_kernel_table(void) {
            "where not all rungs fit, selection and baseline are there");
 }
 
-/* ---- the BEV
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- the BEV --------------------------------------------------------------------------------- */
 
 static void test_bev(void) {
     begin(100, 60);
@@ -280,9 +275,33 @@ static void test_bev(void) {
     image_free(&picture.baseline);
 }
 
-/* ---- cells
- * -------------------------------------------------------------------------------------------------
- */
+/* One cell in three was hit, as far from the cameras. */
+static void test_sparse_bev(void) {
+    static uint8_t states[200 * 200];
+    Rgb red = {200, 0, 0}, black = {0, 0, 0};
+    for (int y = 0; y < 200; y++)
+        for (int x = 0; x < 200; x++) {
+            bool hit = (x + y) % 3 == 0;
+            states[raster_cell(200, 200, x, y)] = hit ? CELL_VALUE : CELL_EMPTY;
+            image_set(&picture.image, x, y, hit ? red : black);
+        }
+    picture.field = (CellField){.nx = 200, .ny = 200, .state = states};
+    begin(60, 40);
+    cells_clear(&cells);
+    bev_cells_draw(&cells, (Area){0, 0, 60, 30}, &picture, &state);
+    Rgb shown = rgb_hex(cells_at(&cells, 5, 5)->style.ink & 0xffffff);
+    tap_ok(shown.r > 170, "a third of the cells is enough to see the street: red %d of 200",
+           shown.r);
+    memset(states, CELL_EMPTY, sizeof states);
+    for (int i = 0; i < 200 * 200; i++)
+        image_set(&picture.image, i % 200, i / 200, black);
+    cells_clear(&cells);
+    bev_cells_draw(&cells, (Area){0, 0, 60, 30}, &picture, &state);
+    tap_ok((cells_at(&cells, 5, 5)->style.ink & 0xffffff) == 0, "none is the background");
+    picture.field = (CellField){0};
+}
+
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 static void test_cells(void) {
     begin(10, 2);
@@ -345,6 +364,7 @@ int main(void) {
     test_cells();
     test_contrast();
     test_image();
+    test_sparse_bev();
     bev_picture_free(&picture);
     cells_free(&cells);
     return tap_done();

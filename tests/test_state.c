@@ -1,5 +1,6 @@
 /* The state of the live display: every control, its line in the log, and what no sequence of events
  * may ever bring about. */
+#include "src/model/choice.h"
 #include "src/model/gpus.h"
 #include "src/model/live.h"
 #include "src/model/random.h"
@@ -130,6 +131,21 @@ static void test_settling(void) {
     tap_ok(bits & STEP_RUN && state.job.choice.align == BEV_NEAREST &&
                strstr(said(&state), "this scene has no"),
            "a scene with one map takes the align along, aloud");
+}
+
+static void test_settle_alone(void) {
+    static const BevVariant coarse = {.name = "coarse",
+                                      .title = "Coarse",
+                                      .dtypes = 1u << BEV_FP8 | 1u << BEV_NVFP4,
+                                      .aligns = 1u << BEV_LATTICE};
+    Choice choice = {&coarse, BEV_FP32, BEV_NEAREST};
+    char text[128] = "Coarse";
+    choice_settle(&choice, 7, text, sizeof text);
+    tap_ok(choice.dtype == BEV_FP8 && choice.align == BEV_LATTICE &&
+               !strncmp(text, "Coarse; Coarse has no FP32: FP8; Coarse has no ", 47),
+           "a kernel that takes neither gets what it takes: %s", text);
+    choice_label(&choice, text, sizeof text);
+    tap_ok(!strcmp(text, "Coarse FP8 lattice"), "a selection's name");
 }
 
 /* ---- the log --------------------------------------------------------------------------------- */
@@ -529,6 +545,7 @@ static void test_live(void) {
 int main(void) {
     test_selection();
     test_settling();
+    test_settle_alone();
     test_log();
     test_log_limits();
     test_every_control_speaks();

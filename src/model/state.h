@@ -207,8 +207,7 @@ void state_init(State *state, const StateMenu *menu, int scene);
 
 unsigned state_step(State *state, const Event *event);
 
-/* ---- questions about a state
- * --------------------------------------------------------------------- */
+/* ---- questions about a state ----------------------------------------------------------------- */
 
 /* "intersection-v3-fp8-nearest-t003.20-001.png": scene, selection, moment, number. */
 void state_snapshot_name(const State *state, char *text, size_t size);

@@ -238,8 +238,7 @@ static bool play(Script *script, char *text, Err *err) {
     return script->frames > 0 || refuse(script, "no tick in it: no frame was written", err);
 }
 
-/* ---- the run
- * ------------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 bool script_size(const char *text, int *columns, int *rows, Err *err) {
     char more[2];

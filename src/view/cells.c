@@ -139,8 +139,7 @@ static uint32_t next_glyph(const char **text) {
     return one_column(glyph) ? glyph : '?';
 }
 
-/* ---- drawing
- * ------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 CellStyle cell_style(Ink ink) {
     return (CellStyle){.ink = ink};
@@ -196,8 +195,7 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
     return cells_text(cells, x + indent, y, w - indent, style, text);
 }
 
-/* ---- colours
- * ---------------------------------------------------------------------------------------- */
+/* ---- colours --------------------------------------------------------------------------------- */
 
 /* The tensors' colours are Okabe and Ito's, told apart by colour-blind readers, darkened for light
  * backgrounds until they reach a contrast of 4.5. */
@@ -226,8 +224,7 @@ Ink ink_rgb(Rgb color) {
     return INK_RGB | (Ink)color.r << 16 | (Ink)color.g << 8 | color.b;
 }
 
-/* ---- as text
- * --------------------------------------------------------------------------------------- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 static size_t encode(uint32_t glyph, char *out) {
     if (glyph < 0x80) {

@@ -198,8 +198,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     body_draw(cells, (Area){area.x, area.y + top, area.w, area.h - top - bottom}, &show);
 }
 
-/* ---- without a screen
- * ---------------------------------------------------------------------------- */
+/* ---- without a screen ------------------------------------------------------------------------ */
 
 char *dashboard_plain(const State *state, const LiveData *live) {
     char *text = NULL, label[96], footprint[32], latency[32], error[32], fps[16];

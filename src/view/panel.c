@@ -109,8 +109,7 @@ void draw_sparkline(Cells *cells, int x, int y, int w, const float *values, int 
     }
 }
 
-/* ---- figures
- * ------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 void figure_text(Unit unit, double value, char *text, size_t size) {
     unit_text(unit, value, text, size);
@@ -131,8 +130,7 @@ const char *reading_mark(const Reading *reading) {
     return reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
 }
 
-/* ---- tables
- * --------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static int total_width(const Column *columns, int count, int rank) {
     int width = 0;

@@ -39,8 +39,7 @@ static double total(const Segment segments[TENSORS]) {
     return sum;
 }
 
-/* ---- the figures
- * --------------------------------------------------------------------------------- */
+/* ---- the figures ----------------------------------------------------------------------------- */
 
 /* In one unit, so that the columns can be compared. */
 static void megabytes(double bytes, char *text, size_t size) {
@@ -76,8 +75,7 @@ static void draw_keys(const Table *table, Cells *cells) {
         }
 }
 
-/* ---- the caches
- * ------------------------------------------------------------------------------------ */
+/* ---- the caches ------------------------------------------------------------------------------ */
 
 typedef struct {
     const char *name;
