@@ -92,7 +92,7 @@ BevTraffic atomic_bytes(const BevProblem *problem) {
 extern "C" const BevVariant atomic_variant = {
     .name = "atomic",
     .title = "ATOMIC",
-    .idea = "the same with atomicAdd: right, but points of one cell queue up",
+    .idea = "The same with atomicAdd: right, but points of one cell queue up.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

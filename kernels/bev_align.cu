@@ -160,7 +160,7 @@ BevTraffic bev_align_bytes(const BevProblem *problem) {
 extern "C" const BevVariant bev_align_variant = {
     .name = "bev_align",
     .title = "ALIGN",
-    .idea = "bilinear splatting as published: four atomics a point and channel",
+    .idea = "Bilinear splatting as published: four atomics a point and channel.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,

@@ -142,7 +142,7 @@ BevTraffic block_atomic_bytes(const BevProblem *problem) {
 extern "C" const BevVariant block_atomic_variant = {
     .name = "block_atomic",
     .title = "BLOCK",
-    .idea = "shuffles and shared memory add up a block's points first: one atomic a cell and block",
+    .idea = "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -93,7 +93,7 @@ BevTraffic race_bytes(const BevProblem *problem) {
 extern "C" const BevVariant race_variant = {
     .name = "race",
     .title = "RACE",
-    .idea = "one thread per point and 8 channels, plain +=: loses updates, on purpose",
+    .idea = "One thread per point and 8 channels, plain +=: loses updates, on purpose.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -62,7 +62,7 @@ BevTraffic v2_bytes(const BevProblem *problem) {
 extern "C" const BevVariant v2_variant = {
     .name = "v2",
     .title = "V2",
-    .idea = "a thread owns a channel of an interval: sums in registers, no atomics",
+    .idea = "A thread owns a channel of an interval: sums in registers, no atomics.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

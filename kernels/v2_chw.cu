@@ -72,7 +72,7 @@ BevTraffic v2_chw_bytes(const BevProblem *problem) {
 extern "C" const BevVariant v2_chw_variant = {
     .name = "v2_chw",
     .title = "V2 CHW",
-    .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own",
+    .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -165,7 +165,7 @@ BevTraffic v2_do_bytes(const BevProblem *problem) {
 extern "C" const BevVariant v2_do_variant = {
     .name = "v2_do",
     .title = "V2+DO",
-    .idea = "one pass over the points feeds all channels: 10 a thread, indices by division",
+    .idea = "One pass over the points feeds all channels: 10 a thread, indices by division.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -54,7 +54,7 @@ bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 extern "C" const BevVariant v3_variant = {
     .name = "v3",
     .title = "V3",
-    .idea = "picks the V3 form for where the bytes live: does the problem fit the L2?",
+    .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",
     .where = BEV_CUDA,
     .dtypes = BEV_ALL_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

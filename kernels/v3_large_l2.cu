@@ -149,7 +149,7 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 extern "C" const BevVariant v3_large_l2_variant = {
     .name = "v3_large_l2",
     .title = "V3 LARGE",
-    .idea = "five arrays, two points' indices a load, an entry point per channel count",
+    .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
     .where = BEV_CUDA,
     .dtypes = BEV_ALL_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -94,7 +94,7 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 extern "C" const BevVariant v3_small_l2_variant = {
     .name = "v3_small_l2",
     .title = "V3 SMALL",
-    .idea = "five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes",
+    .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",
     .where = BEV_CUDA,
     .dtypes = BEV_ALL_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -34,7 +34,7 @@ expect 2 "known: .*viridis|did you mean viridis" snapshot toy --colormap virdis 
 expect 2 'no picture is named' snapshot toy
 expect 2 'usage: bevscope snapshot' snapshot -o "$folder/x.png"
 expect 2 'suffix' snapshot toy -o "$folder/x.jpg"
-expect 2 'LOW:HIGH' snapshot toy --range 3:1 -o "$folder/x.png"
+expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
 expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"

@@ -74,7 +74,11 @@ void machine_read(Machine *machine) {
     if (uname(&name) == 0)
         snprintf(machine->system, sizeof machine->system, "%.20s %.60s %.30s", name.sysname,
                  name.release, name.machine);
+#ifdef __clang__
     snprintf(machine->compiler, sizeof machine->compiler, "%s", __VERSION__);
+#else
+    snprintf(machine->compiler, sizeof machine->compiler, "gcc %s", __VERSION__);
+#endif
     snprintf(machine->version, sizeof machine->version, "%s", PACKAGE_VERSION);
     time_t now = time(NULL);
     struct tm utc;
