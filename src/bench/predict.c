@@ -1,0 +1,125 @@
+#include "src/bench/predict.h"
+
+#include "kernels/codec.h"
+
+#include <math.h>
+
+const char *const part_names[PART_COUNT] = {"DRAM", "L2", "issue", "chain"};
+
+/* What data sheets do not say. Bandwidths that a copy reaches on an H200: 4.3 of 4.8 TB/s from
+ * DRAM; 6.1 TB/s where L2 holds the data, taken to grow with multiprocessors and clock. Latencies
+ * in cycles: the ladder of seeds/004 and usual microbenchmarks. A warp's next instruction that
+ * needs the last one's result waits about 4 cycles. A launch: an empty kernel in a graph; a clear
+ * before it waits for the memory set to end. */
+static const double DRAM_SHARE = 0.9;
+static const double L2_BYTES_A_CYCLE = 23.5; /* a multiprocessor */
+static const double L2_CYCLES = 260, DRAM_CYCLES = 400, L1_CYCLES = 35;
+static const double ALU_CYCLES = 4;
+static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
+static const double LAUNCH_US = 0.6, CLEAR_US = 2;
+static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
+
+/* Instructions a channel and point beside the load: conversion and multiply-add. E2M1 without
+ * hardware costs 148 instructions a decode of eight. */
+static double channel_instructions(const Profile *profile, const Gpu *gpu) {
+    bool halves = profile->rung->halves || profile->dtype == BEV_NVFP4;
+    double sum = halves ? 0.5 : 1;
+    switch (profile->dtype) {
+    case BEV_FP32:
+        return 1;
+    case BEV_FP16:
+        return halves ? sum : sum + 0.75;
+    case BEV_BF16:
+        return 2;
+    case BEV_FP8:
+        return sum + (gpu->converts_fp8 ? 0.75 : 4);
+    case BEV_NVFP4:
+        return sum + (gpu->cc_major >= 10 ? 58.0 : 148.0) / 8;
+    case BEV_DTYPE_COUNT:
+        break;
+    }
+    return 1;
+}
+
+/* From the FP32 rate: 128 lanes a multiprocessor, two operations each; 64 on compute 8.0. */
+static double clock_ghz(const Gpu *gpu) {
+    double lanes = gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * lanes * 2);
+    return isfinite(ghz) ? ghz : USUAL_GHZ;
+}
+
+/* ---- profile
+ * -------------------------------------------------------------------------------------- */
+
+bool profile_make(const StreamRung *rung, const BevProblem *problem, Profile *profile, Err *err) {
+    *profile = (Profile){.rung = rung, .dtype = problem->dtype, .tile = stream_tile(rung, problem)};
+    double cells = (double)(problem->shape.nx * problem->shape.ny);
+    if (rung->clears)
+        profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
+    if (rung->adds)
+        profile->cleared_bytes = cells * (double)problem->shape.channels * sizeof(float);
+    Reuse *reuse = reuse_begin(stream_sectors(problem), err);
+    if (!reuse)
+        return false;
+    bool walked = stream_walk(rung, problem, reuse, &profile->counts, err);
+    if (!reuse_end(reuse, &profile->cold, &profile->warm, walked ? err : NULL) || !walked) {
+        profile_free(profile);
+        return false;
+    }
+    return true;
+}
+
+void profile_free(Profile *profile) {
+    if (!profile)
+        return;
+    reuse_curve_free(&profile->cold);
+    reuse_curve_free(&profile->warm);
+    *profile = (Profile){0};
+}
+
+/* ---- parts
+ * ---------------------------------------------------------------------------------------- */
+
+static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
+    double warps_instructions = profile->counts.steps * instructions_a_step;
+    return warps_instructions / (gpu->sms * 4 * ISSUE_SHARE * clock_ghz(gpu) * 1e3);
+}
+
+/* The longest walk: for each point an index, mostly from L1, and behind it depth and features at
+ * once; as many points overlap as the kernel has under way. Its arithmetic does not overlap. */
+static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
+                       double miss_ratio) {
+    double load = L1_CYCLES + L2_CYCLES + DRAM_CYCLES * miss_ratio;
+    double cycles = load / profile->rung->in_flight + ALU_CYCLES * instructions_a_step;
+    return (double)profile->counts.longest * cycles / (clock_ghz(gpu) * 1e3);
+}
+
+Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
+    const ReuseCurve *curve = warm ? &profile->warm : &profile->cold;
+    double l2 = gpu->l2_bytes, missed = reuse_miss_ratio(curve, l2);
+    double loads = ceil((double)profile->tile / profile->rung->load);
+    double instructions = profile->rung->point_instructions + loads +
+                          profile->tile * channel_instructions(profile, gpu);
+    Prediction p = {.hit_rate = curve->fetches ? 1 - missed : NAN};
+    p.dram_read_bytes = (double)SECTOR * (double)reuse_misses(curve, l2);
+    p.dram_write_bytes = SECTOR * ((double)reuse_writebacks(curve, l2) + profile->counts.streamed);
+    p.part_us[PART_DRAM] =
+        (p.dram_read_bytes + p.dram_write_bytes) / (gpu->dram_gbps * DRAM_SHARE * 1e3);
+    p.part_us[PART_L2] =
+        profile->counts.l2_sectors * SECTOR / (L2_BYTES_A_CYCLE * gpu->sms * clock_ghz(gpu) * 1e3);
+    p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
+    p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, missed);
+    for (int part = 0; part < PART_COUNT; part++)
+        if (p.part_us[part] > p.part_us[p.binding])
+            p.binding = (Part)part;
+    p.launch_us = LAUNCH_US + (profile->cleared_bytes > 0 ? CLEAR_US : 0);
+    p.latency_us = p.part_us[p.binding] + p.launch_us;
+    return p;
+}
+
+double predict_calibration(const double *ratios, int count) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += log(ratios[i]);
+    return count ? exp(sum / count) : NAN;
+}

@@ -1,0 +1,133 @@
+/* The rungs as the memory system sees them. A row restates what its kernel's head says under WHO
+ * and MEMORY. Columns of the numbers: tile, widens, tiles outside, block, load, store, ranks, owner
+ * bytes; then what happens to the sums; points in flight, instructions a point. */
+#include "src/bench/stream.h"
+
+#include <string.h>
+
+/* Owner bytes. An interval: start, length and its cell's rank, or V2+DO's packed record, are 12. A
+ * cell: its interval's number; start and length are added where it has one. */
+enum { INTERVAL = 12, CELL = 4 };
+
+const StreamRung stream_rungs[] = {
+    {.name = "atomic",
+     .title = "ATOMIC",
+     .owner = OWN_POINT,
+     .tile = 8,
+     .load = 8,
+     .store = 1,
+     .ranks = 3,
+     .adds = true,
+     .in_flight = 1,
+     .point_instructions = 24},
+    {.name = "block_atomic",
+     .title = "BLOCK",
+     .owner = OWN_POINT,
+     .tile = 8,
+     .tiles_outside = true,
+     .load = 8,
+     .store = 1,
+     .ranks = 3,
+     .adds = true,
+     .merges = true,
+     .in_flight = 1,
+     .point_instructions = 120},
+    {.name = "v2_tiles",
+     .title = "V2 as published",
+     .owner = OWN_INTERVAL,
+     .tile = 8,
+     .tiles_outside = true,
+     .load = 1,
+     .store = 1,
+     .ranks = 3,
+     .owner_bytes = INTERVAL,
+     .clears = true,
+     .in_flight = 1,
+     .point_instructions = 12},
+    {.name = "v2_chw",
+     .title = "V2 CHW",
+     .owner = OWN_INTERVAL,
+     .tile = 1,
+     .load = 1,
+     .store = 1,
+     .ranks = 2,
+     .owner_bytes = INTERVAL,
+     .clears = true,
+     .channels_first = true,
+     .in_flight = 2,
+     .point_instructions = 18},
+    {.name = "v2",
+     .title = "V2",
+     .owner = OWN_INTERVAL,
+     .tile = 1,
+     .load = 1,
+     .store = 1,
+     .ranks = 2,
+     .owner_bytes = INTERVAL,
+     .clears = true,
+     .in_flight = 2,
+     .point_instructions = 12},
+    {.name = "v2_do",
+     .title = "V2+DO",
+     .owner = OWN_INTERVAL,
+     .tile = 10,
+     .block = 1024,
+     .load = 2,
+     .store = 1,
+     .ranks = 1,
+     .owner_bytes = INTERVAL,
+     .clears = true,
+     .in_flight = 2,
+     .point_instructions = 32},
+    {.name = "v3_small_l2",
+     .title = "V3 SMALL",
+     .owner = OWN_CELL,
+     .tile = 16,
+     .block = 256,
+     .load = 8,
+     .store = 8,
+     .ranks = 2,
+     .owner_bytes = CELL,
+     .streams = true,
+     .halves = true,
+     .in_flight = 1,
+     .point_instructions = 14},
+    {.name = "v3_large_l2",
+     .title = "V3 LARGE",
+     .owner = OWN_CELL,
+     .tile = 8,
+     .widens = true,
+     .block = 256,
+     .load = 8,
+     .store = 8,
+     .ranks = 2,
+     .owner_bytes = CELL,
+     .in_flight = 4,
+     .point_instructions = 10},
+};
+const int stream_rung_count = sizeof stream_rungs / sizeof *stream_rungs;
+
+const char *const stream_arrays[STREAM_ARRAY_COUNT] = {
+    [STREAM_FEAT] = "features", [STREAM_DEPTH] = "depth",    [STREAM_RANKS] = "ranks",
+    [STREAM_OWNERS] = "owners", [STREAM_WEIGHT] = "weights", [STREAM_OUT] = "output",
+    [STREAM_SUMS] = "sums",
+};
+
+const StreamRung *stream_find(const char *name) {
+    for (int i = 0; i < stream_rung_count; i++)
+        if (!strcmp(stream_rungs[i].name, name))
+            return &stream_rungs[i];
+    return NULL;
+}
+
+const char *stream_unsupported(const StreamRung *rung, const BevProblem *problem) {
+    bool wide = rung->owner == OWN_CELL;
+    return problem->dtype == BEV_NVFP4 && !wide ? "has no kernel for this format" : NULL;
+}
+
+int stream_tile(const StreamRung *rung, const BevProblem *problem) {
+    int64_t channels = problem->shape.channels;
+    bool whole_words = problem->dtype == BEV_NVFP4 ||
+                       (problem->dtype == BEV_FP8 && (channels == 128 || channels == 256));
+    return rung->widens && whole_words ? 16 : rung->tile;
+}

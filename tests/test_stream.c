@@ -1,0 +1,175 @@
+/* The access streams: bytes by counting against bytes by formula, and toy streams by hand. */
+#include "src/bench/stream.h"
+#include "src/model/workload.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+static void need(bool ok, const Err *err) {
+    if (ok)
+        return;
+    printf("Bail out! %s: %s\n", err->where, err->what);
+    exit(EXIT_FAILURE);
+}
+
+static bool close_to(double value, double expected, double tolerance) {
+    bool close = fabs(value - expected) <= tolerance * fabs(expected);
+    if (!close)
+        tap_note("%.10g instead of %.10g", value, expected);
+    return close;
+}
+
+static StreamCounts count(const char *name, const BevProblem *problem) {
+    Err err = {0};
+    StreamCounts counts;
+    need(stream_walk(stream_find(name), problem, NULL, &counts, &err), &err);
+    return counts;
+}
+
+static double written(const StreamCounts *counts) {
+    return counts->write[STREAM_OUT].bytes + counts->write[STREAM_SUMS].bytes;
+}
+
+/* Averages over places in a warp and ends of blocks: 1 percent. Where no average is in it: exact.
+ */
+static void test_formulas(const char *scene, const BevProblem *problem) {
+    for (int i = 0; i < stream_rung_count; i++) {
+        const StreamRung *rung = &stream_rungs[i];
+        if (stream_unsupported(rung, problem))
+            continue;
+        StreamCounts counts = count(rung->name, problem);
+        BevTraffic formula = stream_formula(rung, problem);
+        const StreamCount *read = counts.read;
+        const char *dtype = bev_dtypes[problem->dtype].name;
+        tap_ok(close_to(read[STREAM_FEAT].bytes, formula.feat, 1e-9), "%s %s %s: features", scene,
+               dtype, rung->name);
+        tap_ok(close_to(read[STREAM_DEPTH].bytes, formula.depth, 0.01) &&
+                   close_to(read[STREAM_WEIGHT].bytes, formula.weight, 0.01),
+               "%s %s %s: depth and weights", scene, dtype, rung->name);
+        tap_ok(close_to(read[STREAM_RANKS].bytes, stream_rank_bytes(rung, problem), 0.01),
+               "%s %s %s: ranks", scene, dtype, rung->name);
+        tap_ok(close_to(written(&counts), formula.out_write, 0.01), "%s %s %s: writes", scene,
+               dtype, rung->name);
+        tap_ok(close_to(counts.atomics, formula.atomics, 0.01), "%s %s %s: atomics", scene, dtype,
+               rung->name);
+    }
+}
+
+/* The kernels' own traffic models, where the kernels are built in. */
+static void test_kernels_agree(const BevProblem *problem) {
+    int compared = 0;
+    for (int i = 0; i < stream_rung_count; i++) {
+        const BevVariant *variant = bev_variant_find(stream_rungs[i].name);
+        if (!variant || bev_unsupported(variant, problem))
+            continue;
+        BevTraffic own = variant->bytes(problem);
+        BevTraffic formula = stream_formula(&stream_rungs[i], problem);
+        tap_ok(close_to(own.atomics, formula.atomics, 0.01), "%s: atomics as the kernel says",
+               variant->name);
+        tap_ok(variant->channels_first || close_to(own.feat, formula.feat, 1e-9),
+               "%s: features as the kernel says", variant->name);
+        compared++;
+    }
+    if (!compared)
+        tap_skip("the kernels' own traffic models", "built without CUDA");
+}
+
+static void test_published_index_traffic(const BevProblem *problem) {
+    StreamCounts tiles = count("v2_tiles", problem), once = count("atomic", problem);
+    BevTraffic cpu = bev_variant_find("cpu_v2")->bytes(problem);
+    double points = (double)problem->map.points;
+    tap_ok(tiles.read[STREAM_RANKS].bytes == 120 * points &&
+               lround(tiles.read[STREAM_RANKS].bytes / 1e5) == 251,
+           "V2 counted: ten passes over the ranks, 25.1 MB");
+    tap_ok(cpu.index == 120 * points, "and so says the formula of cpu_v2");
+    tap_ok(stream_rank_bytes(stream_find("v2_tiles"), problem) == cpu.index,
+           "and the rung's own formula");
+    tap_ok(lround(12 * points / 1e4) == 251 &&
+               once.read[STREAM_RANKS].bytes / points < 12 * 1.3 + 1e-9,
+           "one pass is 2.51 MB");
+    tap_ok(tiles.longest == 352 && once.longest == 1, "the longest walk is the longest interval");
+}
+
+static void test_coalescing(const BevProblem *problem) {
+    StreamCounts last = count("v2", problem), first = count("v2_chw", problem);
+    double per_last = last.read[STREAM_FEAT].sectors / last.read[STREAM_FEAT].requests;
+    double per_first = first.read[STREAM_FEAT].sectors / first.read[STREAM_FEAT].requests;
+    tap_ok(per_last > 1.5 && per_last < 2.5, "channels last: two sectors a request, not %.2f",
+           per_last);
+    tap_ok(per_first > 20, "channels first: a sector a lane (%.1f)", per_first);
+    StreamCounts large = count("v3_large_l2", problem);
+    double cells = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels);
+    tap_ok(written(&large) == 2 * cells, "V3 writes each output once");
+    tap_ok(large.read[STREAM_FEAT].bytes == last.read[STREAM_FEAT].bytes,
+           "both gather the same feature bytes");
+}
+
+/* Two cells, three points, eight channels of FP16: every sector can be named. */
+static void test_by_hand(void) {
+    int32_t depth_ranks[] = {0, 1, 2}, feat_ranks[] = {0, 0, 1}, bev_ranks[] = {1, 1, 2};
+    int32_t starts[] = {0, 2}, lengths[] = {2, 1};
+    BevProblem problem = {
+        .shape = {.cameras = 1,
+                  .depth_bins = 2,
+                  .feat_h = 1,
+                  .feat_w = 2,
+                  .channels = 8,
+                  .nx = 3,
+                  .ny = 1},
+        .dtype = BEV_FP16,
+        .map = {.points = 3,
+                .intervals = 2,
+                .ranks_depth = depth_ranks,
+                .ranks_feat = feat_ranks,
+                .ranks_bev = bev_ranks,
+                .interval_starts = starts,
+                .interval_lengths = lengths},
+        .depth = {.dtype = BEV_FP16, .rows = 1, .row_len = 4},
+        .feat = {.dtype = BEV_FP16, .rows = 2, .row_len = 8},
+        .out = {.dtype = BEV_FP16, .rows = 3, .row_len = 8},
+    };
+    StreamCounts counts = count("v3_large_l2", &problem);
+    tap_ok(counts.steps == 2 && counts.longest == 2, "one warp, two steps");
+    tap_ok(counts.read[STREAM_RANKS].bytes == 3 * 8, "eight bytes of ranks a point");
+    tap_ok(counts.read[STREAM_FEAT].bytes == 3 * 16 && counts.read[STREAM_FEAT].requests == 2,
+           "sixteen feature bytes a point in one load");
+    tap_ok(counts.read[STREAM_FEAT].sectors == 2, "rows 0 and 1 lie in one sector: one a request");
+    tap_ok(counts.read[STREAM_OWNERS].bytes == 3 * 4 + 2 * 8, "every cell asks who owns it");
+    tap_ok(counts.write[STREAM_OUT].bytes == 48 && counts.write[STREAM_OUT].sectors == 2,
+           "48 bytes written, two sectors");
+    StreamCounts atomic = count("block_atomic", &problem);
+    tap_ok(atomic.atomics == 16, "one atomic a cell and channel");
+    problem.map.points = problem.map.intervals = 0;
+    StreamCounts none = count("v2_do", &problem);
+    tap_ok(none.steps == 0 && written(&none) == 48, "no points: only the clear");
+}
+
+static HostProblem problem_of(Workload *workload, BevDtype dtype, BevAlign align) {
+    Err err = {0};
+    HostProblem problem;
+    need(workload_problem(workload, dtype, align, &problem, &err), &err);
+    return problem;
+}
+
+int main(void) {
+    Err err = {0};
+    Workload canonical, toy;
+    need(workload_open(&canonical, "canonical", NULL, &err), &err);
+    need(workload_open(&toy, "asymmetric", NULL, &err), &err);
+    HostProblem half = problem_of(&canonical, BEV_FP16, BEV_NEAREST);
+    HostProblem single = problem_of(&toy, BEV_FP32, BEV_BILINEAR);
+    HostProblem four = problem_of(&toy, BEV_NVFP4, BEV_NEAREST);
+    test_by_hand();
+    test_published_index_traffic(&half.view);
+    test_coalescing(&half.view);
+    test_formulas("canonical", &half.view);
+    test_formulas("asymmetric, bilinear", &single.view);
+    test_formulas("asymmetric", &four.view);
+    test_kernels_agree(&half.view);
+    problem_free(&half);
+    problem_free(&single);
+    problem_free(&four);
+    workload_close(&canonical);
+    workload_close(&toy);
+    return tap_done();
+}
