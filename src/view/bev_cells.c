@@ -221,4 +221,5 @@ static void bev_draw(Cells *cells, Area area, const Show *show) {
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }
 
-const DashPanel bev_panel = {"bev", 6, 10, bev_want, bev_draw};
+const DashPanel bev_panel = {
+    .name = "bev", .fold = 6, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

@@ -41,14 +41,14 @@ static void fold(Stack *stack) {
     }
 }
 
-/* Rows beyond the least go to the panels that stay longest, then to the gaps. */
+/* Rows beyond the least go to the panels in the order in which they grow, then to the gaps. */
 static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PANELS], int *gap) {
     int spare = stack->area.h - least_height(stack);
     for (int i = 0; i < stack->count; i++)
         heights[i] = stack->panels[i]->height;
-    for (int rank = MAX_PANELS; rank > 0; rank--)
+    for (int rank = 1; rank <= MAX_PANELS; rank++)
         for (int i = 0; i < stack->count; i++) {
-            if (stack->panels[i]->fold != rank)
+            if (stack->panels[i]->grow != rank)
                 continue;
             int more = stack->panels[i]->want(show, stack->area.w) - heights[i];
             more = more > spare ? spare : more;

@@ -18,6 +18,7 @@ typedef struct {
 typedef struct {
     const char *name;
     int fold;   /* the lowest folds away first when there is no room */
+    int grow;   /* the lowest gets rows beyond its height first */
     int height; /* at least */
     int (*want)(const Show *show, int width);
     void (*draw)(Cells *cells, Area area, const Show *show);

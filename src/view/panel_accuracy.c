@@ -125,4 +125,9 @@ static void accuracy_draw(Cells *cells, Area area, const Show *show) {
             draw_row(&table, cells, area, show, (BevDtype)dtype);
 }
 
-const DashPanel accuracy_panel = {"accuracy", 3, 3, accuracy_want, accuracy_draw};
+const DashPanel accuracy_panel = {.name = "accuracy",
+                                  .fold = 3,
+                                  .grow = 2,
+                                  .height = 3,
+                                  .want = accuracy_want,
+                                  .draw = accuracy_draw};

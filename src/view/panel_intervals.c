@@ -126,4 +126,9 @@ static void intervals_draw(Cells *cells, Area area, const Show *show) {
         draw_longest(cells, line, show);
 }
 
-const DashPanel intervals_panel = {"intervals", 2, 3, intervals_want, intervals_draw};
+const DashPanel intervals_panel = {.name = "intervals",
+                                   .fold = 2,
+                                   .grow = 3,
+                                   .height = 3,
+                                   .want = intervals_want,
+                                   .draw = intervals_draw};

@@ -206,4 +206,9 @@ static void kernels_draw(Cells *cells, Area area, const Show *show) {
         draw_row(&table, cells, area, show, &ladder, shown[i]);
 }
 
-const DashPanel kernels_panel = {"kernels", 5, 5, kernels_want, kernels_draw};
+const DashPanel kernels_panel = {.name = "kernels",
+                                 .fold = 5,
+                                 .grow = 1,
+                                 .height = 5,
+                                 .want = kernels_want,
+                                 .draw = kernels_draw};

@@ -190,4 +190,9 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
                      total(footprint));
 }
 
-const DashPanel memory_panel = {"working set versus L2", 4, 7, memory_want, memory_draw};
+const DashPanel memory_panel = {.name = "working set versus L2",
+                                .fold = 4,
+                                .grow = 4,
+                                .height = 7,
+                                .want = memory_want,
+                                .draw = memory_draw};

@@ -83,4 +83,9 @@ static void pipeline_draw(Cells *cells, Area area, const Show *show) {
     draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show->live);
 }
 
-const DashPanel pipeline_panel = {"pipeline", 1, 3, pipeline_want, pipeline_draw};
+const DashPanel pipeline_panel = {.name = "pipeline",
+                                  .fold = 1,
+                                  .grow = 5,
+                                  .height = 3,
+                                  .want = pipeline_want,
+                                  .draw = pipeline_draw};
