@@ -304,9 +304,13 @@ static void test_soak(void) {
     }
     long grown_kb = resident_kb(pty.program) - warm_kb;
     tap_ok(ok && open_files(pty.program) <= files, "%d random keys: no handle leaks", count);
-    if (!tap_ok(ok && warm_kb > 0 && grown_kb < (wanted ? 1024 : 8192),
-                "%d random keys: memory stays", count))
-        tap_note("grew by %ld kB from %ld kB", grown_kb, warm_kb);
+#ifdef __SANITIZE_ADDRESS__
+    tap_skip("memory stays", "sanitizers keep what is freed");
+#else
+    tap_ok(ok && warm_kb > 0 && grown_kb < (wanted ? 1024 : 8192), "%d random keys: memory stays",
+           count);
+#endif
+    tap_note("grew by %ld kB from %ld kB", grown_kb, warm_kb);
     pty_type(&pty, "\033q");
     ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
     tap_ok(ok && pty_same_modes(&pty), "and it still quits in order");

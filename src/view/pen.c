@@ -26,7 +26,7 @@ void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, b
  * leak checker of sanitizer builds only. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
-    return "leak:libfontconfig\n";
+    return "leak:libfontconfig\nleak:libdbus-1\n"; /* the latter: SDL, in the same programs */
 }
 
 const char *__lsan_default_options(void);
