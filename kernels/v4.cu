@@ -127,9 +127,9 @@ bool choose_portion(const Findings &findings, int64_t steps, int64_t passes, int
 
 // ---- pieces ------------------------------------------------------------------------------------
 
-bool build_pieces(const Pool &pool, const Draft &draft, const Findings &findings, V4Plan *plan,
-                  Err *err) {
-    int counts[CLASSES], largest = piece_largest(pool.channels);
+bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draft,
+                  const Findings &findings, V4Plan *plan, Err *err) {
+    int counts[CLASSES], largest = piece_largest(problem->dtype, pool.channels);
     memcpy(counts, findings.piece_classes, sizeof counts);
     counts[0] += (int)(pool.cells - pool.intervals); // an empty cell is an owner of no points
     plan->pieces.shares = shares_from(counts);
@@ -294,7 +294,8 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
         return false;
     if (pool.intervals)
         v4_cells_kernel<<<blocks_for(pool.intervals, 256), 256>>>(
-            pool, piece_largest(pool.channels), draft->cell_intervals, draft->findings);
+            pool, piece_largest(problem->dtype, pool.channels), draft->cell_intervals,
+            draft->findings);
     if (tiles)
         v4_places_kernel<<<blocks_for(pool.points, 256), 256>>>(pool, plan->frustums, draft->places,
                                                                 draft->findings);
@@ -309,7 +310,7 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
         plan->weights = NULL;
     }
     return worth_it ? build_tiles(problem, pool, *draft, plan, err)
-                    : build_pieces(pool, *draft, findings, plan, err);
+                    : build_pieces(problem, pool, *draft, findings, plan, err);
 }
 
 bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {

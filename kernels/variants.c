@@ -15,7 +15,8 @@
 #define CUDA_ROWS(ROW)                                                                             \
     ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
     ROW(v2_chw) ROW(v2) ROW(v2_do)                                                                 \
-    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)
+    ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)                                                     \
+    ROW(v4)
 /* clang-format on */
 #else
 #define CUDA_ROWS(ROW)
