@@ -1,6 +1,7 @@
 #include "src/cli/choices.h"
 
 #include "src/bench/bench.h"
+#include "src/model/gpus.h"
 #include "src/model/nearest.h"
 #include "src/view/colormap.h"
 #include "src/view/decode.h"
@@ -53,6 +54,10 @@ static const char *color_at(int i) {
     return i < 3 ? names[i] : NULL;
 }
 
+static const char *gpu_at(int i) {
+    return i < gpu_count ? gpus[i].name : NULL;
+}
+
 /* `listed`: --help spells the names out; the others stand in the option's own text. */
 static const struct {
     const char *(*at)(int i);
@@ -63,6 +68,7 @@ static const struct {
     [CHOICE_COLORMAP] = {map_at, true}, [CHOICE_FORMAT] = {format_at, false},
     [CHOICE_CACHE] = {cache_at, true},       [CHOICE_TIMING] = {timing_at, false},
     [CHOICE_THEME] = {theme_at, false},      [CHOICE_COLOR] = {color_at, false},
+    [CHOICE_GPU] = {gpu_at, true},
 };
 
 int choices_count(ChoiceSet set) {

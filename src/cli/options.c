@@ -37,6 +37,11 @@ const Command commands[COMMAND_COUNT] = {
     [COMMAND_EXPORT] = {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
         "Writes depth, feat, the calibration, the five index arrays and bev_shape, as "
         "numpy.load and bevscope itself read them.", 2, 2, cmd_export},
+    [COMMAND_REGIME] = {"regime", "SCENE", "model a scene's memory traffic on any GPU",
+        "Follows the accesses of every CUDA rung in the order of its blocks and warps, counts them, "
+        "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with "
+        "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
+        "recorded and published latencies stand beside it where known.", 1, 1, cmd_regime},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -56,14 +61,15 @@ typedef struct {
 #define ON(command) (1u << COMMAND_##command)
 #define ALL ((1u << COMMAND_COUNT) - 1)
 #define RUNS (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define SCENES (RUNS | ON(INFO) | ON(EXPORT))
+#define MODELS ON(REGIME)
+#define SCENES (RUNS | MODELS | ON(INFO) | ON(EXPORT))
 #define FIELD(field) offsetof(Options, field)
 
 static const OptionRow rows[] = {
     {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel), CHOICE_KERNEL, 0, 0,
      "kernel by name or title (live and snapshot: the best of the device; else all)"},
-    {"dtype", 'd', "LIST", KIND_LIST, RUNS | ON(INFO), FIELD(dtype), CHOICE_DTYPE, 0, 0,
-     "number formats (live, snapshot and info: fp16; bench: fp32,fp16; verify: all)"},
+    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO), FIELD(dtype), CHOICE_DTYPE, 0, 0,
+     "number formats (bench: fp32,fp16; verify: all; else fp16)"},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align), CHOICE_ALIGN, 0, 0,
      "how points meet cells (verify: all; else nearest)"},
     {"device", 0, "WHICH", KIND_TEXT, ALL, FIELD(device), CHOICE_NONE, 0, 0,
@@ -74,9 +80,9 @@ static const OptionRow rows[] = {
      "of the depth distribution: below 1 sharpens, above 1 smears"},
     {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels), CHOICE_NONE, 1, 1024,
      "feature channels instead of the scene's own"},
-    {"output", 'o', "FILE", KIND_TEXT, ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO),
-     FIELD(output), CHOICE_NONE, 0, 0, "write here instead of to standard output, atomically"},
-    {"format", 'f', "FORMAT", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(INFO), FIELD(format),
+    {"output", 'o', "FILE", KIND_TEXT,
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | MODELS, FIELD(output), CHOICE_NONE, 0, 0, "write here instead of to standard output, atomically"},
+    {"format", 'f', "FORMAT", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME), FIELD(format),
      CHOICE_FORMAT, 0, 0, "table, markdown, csv or json (default: table)"},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), CHOICE_CACHE, 0, 0,
      "cache states to time (default: both)"},
@@ -128,6 +134,13 @@ static const OptionRow rows[] = {
      "where the frames of a script go, as text and PNG (default: frames)"},
     {"size", 0, "CxR", KIND_TEXT, ON(LIVE), FIELD(size), CHOICE_NONE, 0, 0,
      "columns and rows of a script's terminal (default: 120x40)"},
+    {"gpu", 'g', "LIST", KIND_LIST, MODELS, FIELD(gpu), CHOICE_GPU, 0, 0,
+     "GPUs to model (default: the article's two and the one that results were recorded on)"},
+    {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file), CHOICE_NONE, 0, 0,
+     "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
+     "and, if known, fp32_tflops and converts_fp8"},
+    {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb), CHOICE_NONE, 0.01, 100000,
+     "what if their L2 had this size (2^20 bytes)"},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), CHOICE_NONE, 0, 0, "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 typedef enum {
-    COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT, COMMAND_COUNT
+    COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
+    COMMAND_REGIME, COMMAND_COUNT
 } CommandId;
 
 enum { OPTIONS_MAX_ARGUMENTS = 32 };
@@ -31,6 +32,9 @@ typedef struct {
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
     bool cameras, table, no_outlines;
+
+    const char *gpu, *gpu_file;
+    double l2_mb;
 
     const char *color;
     bool ascii, no_window, plain;
@@ -62,5 +66,6 @@ bool cmd_verify(const Options *options, Err *err);
 bool cmd_bench(const Options *options, Err *err);
 bool cmd_info(const Options *options, Err *err);
 bool cmd_export(const Options *options, Err *err);
+bool cmd_regime(const Options *options, Err *err);
 
 #endif

@@ -1,0 +1,94 @@
+/* What each rung asks of the memory system, and what a model makes of it on GPUs that need not be
+ * here. */
+#include "src/cli/choices.h"
+#include "src/cli/output.h"
+#include "src/cli/regime_table.h"
+#include "src/cli/selection.h"
+
+enum { MAX_LABS = BEV_DTYPE_COUNT };
+
+typedef struct {
+    const Options *options;
+    const char *scene;
+    Lab labs[MAX_LABS];
+    int lab_count;
+    LabGpus gpus;
+} Regime;
+
+static bool open_labs(Regime *regime, Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
+    WorkloadOptions workload = select_workload(regime->options);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (dtypes >> dtype & 1 &&
+            !lab_open(&regime->labs[regime->lab_count++], regime->scene, &workload, (BevDtype)dtype,
+                      lab_align(regime->options), LAB_ALL_RUNGS, err))
+            return false;
+    return true;
+}
+
+static void print_head(const Regime *regime, FILE *out) {
+    for (int i = 0; i < regime->lab_count; i++) {
+        const BevProblem *problem = &regime->labs[i].problem.view;
+        double gather =
+            bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits));
+        fprintf(out,
+                "%s, %s, %s, C = %lld: %lld points, footprint %.1f MB, gather traffic %.1f MB\n",
+                regime->scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
+                (long long)problem->shape.channels, (long long)problem->map.points,
+                bev_footprint_total(bev_footprint(problem)) * 1e-6, gather * 1e-6);
+        for (int g = 0; g < regime->gpus.count; g++) {
+            const Gpu *gpu = &regime->gpus.gpus[g];
+            fprintf(out, "V3 on %s takes %s\n", gpu->title,
+                    bev_v3_choose(problem, gpu->l2_bytes).why);
+        }
+    }
+}
+
+/* For people: two tables, as one would be too wide. */
+static bool print_tables(const Regime *regime, bool markdown, Err *err) {
+    void (*print)(const Report *, FILE *) = markdown ? report_markdown : report_text;
+    Report traffic = regime_traffic_table(), predictions = regime_prediction_table();
+    Output output;
+    if (!output_open(&output, err))
+        return false;
+    for (int i = 0; i < regime->lab_count; i++) {
+        regime_add_traffic(&traffic, &regime->labs[i], regime->scene);
+        regime_add_predictions(&predictions, &regime->labs[i], &regime->gpus, regime->scene);
+    }
+    print_head(regime, output.stream);
+    fputs("\nTraffic that the kernels ask for: counted along their access streams, and by "
+          "formula\n\n",
+          output.stream);
+    print(&traffic, output.stream);
+    fputs("\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
+          "it says so)\n\n",
+          output.stream);
+    print(&predictions, output.stream);
+    report_free(&traffic);
+    report_free(&predictions);
+    return output_close(&output, regime->options->output, err);
+}
+
+static bool print_full(const Regime *regime, Err *err) {
+    Report report = regime_full_table();
+    for (int i = 0; i < regime->lab_count; i++)
+        regime_add_full(&report, &regime->labs[i], &regime->gpus, regime->scene);
+    bool ok = output_report(regime->options, &report, json_object(), err);
+    report_free(&report);
+    return ok;
+}
+
+bool cmd_regime(const Options *options, Err *err) {
+    Regime regime = {.options = options, .scene = options->arguments[0]};
+    unsigned demo = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
+                    1u << (gpu_find("h200") - gpus);
+    const char *format = choices_name(CHOICE_FORMAT, choices_find(CHOICE_FORMAT, options->format));
+    bool for_people = format[0] == 't' || format[0] == 'm';
+    bool ok =
+        lab_gpus(options, demo, &regime.gpus, err) && open_labs(&regime, err) &&
+        (for_people ? print_tables(&regime, format[0] == 'm', err) : print_full(&regime, err));
+    for (int i = 0; i < regime.lab_count; i++)
+        lab_close(&regime.labs[i]);
+    lab_gpus_free(&regime.gpus);
+    return ok;
+}

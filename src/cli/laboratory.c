@@ -1,0 +1,131 @@
+#include "src/cli/laboratory.h"
+
+#include "src/cli/choices.h"
+#include "src/cli/selection.h"
+#include "src/model/data.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- profiles
+ * ------------------------------------------------------------------------------------
+ */
+
+bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, int *count,
+                  Err *err) {
+    const StreamRung *chosen[LAB_RUNGS];
+    Err errs[LAB_RUNGS] = {0};
+    bool ok = true;
+    *count = 0;
+    for (int i = 0; i < stream_rung_count; i++)
+        if (rungs >> i & 1 && !stream_unsupported(&stream_rungs[i], problem))
+            chosen[(*count)++] = &stream_rungs[i];
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
+    for (int i = 0; i < *count; i++)
+        ok = profile_make(chosen[i], problem, &profiles[i], &errs[i]) && ok;
+    for (int i = 0; i < *count; i++)
+        if (errs[i].kind)
+            *err = errs[i];
+    return ok;
+}
+
+bool lab_open(Lab *lab, const char *scene, const WorkloadOptions *options, BevDtype dtype,
+              BevAlign align, unsigned rungs, Err *err) {
+    *lab = (Lab){0};
+    return workload_open(&lab->workload, scene, options, err) &&
+           workload_problem(&lab->workload, dtype, align, &lab->problem, err) &&
+           lab_profiles(&lab->problem.view, rungs, lab->profiles, &lab->profile_count, err);
+}
+
+void lab_close(Lab *lab) {
+    for (int i = 0; i < lab->profile_count; i++)
+        profile_free(&lab->profiles[i]);
+    problem_free(&lab->problem);
+    workload_close(&lab->workload);
+    *lab = (Lab){0};
+}
+
+unsigned lab_rung(const char *name) {
+    return 1u << (stream_find(name) - stream_rungs);
+}
+
+const Profile *lab_profile(const Lab *lab, const char *rung) {
+    for (int i = 0; i < lab->profile_count; i++)
+        if (!strcmp(lab->profiles[i].rung->name, rung))
+            return &lab->profiles[i];
+    return NULL;
+}
+
+/* ---- GPUs
+ * ----------------------------------------------------------------------------------------
+ */
+
+static void load_recorded(LabGpus *lab) {
+    char folder[4096];
+    Err ignored = {0}; /* a machine without recordings has none to show */
+    if (!data_path("samples/recorded", folder, sizeof folder, &ignored) ||
+        !recorded_load(&lab->recorded, folder, &ignored))
+        lab->recorded = (RecordedSet){0};
+}
+
+bool lab_gpus(const Options *options, unsigned fallback, LabGpus *lab, Err *err) {
+    unsigned none = options->gpu_file ? 0 : fallback;
+    unsigned mask = choices_mask(CHOICE_GPU, options->gpu, none);
+    *lab = (LabGpus){0};
+    for (int i = 0; i < gpu_count; i++)
+        if (mask >> i & 1)
+            lab->gpus[lab->count++] = gpus[i];
+    if (options->gpu_file) {
+        if (!gpu_file_read(options->gpu_file, &lab->file, err))
+            return false;
+        lab->gpus[lab->count++] = gpu_file_row(&lab->file);
+    }
+    for (int i = 0; options->l2_mb > 0 && i < lab->count; i++)
+        lab->gpus[i].l2_bytes = options->l2_mb * 1048576;
+    load_recorded(lab);
+    return true;
+}
+
+void lab_gpus_free(LabGpus *lab) {
+    recorded_free(&lab->recorded);
+}
+
+double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *rung,
+                    BevDtype dtype, BevAlign align, CacheState cache) {
+    for (int i = 0; i < lab->recorded.count; i++) {
+        const Recording *recording = &lab->recorded.recordings[i];
+        const Gpu *on = gpu_of_device(recording->label);
+        for (int j = 0; on && !strcmp(on->name, gpu->name) && on->l2_bytes == gpu->l2_bytes &&
+                        j < recording->row_count;
+             j++) {
+            const RecordedRow *row = &recording->rows[j];
+            if (!strcmp(row->scene, scene) && !strcmp(row->variant, rung) &&
+                !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+                !strcmp(row->align, bev_aligns[align].name) &&
+                !strcmp(row->cache, cache_names[cache]))
+                return row->median_us;
+        }
+    }
+    return NAN;
+}
+
+double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *rung) {
+    const BevProblem *problem = &lab->problem.view;
+    const Gpu *known = gpu_find(gpu->name);
+    if (!known || known->l2_bytes != gpu->l2_bytes || problem->align != BEV_NEAREST)
+        return NAN;
+    const char *choice = bev_v3_choose(problem, gpu->l2_bytes).variant;
+    const Published *row =
+        published_find(gpu->name, scene, published_column(rung, choice), problem->dtype);
+    return row ? row->latency_us : NAN;
+}
+
+BevDtype lab_dtype(const Options *options) {
+    unsigned mask = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    return (BevDtype)__builtin_ctz(mask);
+}
+
+BevAlign lab_align(const Options *options) {
+    unsigned mask = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    return (BevAlign)__builtin_ctz(mask);
+}

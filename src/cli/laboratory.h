@@ -1,0 +1,64 @@
+/* What regime, plot and report share: a problem, the profile of every rung on it, and the GPUs that
+ * were asked for. */
+#ifndef BEV_LABORATORY_H
+#define BEV_LABORATORY_H
+
+#include "kernels/regime.h"
+#include "src/bench/predict.h"
+#include "src/bench/published.h"
+#include "src/bench/recorded.h"
+#include "src/cli/options.h"
+#include "src/model/gpu_file.h"
+
+enum { LAB_RUNGS = 16, LAB_GPUS = 16 };
+
+typedef struct {
+    Workload workload;
+    HostProblem problem;
+    Profile profiles[LAB_RUNGS]; /* of the rungs that take the problem, in table order */
+    int profile_count;
+} Lab;
+
+/* Loads the scene and walks the streams of the rungs in `rungs` (bits by table position), on all
+ * cores. Close with lab_close, also after a failure. */
+bool lab_open(Lab *lab, const char *scene, const WorkloadOptions *options, BevDtype dtype,
+              BevAlign align, unsigned rungs, Err *err);
+void lab_close(Lab *lab);
+
+enum { LAB_ALL_RUNGS = (1 << LAB_RUNGS) - 1 };
+
+/* Bit of a rung in the table. */
+unsigned lab_rung(const char *name);
+
+/* Its profile, or NULL. */
+const Profile *lab_profile(const Lab *lab, const char *rung);
+
+/* Profiles of a problem that is not a workload's. Free each with profile_free, also after a
+ * failure.
+ */
+bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, int *count,
+                  Err *err);
+
+typedef struct {
+    Gpu gpus[LAB_GPUS];
+    int count;
+    GpuFile file;
+    RecordedSet recorded; /* empty where nothing is recorded */
+} LabGpus;
+
+/* --gpu, --gpu-file and --l2-mb. Without the first two: those of the mask `fallback`. */
+bool lab_gpus(const Options *options, unsigned fallback, LabGpus *lab, Err *err);
+void lab_gpus_free(LabGpus *lab);
+
+/* What was recorded on that GPU, or NaN. */
+double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *rung,
+                    BevDtype dtype, BevAlign align, CacheState cache);
+
+/* What was published for that GPU, or NaN. */
+double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *rung);
+
+/* One dtype and align of the options, with the defaults FP16 and what the scene has. */
+BevDtype lab_dtype(const Options *options);
+BevAlign lab_align(const Options *options);
+
+#endif

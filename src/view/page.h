@@ -1,0 +1,22 @@
+/* A page that somebody draws with a pen, as pixels, as an SVG document, or as the places of its
+ * texts. */
+#ifndef BEV_PAGE_H
+#define BEV_PAGE_H
+
+#include "src/view/pen.h"
+
+typedef struct {
+    double w, h, scale; /* scale: pixels per unit; 0: 1 */
+    FigureTheme theme;
+    void (*draw)(Pen *pen, const void *context);
+    const void *context;
+} PageSpec;
+
+bool page_image(const PageSpec *page, Image *image, Err *err);
+bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err);
+bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);
+
+/* Title, subtitle and a rule at the head of a page; returns the y below. */
+double page_head(Pen *pen, double w, const char *title, const char *subtitle);
+
+#endif
