@@ -23,7 +23,8 @@ typedef struct {
 
 struct Pipeline {
     FrameParts parts;
-    Runner runners[2]; /* the selection's and the baseline's */
+    Runner runners[2];               /* the selection's and the baseline's */
+    BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each: going back to one is free */
     bool forget_scene;
     uint64_t content; /* of the parts */
 };
@@ -239,7 +240,7 @@ static bool build(BuiltMap *built, Err *err) {
     return true;
 }
 
-static bool want_map(const Pipeline *pipeline, const Job *job, FrameParts *next, Err *err) {
+static bool want_map(Pipeline *pipeline, const Job *job, FrameParts *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     BuiltMap want = {.scene = next->scene, .align = job->choice.align};
     if (scene->has_rig) {
@@ -247,10 +248,11 @@ static bool want_map(const Pipeline *pipeline, const Job *job, FrameParts *next,
         want.camera_mask = job->camera_mask;
         memcpy(want.errors, job->camera_errors, sizeof want.errors);
     }
-    const BuiltMap *have = pipeline->parts.map;
-    if (have && have->scene == want.scene && have->align == want.align &&
-        have->camera_mask == want.camera_mask && same_errors(have, &want)) {
-        next->map = shared_keep(pipeline->parts.map);
+    BuiltMap **kept = &pipeline->maps[want.align];
+    const BuiltMap *have = *kept;
+    if (have && have->scene == want.scene && have->camera_mask == want.camera_mask &&
+        same_errors(have, &want)) {
+        next->map = shared_keep(*kept);
         return true;
     }
     next->map = shared_new(sizeof want, map_destroy);
@@ -258,7 +260,11 @@ static bool want_map(const Pipeline *pipeline, const Job *job, FrameParts *next,
         return no_memory("map", err);
     *next->map = want;
     shared_keep(want.scene);
-    return build(next->map, err);
+    if (!build(next->map, err))
+        return false;
+    shared_drop(*kept);
+    *kept = shared_keep(next->map);
+    return true;
 }
 
 /* ---- pooling
@@ -298,22 +304,34 @@ static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *ti
     return ok;
 }
 
+/* Another kernel on the same values needs a session of its own, nothing else. */
+static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *choice,
+                          StageTimes *times, Err *err) {
+    session_close(runner->session);
+    runner->session = NULL;
+    if (runner->features == next->features && runner->map == next->map &&
+        runner->choice.dtype == choice->dtype && runner->problem.view.out.data)
+        return true;
+    runner_clear(runner);
+    runner->features = shared_keep(next->features);
+    runner->map = shared_keep(next->map);
+    double start = now_us();
+    bool ok = problem_encode(&runner->problem, &next->features->shape, choice->dtype, choice->align,
+                             &next->features->values, &next->map->map, err);
+    times->us[STAGE_ENCODE] += now_us() - start;
+    return ok;
+}
+
 static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice *choice,
                            StageTimes *times, Err *err) {
     if (runner_fits(runner, next, choice))
         return true;
     if (runner_can_update(runner, next, choice))
         return runner_update(runner, next, times, err);
-    runner_clear(runner);
-    runner->features = shared_keep(next->features);
-    runner->map = shared_keep(next->map);
-    runner->choice = *choice;
-    double start = now_us();
-    if (!problem_encode(&runner->problem, &next->features->shape, choice->dtype, choice->align,
-                        &next->features->values, &next->map->map, err))
+    if (!runner_encode(runner, next, choice, times, err))
         return false;
     double encoded = now_us();
-    times->us[STAGE_ENCODE] += encoded - start;
+    runner->choice = *choice;
     bool ok = session_open(&runner->session, choice->variant, &runner->problem.view, err);
     times->us[STAGE_UPLOAD] += now_us() - encoded;
     return ok;
@@ -506,6 +524,8 @@ void pipeline_close(Pipeline *pipeline) {
         return;
     for (int i = 0; i < 2; i++)
         runner_clear(&pipeline->runners[i]);
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        shared_drop(pipeline->maps[align]);
     frame_parts_drop(&pipeline->parts);
     free(pipeline);
 }
@@ -527,12 +547,11 @@ static bool want_baseline(Pipeline *pipeline, const Job *job, FrameParts *next, 
     other.choice = job->baseline;
     FrameParts with = {.scene = next->scene, .features = next->features};
     PooledGrid *have = pipeline->parts.baseline;
-    Pipeline before = {.parts.map = have ? have->map : NULL};
     bool ok = true;
     if (job->baseline.align == job->choice.align)
         with.map = shared_keep(next->map);
     else
-        ok = want_map(&before, &other, &with, err);
+        ok = want_map(pipeline, &other, &with, err);
     ok = ok && want_pooled(&pipeline->runners[1], have, &with, &job->baseline, &next->baseline,
                            times, err);
     shared_drop(with.map);
