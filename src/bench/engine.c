@@ -17,12 +17,13 @@
 #include <unistd.h>
 
 enum {
-    STILL_MS = 150,      /* without a new wish: time for what takes longer */
+    STILL_MS = 200,      /* without a new wish: time for what takes longer */
+    QUIET_MS = 1000,     /* time for what takes longest */
     NEWS_MS = 200,       /* figures alone are handed over at most this often */
     FILE_CHECK_MS = 1000 /* whether the scene's file has changed */
 };
-static const double PATIENCE_MOVING_US = 50e3, PATIENCE_STILL_US = 1e6;
-static const double MOVING_REST = 9; /* moving: this many times as long no slice as one took */
+static const double PATIENCE_MOVING_US = 60e3, PATIENCE_STILL_US = 1e6;
+static const double MOVING_REST = 5; /* moving: this many times as long no slice as one took */
 
 struct Engine {
     EngineOptions options;
@@ -325,7 +326,8 @@ static MeasureStep measure(Engine *engine, bool still) {
     double begun = now_ms();
     if (!still && begun < engine->measure_ms)
         return MEASURE_REST;
-    MeasureStep step = measure_step(engine->measure, still ? PATIENCE_STILL_US : PATIENCE_MOVING_US,
+    bool quiet = still && begun - engine->wish_ms > QUIET_MS;
+    MeasureStep step = measure_step(engine->measure, quiet ? PATIENCE_STILL_US : PATIENCE_MOVING_US,
                                     &failed, &err);
     if (failed)
         complain(engine, &err);

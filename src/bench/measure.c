@@ -148,7 +148,7 @@ static void restart(const Measure *measure, Item *item, const Choice *choice) {
         item->choice.variant = variant;
     item->count = 0;
     item->complete = item->failed = false;
-    item->cost_us = item->done_ms = 0;
+    item->done_ms = 0; /* cost_us stays: it will be much the same */
     go_stale(&item->live);
     item->live.skipped = reason_to_skip(measure, &item->choice);
     if (!(measure->where & 1u << item->choice.variant->where))
@@ -250,12 +250,16 @@ static BuiltMap *map_for(const Measure *measure, const Choice *choice) {
                                                                            : NULL;
 }
 
+static bool has_figure(const Item *item) {
+    return item->live.median_us.source == SOURCE_MEASURED && !item->live.median_us.stale;
+}
+
 /* The selection before all others, then the baseline, then what is still without a figure, then
  * what was taken longest ago. */
 static Item *choose(Measure *measure, double patience_us) {
     double now_ms = now_us() * 1e-3;
     Item *selected = item_of(measure, measure->job.choice.variant), *best = NULL;
-    if (selected && !selected->complete && due(selected, patience_us, now_ms))
+    if (selected && !has_figure(selected) && due(selected, patience_us, now_ms))
         return selected;
     if (has_baseline(&measure->job) && map_for(measure, &measure->baseline.choice) &&
         due(&measure->baseline, patience_us, now_ms))
@@ -341,8 +345,10 @@ MeasureStep measure_step(Measure *measure, double patience_us, bool *failed, Err
     Item *item = measure->current;
     MeasureStep step = MEASURE_MORE;
     bool ok = true;
-    if (item && item->cost_us > patience_us)
-        return MEASURE_REST;
+    if (item && item->cost_us > patience_us) { /* found out only now: its turn comes later */
+        close_session(measure);
+        return MEASURE_MORE;
+    }
     if (item)
         ok = slice(measure, item, &step, err);
     else {
