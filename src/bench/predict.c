@@ -48,6 +48,18 @@ static double clock_ghz(const Gpu *gpu) {
     return isfinite(ghz) ? ghz : USUAL_GHZ;
 }
 
+double predict_dram_gbps(const Gpu *gpu) {
+    return gpu->dram_gbps * DRAM_SHARE;
+}
+
+double predict_l2_gbps(const Gpu *gpu) {
+    return L2_BYTES_A_CYCLE * gpu->sms * clock_ghz(gpu);
+}
+
+double predict_fp32_gflops(const Gpu *gpu) {
+    return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3 : gpu->sms * 256 * USUAL_GHZ;
+}
+
 /* ---- profile
  * -------------------------------------------------------------------------------------- */
 
@@ -58,7 +70,7 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, Profile *pr
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
     if (rung->adds)
         profile->cleared_bytes = cells * (double)problem->shape.channels * sizeof(float);
-    Reuse *reuse = reuse_begin(stream_sectors(problem), err);
+    Reuse *reuse = reuse_begin(stream_sectors(rung, problem), err);
     if (!reuse)
         return false;
     bool walked = stream_walk(rung, problem, reuse, &profile->counts, err);
@@ -104,7 +116,7 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     p.dram_read_bytes = (double)SECTOR * (double)reuse_misses(curve, l2);
     p.dram_write_bytes = SECTOR * ((double)reuse_writebacks(curve, l2) + profile->counts.streamed);
     p.part_us[PART_DRAM] =
-        (p.dram_read_bytes + p.dram_write_bytes) / (gpu->dram_gbps * DRAM_SHARE * 1e3);
+        (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
     p.part_us[PART_L2] =
         profile->counts.l2_sectors * SECTOR / (L2_BYTES_A_CYCLE * gpu->sms * clock_ghz(gpu) * 1e3);
     p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);

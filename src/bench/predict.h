@@ -37,6 +37,11 @@ typedef struct {
 /* With the L2 as the run before left it, or empty (`warm` false). */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);
 
+/* The ceilings that the model takes a GPU to have. */
+double predict_dram_gbps(const Gpu *gpu);
+double predict_l2_gbps(const Gpu *gpu);
+double predict_fp32_gflops(const Gpu *gpu);
+
 /* Factor that brings the model's V2+DO to the published one, over the configurations that were
  * published for the GPU (geometric mean of `count` ratios published / predicted); the one thing
  * ever fitted. NaN without any. */

@@ -100,19 +100,22 @@ static size_t place_bytes(const BevProblem *problem, Place place) {
     return 0;
 }
 
-/* Sector where each place begins; returns the number of all. */
-static uint64_t lay_out(const BevProblem *problem, uint32_t base[PLACE_COUNT]) {
+/* Sector where each place begins; returns the number of all. Only some rungs have sums. */
+static uint64_t lay_out(const StreamRung *rung, const BevProblem *problem,
+                        uint32_t base[PLACE_COUNT]) {
     uint64_t sectors = 0;
     for (int place = 0; place < PLACE_COUNT; place++) {
         base[place] = (uint32_t)sectors;
+        if (place == PLACE_SUMS && !rung->adds)
+            continue;
         sectors += (place_bytes(problem, (Place)place) + SECTOR - 1) / SECTOR;
     }
     return sectors;
 }
 
-uint32_t stream_sectors(const BevProblem *problem) {
+uint32_t stream_sectors(const StreamRung *rung, const BevProblem *problem) {
     uint32_t base[PLACE_COUNT];
-    uint64_t sectors = lay_out(problem, base);
+    uint64_t sectors = lay_out(rung, problem, base);
     return sectors < UINT32_MAX ? (uint32_t)sectors : UINT32_MAX;
 }
 
@@ -466,7 +469,7 @@ static void plan_launch(Walk *walk) {
     walk->out_bits = bev_dtypes[problem->out.dtype].bits;
     walk->depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8.0;
     walk->row_bytes = (int64_t)bev_code_bytes(problem->dtype, 1, walk->channels);
-    lay_out(problem, walk->base);
+    lay_out(rung, problem, walk->base);
 }
 
 /* Warps under way take turns; the next in launch order fills a free place. */

@@ -78,8 +78,8 @@ typedef struct {
 /* Channels a thread of the rung owns in this problem. */
 int stream_tile(const StreamRung *rung, const BevProblem *problem);
 
-/* Sectors that all arrays together may have; numbers handed to `reuse` are below this. */
-uint32_t stream_sectors(const BevProblem *problem);
+/* Sectors of all arrays that the rung may touch; numbers handed to `reuse` are below this. */
+uint32_t stream_sectors(const StreamRung *rung, const BevProblem *problem);
 
 /* Walks the stream: counts it and, unless NULL, hands it to `reuse`. Host pointers. */
 bool stream_walk(const StreamRung *rung, const BevProblem *problem, Reuse *reuse,

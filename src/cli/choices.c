@@ -1,6 +1,7 @@
 #include "src/cli/choices.h"
 
 #include "src/bench/bench.h"
+#include "src/cli/plots.h"
 #include "src/model/gpus.h"
 #include "src/model/nearest.h"
 #include "src/view/colormap.h"
@@ -58,6 +59,10 @@ static const char *gpu_at(int i) {
     return i < gpu_count ? gpus[i].name : NULL;
 }
 
+static const char *sweep_at(int i) {
+    return sweep_names[i];
+}
+
 /* `listed`: --help spells the names out; the others stand in the option's own text. */
 static const struct {
     const char *(*at)(int i);
@@ -68,7 +73,7 @@ static const struct {
     [CHOICE_COLORMAP] = {map_at, true}, [CHOICE_FORMAT] = {format_at, false},
     [CHOICE_CACHE] = {cache_at, true},       [CHOICE_TIMING] = {timing_at, false},
     [CHOICE_THEME] = {theme_at, false},      [CHOICE_COLOR] = {color_at, false},
-    [CHOICE_GPU] = {gpu_at, true},
+    [CHOICE_GPU] = {gpu_at, true},          [CHOICE_SWEEP] = {sweep_at, true},
 };
 
 int choices_count(ChoiceSet set) {

@@ -1,6 +1,7 @@
 #include "src/cli/list.h"
 
 #include "src/bench/bench.h"
+#include "src/cli/plots.h"
 #include "src/model/config.h"
 #include "src/model/data.h"
 #include "src/view/colormap.h"
@@ -62,6 +63,13 @@ void list_everything(FILE *out) {
     fputs("\nViews:\n", out);
     for (int i = 0; i < VIEW_COUNT; i++)
         fprintf(out, "  %-16s %s\n", views[i].name, views[i].title);
+    fputs("\nCharts (bevscope plot):\n", out);
+    for (int i = 0; i < plot_kind_count; i++)
+        fprintf(out, "  %-16s %s\n", plot_kinds[i].name, plot_kinds[i].summary);
+    fputs("\nGPUs to model:\n", out);
+    for (int i = 0; i < gpu_count; i++)
+        fprintf(out, "  %-16s %s, %d multiprocessors, %g MiB of L2, %g GB/s\n", gpus[i].name,
+                gpus[i].title, gpus[i].sms, gpus[i].l2_bytes / 1048576, gpus[i].dram_gbps);
     fputs("\nColour maps:\n", out);
     for (int i = 0; i < colormap_count; i++)
         fprintf(out, "  %-16s %s\n", colormaps[i].name, colormaps[i].idea);

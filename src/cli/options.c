@@ -42,6 +42,14 @@ const Command commands[COMMAND_COUNT] = {
         "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with "
         "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
         "recorded and published latencies stand beside it where known.", 1, 1, cmd_regime},
+    [COMMAND_PLOT] = {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
+        "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
+        "Charts of one GPU show the first of --gpu. Everything modelled says so.",
+        2, 2, cmd_plot},
+    [COMMAND_REPORT] = {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
+        "FOLDER/report.html holds its pictures and tables, the machine and the command lines in one "
+        "file, to send around. The model beside what was published and recorded, with its errors. "
+        "Half a minute; needs no GPU.", 1, 1, cmd_report},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -61,7 +69,7 @@ typedef struct {
 #define ON(command) (1u << COMMAND_##command)
 #define ALL ((1u << COMMAND_COUNT) - 1)
 #define RUNS (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define MODELS ON(REGIME)
+#define MODELS (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define SCENES (RUNS | MODELS | ON(INFO) | ON(EXPORT))
 #define FIELD(field) offsetof(Options, field)
 
@@ -114,7 +122,7 @@ static const OptionRow rows[] = {
      "recorded)"},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines), CHOICE_NONE, 0, 0,
      "leave out the true outlines of the world's objects"},
-    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT), FIELD(theme), CHOICE_THEME, 0, 0,
+    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT), FIELD(theme), CHOICE_THEME, 0, 0,
      "light or dark page (default: light)"},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width), CHOICE_NONE, 600, 8000,
      "width of the figure (default: by its contents)"},
@@ -139,6 +147,8 @@ static const OptionRow rows[] = {
     {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file), CHOICE_NONE, 0, 0,
      "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
      "and, if known, fp32_tflops and converts_fp8"},
+    {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), CHOICE_SWEEP, 0, 0,
+     "what a sweep varies (default: grid)"},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb), CHOICE_NONE, 0.01, 100000,
      "what if their L2 had this size (2^20 bytes)"},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), CHOICE_NONE, 0, 0, "show this text"},

@@ -117,10 +117,25 @@ static void draw_marks(Pen *pen, const PlotAxis *axis, Box box, const PlotMark *
     }
 }
 
+/* Height that the labels of marks need: DejaVu Sans is at most 0.62 of its size wide on average. */
+static double mark_space(const PlotMark *marks, int count) {
+    size_t longest = 0;
+    for (int i = 0; i < count; i++)
+        if (strlen(marks[i].label) > longest)
+            longest = strlen(marks[i].label);
+    return count ? 0.62 * SIZE_SMALL * (double)longest + 24 : 8;
+}
+
+/* Paragraphs, a line of the note each. */
 static void draw_note(Pen *pen, double y, const char *note) {
     TextStyle style = style_muted(pen);
-    if (note)
-        pen_paragraph(pen, MARGIN, y, PAGE_W - 2 * MARGIN, &style, note);
+    char paragraph[256];
+    while (note && *note) {
+        size_t length = strcspn(note, "\n");
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, note);
+        y += pen_paragraph(pen, MARGIN, y, PAGE_W - 2 * MARGIN, &style, paragraph);
+        note += length + (note[length] == '\n');
+    }
 }
 
 /* ---- lines
@@ -161,6 +176,18 @@ static void draw_line(Pen *pen, const PlotLines *spec, Box box, const PlotSeries
     cairo_restore(pen->cr);
 }
 
+/* Dots that a later one would cover are larger, so that a ring of them is left. */
+static double dot_radius(const PlotLines *spec, Box box, const PlotSeries *series, double x,
+                         double y) {
+    double radius = 5.5, other_x, other_y;
+    for (const PlotSeries *later = series + 1; later < spec->series + spec->series_count; later++)
+        for (int i = 0; later->dots && i < later->count; i++)
+            if (point_of(spec, box, later, i, &other_x, &other_y) &&
+                hypot(other_x - x, other_y - y) < 6)
+                radius += 4;
+    return radius;
+}
+
 static void draw_dots(Pen *pen, const PlotLines *spec, Box box, const PlotSeries *series) {
     for (int i = 0; i < series->count; i++) {
         double x, y;
@@ -168,7 +195,7 @@ static void draw_dots(Pen *pen, const PlotLines *spec, Box box, const PlotSeries
             y > box.y + box.h + 1)
             continue;
         pen_color(pen, plot_color(series->color, spec->theme), 1);
-        cairo_arc(pen->cr, x, y, 5.5, 0, 2 * M_PI);
+        cairo_arc(pen->cr, x, y, dot_radius(spec, box, series, x, y), 0, 2 * M_PI);
         cairo_fill(pen->cr);
     }
 }
@@ -189,18 +216,15 @@ static void draw_legend(Pen *pen, const PlotLines *spec, Box box) {
     }
 }
 
-static double mark_space(int count) {
-    return count ? MARK_H : 8;
-}
-
 static void draw_lines(Pen *pen, const void *context) {
     const PlotLines *spec = context;
     double top = page_head(pen, PAGE_W, spec->title, spec->subtitle);
-    top += mark_space(spec->mark_count);
+    double labels = mark_space(spec->marks, spec->mark_count);
+    top += labels;
     Box box = {MARGIN + AXIS_LEFT, top, PAGE_W - 2 * MARGIN - AXIS_LEFT - LEGEND_W, CHART_H};
     draw_x_axis(pen, &spec->x, box);
     draw_y_axis(pen, &spec->y, box);
-    draw_marks(pen, &spec->x, box, spec->marks, spec->mark_count, MARK_H);
+    draw_marks(pen, &spec->x, box, spec->marks, spec->mark_count, labels);
     pen_frame(pen, box, pen->theme->rule, 1, 1);
     for (int i = 0; i < spec->series_count; i++)
         (spec->series[i].dots ? draw_dots : draw_line)(pen, spec, box, &spec->series[i]);
@@ -211,9 +235,12 @@ static void draw_lines(Pen *pen, const void *context) {
 static PageSpec lines_page(const PlotLines *spec) {
     double head = MARGIN + 38 + (spec->subtitle ? 22 : 0);
     return (PageSpec){
-        PAGE_W,      head + mark_space(spec->mark_count) + CHART_H + AXIS_BOTTOM + NOTE_H,
-        spec->scale, spec->theme,
-        draw_lines,  spec};
+        PAGE_W,
+        head + mark_space(spec->marks, spec->mark_count) + CHART_H + AXIS_BOTTOM + NOTE_H,
+        spec->scale,
+        spec->theme,
+        draw_lines,
+        spec};
 }
 
 bool plot_lines_image(const PlotLines *spec, Image *image, Err *err) {
@@ -241,40 +268,58 @@ static double bars_height(const PlotBars *spec) {
     return h + 8;
 }
 
+/* End of a bar on the page, and whether it was cut there. */
+static double bar_end(const PlotBars *spec, Box box, const PlotBar *bar, bool *cut) {
+    double sum = 0;
+    for (int part = 0; part < spec->part_count; part++)
+        sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
+    *cut = sum > spec->x.hi;
+    return x_of(&spec->x, box, fmax(fmin(sum, spec->x.hi), spec->x.lo));
+}
+
 static void draw_parts(Pen *pen, const PlotBars *spec, Box box, const PlotBar *bar, double y) {
-    double from = spec->x.lo, x = box.x, sum = 0;
+    double x = box.x, sum = 0;
+    bool cut;
     for (int part = 0; part < spec->part_count; part++) {
         if (!(bar->parts[part] > 0))
             continue;
         sum += bar->parts[part];
-        double end = fmax(fmin(sum, spec->x.hi), from), to = x_of(&spec->x, box, end);
+        double to = x_of(&spec->x, box, fmax(fmin(sum, spec->x.hi), spec->x.lo));
         pen_fill(pen, (Box){x, y, to - x, BAR_H}, plot_color(part, spec->theme),
                  bar->faint ? 0.55 : 1);
         x = to;
     }
-    TextStyle style = style_muted(pen);
-    style.color = pen->theme->text;
-    if (sum > spec->x.hi) {
-        pen_line(pen, x - 8, y - 2, x - 14, y + BAR_H + 2, pen->theme->page, 1, 3);
-        pen_line(pen, x - 14, y - 2, x - 20, y + BAR_H + 2, pen->theme->page, 1, 3);
-    }
-    pen_text(pen, x + 8, y + 12.5, END_W - 12, &style, bar->text);
+    x = bar_end(spec, box, bar, &cut);
+    for (int i = 0; cut && i < 2; i++)
+        pen_line(pen, x - 8 - 6 * i, y - 2, x - 14 - 6 * i, y + BAR_H + 2, pen->theme->page, 1, 3);
 }
 
-static void draw_bar_rows(Pen *pen, const PlotBars *spec, Box box) {
-    double y = box.y + 8;
-    TextStyle heading = style_body(pen), label = style_muted(pen);
-    heading.bold = true;
+/* On a patch of page, so that no line runs through it. */
+static void text_on_page(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
+                         const char *text) {
+    Box box = pen_text_box(pen, x, baseline, max_w, style, text);
+    pen_fill(pen, (Box){box.x - 3, box.y, box.w + 6, box.h}, pen->theme->page, 1);
+    pen_text(pen, x, baseline, max_w, style, text);
+}
+
+static void draw_texts(Pen *pen, const PlotBars *spec, Box box, const PlotBar *bar, double y) {
+    TextStyle label = style_muted(pen), text = style_muted(pen), heading = style_body(pen);
+    bool cut;
     label.align = ALIGN_RIGHT;
+    text.color = pen->theme->text;
+    heading.bold = true;
+    if (bar->group)
+        text_on_page(pen, MARGIN, y - 8, PAGE_W - 2 * MARGIN, &heading, bar->group);
+    pen_text(pen, box.x - 10, y + 12.5, LABEL_W - 10, &label, bar->label);
+    text_on_page(pen, bar_end(spec, box, bar, &cut) + 8, y + 12.5, END_W - 12, &text, bar->text);
+}
+
+static void draw_bar_rows(Pen *pen, const PlotBars *spec, Box box,
+                          void (*draw)(Pen *, const PlotBars *, Box, const PlotBar *, double)) {
+    double y = box.y + 8;
     for (int i = 0; i < spec->bar_count; i++) {
-        const PlotBar *bar = &spec->bars[i];
-        if (bar->group) {
-            y += GROUP_STEP - 12;
-            pen_text(pen, MARGIN, y + 4, LABEL_W + 200, &heading, bar->group);
-            y += 12;
-        }
-        pen_text(pen, box.x - 10, y + 12.5, LABEL_W - 10, &label, bar->label);
-        draw_parts(pen, spec, box, bar, y);
+        y += spec->bars[i].group ? GROUP_STEP : 0;
+        draw(pen, spec, box, &spec->bars[i], y);
         y += BAR_STEP;
     }
 }
@@ -292,23 +337,25 @@ static void draw_bars(Pen *pen, const void *context) {
     const PlotBars *spec = context;
     double top = page_head(pen, PAGE_W, spec->title, spec->subtitle);
     draw_part_keys(pen, spec, top + 8);
-    top += 28 + (spec->mark_count ? MARK_H / 2 : 0);
+    double labels = mark_space(spec->marks, spec->mark_count);
+    top += 28 + labels;
     Box box = {MARGIN + LABEL_W, top, PAGE_W - 2 * MARGIN - LABEL_W - END_W, bars_height(spec)};
     draw_x_axis(pen, &spec->x, box);
-    draw_bar_rows(pen, spec, box);
-    draw_marks(pen, &spec->x, box, spec->marks, spec->mark_count, MARK_H / 2);
+    draw_bar_rows(pen, spec, box, draw_parts);
+    draw_marks(pen, &spec->x, box, spec->marks, spec->mark_count, labels);
+    draw_bar_rows(pen, spec, box, draw_texts);
     draw_note(pen, box.y + box.h + AXIS_BOTTOM + 8, spec->note);
 }
 
 static PageSpec bars_page(const PlotBars *spec) {
     double head = MARGIN + 38 + (spec->subtitle ? 22 : 0) + 28;
-    return (PageSpec){
-        PAGE_W,
-        head + (spec->mark_count ? MARK_H / 2 : 0) + bars_height(spec) + AXIS_BOTTOM + NOTE_H,
-        spec->scale,
-        spec->theme,
-        draw_bars,
-        spec};
+    return (PageSpec){PAGE_W,
+                      head + mark_space(spec->marks, spec->mark_count) + bars_height(spec) +
+                          AXIS_BOTTOM + NOTE_H,
+                      spec->scale,
+                      spec->theme,
+                      draw_bars,
+                      spec};
 }
 
 bool plot_bars_image(const PlotBars *spec, Image *image, Err *err) {

@@ -15,11 +15,11 @@ typedef struct {
     const double *x, *y; /* values that are not finite leave a gap */
     int count;
     int color;  /* of plot_color */
-    bool dots;  /* single points, each with the series' name beside it; else a line */
+    bool dots;  /* single points; else a line */
     bool faint; /* dashed */
 } PlotSeries;
 
-/* A line across the whole chart, its label outside: above for one at an x, right for one at a y. */
+/* An upright line through the whole chart, its label above; in ascending order of x. */
 typedef struct {
     double x;
     const char *label;
@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
     const char *title, *subtitle;
-    const char *note; /* under the chart: what is a model, what is measured */
+    const char *note; /* under the chart: what is a model, what is measured; paragraphs by lines */
     PlotAxis x, y;
     const PlotSeries *series;
     int series_count;

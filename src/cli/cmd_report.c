@@ -1,0 +1,330 @@
+/* One self-contained page about a scene: pictures inside, tables, the machine and the command
+ * lines. */
+#include "src/cli/choices.h"
+#include "src/cli/output.h"
+#include "src/cli/plots.h"
+#include "src/cli/regime_table.h"
+#include "src/cli/selection.h"
+#include "src/model/data.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct {
+    const Options *options;
+    const char *scene;
+    Lab lab;
+    LabGpus gpus;
+    Comparison comparison;
+    FILE *out;
+} Page;
+
+/* ---- HTML
+ * ----------------------------------------------------------------------------------------- */
+
+static void put_text(FILE *out, const char *text) {
+    for (; *text; text++)
+        switch (*text) {
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc(*text, out);
+        }
+}
+
+static void put_base64(FILE *out, const uint8_t *bytes, size_t length) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < length; i += 3) {
+        size_t left = length - i;
+        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? bytes[i + 2] : 0);
+        fputc(digits[word >> 18], out);
+        fputc(digits[word >> 12 & 63], out);
+        fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digits[word & 63] : '=', out);
+    }
+}
+
+static void put_table(FILE *out, const Report *report) {
+    char text[256];
+    fputs("<div class=\"wide\"><table>\n<tr>", out);
+    for (int column = 0; column < report->column_count; column++)
+        if (report->columns[column].heading)
+            fprintf(out, "<th>%s</th>", report->columns[column].heading);
+    fputs("</tr>\n", out);
+    for (int row = 0; row < report->row_count; row++) {
+        fputs("<tr>", out);
+        for (int column = 0; column < report->column_count; column++) {
+            if (!report->columns[column].heading)
+                continue;
+            report_cell(report, row, column, text, sizeof text);
+            fputs("<td>", out);
+            put_text(out, text);
+            fputs("</td>", out);
+        }
+        fputs("</tr>\n", out);
+    }
+    fputs("</table></div>\n", out);
+}
+
+static const char style[] =
+    "body{font:15px/1.5 'DejaVu Sans',sans-serif;color:#1a1d21;max-width:1200px;margin:2em auto;"
+    "padding:0 1em}h1,h2{line-height:1.2}img{max-width:100%;height:auto}table{border-collapse:"
+    "collapse;font-size:12px}th,td{padding:3px 9px;border-bottom:1px solid "
+    "#d0d5db;text-align:right;"
+    "white-space:nowrap}th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}"
+    "code{background:#eef2f7;padding:1px 4px}.muted{color:#5b6470}";
+
+/* ---- parts
+ * ---------------------------------------------------------------------------------------- */
+
+static void put_head(const Page *page) {
+    const BevProblem *problem = &page->lab.problem.view;
+    FILE *out = page->out;
+    fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>");
+    put_text(out, page->scene);
+    fprintf(out, ": memory regimes</title>\n<style>%s</style></head><body>\n<h1>", style);
+    put_text(out, page->scene);
+    fprintf(out, ": memory regimes of BEV pooling</h1>\n");
+    fprintf(out,
+            "<p>%s, %s, C = %lld, %lld points, %lld intervals. Footprint (distinct bytes) %.1f MB, "
+            "gather traffic (the published way of counting) %.1f MB.</p>\n",
+            bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
+            (long long)problem->shape.channels, (long long)problem->map.points,
+            (long long)problem->map.intervals, bev_footprint_total(bev_footprint(problem)) * 1e-6,
+            bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)) *
+                1e-6);
+    fputs(
+        "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
+        "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
+        "article), <b>measured</b> (now, on this machine: none on this page). No hardware counter "
+        "was read for it.</p>\n<ul>\n",
+        out);
+    for (int g = 0; g < page->gpus.count; g++) {
+        const Gpu *gpu = &page->gpus.gpus[g];
+        fprintf(out, "<li>V3 on ");
+        put_text(out, gpu->title);
+        fprintf(out, " takes %s</li>\n", bev_v3_choose(problem, gpu->l2_bytes).why);
+    }
+    fputs("</ul>\n", out);
+}
+
+static bool put_picture(const Page *page, const char *kind_name, Err *err) {
+    const PlotKind *kind = plot_kind_find(kind_name, err);
+    PlotRequest request = {.scene = page->scene,
+                           .lab = &page->lab,
+                           .gpus = &page->gpus,
+                           .comparison = &page->comparison,
+                           .options = page->options};
+    uint8_t *bytes;
+    size_t length;
+    if (!kind->draw(&request, &bytes, &length, err))
+        return false;
+    fprintf(page->out, "<p><img alt=\"%s\" src=\"data:image/png;base64,", kind->summary);
+    put_base64(page->out, bytes, length);
+    fputs("\"></p>\n", page->out);
+    free(bytes);
+    return true;
+}
+
+static void put_traffic(const Page *page) {
+    Report report = regime_traffic_table();
+    regime_add_traffic(&report, &page->lab, page->scene);
+    fputs(
+        "<h2>What the kernels ask for</h2>\n<p>Model: counted along each kernel's accesses in the "
+        "order of its blocks and warps, and beside it from a formula. Equal addresses in one warp "
+        "instruction count once.</p>\n",
+        page->out);
+    put_table(page->out, &report);
+    report_free(&report);
+}
+
+static void put_predictions(const Page *page) {
+    Report report = regime_prediction_table();
+    regime_add_predictions(&report, &page->lab, &page->gpus, page->scene);
+    fputs("<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
+          "launch comes on top. L2 warm unless a column says cold.</p>\n",
+          page->out);
+    put_table(page->out, &report);
+    report_free(&report);
+}
+
+enum {
+    CMP_CONFIG,
+    CMP_KERNEL,
+    CMP_DTYPE,
+    CMP_GPU,
+    CMP_SOURCE,
+    CMP_KNOWN,
+    CMP_MODEL,
+    CMP_ERROR,
+    CMP_BINDING,
+    CMP_CALIBRATED,
+    CMP_CALIBRATED_ERROR,
+    CMP_COUNT
+};
+
+static const ReportColumn compared_columns[CMP_COUNT] = {
+    [CMP_CONFIG] = {"config", "config", 0},
+    [CMP_KERNEL] = {"kernel", "kernel", 0},
+    [CMP_DTYPE] = {"dtype", "dtype", 0},
+    [CMP_GPU] = {"gpu", "GPU", 0},
+    [CMP_SOURCE] = {"source", "source", 0},
+    [CMP_KNOWN] = {"known_us", "known us", 4},
+    [CMP_MODEL] = {"model_us", "model us", 3},
+    [CMP_ERROR] = {"ratio", "model / known", 3},
+    [CMP_BINDING] = {"binding", "binding", 0},
+    [CMP_CALIBRATED] = {"calibrated_us", "calibrated us", 3},
+    [CMP_CALIBRATED_ERROR] = {"calibrated_ratio", "calibrated / known", 3},
+};
+
+static void put_errors(const Page *page) {
+    const Comparison *comparison = &page->comparison;
+    int of, off = comparison_off(comparison, false, false, 1.5, &of);
+    fprintf(page->out, "<p>Published: %d of %d are off by more than 1.5 times", off, of);
+    off = comparison_off(comparison, false, true, 1.5, &of);
+    fprintf(page->out,
+            "; calibrated by one factor, %.2f, from the column V2+DO of the RTX PRO 6000, "
+            "%d of %d. ",
+            comparison->calibration, off, of);
+    fputs("The published V2 is slower than any count of its bytes explains; the model has no "
+          "reason to "
+          "offer for it.</p>\n<p>",
+          page->out);
+    off = comparison_off(comparison, true, false, 1.3, &of);
+    if (of == 0) {
+        fputs("Recorded: nothing to compare with.</p>\n", page->out);
+        return;
+    }
+    fprintf(page->out, "Recorded: %d of %d are off by more than 30 %%", off, of);
+    int right = comparison_order(comparison, &of);
+    fprintf(page->out,
+            "; the order of two kernels on one configuration is right in %d of %d "
+            "pairs.</p>\n",
+            right, of);
+}
+
+static void put_comparison(const Page *page) {
+    Report report = {.columns = compared_columns, .column_count = CMP_COUNT};
+    for (int i = 0; i < page->comparison.count; i++) {
+        const ComparisonRow *row = &page->comparison.rows[i];
+        report_add(&report,
+                   (Cell[CMP_COUNT]){
+                       [CMP_CONFIG] = cell_text(row->config),
+                       [CMP_KERNEL] = cell_text(row->kernel),
+                       [CMP_DTYPE] = cell_text(bev_dtypes[row->dtype].name),
+                       [CMP_GPU] = cell_text(row->gpu->title),
+                       [CMP_SOURCE] = cell_text(row->recorded ? "recorded" : "published"),
+                       [CMP_KNOWN] = cell_real(row->known_us),
+                       [CMP_MODEL] = cell_real(row->model.latency_us),
+                       [CMP_ERROR] = cell_real(row->model.latency_us / row->known_us),
+                       [CMP_BINDING] = cell_text(part_names[row->model.binding]),
+                       [CMP_CALIBRATED] = cell_real(row->calibrated_us),
+                       [CMP_CALIBRATED_ERROR] = cell_real(row->calibrated_us / row->known_us)});
+    }
+    put_table(page->out, &report);
+    report_free(&report);
+}
+
+static void put_machine(const Page *page) {
+    Machine machine;
+    FILE *out = page->out;
+    machine_read(&machine);
+    fputs("<h2>How this page was made</h2>\n<p class=\"muted\">", out);
+    fprintf(out, "bevscope %s, %s, on ", machine.version, machine.date);
+    put_text(out, machine.cpu);
+    fputs(", ", out);
+    put_text(out, machine.system);
+    fprintf(out, "; GPU: %s.</p>\n<ul>\n", machine.gpu[0] ? machine.gpu : "none");
+    fputs("<li><code>bevscope report ", out);
+    put_text(out, page->scene);
+    fputs(" -o ", out);
+    put_text(out, page->options->output);
+    fputs("</code></li>\n<li><code>bevscope regime ", out);
+    put_text(out, page->scene);
+    fputs("</code></li>\n", out);
+    for (int i = 0; i < plot_kind_count; i++) {
+        fprintf(out, "<li><code>bevscope plot %s ", plot_kinds[i].name);
+        put_text(out, page->scene);
+        fprintf(out, " -o %s.png</code></li>\n", plot_kinds[i].name);
+    }
+    fputs("</ul>\n</body></html>\n", out);
+}
+
+static bool put_page(const Page *page, Err *err) {
+    put_head(page);
+    fputs("<h2>Does it fit?</h2>\n", page->out);
+    if (!put_picture(page, "working-set", err) || !put_picture(page, "mrc", err))
+        return false;
+    put_traffic(page);
+    put_predictions(page);
+    fputs("<h2>What binds</h2>\n", page->out);
+    if (!put_picture(page, "roofline", err) || !put_picture(page, "dtype", err))
+        return false;
+    if (page->lab.workload.scene.has_rig && !put_picture(page, "sweep", err))
+        return false;
+    fputs("<h2>How far off is the model?</h2>\n", page->out);
+    put_errors(page);
+    if (!put_picture(page, "published", err))
+        return false;
+    put_comparison(page);
+    put_machine(page);
+    return true;
+}
+
+/* ---- the command
+ * ---------------------------------------------------------------------------------- */
+
+static bool make_folder(const char *path, Err *err) {
+    struct stat status;
+    if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode)))
+        return true;
+    return err_set(err, ERR_FAILED, path, "", "cannot be made: %s", strerror(errno));
+}
+
+static bool write_page(Page *page, Err *err) {
+    char path[4096];
+    Output output;
+    snprintf(path, sizeof path, "%s/report.html", page->options->output);
+    if (!output_open(&output, err))
+        return false;
+    page->out = output.stream;
+    if (put_page(page, err))
+        return output_close(&output, path, err);
+    fclose(output.stream);
+    free(output.text);
+    return false;
+}
+
+bool cmd_report(const Options *options, Err *err) {
+    static Page page;
+    WorkloadOptions workload = select_workload(options);
+    unsigned demo = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
+                    1u << (gpu_find("h200") - gpus);
+    if (!options->output)
+        return err_set(err, ERR_USAGE, "report", "add -o FOLDER", "no folder is named");
+    page = (Page){.options = options, .scene = options->arguments[0]};
+    bool ok = lab_gpus(options, demo, &page.gpus, err) &&
+              lab_open(&page.lab, page.scene, &workload, lab_dtype(options), lab_align(options),
+                       LAB_ALL_RUNGS, err) &&
+              make_folder(options->output, err) &&
+              comparison_make(&page.gpus, &page.comparison, err) && write_page(&page, err);
+    lab_close(&page.lab);
+    lab_gpus_free(&page.gpus);
+    if (ok)
+        printf("%s/report.html\n", options->output);
+    return ok;
+}

@@ -1,0 +1,126 @@
+#include "src/cli/comparison.h"
+
+#include "src/model/config.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The rungs that everything is compared on. The atomics are left to canonical's own table. */
+static unsigned compared_rungs(void) {
+    return lab_rung("v2_tiles") | lab_rung("v2") | lab_rung("v2_do") | lab_rung("v3_small_l2") |
+           lab_rung("v3_large_l2");
+}
+
+static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
+    if (!isfinite(row.known_us) || comparison->count == COMPARISON_ROWS)
+        return;
+    row.model = predict(profile, row.gpu, true);
+    row.calibrated_us = NAN;
+    comparison->rows[comparison->count++] = row;
+}
+
+static void add_published(Comparison *comparison, const Lab *lab, const char *config) {
+    for (int g = 0; g < gpu_count; g++)
+        for (int i = 0; i < lab->profile_count; i++) {
+            const Profile *profile = &lab->profiles[i];
+            const char *choice = bev_v3_choose(&lab->problem.view, gpus[g].l2_bytes).variant;
+            add_row(comparison,
+                    (ComparisonRow){.gpu = &gpus[g],
+                                    .config = config,
+                                    .kernel = published_column(profile->rung->name, choice),
+                                    .dtype = profile->dtype,
+                                    .known_us =
+                                        lab_published(lab, &gpus[g], config, profile->rung->name)},
+                    profile);
+        }
+}
+
+static void add_recorded(Comparison *comparison, const Lab *lab, const LabGpus *known,
+                         const char *config) {
+    for (int g = 0; g < gpu_count; g++)
+        for (int i = 0; i < lab->profile_count; i++) {
+            const Profile *profile = &lab->profiles[i];
+            add_row(comparison,
+                    (ComparisonRow){.gpu = &gpus[g],
+                                    .config = config,
+                                    .kernel = profile->rung->name,
+                                    .dtype = profile->dtype,
+                                    .recorded = true,
+                                    .known_us =
+                                        lab_recorded(known, &gpus[g], config, profile->rung->name,
+                                                     profile->dtype, BEV_NEAREST, CACHE_WARM)},
+                    profile);
+        }
+}
+
+/* One factor for the GPU whose V2+DO was published, from that column alone. */
+static void calibrate(Comparison *comparison) {
+    double ratios[COMPARISON_ROWS];
+    const Gpu *gpu = gpu_find("pro6000");
+    int count = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        const ComparisonRow *row = &comparison->rows[i];
+        if (!row->recorded && row->gpu == gpu && !strcmp(row->kernel, "V2+DO"))
+            ratios[count++] = row->known_us / row->model.latency_us;
+    }
+    comparison->calibration = predict_calibration(ratios, count);
+    for (int i = 0; i < comparison->count; i++) {
+        ComparisonRow *row = &comparison->rows[i];
+        if (!row->recorded && row->gpu == gpu)
+            row->calibrated_us = row->model.latency_us * comparison->calibration;
+    }
+}
+
+bool comparison_make(const LabGpus *known, Comparison *comparison, Err *err) {
+    static const BevDtype dtypes[] = {BEV_FP16, BEV_FP8};
+    bool ok = true;
+    *comparison = (Comparison){0};
+    for (int config = 0; ok && config < config_count; config++)
+        for (int d = 0; ok && d < 2; d++) {
+            unsigned rungs =
+                d ? lab_rung("v3_small_l2") | lab_rung("v3_large_l2") : compared_rungs();
+            Lab lab;
+            ok = lab_open(&lab, configs[config].name, NULL, dtypes[d], BEV_NEAREST, rungs, err);
+            if (ok) {
+                add_published(comparison, &lab, configs[config].name);
+                add_recorded(comparison, &lab, known, configs[config].name);
+            }
+            lab_close(&lab);
+        }
+    calibrate(comparison);
+    return ok;
+}
+
+int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
+                   int *of) {
+    int off = 0;
+    *of = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        const ComparisonRow *row = &comparison->rows[i];
+        double model = calibrated ? row->calibrated_us : row->model.latency_us;
+        if (row->recorded != recorded || !isfinite(model))
+            continue;
+        ++*of;
+        off += fabs(log(model / row->known_us)) > log(factor);
+    }
+    return off;
+}
+
+static bool comparable(const ComparisonRow *a, const ComparisonRow *b) {
+    return a->recorded && b->recorded && a->gpu == b->gpu && !strcmp(a->config, b->config) &&
+           a->dtype == b->dtype;
+}
+
+int comparison_order(const Comparison *comparison, int *of) {
+    int right = 0;
+    *of = 0;
+    for (int i = 0; i < comparison->count; i++)
+        for (int j = 0; j < i; j++) {
+            const ComparisonRow *a = &comparison->rows[i], *b = &comparison->rows[j];
+            if (!comparable(a, b))
+                continue;
+            ++*of;
+            right += (a->known_us < b->known_us) == (a->model.latency_us < b->model.latency_us);
+        }
+    return right;
+}

@@ -1,0 +1,174 @@
+/* A problem that grows: only shapes and the map matter to the streams, so nothing is rendered. */
+#include "src/cli/plots.h"
+
+#include "src/cli/choices.h"
+#include "src/model/scatter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SWEEP_MAX = 12, TEXT = 200 };
+
+typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
+
+const char *const sweep_names[] = {"grid", "channels", "points", NULL};
+
+/* Settings of a sweep: cells a side, channels, or depth bins. */
+static const int settings[OVER_COUNT][SWEEP_MAX] = {
+    [OVER_GRID] = {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700},
+    [OVER_CHANNELS] = {16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256},
+    [OVER_POINTS] = {8, 15, 30, 59, 90, 118, 177, 236, 354},
+};
+
+static const char *const swept_rungs[] = {"v2", "v2_do", "v3_small_l2", "v3_large_l2"};
+enum { RUNGS = sizeof swept_rungs / sizeof *swept_rungs };
+
+typedef struct {
+    double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[RUNGS][SWEEP_MAX];
+    int count;
+} Sweep;
+
+/* The rig and channels of one setting; returns its place on the axis, 0 for the points, which are
+ * known when the map is. */
+static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
+    Frustum *frustum = &rig->frustum;
+    switch (over) {
+    case OVER_GRID:
+        rig->grid.nx = rig->grid.ny = setting;
+        return setting;
+    case OVER_CHANNELS:
+        *channels = setting;
+        return setting;
+    case OVER_POINTS:
+        frustum->depth_step_m = (frustum->depth_stop_m - frustum->depth_start_m) / setting;
+        break;
+    case OVER_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static bool predict_all(const PlotRequest *request, const BevProblem *problem, Sweep *sweep,
+                        Err *err) {
+    Profile profiles[LAB_RUNGS] = {0};
+    unsigned rungs = 0;
+    int count;
+    for (int r = 0; r < RUNGS; r++)
+        rungs |= lab_rung(swept_rungs[r]);
+    bool ok = lab_profiles(problem, rungs, profiles, &count, err);
+    for (int r = 0; r < RUNGS; r++)
+        sweep->latency[r][sweep->count] = NAN;
+    for (int i = 0; i < count; i++) {
+        for (int r = 0; ok && r < RUNGS; r++)
+            if (!strcmp(profiles[i].rung->name, swept_rungs[r]))
+                sweep->latency[r][sweep->count] =
+                    predict(&profiles[i], &request->gpus->gpus[0], true).latency_us;
+        profile_free(&profiles[i]);
+    }
+    return ok;
+}
+
+static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep *sweep, Err *err) {
+    const BevProblem *like = &request->lab->problem.view;
+    Rig rig = request->lab->workload.scene.rig;
+    int64_t channels = like->shape.channels;
+    double x = apply(over, setting, &rig, &channels);
+    BevShape shape = rig_shape(&rig, channels);
+    BevMap map = {0};
+    HostProblem problem = {0};
+    bool ok = rig_check(&rig, "sweep", err) &&
+              scatter_build(&rig, like->align, UINT32_MAX, &map, err) &&
+              problem_init(&problem, &shape, like->dtype, like->align, &map, err) &&
+              predict_all(request, &problem.view, sweep, err);
+    if (ok) {
+        sweep->x[sweep->count] = x > 0 ? x : (double)map.points;
+        sweep->footprint[sweep->count] = bev_footprint_total(bev_footprint(&problem.view));
+        sweep->count++;
+    }
+    problem_free(&problem);
+    scatter_free(&map);
+    return ok;
+}
+
+/* Where the footprint reaches `bytes`, between two settings; NaN when it never does. */
+static double knee(const Sweep *sweep, double bytes) {
+    for (int i = 1; i < sweep->count; i++) {
+        double from = sweep->footprint[i - 1], to = sweep->footprint[i];
+        if (from <= bytes && bytes < to) {
+            double share = log(bytes / from) / log(to / from);
+            return sweep->x[i - 1] * pow(sweep->x[i] / sweep->x[i - 1], share);
+        }
+    }
+    return NAN;
+}
+
+static void limits(const Sweep *sweep, PlotAxis *axis) {
+    double lo = INFINITY, hi = 0;
+    for (int r = 0; r < RUNGS; r++)
+        for (int i = 0; i < sweep->count; i++) {
+            lo = fmin(lo, sweep->latency[r][i]);
+            hi = fmax(hi, sweep->latency[r][i]);
+        }
+    axis->lo = lo / 1.5;
+    axis->hi = hi * 1.5;
+}
+
+static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint8_t **bytes,
+                 size_t *length, Err *err) {
+    static const char *const axes[OVER_COUNT] = {"cells a side of the grid", "channels", "points"};
+    const Gpu *gpu = &request->gpus->gpus[0];
+    double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
+    char subtitle[TEXT], title[TEXT], labels[2][TEXT];
+    PlotSeries series[RUNGS];
+    PlotMark marks[2];
+    int mark_count = 0;
+    for (int r = 0; r < RUNGS; r++) {
+        const StreamRung *rung = stream_find(swept_rungs[r]);
+        series[r] = (PlotSeries){.name = rung->title,
+                                 .x = sweep->x,
+                                 .y = sweep->latency[r],
+                                 .count = sweep->count,
+                                 .color = (int)(rung - stream_rungs)};
+    }
+    for (int i = 0; i < 2; i++) {
+        double at = knee(sweep, i ? full : half);
+        snprintf(labels[mark_count], TEXT, "%s: %.0f MB", i ? "L2" : "L2 / 2",
+                 (i ? full : half) * 1e-6);
+        if (isfinite(at)) {
+            marks[mark_count] = (PlotMark){at, labels[mark_count], i == 1};
+            mark_count++;
+        }
+    }
+    snprintf(title, TEXT, "Latency against %s", axes[over]);
+    snprintf(subtitle, TEXT, "%s, %s, on %s with %g MiB of L2", request->scene,
+             bev_dtypes[request->lab->problem.view.dtype].title, gpu->title,
+             gpu->l2_bytes / 1048576);
+    PlotLines spec = {
+        .title = title,
+        .subtitle = subtitle,
+        .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
+                "it; without a line it does not within this sweep.",
+        .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1]},
+        .y = {"predicted latency, µs", true, 0, 0},
+        .series = series,
+        .series_count = RUNGS,
+        .marks = marks,
+        .mark_count = mark_count,
+    };
+    limits(sweep, &spec.y);
+    return plots_lines(request, &spec, bytes, length, err);
+}
+
+bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
+    Over over =
+        request->options->over ? (Over)choices_find(CHOICE_SWEEP, request->options->over) : 0;
+    Sweep sweep = {0};
+    if (!request->lab->workload.scene.has_rig)
+        return err_set(err, ERR_USAGE, request->scene, "export it with its calibration",
+                       "a sweep needs a rig, and this scene has index arrays only");
+    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++)
+        if (!sweep_one(request, over, settings[over][i], &sweep, err))
+            return false;
+    return draw(request, over, &sweep, bytes, length, err);
+}

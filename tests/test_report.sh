@@ -1,0 +1,98 @@
+#!/bin/sh
+# The memory model on the command line: regime, plot and report, and what they refuse.
+. "${SRCDIR:-.}/tests/tap.sh"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# refuse STATUS PATTERN ARGUMENTS...: one line on standard error.
+refuse() {
+    status=$1 pattern=$2
+    shift 2
+    "$BEVSCOPE" "$@" >"$folder/out" 2>"$folder/err"
+    got=$?
+    [ "$got" = "$status" ] && grep -qE -e "$pattern" "$folder/err" &&
+        [ "$(wc -l <"$folder/err")" = 1 ]
+    ok=$?
+    [ $ok = 0 ] || { echo "# exit $got:"; sed 's/^/# /' "$folder/err"; }
+    tap_ok $ok "bevscope $*: exit $status, $pattern"
+}
+
+refuse 2 'did you mean a6000' regime toy --gpu a600
+refuse 2 'did you mean roofline' plot rofline toy -o "$folder/x.png"
+refuse 2 'no picture is named' plot mrc toy
+refuse 2 'suffix' plot mrc toy -o "$folder/x.gif"
+refuse 2 'no folder is named' report toy
+refuse 2 'is not a number from 0.01' regime toy --l2-mb 0
+refuse 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
+
+good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
+gpu_file() { echo "{$1}" >"$folder/gpu.json"; }
+gpu_file "$good, \"l2_mb\": 6, \"fp32_tflops\": 38.7, \"converts_fp8\": \"no\""
+tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file "$folder/gpu.json" -f json \
+    -o "$folder/mine.json"
+for case in "$good|l2_mb" "$good, \"l2_mb\": -6|l2_mb.*-6" "$good, \"l2_mb\": \"6\"|l2_mb" \
+    "$good, \"l2_mb\": 6, \"l3_mb\": 1|l3_mb.*l2_mb" \
+    "$good, \"l2_mb\": 6, \"converts_fp8\": \"maybe\"|converts_fp8.*maybe"; do
+    gpu_file "${case%|*}"
+    refuse 1 "gpu.json.*${case##*|}" regime toy --gpu-file "$folder/gpu.json"
+done
+echo 'no JSON' >"$folder/gpu.json"
+refuse 1 'gpu.json.*line 1' regime toy --gpu-file "$folder/gpu.json"
+echo '[1]' >"$folder/gpu.json"
+refuse 1 'is not an object' regime toy --gpu-file "$folder/gpu.json"
+refuse 1 'none.json' regime toy --gpu-file "$folder/none.json"
+
+# The same GPU from the table: the same predictions. A small L2 misses, a huge one does not.
+"$BEVSCOPE" regime toy --gpu a6000 -f json -o "$folder/a6000.json"
+"$BEVSCOPE" regime canonical --gpu a6000 --l2-mb 0.5 -f json -o "$folder/small.json"
+"$BEVSCOPE" regime canonical --gpu a6000 --l2-mb 500 -f json -o "$folder/huge.json"
+cat >"$folder/check.py" <<'PY'
+import json, sys
+def rows(name): return json.load(open(f"{sys.argv[1]}/{name}.json"))["results"]
+mine, table = rows("mine"), rows("a6000")
+assert len(mine) == len(table) >= 8
+for a, b in zip(mine, table):
+    assert a["gpu"] == "mine" and b["gpu"] == "RTX A6000"
+    assert {**a, "gpu": 0, "published_us": 0} == {**b, "gpu": 0, "published_us": 0}, (a, b)
+for small, huge in zip(rows("small"), rows("huge")):
+    assert small["variant"] == huge["variant"] and small["source"] == "model"
+    assert small["dram_mb_warm"] > huge["dram_mb_warm"] >= 0, small
+    assert small["l2_hit_rate_warm"] < huge["l2_hit_rate_warm"] == 1, small
+    assert small["regime"] == "streaming" and huge["regime"] == "resident"
+    assert huge["published_us"] is None, "published for another L2"
+by_name = {row["variant"]: row for row in rows("small")}
+assert round(by_name["v2_tiles"]["ranks_mb"], 1) == 25.1
+assert round(by_name["v2_tiles"]["ranks_formula_mb"], 1) == 25.1
+PY
+tap_run 'GPU file, what-if L2 and index traffic in JSON' python3 "$folder/check.py" "$folder"
+
+"$BEVSCOPE" regime toy >"$folder/table" 2>&1
+tap_run 'the table says model' grep -q 'Prediction (model' "$folder/table"
+"$BEVSCOPE" regime toy -f markdown >"$folder/markdown" 2>&1
+tap_run 'Markdown has tables' grep -q '^| v3_large_l2' "$folder/markdown"
+"$BEVSCOPE" regime toy -f csv >"$folder/csv" 2>&1
+tap_run 'CSV begins with its header' grep -q '^scene,variant,dtype' "$folder/csv"
+
+kinds=$("$BEVSCOPE" --list | sed -n '/^Charts/,/^$/s/^  \([a-z-]*\) .*/\1/p')
+[ "$(echo "$kinds" | wc -w)" -ge 6 ]
+tap_ok $? "--list names the charts"
+for kind in $kinds; do
+    [ "$kind" = published ] && continue # half a minute: the report below has it
+    tap_run "plot $kind: PNG" "$BEVSCOPE" plot "$kind" toy -o "$folder/$kind.png"
+    tap_run "plot $kind: really PNG" grep -q PNG "$folder/$kind.png"
+done
+"$BEVSCOPE" plot mrc toy -o "$folder/a.svg" && "$BEVSCOPE" plot mrc toy -o "$folder/b.svg"
+tap_run 'the same chart gives the same bytes' cmp "$folder/a.svg" "$folder/b.svg"
+
+start=$(date +%s)
+tap_run 'a report of the flagship' "$BEVSCOPE" report intersection -o "$folder/report"
+echo "# in $(($(date +%s) - start)) s"
+page=$folder/report/report.html
+[ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
+tap_ok $? "six pictures inside"
+! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
+tap_ok $? "and nothing outside"
+for word in published 'model / known' 'RTX PRO 6000' 'bevscope report intersection' 'No hardware counter'; do
+    tap_run "it says: $word" grep -q "$word" "$page"
+done
+tap_done
