@@ -2,7 +2,7 @@
 #include "src/bench/reuse.h"
 #include "tests/tap.h"
 
-enum { MAX_SECTORS = 48, MAX_LENGTH = 4000 };
+enum { MAX_SECTORS = 48, MAX_LENGTH = 40000 }; /* longer than a small time line */
 
 typedef struct {
     uint32_t sector;
@@ -72,7 +72,7 @@ static void test_random(void) {
     uint64_t seed = 12345;
     for (int stream = 0; stream < 200; stream++) {
         uint32_t sectors = 1 + (uint32_t)stream % MAX_SECTORS;
-        int length = 1 + (stream * 37) % (stream % 10 ? 300 : MAX_LENGTH);
+        int length = stream == 20 ? MAX_LENGTH : 1 + (stream * 37) % (stream % 10 ? 300 : 4000);
         for (int i = 0; i < length; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             uint32_t sector = (uint32_t)(seed >> 33) % sectors;
@@ -133,7 +133,29 @@ static void test_empty(void) {
            "too many sectors are refused");
 }
 
+/* A loop over more sectors than a block or a span of the time line holds, with one that is touched
+ * after every other. */
+static void test_loop(void) {
+    enum { LOOP = 40000, TURNS = 5 };
+    Err err = {0};
+    ReuseCurve cold, warm;
+    Reuse *reuse = reuse_begin(LOOP + 1, &err);
+    for (uint32_t i = 0; i < LOOP * TURNS; i++) {
+        reuse_access(reuse, i % LOOP, REUSE_READ, 1);
+        reuse_access(reuse, LOOP, REUSE_READ, 1);
+    }
+    tap_ok(reuse_end(reuse, &cold, &warm, &err) && cold.distinct == LOOP + 1, "a loop is analysed");
+    tap_ok(cold.misses[1] == 2 * LOOP * TURNS, "a cache of one keeps neither");
+    tap_ok(cold.misses[2] == LOOP * TURNS + 1 && cold.misses[LOOP] == LOOP * TURNS + 1,
+           "from two to one less than the loop it keeps the one, and the loop misses always");
+    tap_ok(cold.misses[LOOP + 1] == LOOP + 1, "and with room for all each misses once");
+    tap_ok(warm.misses[LOOP] == LOOP * TURNS && warm.misses[LOOP + 1] == 0, "warm likewise");
+    reuse_curve_free(&cold);
+    reuse_curve_free(&warm);
+}
+
 int main(void) {
+    test_loop();
     test_by_hand();
     test_repeats();
     test_empty();

@@ -1,12 +1,13 @@
 /* Each sector has one mark on a time line, at its last access. The distance of an access is the
- * number of marks after the sector's own. Marks are bits; a Fenwick tree counts them by words. When
- * the time line is full, marks are moved together in order. */
+ * number of marks after the sector's own. Marks are bits, counted by blocks and by spans of blocks:
+ * marking costs three additions, counting is short for recent accesses, which most are. When the
+ * time line is full, marks are moved together in order. */
 #include "src/bench/reuse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 64 };
+enum { WORD = 64, BLOCK = 8 * WORD, SPAN = 64 * BLOCK };
 
 static const uint32_t NEVER = UINT32_MAX;
 
@@ -26,9 +27,10 @@ struct Reuse {
      * distance of those after it, up to the first that made it dirty. */
     uint8_t *first_kind;
     uint32_t *reach;
-    uint32_t *owner; /* [places] sector whose mark is there */
-    uint64_t *marks; /* [places / WORD] */
-    uint32_t *tree;  /* [places / WORD + 1] Fenwick tree over the words' counts */
+    uint32_t *owner;  /* [places] sector whose mark is there */
+    uint64_t *marks;  /* [places / WORD] */
+    uint32_t *blocks; /* [places / BLOCK] marks of each block */
+    uint32_t *spans;  /* [places / SPAN] marks of each span */
     uint32_t places, now;
     uint64_t fetches, writes;
     Counts cold, warm;
@@ -53,7 +55,8 @@ static void reuse_free(Reuse *reuse) {
     free(reuse->reach);
     free(reuse->owner);
     free(reuse->marks);
-    free(reuse->tree);
+    free(reuse->blocks);
+    free(reuse->spans);
     counts_free(&reuse->cold);
     counts_free(&reuse->warm);
     free(reuse);
@@ -65,18 +68,18 @@ Reuse *reuse_begin(uint32_t sectors, Err *err) {
     if (ok) {
         size_t count = (size_t)sectors + 1;
         reuse->sectors = sectors;
-        reuse->places = (2 * sectors / WORD + 2) * WORD;
-        size_t words = reuse->places / WORD;
+        reuse->places = (2 * sectors / SPAN + 1) * SPAN;
         reuse->last = malloc(count * sizeof *reuse->last);
         reuse->clean_below = malloc(count * sizeof *reuse->clean_below);
         reuse->order = malloc(count * sizeof *reuse->order);
         reuse->first_kind = malloc(count);
         reuse->reach = calloc(count, sizeof *reuse->reach);
         reuse->owner = malloc(reuse->places * sizeof *reuse->owner);
-        reuse->marks = calloc(words, sizeof *reuse->marks);
-        reuse->tree = calloc(words + 1, sizeof *reuse->tree);
+        reuse->marks = calloc(reuse->places / WORD, sizeof *reuse->marks);
+        reuse->blocks = calloc(reuse->places / BLOCK, sizeof *reuse->blocks);
+        reuse->spans = calloc(reuse->places / SPAN, sizeof *reuse->spans);
         ok = reuse->last && reuse->clean_below && reuse->order && reuse->first_kind &&
-             reuse->reach && reuse->owner && reuse->marks && reuse->tree &&
+             reuse->reach && reuse->owner && reuse->marks && reuse->blocks && reuse->spans &&
              counts_init(&reuse->cold, sectors) && counts_init(&reuse->warm, sectors);
     }
     if (!ok) {
@@ -94,42 +97,47 @@ Reuse *reuse_begin(uint32_t sectors, Err *err) {
 /* ---- the time line
  * -------------------------------------------------------------------------------- */
 
-static void tree_add(Reuse *reuse, uint32_t word, uint32_t change) {
-    uint32_t words = reuse->places / WORD;
-    for (uint32_t i = word + 1; i <= words; i += i & -i)
-        reuse->tree[i] += change;
-}
-
-/* Marks at places below `place`. */
-static uint32_t marks_before(const Reuse *reuse, uint32_t place) {
-    uint32_t word = place / WORD, count = 0;
-    for (uint32_t i = word; i > 0; i -= i & -i)
-        count += reuse->tree[i];
-    uint64_t below = ((uint64_t)1 << place % WORD) - 1;
-    return count + (uint32_t)__builtin_popcountll(reuse->marks[word] & below);
+static void change_mark(Reuse *reuse, uint32_t place, uint32_t change) {
+    reuse->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
+    reuse->blocks[place / BLOCK] += change;
+    reuse->spans[place / SPAN] += change;
 }
 
 static void set_mark(Reuse *reuse, uint32_t place) {
-    reuse->marks[place / WORD] |= (uint64_t)1 << place % WORD;
-    tree_add(reuse, place / WORD, 1);
+    change_mark(reuse, place, 1);
 }
 
 static void clear_mark(Reuse *reuse, uint32_t place) {
-    reuse->marks[place / WORD] &= ~((uint64_t)1 << place % WORD);
-    tree_add(reuse, place / WORD, UINT32_MAX);
+    change_mark(reuse, place, UINT32_MAX);
+}
+
+/* Marks in [place + 1, now). */
+static uint32_t marks_after(const Reuse *reuse, uint32_t place) {
+    uint32_t word = place / WORD, block = place / BLOCK, span = place / SPAN;
+    uint32_t words_end = (block + 1) * (BLOCK / WORD), blocks_end = (span + 1) * (SPAN / BLOCK);
+    uint32_t last_block = (reuse->now - 1) / BLOCK, last_span = (reuse->now - 1) / SPAN;
+    uint32_t count = (uint32_t)__builtin_popcountll(reuse->marks[word] >> place % WORD >> 1);
+    while (++word < words_end)
+        count += (uint32_t)__builtin_popcountll(reuse->marks[word]);
+    while (++block < blocks_end && block <= last_block)
+        count += reuse->blocks[block];
+    while (++span <= last_span)
+        count += reuse->spans[span];
+    return count;
 }
 
 /* Moves all marks to the front of the time line, in order. At least half of it becomes free. */
 static void compact(Reuse *reuse) {
-    uint32_t next = 0, words = reuse->places / WORD;
+    uint32_t next = 0;
     for (uint32_t place = 0; place < reuse->now; place++)
         if (reuse->marks[place / WORD] >> place % WORD & 1) {
             uint32_t sector = reuse->owner[place];
             reuse->owner[next] = sector;
             reuse->last[sector] = next++;
         }
-    memset(reuse->marks, 0, words * sizeof *reuse->marks);
-    memset(reuse->tree, 0, (words + 1) * sizeof *reuse->tree);
+    memset(reuse->marks, 0, reuse->places / WORD * sizeof *reuse->marks);
+    memset(reuse->blocks, 0, reuse->places / BLOCK * sizeof *reuse->blocks);
+    memset(reuse->spans, 0, reuse->places / SPAN * sizeof *reuse->spans);
     reuse->now = 0;
     while (reuse->now < next)
         set_mark(reuse, reuse->now++);
@@ -145,7 +153,7 @@ static uint32_t touch(Reuse *reuse, uint32_t sector) {
         place = reuse->last[sector];
     }
     if (place != NEVER) {
-        distance = reuse->distinct - marks_before(reuse, place) - 1;
+        distance = marks_after(reuse, place);
         clear_mark(reuse, place);
     }
     reuse->owner[reuse->now] = sector;

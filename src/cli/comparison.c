@@ -5,10 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-/* The rungs that everything is compared on. The atomics are left to canonical's own table. */
-static unsigned compared_rungs(void) {
-    return lab_rung("v2_tiles") | lab_rung("v2") | lab_rung("v2_do") | lab_rung("v3_small_l2") |
-           lab_rung("v3_large_l2");
+static bool has_gpu_recordings(const LabGpus *known) {
+    for (int i = 0; i < known->recorded.count; i++)
+        if (gpu_of_device(known->recorded.recordings[i].label))
+            return true;
+    return false;
+}
+
+/* The rungs that something is known of. The atomics are left to each scene's own table. */
+static unsigned compared_rungs(const LabGpus *known, BevDtype dtype) {
+    unsigned v3 = lab_rung("v3_small_l2") | lab_rung("v3_large_l2");
+    unsigned published_rungs = lab_rung("v2_tiles") | lab_rung("v2_do");
+    if (dtype != BEV_FP16)
+        return v3;
+    return v3 | published_rungs | (has_gpu_recordings(known) ? lab_rung("v2") : 0);
 }
 
 static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
@@ -77,8 +87,7 @@ bool comparison_make(const LabGpus *known, Comparison *comparison, Err *err) {
     *comparison = (Comparison){0};
     for (int config = 0; ok && config < config_count; config++)
         for (int d = 0; ok && d < 2; d++) {
-            unsigned rungs =
-                d ? lab_rung("v3_small_l2") | lab_rung("v3_large_l2") : compared_rungs();
+            unsigned rungs = compared_rungs(known, dtypes[d]);
             Lab lab;
             ok = lab_open(&lab, configs[config].name, NULL, dtypes[d], BEV_NEAREST, rungs, err);
             if (ok) {
