@@ -84,15 +84,14 @@ done
 "$BEVSCOPE" plot mrc toy -o "$folder/a.svg" && "$BEVSCOPE" plot mrc toy -o "$folder/b.svg"
 tap_run 'the same chart gives the same bytes' cmp "$folder/a.svg" "$folder/b.svg"
 
-start=$(date +%s)
-tap_run 'a report of the flagship' "$BEVSCOPE" report intersection -o "$folder/report"
-echo "# in $(($(date +%s) - start)) s"
+# The whole report of the flagship takes half a minute; this one compares on canonical only.
+tap_run 'a report' "$BEVSCOPE" report toy --quick -o "$folder/report"
 page=$folder/report/report.html
 [ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
 tap_ok $? "six pictures inside"
 ! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
 tap_ok $? "and nothing outside"
-for word in published 'model / known' 'RTX PRO 6000' 'bevscope report intersection' 'No hardware counter'; do
+for word in published 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'No hardware counter'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done
 tap_done

@@ -239,6 +239,27 @@ static void put_comparison(const Page *page) {
     report_free(&report);
 }
 
+/* The options that shaped the page, as they were given. */
+static void put_options(const Page *page, bool drawn) {
+    const Options *options = page->options;
+    const struct {
+        const char *name, *value;
+    } given[] = {{"dtype", options->dtype},
+                 {"align", options->align},
+                 {"gpu", options->gpu},
+                 {"gpu-file", options->gpu_file},
+                 {"theme", drawn ? options->theme : NULL}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        if (given[i].value) {
+            fprintf(page->out, " --%s ", given[i].name);
+            put_text(page->out, given[i].value);
+        }
+    if (options->l2_mb > 0)
+        fprintf(page->out, " --l2-mb %g", options->l2_mb);
+    if (options->channels > 0)
+        fprintf(page->out, " --channels %lld", (long long)options->channels);
+}
+
 static void put_machine(const Page *page) {
     Machine machine;
     FILE *out = page->out;
@@ -251,14 +272,17 @@ static void put_machine(const Page *page) {
     fprintf(out, "; GPU: %s.</p>\n<ul>\n", machine.gpu[0] ? machine.gpu : "none");
     fputs("<li><code>bevscope report ", out);
     put_text(out, page->scene);
-    fputs(" -o ", out);
+    put_options(page, true);
+    fputs(page->options->quick ? " --quick -o " : " -o ", out);
     put_text(out, page->options->output);
     fputs("</code></li>\n<li><code>bevscope regime ", out);
     put_text(out, page->scene);
+    put_options(page, false);
     fputs("</code></li>\n", out);
     for (int i = 0; i < plot_kind_count; i++) {
         fprintf(out, "<li><code>bevscope plot %s ", plot_kinds[i].name);
         put_text(out, page->scene);
+        put_options(page, true);
         fprintf(out, " -o %s.png</code></li>\n", plot_kinds[i].name);
     }
     fputs("</ul>\n</body></html>\n", out);
@@ -321,7 +345,8 @@ bool cmd_report(const Options *options, Err *err) {
               lab_open(&page.lab, page.scene, &workload, lab_dtype(options), lab_align(options),
                        LAB_ALL_RUNGS, err) &&
               make_folder(options->output, err) &&
-              comparison_make(&page.gpus, &page.comparison, err) && write_page(&page, err);
+              comparison_make(&page.gpus, options->quick, &page.comparison, err) &&
+              write_page(&page, err);
     lab_close(&page.lab);
     lab_gpus_free(&page.gpus);
     if (ok)

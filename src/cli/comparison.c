@@ -74,6 +74,7 @@ static void calibrate(Comparison *comparison) {
             ratios[count++] = row->known_us / row->model.latency_us;
     }
     comparison->calibration = predict_calibration(ratios, count);
+    comparison->calibrated_from = count;
     for (int i = 0; i < comparison->count; i++) {
         ComparisonRow *row = &comparison->rows[i];
         if (!row->recorded && row->gpu == gpu)
@@ -81,23 +82,30 @@ static void calibrate(Comparison *comparison) {
     }
 }
 
-bool comparison_make(const LabGpus *known, Comparison *comparison, Err *err) {
-    static const BevDtype dtypes[] = {BEV_FP16, BEV_FP8};
-    bool ok = true;
-    *comparison = (Comparison){0};
-    for (int config = 0; ok && config < config_count; config++)
-        for (int d = 0; ok && d < 2; d++) {
-            unsigned rungs = compared_rungs(known, dtypes[d]);
-            Lab lab;
-            ok = lab_open(&lab, configs[config].name, NULL, dtypes[d], BEV_NEAREST, rungs, err);
-            if (ok) {
-                add_published(comparison, &lab, configs[config].name);
-                add_recorded(comparison, &lab, known, configs[config].name);
-            }
-            lab_close(&lab);
-        }
-    calibrate(comparison);
+static bool compare_config(const LabGpus *known, const char *config, BevDtype dtype,
+                           Comparison *comparison, Err *err) {
+    Lab lab;
+    unsigned rungs = compared_rungs(known, dtype);
+    bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, rungs, err);
+    if (ok) {
+        add_published(comparison, &lab, config);
+        add_recorded(comparison, &lab, known, config);
+    }
+    lab_close(&lab);
     return ok;
+}
+
+bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, Err *err) {
+    *comparison = (Comparison){0};
+    for (int i = 0; i < config_count; i++) {
+        if (quick && &configs[i] != config_find("canonical"))
+            continue;
+        if (!compare_config(known, configs[i].name, BEV_FP16, comparison, err) ||
+            !compare_config(known, configs[i].name, BEV_FP8, comparison, err))
+            return false;
+    }
+    calibrate(comparison);
+    return true;
 }
 
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,

@@ -20,11 +20,12 @@ typedef struct {
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration; /* of the RTX PRO 6000 */
+    double calibration;  /* of the RTX PRO 6000 */
+    int calibrated_from; /* so many figures of V2+DO */
 } Comparison;
 
-/* Walks the streams of all six: half a minute of one core. */
-bool comparison_make(const LabGpus *lab, Comparison *comparison, Err *err);
+/* Walks the streams of all six, half a minute of one core; or, if `quick`, of canonical. */
+bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, Err *err);
 
 /* Rows off by more than `factor` either way, of those that are recorded or published; calibrated
  * where that is possible and `calibrated` asked for. */
