@@ -18,11 +18,9 @@
 
 enum {
     STILL_MS = 200,      /* without a new wish: time for what takes longer */
-    QUIET_MS = 1000,     /* time for what takes longest */
     NEWS_MS = 200,       /* figures alone are handed over at most this often */
     FILE_CHECK_MS = 1000 /* whether the scene's file has changed */
 };
-static const double PATIENCE_MOVING_US = 60e3, PATIENCE_STILL_US = 1e6;
 static const double MOVING_REST = 5; /* moving: this many times as long no slice as one took */
 
 struct Engine {
@@ -283,7 +281,7 @@ static void consult_judge(Engine *engine) {
         engine->news = true;
     }
     Choice choice = engine->state.job.choice;
-    if (engine->has_frame && next_format(engine, &choice.dtype))
+    if (!measure_busy(engine->measure) && next_format(engine, &choice.dtype))
         judge_ask(engine->judge, pipeline_parts(engine->pipeline), &choice, engine->epoch);
 }
 
@@ -324,11 +322,9 @@ static MeasureStep measure(Engine *engine, bool still) {
     Err err;
     bool failed;
     double begun = now_ms();
-    if (!still && begun < engine->measure_ms)
+    if (still ? judge_busy(engine->judge) : begun < engine->measure_ms)
         return MEASURE_REST;
-    bool quiet = still && begun - engine->wish_ms > QUIET_MS;
-    MeasureStep step = measure_step(engine->measure, quiet ? PATIENCE_STILL_US : PATIENCE_MOVING_US,
-                                    &failed, &err);
+    MeasureStep step = measure_step(engine->measure, still, &failed, &err);
     if (failed)
         complain(engine, &err);
     engine->news |= step == MEASURE_NEWS;
@@ -336,7 +332,8 @@ static MeasureStep measure(Engine *engine, bool still) {
     return step;
 }
 
-/* One short piece of work; false: nothing to do for the moment. */
+/* One short piece of work; false: nothing to do for the moment. While somebody types at a picture
+ * that stands, the next key is all that counts. */
 static bool background(Engine *engine) {
     bool still = !engine->state.playing && now_ms() - engine->wish_ms > STILL_MS;
     if (!engine->has_frame)
@@ -346,13 +343,13 @@ static bool background(Engine *engine) {
         engine->quality++; /* one at a time: a wish that comes now waits for one only */
         run(engine);
         deliver(engine);
-    } else if (engine->options.background) {
-        consult_judge(engine);
-        if ((still && judge_busy(engine->judge)) || measure(engine, still) == MEASURE_REST)
-            return false;
-    } else
+        return true;
+    }
+    if (!engine->options.background || !(still || engine->state.playing))
         return false;
-    return true;
+    bool more = measure(engine, still) != MEASURE_REST;
+    consult_judge(engine);
+    return more;
 }
 
 /* ---- the thread
@@ -456,7 +453,7 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     bool ok = engine->ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");
     ok = ok && pipeline_open(&engine->pipeline, err);
     if (ok && options->background)
-        ok = measure_open(&engine->measure, options->where, err) &&
+        ok = measure_open(&engine->measure, options->where, wake, engine, err) &&
              judge_open(&engine->judge, wake, engine, err);
     if (ok && pthread_create(&engine->thread, NULL, engine_main, engine) != 0)
         ok = err_set(err, ERR_FAILED, "engine", "", "no thread");

@@ -1,6 +1,7 @@
 #include "src/bench/measure.h"
 
 #include "src/bench/backend.h"
+#include "src/bench/lane.h"
 #include "src/bench/recorded.h"
 #include "src/bench/shared.h"
 #include "src/model/data.h"
@@ -18,6 +19,9 @@ enum {
     REFRESH_MS = 1000 /* figures that are complete are taken again at this pace */
 };
 static const double SLOW_US = 30e3;
+/* Between frames of a moving street one such launch is not seen; a key waits for less. */
+static const double PATIENCE_MOVING_US = 60e3, PATIENCE_STILL_US = 20e3;
+static const double LANE_REST = 5; /* moving: this many times as long no launch as one took */
 static const double SETTLE = 0.15;
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
 
@@ -29,6 +33,7 @@ typedef struct {
     int count;     /* of the samples above */
     bool complete; /* for the problem aimed at */
     bool failed;
+    bool disturbed; /* pictures were made while the samples were taken */
     double cost_us; /* of the last launch; 0: unknown */
     double done_ms;
 } Item;
@@ -47,6 +52,11 @@ struct Measure {
     SeenFeatures *problem_features;
     Choice problem_choice; /* its format and align */
     Session *session;
+    Lane *lane;
+    Item *asked;               /* what the lane runs, on this map, since */
+    BuiltMap *asked_map;       /* not owned: only compared */
+    double asked_ms, lane_ms;  /* lane_ms: no launch before */
+    uint64_t aims, asked_aims; /* aims: grows with every picture */
 };
 
 static double now_us(void) {
@@ -76,11 +86,15 @@ static void load_recorded(RecordedSet *set) {
         *set = (RecordedSet){.count = 0};
 }
 
-bool measure_open(Measure **out, unsigned where, Err *err) {
+bool measure_open(Measure **out, unsigned where, void (*wake)(void *), void *context, Err *err) {
     Measure *measure = calloc(1, sizeof *measure);
     if (!measure)
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
     measure->where = where;
+    if (!lane_open(&measure->lane, wake, context, err)) {
+        free(measure);
+        return false;
+    }
     load_recorded(&measure->recorded);
     add_items(measure);
     *out = measure;
@@ -105,6 +119,7 @@ static void close_problem(Measure *measure) {
 void measure_close(Measure *measure) {
     if (!measure)
         return;
+    lane_close(measure->lane);
     close_problem(measure);
     frame_parts_drop(&measure->parts);
     recorded_free(&measure->recorded);
@@ -147,7 +162,7 @@ static void restart(const Measure *measure, Item *item, const Choice *choice) {
     if (variant)
         item->choice.variant = variant;
     item->count = 0;
-    item->complete = item->failed = false;
+    item->complete = item->failed = item->disturbed = false;
     item->done_ms = 0; /* cost_us stays: it will be much the same */
     go_stale(&item->live);
     item->live.skipped = reason_to_skip(measure, &item->choice);
@@ -168,6 +183,7 @@ static bool has_baseline(const Job *job) {
 void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
     bool fresh = !measure->parts.map || !same_problem(measure, parts, job);
     bool other_baseline = fresh || !choice_equal(&measure->job.baseline, &job->baseline);
+    measure->aims++;
     FrameParts kept = frame_parts_keep(parts);
     frame_parts_drop(&measure->parts);
     measure->parts = kept;
@@ -222,7 +238,7 @@ static Item *item_of(Measure *measure, const BevVariant *variant) {
 
 void measure_observe(Measure *measure, double launch_us) {
     Item *item = item_of(measure, measure->job.choice.variant);
-    if (!item || item->complete || item->choice.variant->where != BEV_CPU)
+    if (!item || item->complete || item->choice.variant->where != BEV_CPU || measure_busy(measure))
         return;
     add_sample(item, launch_us);
     item->cost_us = launch_us;
@@ -231,14 +247,24 @@ void measure_observe(Measure *measure, double launch_us) {
         publish_samples(item, bev_traffic_total(measure->parts.pooled->own));
 }
 
-/* ---- one slice
- * ---------------------------------------------------------------------------------------- */
+/* ---- what comes next ---------------------------------------------------------------------------
+ */
 
-static bool due(const Item *item, double patience_us, double now_ms) {
-    if (item->live.skipped || item->failed || item->cost_us > patience_us)
+static bool due(const Measure *measure, const Item *item, bool still) {
+    if (item->live.skipped || item->failed)
         return false;
     bool slow = item->cost_us > SLOW_US;
-    return !item->complete || (!slow && now_ms - item->done_ms > REFRESH_MS);
+    if (!still && slow && item->choice.variant == measure->job.choice.variant)
+        return false; /* its pictures are its samples */
+    return !item->complete || (still && item->disturbed) ||
+           (!slow && now_us() * 1e-3 - item->done_ms > REFRESH_MS);
+}
+
+/* A launch that nobody can wait for, or of which it is not known yet. */
+static bool needs_lane(const Item *item, bool still) {
+    double patience_us = still ? PATIENCE_STILL_US : PATIENCE_MOVING_US;
+    return item->choice.variant->where == BEV_CPU &&
+           (item->cost_us == 0 || item->cost_us > patience_us);
 }
 
 /* The map of another align exists while the baseline is compared. */
@@ -254,23 +280,88 @@ static bool has_figure(const Item *item) {
     return item->live.median_us.source == SOURCE_MEASURED && !item->live.median_us.stale;
 }
 
-/* The selection before all others, then the baseline, then what is still without a figure, then
- * what was taken longest ago. */
-static Item *choose(Measure *measure, double patience_us) {
-    double now_ms = now_us() * 1e-3;
+static bool is_candidate(const Measure *measure, const Item *item, bool still) {
+    bool lane_rests = !still && now_us() * 1e-3 < measure->lane_ms;
+    return due(measure, item, still) && !(lane_rests && needs_lane(item, still));
+}
+
+/* The selection before all others, then the baseline, then what is still without a figure, the
+ * fast end of the ladder first, then what was taken longest ago. */
+static Item *choose(Measure *measure, bool still) {
     Item *selected = item_of(measure, measure->job.choice.variant), *best = NULL;
-    if (selected && !has_figure(selected) && due(selected, patience_us, now_ms))
+    if (selected && !has_figure(selected) && is_candidate(measure, selected, still))
         return selected;
     if (has_baseline(&measure->job) && map_for(measure, &measure->baseline.choice) &&
-        due(&measure->baseline, patience_us, now_ms))
+        is_candidate(measure, &measure->baseline, still))
         return &measure->baseline;
     for (int i = 0; i < measure->item_count; i++) {
         Item *item = &measure->items[i];
-        if (due(item, patience_us, now_ms) && (!best || item->done_ms < best->done_ms))
+        if (is_candidate(measure, item, still) && (!best || item->done_ms <= best->done_ms))
             best = item;
     }
     return best;
 }
+
+/* ---- the slow lane ------------------------------------------------------------------------------
+ */
+
+bool measure_busy(const Measure *measure) {
+    return lane_busy(measure->lane);
+}
+
+static void ask_lane(Measure *measure, Item *item) {
+    BuiltMap *map = map_for(measure, &item->choice);
+    if (!lane_ask(measure->lane, measure->parts.features, map, &item->choice))
+        return;
+    measure->asked = item;
+    measure->asked_map = map;
+    measure->asked_aims = measure->aims;
+    measure->asked_ms = now_us() * 1e-3;
+}
+
+/* Samples taken beside pictures give way to those taken alone, and never the other way. */
+static void add_lane_sample(Item *item, const LaneSample *sample, bool disturbed) {
+    if (disturbed && item->count && !item->disturbed)
+        return;
+    if (item->disturbed && !disturbed) {
+        item->count = 0;
+        item->complete = false;
+    }
+    item->disturbed = disturbed;
+    add_sample(item, sample->launch_us);
+    item->live.prepare_us = reading(sample->prepare_us, SOURCE_MEASURED);
+    publish_samples(item, sample->own_bytes);
+    item->live.unsettled |= disturbed || item->count < SLOW_SAMPLES;
+    item->complete = item->count >= SLOW_SAMPLES;
+    item->done_ms = now_us() * 1e-3;
+    live_remember(&item->live, sample->launch_us);
+}
+
+/* False: nothing came, or nothing of use any more. */
+static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err) {
+    LaneSample sample;
+    if (!lane_take(measure->lane, &sample))
+        return false;
+    Item *item = measure->asked;
+    double now_ms = now_us() * 1e-3;
+    measure->lane_ms = now_ms + LANE_REST * (now_ms - measure->asked_ms);
+    if (!choice_equal(&sample.choice, &item->choice) ||
+        measure->asked_map != map_for(measure, &item->choice))
+        return false;
+    *failed = item->failed = sample.failed;
+    if (sample.failed)
+        *err = sample.err;
+    else {
+        item->cost_us = sample.launch_us;
+        if (needs_lane(item, still))
+            add_lane_sample(item, &sample, !still || measure->asked_aims != measure->aims);
+    }
+    return true;
+}
+
+/* ---- one slice
+ * ----------------------------------------------------------------------------------------
+ */
 
 static bool problem_fits(const Measure *measure, const Choice *choice) {
     return measure->problem_map && measure->problem_map == map_for(measure, choice) &&
@@ -338,22 +429,34 @@ static bool slice(Measure *measure, Item *item, MeasureStep *step, Err *err) {
     return true;
 }
 
-MeasureStep measure_step(Measure *measure, double patience_us, bool *failed, Err *err) {
+/* Found out only now: such an item's turn comes later, in the lane. */
+static bool give_up(Measure *measure, bool still) {
+    if (!measure->current || !needs_lane(measure->current, still))
+        return false;
+    close_session(measure);
+    return true;
+}
+
+MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     *failed = false;
     if (!measure->parts.map)
         return MEASURE_REST;
-    Item *item = measure->current;
+    if (take_from_lane(measure, still, failed, err))
+        return MEASURE_NEWS;
+    if (measure_busy(measure))
+        return MEASURE_REST;
     MeasureStep step = MEASURE_MORE;
+    if (give_up(measure, still))
+        return step;
     bool ok = true;
-    if (item && item->cost_us > patience_us) { /* found out only now: its turn comes later */
-        close_session(measure);
-        return MEASURE_MORE;
-    }
+    Item *item = measure->current;
     if (item)
         ok = slice(measure, item, &step, err);
     else {
-        item = choose(measure, patience_us);
-        if (!item)
+        item = choose(measure, still);
+        if (item && needs_lane(item, still))
+            ask_lane(measure, item);
+        if (!item || needs_lane(item, still))
             return MEASURE_REST;
         ok = start(measure, item, err);
     }

@@ -6,8 +6,10 @@
 
 typedef struct Measure Measure;
 
-/* `where`: backends that run here. Rungs of others show what was recorded, if anything was. */
-bool measure_open(Measure **measure, unsigned where, Err *err);
+/* `where`: backends that run here. Rungs of others show what was recorded, if anything was. `wake`
+ * is called from another thread when a slow launch is done. */
+bool measure_open(Measure **measure, unsigned where, void (*wake)(void *context), void *context,
+                  Err *err);
 void measure_close(Measure *measure); /* accepts NULL */
 
 /* From now on times rungs on what `parts` show. Where the problem is another one (format, align,
@@ -20,10 +22,15 @@ void measure_observe(Measure *measure, double launch_us);
 
 typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
 
-/* At most one launch (CPU) or one short series (GPU); slices expected to take longer than
- * `patience_us` are put off. REST: nothing to do now. NEWS: a figure is finished. A rung that fails
- * is not tried again on this problem; `err` then says why, `failed` is set. */
-MeasureStep measure_step(Measure *measure, double patience_us, bool *failed, Err *err);
+/* At most one launch (CPU) or one short series (GPU). Launches that a picture cannot wait for run
+ * on a thread of their own (lane.h), meanwhile nothing else is timed; beside pictures (not `still`)
+ * they count as unsettled until they are repeated. REST: nothing to do now. NEWS: a figure is
+ * there. A rung that fails is not tried again on this problem; `err` then says why, `failed` is
+ * set. */
+MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err);
+
+/* Whether a slow launch runs: what is timed meanwhile would be off. */
+bool measure_busy(const Measure *measure);
 
 /* Kernels and the baseline's latency. */
 void measure_fill(const Measure *measure, LiveData *live);

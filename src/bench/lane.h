@@ -1,0 +1,29 @@
+/* The slow lane: launches that take longer than a picture may wait are timed on a thread of their
+ * own, one after the other, while pictures go on. */
+#ifndef BEV_LANE_H
+#define BEV_LANE_H
+
+#include "src/bench/pipeline.h"
+
+typedef struct Lane Lane;
+
+typedef struct {
+    Choice choice;
+    double launch_us, prepare_us, own_bytes;
+    bool failed; /* `err` says why */
+    Err err;
+} LaneSample;
+
+/* Calls `wake` from the lane's thread whenever a sample is ready. */
+bool lane_open(Lane **lane, void (*wake)(void *context), void *context, Err *err);
+void lane_close(Lane *lane); /* accepts NULL; waits for the launch that runs */
+
+/* One launch of a CPU variant. False while the last one runs or was not taken. Keeps the parts. */
+bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice);
+
+bool lane_take(Lane *lane, LaneSample *sample);
+
+/* Whether a launch runs: timings taken meanwhile would be off. */
+bool lane_busy(Lane *lane);
+
+#endif
