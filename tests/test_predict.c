@@ -40,41 +40,99 @@ static void test_laws(const HostProblem *problem) {
         double dram = warm.dram_read_bytes + warm.dram_write_bytes;
         falls &= dram <= before;
         before = dram;
-        adds_up &= warm.latency_us == longest_part(&warm) + warm.launch_us &&
+        double parts = warm.latency_us - warm.launch_us;
+        adds_up &= parts >= longest_part(&warm) && parts <= PART_COUNT * longest_part(&warm) &&
                    warm.part_us[warm.binding] == longest_part(&warm);
-        cold_costs &= cold.latency_us >= warm.latency_us;
+        cold_costs &= cold.dram_read_bytes >= warm.dram_read_bytes;
     }
     tap_ok(falls, "a larger L2 never means more DRAM traffic");
     tap_ok(before == 0, "and one that holds everything means none when warm");
-    tap_ok(adds_up, "the latency is the binding part and the launch");
-    tap_ok(cold_costs, "cold is never faster than warm");
+    tap_ok(adds_up, "the latency is at least the binding part and the launch");
+    tap_ok(cold_costs, "a cold L2 never means fewer reads from DRAM");
     Prediction cold = predict(&profile, gpu_find("pro6000"), false);
     tap_ok(cold.dram_read_bytes <= touched && cold.dram_read_bytes > 0.2 * touched,
            "cold in a large L2: each sector that is read comes once");
     profile_free(&profile);
 }
 
-/* Run 4 of samples/recorded/NOTES-ladder.md, H200, canonical, FP16, warm. */
-static void test_recorded(const HostProblem *problem) {
-    static const struct {
-        const char *rung;
-        double us;
-    } recorded[] = {{"atomic", 253}, {"block_atomic", 46},  {"v2_chw", 126.7},    {"v2", 39.0},
-                    {"v2_do", 79.9}, {"v3_small_l2", 80.5}, {"v3_large_l2", 44.9}};
-    enum { COUNT = sizeof recorded / sizeof *recorded };
-    double predicted[COUNT];
-    int right = 0, pairs = 0;
-    for (int i = 0; i < COUNT; i++) {
-        Profile profile = profile_of(recorded[i].rung, problem);
-        predicted[i] = predict(&profile, gpu_find("h200"), true).latency_us;
-        double ratio = predicted[i] / recorded[i].us;
-        tap_ok(ratio > 1 / 1.5 && ratio < 1.5, "%s: %.1f us predicted, %.1f recorded, %+.0f %%",
-               recorded[i].rung, predicted[i], recorded[i].us, 100 * (ratio - 1));
+/* Run 4 of samples/recorded/NOTES-ladder.md: H200, FP16, warm, the clear counted unless the table
+ * there leaves it out. */
+typedef struct {
+    const char *config, *rung;
+    double us;
+    bool without_launch;
+} Recorded;
+
+static const Recorded recorded[] = {
+    {"canonical", "atomic", 253, false},
+    {"canonical", "block_atomic", 46, false},
+    {"canonical", "v2_chw", 126.7, false},
+    {"canonical", "v2", 39.0, false},
+    {"canonical", "v2_do", 80.6, false},
+    {"canonical", "v3_small_l2", 80.5, false},
+    {"canonical", "v3_large_l2", 37.4, false},
+    {"small", "v2_chw", 84.1, true},
+    {"small", "v2", 31.2, true},
+    {"small", "v2_do", 77.7, true},
+    {"large", "v2", 47.7, true},
+    {"large", "v2_do", 76.5, true},
+    {"xlarge", "v2", 137.6, true},
+    {"xlarge", "v2_do", 210.3, true},
+    {"xlarge", "v3_large_l2", 110.4, false},
+    {"wide_c128", "v2", 41.0, true},
+    {"wide_c128", "v2_do", 72.9, true},
+    {"wide_c256", "v2", 58.0, true},
+    {"wide_c256", "v2_do", 82.8, true},
+};
+enum { RECORDED = sizeof recorded / sizeof *recorded };
+
+static void predict_config(const char *config, double predicted[RECORDED]) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, config, NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    for (int i = 0; i < RECORDED; i++) {
+        if (strcmp(recorded[i].config, config))
+            continue;
+        Profile profile = profile_of(recorded[i].rung, &problem);
+        Prediction p = predict(&profile, gpu_find("h200"), true);
+        predicted[i] = p.latency_us - (recorded[i].without_launch ? p.launch_us : 0);
         profile_free(&profile);
-        for (int j = 0; j < i; j++, pairs++)
-            right += (predicted[i] < predicted[j]) == (recorded[i].us < recorded[j].us);
     }
-    tap_ok(10 * right >= 8 * pairs, "the order is right in %d of %d pairs", right, pairs);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+static void test_recorded(void) {
+    double predicted[RECORDED];
+    int close = 0, right = 0, pairs = 0;
+    for (int i = 0; i < RECORDED; i++)
+        if (i == 0 || strcmp(recorded[i].config, recorded[i - 1].config))
+            predict_config(recorded[i].config, predicted);
+    for (int i = 0; i < RECORDED; i++) {
+        double error = predicted[i] / recorded[i].us - 1;
+        close += fabs(error) <= 0.3;
+        tap_ok(error > -0.4 && error < 0.4, "%s, %s: %.1f us predicted, %.1f recorded, %+.0f %%",
+               recorded[i].config, recorded[i].rung, predicted[i], recorded[i].us, 100 * error);
+        for (int j = 0; j < i; j++)
+            if (!strcmp(recorded[i].config, recorded[j].config)) {
+                pairs++;
+                right += (predicted[i] < predicted[j]) == (recorded[i].us < recorded[j].us);
+            }
+    }
+    tap_ok(10 * close >= 9 * RECORDED, "within 30 %%: %d of %d", close, RECORDED);
+    tap_ok(10 * right >= 9 * pairs, "the order is right in %d of %d pairs", right, pairs);
+}
+
+/* The one hardware counter that was written down there: v2_do, canonical, caches cleared. */
+static void test_counted(const HostProblem *problem) {
+    Profile profile = profile_of("v2_do", problem);
+    Prediction p = predict(&profile, gpu_find("h200"), false);
+    tap_ok(fabs(p.hit_rate - 0.95) < 0.05, "L2 hits %.3f, counted 0.95", p.hit_rate);
+    tap_ok(fabs(p.dram_read_bytes / 2e6 - 1) < 0.15, "from memory %.2f MB, counted 2",
+           p.dram_read_bytes * 1e-6);
+    profile_free(&profile);
 }
 
 static void test_published(void) {
@@ -111,7 +169,8 @@ int main(void) {
     need(workload_open(&workload, "canonical", NULL, &err), &err);
     need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
     test_laws(&problem);
-    test_recorded(&problem);
+    test_recorded();
+    test_counted(&problem);
     test_published();
     test_speed(&problem);
     problem_free(&problem);

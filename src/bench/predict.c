@@ -121,11 +121,14 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
         profile->counts.l2_sectors * SECTOR / (L2_BYTES_A_CYCLE * gpu->sms * clock_ghz(gpu) * 1e3);
     p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
     p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, missed);
-    for (int part = 0; part < PART_COUNT; part++)
+    double squares = 0;
+    for (int part = 0; part < PART_COUNT; part++) {
+        squares += p.part_us[part] * p.part_us[part];
         if (p.part_us[part] > p.part_us[p.binding])
             p.binding = (Part)part;
+    }
     p.launch_us = LAUNCH_US + (profile->cleared_bytes > 0 ? CLEAR_US : 0);
-    p.latency_us = p.part_us[p.binding] + p.launch_us;
+    p.latency_us = sqrt(squares) + p.launch_us;
     return p;
 }
 
