@@ -84,14 +84,36 @@ done
 "$BEVSCOPE" plot mrc toy -o "$folder/a.svg" && "$BEVSCOPE" plot mrc toy -o "$folder/b.svg"
 tap_run 'the same chart gives the same bytes' cmp "$folder/a.svg" "$folder/b.svg"
 
+# Recorded latencies stand beside the model of the GPU they were recorded on, and of no other.
+mkdir "$folder/data"
+cp -r "$BEVSCOPE_DATA/samples" "$folder/data/"
+chmod -R u+w "$folder/data"
+cat >"$folder/data/samples/recorded/h200.json" <<'JSON'
+{"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-20T00:00:00Z"},
+ "results": [
+  {"scene": "canonical", "variant": "v2", "dtype": "fp16", "align": "nearest", "cache": "warm",
+   "median_us": 39.0},
+  {"scene": "canonical", "variant": "v2_do", "dtype": "fp16", "align": "nearest", "cache": "warm",
+   "median_us": 1.5}]}
+JSON
+cat >"$folder/recorded.py" <<'PY'
+import json, sys
+rows = json.load(open(sys.argv[1]))["results"]
+known = {(r["gpu"], r["variant"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
+assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
+PY
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -f json -o "$folder/recorded.json"
+tap_run 'recorded beside the model' python3 "$folder/recorded.py" "$folder/recorded.json"
+
 # The whole report of the flagship takes half a minute; this one compares on canonical only.
-tap_run 'a report' "$BEVSCOPE" report toy --quick -o "$folder/report"
+tap_run 'a report' env BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" report toy --quick -o "$folder/report"
 page=$folder/report/report.html
 [ "$(grep -c 'data:image/png;base64' "$page")" = 6 ]
 tap_ok $? "six pictures inside"
 ! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
 tap_ok $? "and nothing outside"
-for word in published 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'No hardware counter'; do
+for word in published 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'No hardware counter' \
+    'Recorded: 1 of 2 are off by more than 30 %' 'right in 0 of 1'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done
 tap_done

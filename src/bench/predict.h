@@ -3,7 +3,7 @@
  * stand in predict.c, each with its source. Parts overlap, but not perfectly: they are combined as
  * the root of the sum of their squares, between the longest and the sum. That form was chosen with
  * 18 recorded H200 latencies in view (samples/recorded/NOTES-ladder.md): the longest part alone was
- * off by more than 30 % on four of them, this on none. No constant was fitted, and nothing to the
+ * off by more than 30 % on three of them, this on none. No constant was fitted, and nothing to the
  * published latencies of the other two GPUs. */
 #ifndef BEV_PREDICT_H
 #define BEV_PREDICT_H

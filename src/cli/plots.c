@@ -1,6 +1,7 @@
 #include "src/cli/plots.h"
 
 #include "src/cli/choices.h"
+#include "src/cli/pooled.h"
 #include "src/model/nearest.h"
 
 #include <math.h>
@@ -245,16 +246,32 @@ static bool draw_working_set(const PlotRequest *request, uint8_t **bytes, size_t
 /* ---- dtype ladder
  * --------------------------------------------------------------------------------- */
 
+/* What the format costs in accuracy: relative L2 error against FP64 over the FP32 originals, of V3
+ * as the CPU computes it. `*truth` is made for the first format and serves all. */
+static bool dtype_error(Lab *lab, double **truth, double *rel_l2, Err *err) {
+    const BevProblem *problem = &lab->problem.view;
+    Selection selection = {bev_variant_find("cpu_v3"), problem->dtype, problem->align};
+    Pooled pooled = {0};
+    if (!*truth && !(*truth = pooled_truth(&lab->workload, problem->align, err)))
+        return false;
+    bool ok = pooled_run(&pooled, &lab->workload, "", selection, LATENCY_OFF, NULL, err);
+    if (ok)
+        *rel_l2 = format_error(&pooled.problem.view, pooled.codes, *truth).rel_l2;
+    pooled_free(&pooled);
+    return ok;
+}
+
 /* The four parts of one format, and in the heading what they come to. */
-static int dtype_bars(const Lab *lab, const Gpu *gpu, PlotBar *bars, char group[TEXT],
-                      double *longest) {
+static void dtype_bars(const Lab *lab, const Gpu *gpu, double rel_l2, PlotBar bars[PART_COUNT],
+                       char group[TEXT], double *longest) {
     const BevProblem *problem = &lab->problem.view;
     const char *choice = bev_v3_choose(problem, gpu->l2_bytes).variant;
     const Profile *profile = lab_profile(lab, choice);
     Prediction p = predict(profile, gpu, true);
-    snprintf(group, TEXT, "%s: %.1f µs with %s, footprint %.1f MB, %.1f M sectors",
+    snprintf(group, TEXT, "%s: %.1f µs with %s, footprint %.1f MB, %.1f M sectors, error %.1g",
              bev_dtypes[problem->dtype].title, p.latency_us, choice,
-             bev_footprint_total(bev_footprint(problem)) * 1e-6, profile->counts.l2_sectors * 1e-6);
+             bev_footprint_total(bev_footprint(problem)) * 1e-6, profile->counts.l2_sectors * 1e-6,
+             rel_l2);
     for (int part = 0; part < PART_COUNT; part++) {
         bars[part] = (PlotBar){.group = part ? NULL : group, .label = part_names[part]};
         for (int other = 0; other < PLOT_PARTS; other++)
@@ -263,7 +280,6 @@ static int dtype_bars(const Lab *lab, const Gpu *gpu, PlotBar *bars, char group[
                  part == (int)p.binding ? " (binds)" : "");
         *longest = fmax(*longest, p.part_us[part]);
     }
-    return PART_COUNT;
 }
 
 static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
@@ -272,18 +288,20 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
     const Gpu *gpu = &request->gpus->gpus[0];
     WorkloadOptions workload = request->lab->workload.options;
     BevAlign align = request->lab->problem.view.align;
-    double longest = 0;
-    int count = 0;
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+    unsigned rungs = lab_rung("v3_small_l2") | lab_rung("v3_large_l2");
+    double longest = 0, rel_l2 = 0, *truth = NULL;
+    bool ok = true;
+    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         Lab lab;
-        bool ok = lab_open(&lab, request->scene, &workload, (BevDtype)dtype, align,
-                           lab_rung("v3_small_l2") | lab_rung("v3_large_l2"), err);
+        ok = lab_open(&lab, request->scene, &workload, (BevDtype)dtype, align, rungs, err) &&
+             dtype_error(&lab, &truth, &rel_l2, err);
         if (ok)
-            count += dtype_bars(&lab, gpu, &bars[count], groups[dtype], &longest);
+            dtype_bars(&lab, gpu, rel_l2, &bars[dtype * PART_COUNT], groups[dtype], &longest);
         lab_close(&lab);
-        if (!ok)
-            return false;
     }
+    free(truth);
+    if (!ok)
+        return false;
     snprintf(subtitle, sizeof subtitle, "%s, V3 as chosen for %s", request->scene, gpu->title);
     PlotBars spec = {
         .title = "Formats: what each part of the latency costs",
@@ -296,7 +314,7 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
         .part_names = part_names,
         .part_count = PART_COUNT,
         .bars = bars,
-        .bar_count = count,
+        .bar_count = BEV_DTYPE_COUNT * PART_COUNT,
     };
     return plots_bars(request, &spec, bytes, length, err);
 }
