@@ -307,9 +307,11 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
         .title = "Formats: what each part of the latency costs",
         .subtitle = subtitle,
         .note =
-            "Model, L2 warm. The parts overlap: the longest one binds, the launch comes on top. "
-            "Where the chain or the issue of instructions binds, fewer bytes buy nothing; NVFP4 "
-            "pays for its decoding with instructions.",
+            "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
+            "L2 "
+            "against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
+            "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
+            "with instructions.",
         .x = {"µs", false, 0, round_up(longest)},
         .part_names = part_names,
         .part_count = PART_COUNT,
