@@ -97,6 +97,7 @@ static bool measure(const Options *options, Err *err) {
         .timing = options->quick ? timing_quick : timing_default,
         .workload = select_workload(options),
     };
+    plan.timing.single = options->single;
     if (!select_devices(options->device, &plan.where, err))
         return false;
     if (options->kernel && !(plan.only = select_kernel(options->kernel, plan.where, err)))

@@ -97,6 +97,9 @@ static const OptionRow rows[] = {
      "cache states to time (default: both)"},
     {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT), FIELD(quick), CHOICE_NONE, 0, 0,
      "bench: fewer samples, noisier figures; report: compare on canonical only"},
+    {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single), CHOICE_NONE, 0, 0,
+     "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
+     "a launch costs"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded), CHOICE_NONE, 0, 0,
      "show the results recorded on named machines instead of measuring"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), CHOICE_NONE, 0, 0,

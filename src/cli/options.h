@@ -27,7 +27,7 @@ typedef struct {
     int64_t channels;
 
     const char *output, *format, *cache, *timing;
-    bool quick, recorded, half, kernels;
+    bool quick, single, recorded, half, kernels;
 
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
