@@ -22,6 +22,8 @@ refuse 2 'did you mean roofline' plot rofline toy -o "$folder/x.png"
 refuse 2 'no picture is named' plot mrc toy
 refuse 2 'suffix' plot mrc toy -o "$folder/x.gif"
 refuse 2 'no folder is named' report toy
+refuse 2 'more than one format' plot mrc toy -d fp8,fp16 -o "$folder/x.png"
+refuse 2 'more than one align' report toy -a all -o "$folder/x"
 refuse 2 'is not a number from 0.01' regime toy --l2-mb 0
 refuse 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
 

@@ -35,9 +35,11 @@ bool cmd_plot(const Options *options, Err *err) {
     Comparison comparison = {0};
     LabGpus known = {0};
     Lab lab = {0};
+    BevDtype dtype;
+    BevAlign align;
     uint8_t *bytes = NULL;
     size_t length = 0;
-    if (!kind || !check_output(options, err))
+    if (!kind || !check_output(options, err) || !lab_selection(options, &dtype, &align, err))
         return false;
     PlotRequest request = {.scene = scene,
                            .lab = &lab,
@@ -46,7 +48,7 @@ bool cmd_plot(const Options *options, Err *err) {
                            .options = options,
                            .svg = has_suffix(options->output, ".svg")};
     bool ok = lab_gpus(options, default_gpus(kind->name), &known, err) &&
-              lab_open(&lab, scene, &workload, lab_dtype(options), lab_align(options),
+              lab_open(&lab, scene, &workload, dtype, align,
                        kind->needs_profiles ? LAB_ALL_RUNGS : 0, err) &&
               (!kind->needs_comparison || comparison_make(&known, false, &comparison, err)) &&
               kind->draw(&request, &bytes, &length, err) &&

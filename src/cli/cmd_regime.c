@@ -5,7 +5,7 @@
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
 
-enum { MAX_LABS = BEV_DTYPE_COUNT };
+enum { MAX_LABS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 
 typedef struct {
     const Options *options;
@@ -17,12 +17,14 @@ typedef struct {
 
 static bool open_labs(Regime *regime, Err *err) {
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        if (dtypes >> dtype & 1 &&
-            !lab_open(&regime->labs[regime->lab_count++], regime->scene, &workload, (BevDtype)dtype,
-                      lab_align(regime->options), LAB_ALL_RUNGS, err))
-            return false;
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+            if (aligns >> align & 1 && dtypes >> dtype & 1 &&
+                !lab_open(&regime->labs[regime->lab_count++], regime->scene, &workload,
+                          (BevDtype)dtype, (BevAlign)align, LAB_ALL_RUNGS, err))
+                return false;
     return true;
 }
 

@@ -335,15 +335,18 @@ static bool write_page(Page *page, Err *err) {
 
 bool cmd_report(const Options *options, Err *err) {
     static Page page;
+    BevDtype dtype;
+    BevAlign align;
     WorkloadOptions workload = select_workload(options);
     unsigned demo = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
                     1u << (gpu_find("h200") - gpus);
     if (!options->output)
         return err_set(err, ERR_USAGE, "report", "add -o FOLDER", "no folder is named");
+    if (!lab_selection(options, &dtype, &align, err))
+        return false;
     page = (Page){.options = options, .scene = options->arguments[0]};
     bool ok = lab_gpus(options, demo, &page.gpus, err) &&
-              lab_open(&page.lab, page.scene, &workload, lab_dtype(options), lab_align(options),
-                       LAB_ALL_RUNGS, err) &&
+              lab_open(&page.lab, page.scene, &workload, dtype, align, LAB_ALL_RUNGS, err) &&
               make_folder(options->output, err) &&
               comparison_make(&page.gpus, options->quick, &page.comparison, err) &&
               write_page(&page, err);

@@ -120,12 +120,16 @@ double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const ch
     return row ? row->latency_us : NAN;
 }
 
-BevDtype lab_dtype(const Options *options) {
-    unsigned mask = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    return (BevDtype)__builtin_ctz(mask);
-}
-
-BevAlign lab_align(const Options *options) {
-    unsigned mask = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
-    return (BevAlign)__builtin_ctz(mask);
+bool lab_selection(const Options *options, BevDtype *dtype, BevAlign *align, Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    *dtype = (BevDtype)__builtin_ctz(dtypes);
+    *align = (BevAlign)__builtin_ctz(aligns);
+    if (dtypes & (dtypes - 1))
+        return err_set(err, ERR_USAGE, "--dtype", "draw one chart for each",
+                       "'%s' is more than one format", options->dtype);
+    if (aligns & (aligns - 1))
+        return err_set(err, ERR_USAGE, "--align", "draw one chart for each",
+                       "'%s' is more than one align", options->align);
+    return true;
 }

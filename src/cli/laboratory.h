@@ -57,8 +57,8 @@ double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const
 /* What was published for that GPU, or NaN. */
 double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *rung);
 
-/* One dtype and align of the options, with the defaults FP16 and what the scene has. */
-BevDtype lab_dtype(const Options *options);
-BevAlign lab_align(const Options *options);
+/* The one dtype and align of a chart or a page, FP16 and nearest by default. False: the options
+ * name more than one. */
+bool lab_selection(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
 #endif

@@ -52,7 +52,7 @@ static const ReportColumn columns[COUNT] = {
     [SCENE] = {"scene", NULL, 0},
     [KERNEL] = {"variant", "kernel", 0},
     [DTYPE] = {"dtype", "dtype", 0},
-    [ALIGN] = {"align", NULL, 0},
+    [ALIGN] = {"align", "align", 0},
     [CHANNELS] = {"channels", NULL, 0},
     [POINTS] = {"points", NULL, 0},
     [INTERVALS] = {"intervals", NULL, 0},
@@ -96,6 +96,7 @@ static const ReportColumn columns[COUNT] = {
 /* What the two tables for people show. */
 static const int prediction_columns[] = {KERNEL,
                                          DTYPE,
+                                         ALIGN,
                                          GPU,
                                          L2_MB,
                                          REGIME,
