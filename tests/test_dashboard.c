@@ -303,6 +303,39 @@ static void test_sparse_bev(void) {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
+/* While comparing, the side that did not change is not decoded again. */
+static void test_kept_baseline(void) {
+    enum { CELLS = 4, CHANNELS = 2 };
+    float pooled[CELLS * CHANNELS] = {1, 2, 3, 4, 5, 6, 7, 8};
+    float baseline[CELLS * CHANNELS] = {8, 7, 6, 5, 4, 3, 2, 1};
+    LiveFrame frame = {.nx = 2,
+                       .ny = 2,
+                       .channels = CHANNELS,
+                       .pooled = pooled,
+                       .baseline = baseline,
+                       .baseline_content = 1};
+    BevPicture first, kept, fresh, other;
+    Err err;
+    begin(80, 24);
+    use("view norm");
+    state.compare = COMPARE_WIPE;
+    bool ok = bev_picture_render(&first, NULL, &state, &frame, &err);
+    baseline[0] = 100; /* not told: the old field shows that it was kept */
+    ok = ok && bev_picture_render(&kept, &first, &state, &frame, &err);
+    tap_ok(ok && kept.ready && kept.other.value[0] == first.other.value[0] &&
+               kept.other.occupied == CELLS,
+           "a baseline that stayed the same is kept");
+    frame.baseline_content = 2;
+    ok = ok && bev_picture_render(&fresh, &kept, &state, &frame, &err);
+    tap_ok(ok && fresh.other.value[0] > 99, "another one is decoded");
+    use("view channel");
+    ok = ok && bev_picture_render(&other, &fresh, &state, &frame, &err);
+    tap_ok(ok && other.other.value[0] == 100, "and so is another view of it");
+    BevPicture *all[] = {&first, &kept, &fresh, &other};
+    for (int i = 0; ok && i < 4; i++)
+        bev_picture_free(all[i]);
+}
+
 static void test_cells(void) {
     begin(10, 2);
     cells_clear(&cells);
@@ -365,6 +398,7 @@ int main(void) {
     test_contrast();
     test_image();
     test_sparse_bev();
+    test_kept_baseline();
     bev_picture_free(&picture);
     cells_free(&cells);
     return tap_done();

@@ -109,6 +109,11 @@ static void test_run(const HostProblem *problem) {
     }
     session_close(session);
     session_close(NULL);
+    memset(again, 0xff, count);
+    bool once = session_open_once(&session, bev_variant_find("cpu_v3"), &problem->view, &err) &&
+                session_run(session, &err) && session_read(session, again, &err);
+    tap_ok(opened && once && !memcmp(codes, again, count), "a session for one picture, the same");
+    session_close(session);
     free(codes);
     free(again);
 }

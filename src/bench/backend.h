@@ -9,9 +9,10 @@ extern "C" {
 #endif
 
 /* The meaning of each function is that of its namesake in session.h; `state` is the backend's own.
- * `open` need not ask bev_unsupported, and reports the prepare step's time. */
+ * `open` need not ask bev_unsupported, and reports the prepare step's time; `once` as in
+ * session_open_once. */
 typedef struct {
-    bool (*open)(void **state, const BevVariant *variant, const BevProblem *host,
+    bool (*open)(void **state, const BevVariant *variant, const BevProblem *host, bool once,
                  double *prepare_us, Err *err);
     void (*close)(void *state);
     bool (*poison)(void *state, Err *err);

@@ -204,41 +204,41 @@ void session_end(void *state) {
 
 constexpr int PREPARE_REPEATS = 3;
 
-bool prepare(State *s, double *prepare_us, Err *err) {
+bool prepare(State *s, int repeats, double *prepare_us, Err *err) {
     Range range("prepare");
     *prepare_us = 0;
     if (!s->variant->prepare)
         return true;
     double times[PREPARE_REPEATS];
-    for (double &time : times) {
+    for (int i = 0; i < repeats; i++) {
         s->variant->release(s->plan);
         s->plan = NULL;
         double start = now_us();
         if (!s->variant->prepare(&s->problem, &s->plan, err))
             return device_failed(err);
         TRY(cudaDeviceSynchronize());
-        time = now_us() - start;
+        times[i] = now_us() - start;
     }
-    *prepare_us = timing_median(times, PREPARE_REPEATS);
+    *prepare_us = timing_median(times, repeats);
     return true;
 }
 
-bool begin(State *s, double *prepare_us, Err *err) {
+bool begin(State *s, int prepare_repeats, double *prepare_us, Err *err) {
     if (!device_usable(err))
         return false;
     plan_arena(s);
     if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->variant->name, err))
         return device_failed(err);
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    return fill_arena(s, err) && prepare(s, prepare_us, err);
+    return fill_arena(s, err) && prepare(s, prepare_repeats, prepare_us, err);
 }
 
-bool session_begin(void **state, const BevVariant *variant, const BevProblem *host,
+bool session_begin(void **state, const BevVariant *variant, const BevProblem *host, bool once,
                    double *prepare_us, Err *err) {
     State *s = new State();
     s->variant = variant;
     s->host = host;
-    if (!begin(s, prepare_us, err)) {
+    if (!begin(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
         session_end(s);
         return false;
     }
@@ -629,7 +629,7 @@ bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKer
     void *state;
     double prepare_us;
     *count = 0;
-    if (!session_begin(&state, variant, host, &prepare_us, err))
+    if (!session_begin(&state, variant, host, true, &prepare_us, err))
         return false;
     cudaGraph_t graph = NULL;
     bool ok = capture((State *)state, launch, 1, &graph, err) &&
@@ -647,7 +647,7 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
     none.name = "clear";
     void *state;
     double prepare_us;
-    if (!session_begin(&state, &none, host, &prepare_us, err))
+    if (!session_begin(&state, &none, host, true, &prepare_us, err))
         return false;
     bool ok = time_enqueued((State *)state, enqueue_clear, CACHE_WARM, options, timing, err);
     session_end(state);

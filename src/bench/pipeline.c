@@ -26,7 +26,7 @@ struct Pipeline {
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each: going back to one is free */
     bool forget_scene;
-    uint64_t content; /* of the parts */
+    uint64_t content, baseline_content, seen_content; /* of the parts */
 };
 
 static double now_us(void) {
@@ -332,7 +332,7 @@ static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice 
         return false;
     double encoded = now_us();
     runner->choice = *choice;
-    bool ok = session_open(&runner->session, choice->variant, &runner->problem.view, err);
+    bool ok = session_open_once(&runner->session, choice->variant, &runner->problem.view, err);
     times->us[STAGE_UPLOAD] += now_us() - encoded;
     return ok;
 }
@@ -588,6 +588,13 @@ static bool same_parts(const FrameParts *a, const FrameParts *b) {
            a->truth == b->truth;
 }
 
+static void count_changes(Pipeline *pipeline, const FrameParts *next) {
+    const FrameParts *last = &pipeline->parts;
+    pipeline->content += !same_parts(last, next);
+    pipeline->baseline_content += last->baseline != next->baseline;
+    pipeline->seen_content += last->features != next->features || last->views != next->views;
+}
+
 static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
     const SeenFeatures *features = parts->features;
     const Scene *scene = &parts->scene->scene;
@@ -625,8 +632,7 @@ bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, L
         frame_parts_drop(&next);
         return false;
     }
-    if (!same_parts(&pipeline->parts, &next))
-        pipeline->content++;
+    count_changes(pipeline, &next);
     frame_parts_drop(&pipeline->parts);
     pipeline->parts = next;
     live->serial = state->job.serial;
@@ -637,5 +643,7 @@ bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, L
     fill_stages(&times, live);
     fill_frame(&next, &live->frame);
     live->frame.content = pipeline->content;
+    live->frame.baseline_content = pipeline->baseline_content;
+    live->frame.seen_content = pipeline->seen_content;
     return probe_cell(&next, state->job.probe_cell, &live->probe, err);
 }

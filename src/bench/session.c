@@ -26,9 +26,11 @@ struct Session {
     const SessionBackend *backend;
     void *state;
     double prepare_us;
+    bool once;
 };
 
-bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err) {
+static bool begin(Session **session, const BevVariant *variant, const BevProblem *host, bool once,
+                  Err *err) {
     *session = NULL;
     const SessionBackend *backend = backends[variant->where];
     if (!backend)
@@ -41,12 +43,22 @@ bool session_open(Session **session, const BevVariant *variant, const BevProblem
     if (!s)
         return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
     s->backend = backend;
-    if (!backend->open(&s->state, variant, host, &s->prepare_us, err)) {
+    s->once = once;
+    if (!backend->open(&s->state, variant, host, once, &s->prepare_us, err)) {
         free(s);
         return false;
     }
     *session = s;
     return true;
+}
+
+bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err) {
+    return begin(session, variant, host, false, err);
+}
+
+bool session_open_once(Session **session, const BevVariant *variant, const BevProblem *host,
+                       Err *err) {
+    return begin(session, variant, host, true, err);
 }
 
 void session_close(Session *session) {
@@ -56,6 +68,7 @@ void session_close(Session *session) {
 }
 
 double session_prepare_us(const Session *session) {
+    assert(!session->once);
     return session->prepare_us;
 }
 
@@ -72,6 +85,7 @@ bool session_read(Session *session, void *codes, Err *err) {
 }
 
 bool session_inputs_untouched(Session *session, Err *err) {
+    assert(!session->once);
     return session->backend->inputs_untouched(session->state, err);
 }
 

@@ -15,6 +15,12 @@ typedef struct Session Session;
  * ERR_DEVICE when the device is not there, ERR_FAILED with the reason of bev_unsupported. The host
  * problem must outlive the session. */
 bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err);
+
+/* The same for one picture: prepares once, and keeps nothing to compare inputs with. Neither its
+ * prepare time nor session_inputs_untouched is to be asked for. */
+bool session_open_once(Session **session, const BevVariant *variant, const BevProblem *host,
+                       Err *err);
+
 void session_close(Session *session); /* accepts NULL */
 
 /* Median over a few repetitions of the prepare step, microseconds; 0 where there is none. */
@@ -44,10 +50,10 @@ extern const TimingOptions timing_default, timing_quick;
 
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
-    double noise;   /* interquartile range / median */
-    bool settled;   /* false: the two halves of the samples differ by more than 5 % (GPU) / 15 % */
+    double noise; /* interquartile range / median */
+    bool settled; /* false: the two halves of the samples differ by more than 5 % (GPU) / 15 % */
     int samples;
-    int inner;      /* launches per sample, each sample divided by it */
+    int inner; /* launches per sample, each sample divided by it */
 } Timing;
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;

@@ -88,12 +88,12 @@ static void cpu_close(void *state) {
     free(s);
 }
 
-static bool cpu_prepare(State *s, double *prepare_us, Err *err) {
+static bool cpu_prepare(State *s, int repeats, double *prepare_us, Err *err) {
     *prepare_us = 0;
     if (!s->variant->prepare)
         return true;
     double times[PREPARE_REPEATS];
-    for (int i = 0; i < PREPARE_REPEATS; i++) {
+    for (int i = 0; i < repeats; i++) {
         s->variant->release(s->plan);
         s->plan = NULL;
         double start = now_us();
@@ -101,19 +101,20 @@ static bool cpu_prepare(State *s, double *prepare_us, Err *err) {
             return false;
         times[i] = now_us() - start;
     }
-    *prepare_us = timing_median(times, PREPARE_REPEATS);
+    *prepare_us = timing_median(times, repeats);
     return true;
 }
 
-static bool cpu_open(void **state, const BevVariant *variant, const BevProblem *host,
+static bool cpu_open(void **state, const BevVariant *variant, const BevProblem *host, bool once,
                      double *prepare_us, Err *err) {
     State *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
     s->variant = variant;
     s->problem = host;
-    s->inputs = inputs_fingerprint(host);
-    if (!cpu_prepare(s, prepare_us, err)) {
+    if (!once)
+        s->inputs = inputs_fingerprint(host);
+    if (!cpu_prepare(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
         cpu_close(s);
         return false;
     }

@@ -113,7 +113,8 @@ typedef struct {
 
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
-    uint64_t content; /* another number whenever anything below has changed */
+    uint64_t content; /* another number whenever anything below has changed; of which */
+    uint64_t baseline_content, seen_content; /* the baseline; what the cameras see */
     int64_t nx, ny, channels;
     const float *pooled;   /* (cell, c), selection */
     const float *baseline; /* (cell, c), while comparing */

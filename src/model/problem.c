@@ -72,14 +72,16 @@ static double reach(BevDtype dtype) {
 static int64_t count_saturated(const BevTensor *tensor, const float *values) {
     int64_t saturated = 0, blocks = (tensor->row_len + BEV_BLOCK - 1) / BEV_BLOCK;
     double limit = reach(tensor->dtype) * tensor->scale;
-    for (int64_t row = 0; row < tensor->rows; row++)
-        for (int64_t c = 0; c < tensor->row_len; c++) {
-            double magnitude = fabs((double)values[row * tensor->row_len + c]);
-            double unit = 1;
-            if (tensor->block_scales)
-                unit = bev_e4m3_decode(tensor->block_scales[row * blocks + c / BEV_BLOCK]);
-            saturated += magnitude > limit * unit && magnitude <= FLT_MAX;
+    int64_t values_count = tensor->rows * tensor->row_len;
+#pragma omp parallel for schedule(static) reduction(+ : saturated)
+    for (int64_t i = 0; i < values_count; i++) {
+        double magnitude = fabs((double)values[i]), unit = 1;
+        if (tensor->block_scales) {
+            int64_t row = i / tensor->row_len, block = i % tensor->row_len / BEV_BLOCK;
+            unit = bev_e4m3_decode(tensor->block_scales[row * blocks + block]);
         }
+        saturated += magnitude > limit * unit && magnitude <= FLT_MAX;
+    }
     return saturated;
 }
 

@@ -52,20 +52,38 @@ static const char *missing(const BevContent *content, const State *state, const 
     return view_missing((ViewKind)state->view, content);
 }
 
-static bool decode_all(BevPicture *next, const State *state, const LiveFrame *frame, Err *err) {
+/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts. */
+static bool same_other(const BevPicture *next, const BevPicture *last) {
+    return last && last->other.nx && last->view == next->view &&
+           last->other_content == next->other_content &&
+           last->other_channel == next->other_channel &&
+           !(views[next->view].needs & (NEEDS_MAP | NEEDS_TRUTH));
+}
+
+static bool decode_other(BevPicture *next, const BevPicture *last, const BevContent *baseline,
+                         const LiveFrame *frame, Err *err) {
+    next->other_content = frame->baseline_content;
+    next->other_channel = baseline->channel;
+    return same_other(next, last) ? cell_field_copy(&last->other, &next->other, err)
+                                  : decode_view(next->view, baseline, &next->other, err);
+}
+
+static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
+                       const LiveFrame *frame, Err *err) {
     BevContent content = content_of(state, frame, frame->pooled);
     BevContent baseline = content_of(state, frame, frame->baseline);
     if (state->compare == COMPARE_DIFFERENCE)
         return decode_difference(next->view, &content, &baseline, &next->field, err);
     if (!decode_view(next->view, &content, &next->field, err))
         return false;
-    return state->compare != COMPARE_WIPE || decode_view(next->view, &baseline, &next->other, err);
+    return state->compare != COMPARE_WIPE || decode_other(next, last, &baseline, frame, err);
 }
 
 static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
     const CellField *fields[] = {&next->field, &next->other};
     int count = next->other.nx ? 2 : 1;
-    bool same = last->ready && last->view == next->view && last->difference == next->difference;
+    bool same =
+        last && last->ready && last->view == next->view && last->difference == next->difference;
     next->locked = state->range_locked && same && last->colormap;
     if (next->locked) {
         next->range = range_locked(fields, count, last->range.lo, last->range.hi);
@@ -103,7 +121,7 @@ static bool paint(BevPicture *next, Err *err) {
 
 static bool render(BevPicture *next, const BevPicture *last, const State *state,
                    const LiveFrame *frame, Err *err) {
-    if (!decode_all(next, state, frame, err))
+    if (!decode_all(next, last, state, frame, err))
         return false;
     next->colormap = choose_map(next, state);
     if (next->colormap && !choose_range(next, last, state, err))
@@ -111,19 +129,19 @@ static bool render(BevPicture *next, const BevPicture *last, const State *state,
     return paint(next, err);
 }
 
-bool bev_picture_render(BevPicture *picture, const State *state, const LiveFrame *frame, Err *err) {
+bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
+                        const LiveFrame *frame, Err *err) {
     BevPicture next = {.view = (ViewKind)state->view,
                        .difference = state->compare == COMPARE_DIFFERENCE};
     BevContent content = content_of(state, frame, frame->pooled);
     const char *reason = missing(&content, state, frame);
     if (reason)
         snprintf(next.reason, sizeof next.reason, "%s", reason);
-    else if (!render(&next, picture, state, frame, err)) {
+    else if (!render(&next, previous, state, frame, err)) {
         bev_picture_free(&next);
         return false;
     } else
         next.ready = true;
-    bev_picture_free(picture);
     *picture = next;
     return true;
 }

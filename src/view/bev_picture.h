@@ -20,11 +20,15 @@ typedef struct {
     ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
     bool locked;              /* `range` was kept from an earlier picture */
+    uint64_t other_content;   /* the frame's baseline that `other` was decoded from, */
+    int64_t other_channel;    /* and its channel */
 } BevPicture;
 
-/* Renders anew; keeps the old range where the state locks it. False only without memory: what
- * cannot be shown leaves ready = false and a reason. */
-bool bev_picture_render(BevPicture *picture, const State *state, const LiveFrame *frame, Err *err);
+/* Renders anew. `previous` (may be NULL) gives the range where the state locks it, and a baseline
+ * that is still the same. False only without memory: what cannot be shown leaves ready = false and
+ * a reason. */
+bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
+                        const LiveFrame *frame, Err *err);
 void bev_picture_free(BevPicture *picture);
 
 /* The colour of a pixel; left of the wipe (0..1) it is the baseline's. */

@@ -26,6 +26,20 @@ static bool field_init(CellField *field, ViewKind view, const BevContent *conten
     return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu cells", cells);
 }
 
+bool cell_field_copy(const CellField *field, CellField *copy, Err *err) {
+    const BevContent shape = {.nx = field->nx, .ny = field->ny};
+    CellField own;
+    if (!field_init(&own, field->view, &shape, err))
+        return false;
+    size_t cells = cells_of(&shape);
+    *copy = *field;
+    copy->state = memcpy(own.state, field->state, cells * sizeof *own.state);
+    copy->value = memcpy(own.value, field->value, cells * sizeof *own.value);
+    copy->color =
+        field->color ? memcpy(own.color, field->color, cells * sizeof *own.color) : own.color;
+    return true;
+}
+
 void cell_field_free(CellField *field) {
     if (!field)
         return;

@@ -90,6 +90,7 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
 /* How strongly a cell with this share (0..1) of the full depth mass shows its colour. */
 double decode_strength(double share);
 
+bool cell_field_copy(const CellField *field, CellField *copy, Err *err);
 void cell_field_free(CellField *field);
 
 #endif

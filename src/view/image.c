@@ -19,6 +19,13 @@ bool image_init(Image *image, int64_t w, int64_t h, Err *err) {
     return true;
 }
 
+bool image_copy(const Image *source, Image *copy, Err *err) {
+    if (!image_init(copy, source->w, source->h, err))
+        return false;
+    memcpy(copy->rgba, source->rgba, 4 * (size_t)source->w * (size_t)source->h);
+    return true;
+}
+
 void image_free(Image *image) {
     if (!image)
         return;

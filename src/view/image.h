@@ -23,6 +23,8 @@ void image_free(Image *image);
 void image_set(Image *image, int x, int y, Rgb color);
 Rgb image_get(const Image *image, int x, int y);
 
+bool image_copy(const Image *source, Image *copy, Err *err);
+
 /* Nearest-neighbour copy of `source` at w x h: exact squares where the factor is whole. */
 bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);
 

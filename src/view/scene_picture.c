@@ -5,17 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What bev_picture_render needs to know of the picture before: its range, if that is locked. */
-static BevPicture range_of(const ScenePicture *previous) {
-    BevPicture stub = {.ready = false};
-    if (previous) {
-        stub = previous->bev;
-        stub.image = stub.baseline = (Image){.w = 0};
-        stub.field = stub.other = (CellField){.nx = 0};
-    }
-    return stub;
-}
-
 /* ---- strip
  * ------------------------------------------------------------------------------------------ */
 
@@ -100,9 +89,22 @@ static bool value_strip(const LiveFrame *frame, ScenePicture *picture, Err *err)
     return ok;
 }
 
-static bool decode_strip(const LiveFrame *frame, ScenePicture *picture, Err *err) {
+static bool copy_strip(const ScenePicture *previous, ScenePicture *picture, Err *err) {
+    picture->camera_count = previous->camera_count;
+    picture->camera_range = previous->camera_range;
+    for (int i = 0; i < picture->camera_count; i++)
+        if (!image_copy(&previous->cameras[i], &picture->cameras[i], err))
+            return false;
+    return true;
+}
+
+static bool decode_strip(const LiveFrame *frame, const ScenePicture *previous,
+                         ScenePicture *picture, Err *err) {
     if (!frame->rig)
         return true;
+    if (previous && previous->camera_count && previous->strip == picture->strip &&
+        previous->strip_content == picture->strip_content)
+        return copy_strip(previous, picture, err);
     picture->camera_count = frame->rig->camera_count;
     if (picture->strip != STRIP_IMAGE)
         return value_strip(frame, picture, err);
@@ -130,15 +132,16 @@ bool scene_picture(const State *state, const LiveData *live, const ScenePicture 
                          .channel = state->channel,
                          .lock = state->range_locked,
                          .compare = state->compare,
-                         .strip = state->strip};
+                         .strip = state->strip,
+                         .strip_content = frame->seen_content};
     if (want.strip == STRIP_IMAGE && !frame->cameras)
         want.strip = STRIP_NORM; /* tensors came without images */
     *same = is_same(previous, &want);
     if (*same)
         return true;
     *picture = want;
-    picture->bev = range_of(previous);
-    if (bev_picture_render(&picture->bev, state, frame, err) && decode_strip(frame, picture, err))
+    if (bev_picture_render(&picture->bev, previous ? &previous->bev : NULL, state, frame, err) &&
+        decode_strip(frame, previous, picture, err))
         return true;
     scene_picture_free(picture);
     return false;

@@ -12,6 +12,7 @@ typedef struct {
     bool lock; /* the state asks for the range that was there before */
     Compare compare;
     Strip strip;
+    uint64_t strip_content; /* of the frame: what its cameras see */
     BevPicture bev;
     int camera_count;
     Image cameras[RIG_MAX_CAMERAS]; /* the strip */
