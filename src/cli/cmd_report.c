@@ -209,7 +209,7 @@ static void put_errors(const Page *page) {
         fputs("Recorded: nothing to compare with.</p>\n", page->out);
         return;
     }
-    fprintf(page->out, "Recorded: %d of %d are off by more than 30 %%", off, of);
+    fprintf(page->out, "Recorded: %d of %d are off by more than 1.3 times", off, of);
     int right = comparison_order(comparison, &of);
     fprintf(page->out,
             "; the order of two kernels on one configuration is right in %d of %d "
