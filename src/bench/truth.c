@@ -1,5 +1,6 @@
 #include "src/bench/truth.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
@@ -31,4 +32,17 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
         if (map->ranks_bev[map->interval_starts[i]] == cell)
             return i;
     return -1;
+}
+
+double *truth_of(Workload *workload, BevAlign align, Err *err) {
+    const BevShape *shape = &workload->scene.shape;
+    const BevMap *map = workload_map(workload, align, err);
+    if (!map)
+        return NULL;
+    double *truth = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *truth);
+    if (truth)
+        truth_pool(shape, map, &workload->features, truth);
+    else
+        err_set(err, ERR_FAILED, "FP64 truth", "choose a smaller scene", "out of memory");
+    return truth;
 }

@@ -2,11 +2,14 @@
 #ifndef BEV_TRUTH_H
 #define BEV_TRUTH_H
 
-#include "src/model/features.h"
+#include "src/model/workload.h"
 
 /* Fills out (nx * ny, channels). Interval-owned and threaded, yet the same bits as bev_reference
  * over the same values: a cell's points are added in the same order, cells do not meet. */
 void truth_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
+
+/* The same of a workload, malloc'd; NULL with an error. */
+double *truth_of(Workload *workload, BevAlign align, Err *err);
 
 /* One cell of it. */
 void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,

@@ -1,6 +1,7 @@
 #include "src/bench/verify.h"
 
 #include "kernels/codec.h"
+#include "src/bench/truth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,23 +137,8 @@ static bool verify_problem(Verify *verify, Judge *judge, Err *err) {
     return true;
 }
 
-/* FP64 pooling of the original FP32 inputs, which the FP32 problem stores unchanged. */
-static double *original_truth(Workload *workload, BevAlign align, Err *err) {
-    HostProblem problem = {0};
-    double *truth = NULL;
-    if (workload_problem(workload, BEV_FP32, align, &problem, err)) {
-        truth = malloc(elements(&problem.view) * sizeof *truth);
-        if (truth)
-            bev_reference(&problem.view, truth, NULL);
-        else
-            err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
-    }
-    problem_free(&problem);
-    return truth;
-}
-
 static bool verify_align(Verify *verify, Workload *workload, BevAlign align, Err *err) {
-    double *truth = original_truth(workload, align, err);
+    double *truth = truth_of(workload, align, err);
     bool ok = truth != NULL;
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         if (!(verify->plan->dtypes & 1u << dtype))

@@ -1,4 +1,5 @@
 #include "src/bench/machine.h"
+#include "src/bench/truth.h"
 #include "src/cli/choices.h"
 #include "src/cli/options.h"
 #include "src/cli/pooled.h"
@@ -126,7 +127,7 @@ static bool pool(Snapshot *snapshot, Selection selection, Err *err) {
                     &snapshot->recorded, err))
         return false;
     if (views[spec->view].needs & NEEDS_TRUTH &&
-        !(snapshot->truth[i] = pooled_truth(&snapshot->workload, selection.align, err)))
+        !(snapshot->truth[i] = truth_of(&snapshot->workload, selection.align, err)))
         return false;
     const Machine *machine = &snapshot->machine;
     if (selection.variant->where == BEV_CPU)
@@ -292,7 +293,7 @@ static bool table_strings(Snapshot *snapshot, const char *note, Err *err) {
 static bool fill_table(Snapshot *snapshot, Err *err) {
     enum { ROWS_MAX = 32 };
     TableRow rows[ROWS_MAX];
-    double *truth = pooled_truth(&snapshot->workload, snapshot->pooled[0].selection.align, err);
+    double *truth = truth_of(&snapshot->workload, snapshot->pooled[0].selection.align, err);
     int count = truth ? judge_all(snapshot, truth, rows, ROWS_MAX, err) : -1;
     free(truth);
     if (count < 0)

@@ -1,3 +1,4 @@
+#include "src/bench/truth.h"
 #include "src/cli/plots.h"
 
 #include "src/cli/choices.h"
@@ -126,8 +127,7 @@ static bool draw_mrc(const PlotRequest *request, uint8_t **bytes, size_t *length
     return plots_lines(request, &spec, bytes, length, err);
 }
 
-/* ---- roofline
- * ------------------------------------------------------------------------------------- */
+/* ---- roofline ------------------------------------------------------------------------------- */
 
 static void roof(double x[2 + 1], double y[2 + 1], const PlotAxis *axis, double gbps,
                  double gflops) {
@@ -186,8 +186,7 @@ static bool draw_roofline(const PlotRequest *request, uint8_t **bytes, size_t *l
     return plots_lines(request, &spec, bytes, length, err);
 }
 
-/* ---- working set
- * ---------------------------------------------------------------------------------- */
+/* ---- working set ---------------------------------------------------------------------------- */
 
 enum { ARRAYS = 4 };
 
@@ -243,8 +242,7 @@ static bool draw_working_set(const PlotRequest *request, uint8_t **bytes, size_t
     return plots_bars(request, &spec, bytes, length, err);
 }
 
-/* ---- dtype ladder
- * --------------------------------------------------------------------------------- */
+/* ---- dtype ladder --------------------------------------------------------------------------- */
 
 /* What the format costs in accuracy: relative L2 error against FP64 over the FP32 originals, of V3
  * as the CPU computes it. `*truth` is made for the first format and serves all. */
@@ -252,7 +250,7 @@ static bool dtype_error(Lab *lab, double **truth, double *rel_l2, Err *err) {
     const BevProblem *problem = &lab->problem.view;
     Selection selection = {bev_variant_find("cpu_v3"), problem->dtype, problem->align};
     Pooled pooled = {0};
-    if (!*truth && !(*truth = pooled_truth(&lab->workload, problem->align, err)))
+    if (!*truth && !(*truth = truth_of(&lab->workload, problem->align, err)))
         return false;
     bool ok = pooled_run(&pooled, &lab->workload, "", selection, LATENCY_OFF, NULL, err);
     if (ok)
@@ -321,8 +319,7 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
     return plots_bars(request, &spec, bytes, length, err);
 }
 
-/* ---- published tables
- * ----------------------------------------------------------------------------- */
+/* ---- published tables ----------------------------------------------------------------------- */
 
 enum { PUBLISHED, RECORDED, MODELLED, CALIBRATED, COMPARED_PARTS };
 static const char *const compared_parts[COMPARED_PARTS] = {"published", "recorded", "model",
@@ -384,8 +381,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
     return plots_bars(request, &spec, bytes, length, err);
 }
 
-/* ---- kinds
- * ---------------------------------------------------------------------------------------- */
+/* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
     {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, draw_mrc},

@@ -58,18 +58,3 @@ void pooled_free(Pooled *pooled) {
     free(pooled->values);
     *pooled = (Pooled){0};
 }
-
-double *pooled_truth(Workload *workload, BevAlign align, Err *err) {
-    HostProblem problem = {0};
-    double *truth = NULL;
-    if (workload_problem(workload, BEV_FP32, align, &problem, err)) {
-        const BevTensor *out = &problem.view.out;
-        truth = malloc((size_t)(out->rows * out->row_len) * sizeof *truth);
-        if (truth)
-            bev_reference(&problem.view, truth, NULL);
-        else
-            err_set(err, ERR_FAILED, "FP64 truth", "choose a smaller scene", "out of memory");
-    }
-    problem_free(&problem);
-    return truth;
-}

@@ -23,7 +23,4 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, Selection
                 LatencyWanted latency, const RecordedSet *recorded, Err *err);
 void pooled_free(Pooled *pooled);
 
-/* FP64 pooling of the original FP32 inputs, malloc'd; NULL with an error. */
-double *pooled_truth(Workload *workload, BevAlign align, Err *err);
-
 #endif
