@@ -1,6 +1,6 @@
-#include "src/bench/truth.h"
 #include "src/cli/plots.h"
 
+#include "src/bench/truth.h"
 #include "src/cli/choices.h"
 #include "src/cli/pooled.h"
 #include "src/model/nearest.h"
