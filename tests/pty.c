@@ -32,8 +32,10 @@ static void run_program(int slave, char *const argv[], char *const environment[]
         dup2(slave, fd);
     for (int fd = 3; fd < 256; fd++)
         close(fd);
-    signal(SIGTTOU, SIG_DFL);
-    signal(SIGHUP, SIG_DFL);
+    /* nohup and background shells ignore some, which an exec would hand down. */
+    const int signals[] = {SIGTTOU, SIGTTIN, SIGTSTP, SIGHUP, SIGINT, SIGQUIT, SIGPIPE};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
     execv(argv[0], argv);
     _exit(127);
 }

@@ -287,8 +287,10 @@ static int count_damage(int signal_number, bool afresh, int rounds, int *leftove
     for (int i = 0; i < rounds; i++) {
         fflush(stdout);
         pid_t child = fork();
-        if (child == 0)
+        if (child == 0) {
+            signal(signal_number, SIG_DFL); /* nohup and background shells ignore some */
             write_forever(path, afresh);
+        }
         nanosleep(&(struct timespec){0, 300000 + 137000L * i}, NULL);
         kill(child, signal_number);
         int status;
