@@ -60,8 +60,7 @@ double predict_fp32_gflops(const Gpu *gpu) {
     return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3 : gpu->sms * 256 * USUAL_GHZ;
 }
 
-/* ---- profile
- * -------------------------------------------------------------------------------------- */
+/* ---- profile -------------------------------------------------------------------------------- */
 
 bool profile_make(const StreamRung *rung, const BevProblem *problem, Profile *profile, Err *err) {
     *profile = (Profile){.rung = rung, .dtype = problem->dtype, .tile = stream_tile(rung, problem)};
@@ -89,8 +88,7 @@ void profile_free(Profile *profile) {
     *profile = (Profile){0};
 }
 
-/* ---- parts
- * ---------------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
     double warps_instructions = profile->counts.steps * instructions_a_step;

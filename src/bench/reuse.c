@@ -94,8 +94,7 @@ Reuse *reuse_begin(uint32_t sectors, Err *err) {
     return reuse;
 }
 
-/* ---- the time line
- * -------------------------------------------------------------------------------- */
+/* ---- the time line -------------------------------------------------------------------------- */
 
 static void change_mark(Reuse *reuse, uint32_t place, uint32_t change) {
     reuse->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
@@ -162,9 +161,7 @@ static uint32_t touch(Reuse *reuse, uint32_t sector) {
     return distance;
 }
 
-/* ---- counting
- * ------------------------------------------------------------------------------------
- */
+/* ---- counting ------------------------------------------------------------------------------- */
 
 static uint32_t larger(uint32_t a, uint32_t b) {
     return a > b ? a : b;

@@ -63,8 +63,7 @@ typedef struct {
     int32_t *owner_of; /* [cells] interval, or -1; OWN_CELL only */
 } Walk;
 
-/* ---- layout
- * --------------------------------------------------------------------------------------- */
+/* ---- layout --------------------------------------------------------------------------------- */
 
 static size_t place_bytes(const BevProblem *problem, Place place) {
     const BevMap *map = &problem->map;
@@ -119,9 +118,7 @@ uint32_t stream_sectors(const StreamRung *rung, const BevProblem *problem) {
     return sectors < UINT32_MAX ? (uint32_t)sectors : UINT32_MAX;
 }
 
-/* ---- accesses
- * ------------------------------------------------------------------------------------
- */
+/* ---- accesses ------------------------------------------------------------------------------- */
 
 static void hand_on(Walk *walk, Place place, int64_t byte, int64_t bytes, ReuseKind kind,
                     int bytes_an_access) {
@@ -250,8 +247,7 @@ static void read_feature_planes(Walk *walk, const Warp *warp, int64_t *row) {
     planes(walk, warp, row, pixels, PLACE_FEAT, REUSE_READ, walk->feat_bits);
 }
 
-/* ---- a warp's life
- * -------------------------------------------------------------------------------- */
+/* ---- a warp's life -------------------------------------------------------------------------- */
 
 static void read_owners(Walk *walk, const Warp *warp) {
     int64_t cell[WARP], interval[WARP];
@@ -430,8 +426,7 @@ static bool warp_turn(Walk *walk, Warp *warp) {
     return false;
 }
 
-/* ---- the launch
- * ----------------------------------------------------------------------------------- */
+/* ---- the launch ----------------------------------------------------------------------------- */
 
 static bool find_owners(Walk *walk, Err *err) {
     const BevMap *map = &walk->problem->map;
@@ -513,9 +508,7 @@ bool stream_walk(const StreamRung *rung, const BevProblem *problem, Reuse *reuse
     return ok || err_set(err, ERR_FAILED, rung->name, "", "no memory for %d warps", STREAM_WARPS);
 }
 
-/* ---- formulas
- * ------------------------------------------------------------------------------------
- */
+/* ---- formulas ------------------------------------------------------------------------------- */
 
 static int64_t common_divisor(int64_t a, int64_t b) {
     return b ? common_divisor(b, a % b) : a;

@@ -22,8 +22,7 @@ typedef struct {
     FILE *out;
 } Page;
 
-/* ---- HTML
- * ----------------------------------------------------------------------------------------- */
+/* ---- HTML ----------------------------------------------------------------------------------- */
 
 static void put_text(FILE *out, const char *text) {
     for (; *text; text++)
@@ -88,8 +87,7 @@ static const char style[] =
     "white-space:nowrap}th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}"
     "code{background:#eef2f7;padding:1px 4px}.muted{color:#5b6470}";
 
-/* ---- parts
- * ---------------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->lab.problem.view;
@@ -309,8 +307,7 @@ static bool put_page(const Page *page, Err *err) {
     return true;
 }
 
-/* ---- the command
- * ---------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static bool make_folder(const char *path, Err *err) {
     struct stat status;

@@ -1,7 +1,7 @@
 #include "src/bench/machine.h"
 #include "src/bench/truth.h"
 #include "src/cli/choices.h"
-#include "src/cli/options.h"
+#include "src/cli/output.h"
 #include "src/cli/pooled.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Everything a figure borrows from while it is drawn. */
 typedef struct {
@@ -33,6 +32,7 @@ typedef struct {
     const char **table_cells;
     FigureTable figure_table;
     FigureSpec spec;
+    bool svg; /* else PNG */
 } Snapshot;
 
 static void snapshot_free(Snapshot *snapshot) {
@@ -50,21 +50,6 @@ static void snapshot_free(Snapshot *snapshot) {
 }
 
 /* ---- what to show ------------------------------------------------------------------------------- */
-
-static bool has_suffix(const char *path, const char *suffix) {
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && !strcasecmp(path + length - tail, suffix);
-}
-
-static bool check_output(const Options *options, Err *err) {
-    if (!options->output)
-        return err_set(err, ERR_USAGE, "snapshot", "add -o FILE.png or -o FILE.svg",
-                       "no picture is named");
-    if (!has_suffix(options->output, ".png") && !has_suffix(options->output, ".svg"))
-        return err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
-                       "the suffix does not say which format");
-    return true;
-}
 
 static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
     char *end;
@@ -339,7 +324,7 @@ static bool draw(const Snapshot *snapshot, Err *err) {
     uint8_t *bytes = NULL;
     size_t length = 0;
     bool ok;
-    if (has_suffix(path, ".svg"))
+    if (snapshot->svg)
         ok = figure_svg(&snapshot->spec, &bytes, &length, err);
     else {
         Image image = {0};
@@ -356,7 +341,8 @@ static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     WorkloadOptions workload_options = select_workload(options);
     Selection selection;
-    if (!check_output(options, err) || !select_devices(options->device, &snapshot->where, err) ||
+    if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
+        !select_devices(options->device, &snapshot->where, err) ||
         !load_recorded(snapshot, err) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &selection, err) ||

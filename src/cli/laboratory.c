@@ -7,9 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- profiles
- * ------------------------------------------------------------------------------------
- */
+/* ---- profiles ------------------------------------------------------------------------------- */
 
 bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, int *count,
                   Err *err) {
@@ -56,9 +54,7 @@ const Profile *lab_profile(const Lab *lab, const char *rung) {
     return NULL;
 }
 
-/* ---- GPUs
- * ----------------------------------------------------------------------------------------
- */
+/* ---- GPUs ----------------------------------------------------------------------------------- */
 
 static void load_recorded(LabGpus *lab) {
     char folder[4096];

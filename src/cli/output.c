@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool output_open(Output *output, Err *err) {
     *output = (Output){0};
@@ -39,6 +40,21 @@ bool output_report(const Options *options, const Report *report, json_t *root, E
         printers[format](report, output.stream);
     json_decref(root);
     return ok && output_close(&output, options->output, err);
+}
+
+static bool has_suffix(const char *path, const char *suffix) {
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && !strcasecmp(path + length - tail, suffix);
+}
+
+bool output_picture(const Options *options, const char *command, bool *svg, Err *err) {
+    if (!options->output)
+        return err_set(err, ERR_USAGE, command, "add -o FILE.png or -o FILE.svg",
+                       "no picture is named");
+    *svg = has_suffix(options->output, ".svg");
+    return *svg || has_suffix(options->output, ".png") ||
+           err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
+                   "the suffix does not say which format");
 }
 
 static json_t *text_or_null(const char *text) {

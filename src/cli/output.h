@@ -20,6 +20,10 @@ bool output_close(Output *output, const char *path, Err *err);
  * printed and released; for the others it is only released. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
+/* Whether the picture asked for with --output is to be SVG rather than PNG, by its suffix. False:
+ * none is named, or it has another. `command` heads the error. */
+bool output_picture(const Options *options, const char *command, bool *svg, Err *err);
+
 /* The block that says what a result was measured on. */
 json_t *output_machine(const Machine *machine);
 

@@ -32,8 +32,7 @@ Rgb plot_color(int index, FigureTheme theme) {
     return color;
 }
 
-/* ---- axes
- * ----------------------------------------------------------------------------------------- */
+/* ---- axes ----------------------------------------------------------------------------------- */
 
 static double along(const PlotAxis *axis, double value) {
     if (axis->log)
@@ -141,8 +140,7 @@ static void draw_note(Pen *pen, double y, const char *note) {
     }
 }
 
-/* ---- lines
- * ---------------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 static bool point_of(const PlotLines *spec, Box box, const PlotSeries *series, int i, double *x,
                      double *y) {
@@ -261,8 +259,7 @@ bool plot_lines_layout(const PlotLines *spec, FigureLayout *layout, Err *err) {
     return page_layout(&page, layout, err);
 }
 
-/* ---- bars
- * ----------------------------------------------------------------------------------------- */
+/* ---- bars ----------------------------------------------------------------------------------- */
 
 static double bars_height(const PlotBars *spec) {
     double h = 8;
