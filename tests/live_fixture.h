@@ -85,6 +85,7 @@ static inline void fixture_kernels(LiveData *live) {
         kernel->p99_us = reading(us * 1.09, SOURCE_MEASURED);
         kernel->effective_gbps = reading(45e3 / us, SOURCE_MEASURED);
         kernel->registers = reading(32 + 4 * i, SOURCE_MEASURED);
+        kernel->occupancy = reading(1 - 0.0625 * i, SOURCE_MEASURED);
         for (int k = 0; k < 40; k++)
             live_remember(kernel, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0));
     }
@@ -130,8 +131,11 @@ static inline LiveData fixture_live(const State *state) {
     live.fps = reading(62, SOURCE_MEASURED);
     live.device = (LiveDevice){.name = "NVIDIA H200",
                                .driver = "580.159",
+                               .cuda = "13.0",
                                .where = BEV_CUDA,
                                .clock_mhz = reading(1980, SOURCE_MEASURED),
+                               .memory_clock_mhz = reading(2619, SOURCE_MEASURED),
+                               .memory_bytes = reading(140.4 * (1 << 30), SOURCE_MEASURED),
                                .temperature_c = reading(41, SOURCE_MEASURED),
                                .power_w = reading(132, SOURCE_MEASURED),
                                .power_limit_w = reading(700, SOURCE_MEASURED),

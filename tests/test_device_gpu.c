@@ -3,6 +3,7 @@
  * Skipped without a device. */
 #include "kernels/codec.h"
 #include "src/bench/device.h"
+#include "src/bench/live_gpu.h"
 #include "src/bench/scatter_cuda.h"
 #include "src/bench/session.h"
 #include "src/model/random.h"
@@ -118,6 +119,34 @@ static void test_kernels(const BevVariant *variant, const BevProblem *problem) {
                  (long long)k->shared_bytes, k->occupancy * 100);
     }
     tap_ok(ok_or_note(ok, &err), "%s: its kernels and what they take", variant->name);
+}
+
+/* ---- what the dashboard says of it
+ * --------------------------------------------------------------------------------------- */
+
+static void test_live(void) {
+    Timing small, large;
+    Err err = {0};
+    bool ok = device_time_copy(1 << 20, &timing_quick, &small, &err) &&
+              device_time_copy(1 << 28, &timing_quick, &large, &err);
+    tap_ok(ok_or_note(ok, &err) && small.median_us > 0 && large.median_us > 4 * small.median_us,
+           "more takes longer to copy");
+    LiveGpu *gpu = live_gpu_open();
+    LiveDevice near = {.where = BEV_CPU}, far = {.where = BEV_CPU};
+    LiveMemory memory = {.known = true, .footprint = {.out = 1e6}};
+    if (gpu) {
+        live_gpu_probe(gpu);
+        live_gpu_describe(gpu, &memory, &near);
+        memory.footprint.out = 1e12;
+        live_gpu_describe(gpu, &memory, &far);
+    }
+    tap_ok(near.where == BEV_CUDA && near.name[0] && near.driver[0] && near.cuda[0] &&
+               near.l2_bytes.value > 0 && near.memory_bytes.value > near.l2_bytes.value,
+           "the device is described");
+    tap_ok(far.ceiling_gbps.value > 0 && near.ceiling_gbps.value > 0.8 * far.ceiling_gbps.value,
+           "copies within the L2 are not slower: %.0f and %.0f GB/s", near.ceiling_gbps.value,
+           far.ceiling_gbps.value);
+    live_gpu_close(gpu);
 }
 
 /* ---- beyond 2^31 elements
@@ -239,6 +268,7 @@ int main(void) {
         if (!variant->channels_first)
             test_wide(variant);
     }
+    test_live();
     test_memory(&problem.view);
     test_lasting_error(&problem.view);
     problem_free(&problem);

@@ -474,6 +474,24 @@ bool enqueue_clear(State *s, Err *err) {
     return out_clear(&s->problem, "clear", s->stream, err);
 }
 
+// The first half of the arena over the second.
+bool enqueue_copy(State *s, Err *err) {
+    size_t bytes = s->arena_bytes / 2;
+    TRY(cudaMemcpyAsync(s->arena + bytes, s->arena, bytes, cudaMemcpyDeviceToDevice, s->stream));
+    return true;
+}
+
+bool begin_copy(State *s, int64_t bytes, Err *err) {
+    if (!device_usable(err))
+        return false;
+    s->arena_bytes = 2 * (size_t)bytes;
+    if (!cuda_allocate((void **)&s->arena, s->arena_bytes, "copy", err))
+        return device_failed(err);
+    TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+    TRY(cudaMemsetAsync(s->arena, 0, s->arena_bytes, s->stream));
+    return true;
+}
+
 // ---- kernels of a launch -----------------------------------------------------------------------
 
 // "void (anonymous namespace)::v2_kernel<(BevDtype)1, false>(Pool)" -> "v2_kernel<1, false>".
@@ -605,6 +623,8 @@ bool device_info(DeviceInfo *info, Err *err) {
     cudaFree(hardware);
     TRY(status);
     *info = {};
+    if (cudaDeviceGetPCIBusId(info->pci, sizeof info->pci, device.index) != cudaSuccess)
+        info->pci[0] = 0;
     info->index = device.index;
     snprintf(info->name, sizeof info->name, "%.127s", properties.name);
     driver_version(info->driver, sizeof info->driver);
@@ -651,6 +671,17 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
         return false;
     bool ok = time_enqueued((State *)state, enqueue_clear, CACHE_WARM, options, timing, err);
     session_end(state);
+    return ok;
+}
+
+bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err) {
+    BevVariant none = {};
+    none.name = "copy";
+    State *s = new State();
+    s->variant = &none;
+    bool ok = begin_copy(s, bytes, err) &&
+              time_enqueued(s, enqueue_copy, CACHE_WARM, options, timing, err);
+    session_end(s);
     return ok;
 }
 

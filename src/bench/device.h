@@ -32,6 +32,7 @@ typedef struct {
     char name[128];
     char driver[32];  /* its version, or "for CUDA 13.0" where only that is known */
     char runtime[32]; /* CUDA version built with */
+    char pci[32];     /* "0000:1b:00.0"; "": unknown */
     int capability;   /* 10 * major + minor: 90 */
     int multiprocessors;
     int64_t l2_bytes, memory_bytes, free_bytes;
@@ -65,6 +66,9 @@ bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKer
  * writes only the cells with points. */
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err);
+
+/* Time of copying `bytes` from one place on the device to another, which reads and writes them. */
+bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 #include "src/bench/engine.h"
 
 #include "src/bench/judge.h"
+#include "src/bench/live_gpu.h"
 #include "src/bench/machine.h"
 #include "src/bench/measure.h"
 #include "src/bench/shared.h"
@@ -40,6 +41,9 @@ struct Engine {
     Pipeline *pipeline;
     Measure *measure;
     Judge *judge;
+    LiveDevice cpu;
+    LiveGpu *gpu;
+    bool probed; /* the GPU's ceilings are known */
     State state; /* of the newest job */
     LiveData live;
     void *picture;
@@ -81,12 +85,22 @@ static void set_ready(Engine *engine) {
     (void)n;
 }
 
+static void describe_device(Engine *engine) {
+    const BevVariant *variant = engine->state.job.choice.variant;
+    if (variant->where == BEV_CUDA && engine->gpu)
+        live_gpu_describe(engine->gpu, &engine->live.memory, &engine->live.device);
+    else
+        engine->live.device =
+            variant->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = variant->where};
+}
+
 static void deliver(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
     if (!frame)
         return; /* the last one stays on the screen */
     const FrameParts *parts = pipeline_parts(engine->pipeline);
     frame->state = engine->state;
+    describe_device(engine);
     if (engine->measure)
         measure_fill(engine->measure, &engine->live);
     frame->live = engine->live;
@@ -332,6 +346,15 @@ static MeasureStep measure(Engine *engine, bool still) {
     return step;
 }
 
+static void look_at_gpu(Engine *engine) {
+    if (!engine->gpu)
+        return;
+    if (!engine->probed)
+        live_gpu_probe(engine->gpu);
+    engine->probed = true;
+    engine->news |= live_gpu_refresh(engine->gpu);
+}
+
 /* One short piece of work; false: nothing to do for the moment. While somebody types at a picture
  * that stands, the next key is all that counts. */
 static bool background(Engine *engine) {
@@ -347,6 +370,7 @@ static bool background(Engine *engine) {
     }
     if (!engine->options.background || !(still || engine->state.playing))
         return false;
+    look_at_gpu(engine);
     bool more = measure(engine, still) != MEASURE_REST;
     consult_judge(engine);
     return more;
@@ -410,7 +434,10 @@ static void *engine_main(void *argument) {
     Err err;
     if (engine->options.thread_begin && !engine->options.thread_begin(&err))
         complain(engine, &err);
+    if (engine->options.where & 1u << BEV_CUDA)
+        engine->gpu = live_gpu_open();
     work(engine);
+    live_gpu_close(engine->gpu);
     if (engine->options.thread_end)
         engine->options.thread_end();
     return NULL;
@@ -419,9 +446,8 @@ static void *engine_main(void *argument) {
 /* ---- opening and closing
  * -------------------------------------------------------------------------------- */
 
-static void describe_device(Engine *engine) {
+static void describe_cpu(LiveDevice *device) {
     Machine machine;
-    LiveDevice *device = &engine->live.device;
     machine_read(&machine);
     snprintf(device->name, sizeof device->name, "%.*s", (int)sizeof device->name - 1, machine.cpu);
     device->where = BEV_CPU;
@@ -447,7 +473,7 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     *out = engine;
     engine->options = *options;
     live_init(&engine->live);
-    describe_device(engine);
+    describe_cpu(&engine->cpu);
     init_lock(engine);
     engine->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bool ok = engine->ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");

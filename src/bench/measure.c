@@ -2,6 +2,7 @@
 
 #include "src/bench/backend.h"
 #include "src/bench/lane.h"
+#include "src/bench/live_gpu.h"
 #include "src/bench/recorded.h"
 #include "src/bench/shared.h"
 #include "src/model/data.h"
@@ -131,7 +132,8 @@ void measure_close(Measure *measure) {
 
 static void go_stale(LiveKernel *live) {
     Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
-                           &live->effective_gbps, &live->prepare_us, &live->registers};
+                           &live->effective_gbps, &live->prepare_us, &live->registers,
+                           &live->occupancy};
     for (size_t i = 0; i < sizeof readings / sizeof *readings; i++)
         readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
 }
@@ -391,6 +393,9 @@ static bool start(Measure *measure, Item *item, Err *err) {
     item->count = 0;
     double prepare_us = session_prepare_us(measure->session);
     item->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
+    bool described = item->live.registers.source && !item->live.registers.stale;
+    if (item->choice.variant->where == BEV_CUDA && !described)
+        live_gpu_kernel(&measure->problem.view, &item->live);
     double begun = now_us(); /* not a sample: caches and threads warm up */
     bool ok = session_run(measure->session, err);
     item->cost_us = now_us() - begun;

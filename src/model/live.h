@@ -15,12 +15,15 @@ enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_BUCKETS = 16, LIVE_MAX_CO
 typedef struct {
     char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
     char driver[32]; /* "580.159"; "": none */
+    char cuda[16];   /* "13.0"; "": none */
     BevWhere where;
     int threads; /* CPU */
     Reading clock_mhz, memory_clock_mhz, temperature_c, power_w, power_limit_w;
     char throttle[64];    /* "none", "thermal", "power"; "": unknown */
     Reading l2_bytes;     /* last-level cache: GPU L2, CPU L3 */
-    Reading ceiling_gbps; /* measured copy bandwidth of this device, read + write */
+    Reading memory_bytes; /* GPU */
+    Reading ceiling_gbps; /* copy bandwidth of this device, read + write: of its L2 where the
+                             footprint fits into it, of its memory otherwise */
 } LiveDevice;
 
 /* ---- working set ----------------------------------------------------------------------------- */
@@ -42,7 +45,9 @@ typedef struct {
     bool unsettled;         /* the samples drifted: the figure is not to be quoted */
     Reading effective_gbps; /* own traffic / median */
     Reading prepare_us;
-    Reading registers;              /* a thread; CPU: unknown */
+    /* GPU; of a launch's kernels the most registers a thread, the least theoretical occupancy, 0..1
+     */
+    Reading registers, occupancy;
     char recorded_on[96];           /* SOURCE_RECORDED: whose result it is, "NVIDIA H200 ..." */
     float history_us[LIVE_HISTORY]; /* oldest first */
     int history_count;

@@ -68,8 +68,9 @@ static void reading_piece(Piece *piece, const char *format, const Reading *readi
 
 /* Unknown figures of a GPU say so; a CPU has none of them to begin with. */
 static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
-    Piece pieces[6];
-    for (int i = 0; i < 6; i++)
+    enum { PIECES = 9 };
+    Piece pieces[PIECES];
+    for (int i = 0; i < PIECES; i++)
         pieces[i] = (Piece){.style = cell_style(INK_MUTED)};
     snprintf(pieces[0].text, sizeof pieces[0].text, "%s", device->name[0] ? device->name : "n/a");
     bool gpu = device->where == BEV_CUDA;
@@ -94,7 +95,15 @@ static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
     pieces[4].style = throttled ? cell_bold(INK_WARN) : cell_style(INK_MUTED);
     snprintf(pieces[5].text, sizeof pieces[5].text, "driver %s",
              device->driver[0] ? device->driver : "n/a");
-    pieces_draw(cells, area.x, area.y, area.w, pieces, 6, 2);
+    snprintf(pieces[6].text, sizeof pieces[6].text, "memory clock n/a");
+    snprintf(pieces[7].text, sizeof pieces[7].text, "memory n/a");
+    reading_piece(&pieces[6], "memory clock %.0f MHz", &device->memory_clock_mhz);
+    const Reading gib =
+        reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
+    reading_piece(&pieces[7], "memory %.0f GiB", &gib);
+    snprintf(pieces[8].text, sizeof pieces[8].text, "CUDA %s",
+             device->cuda[0] ? device->cuda : "n/a");
+    pieces_draw(cells, area.x, area.y, area.w, pieces, PIECES, 2);
 }
 
 int header_draw(Cells *cells, Area area, const Show *show) {

@@ -18,6 +18,7 @@ enum {
     COL_GBPS,
     COL_CEILING,
     COL_REGISTERS,
+    COL_OCCUPANCY,
     COL_BITS,
     COL_COUNT
 };
@@ -26,10 +27,10 @@ static const Column columns[COL_COUNT] = {
     [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
     [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
     [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"less is better", 14, 2, true},
-    [COL_P95] = {"p95", 8, 5, false},          [COL_P99] = {"p99", 8, 4, false},
-    [COL_TREND] = {"trend", 10, 6, true},      [COL_GBPS] = {"GB/s", 6, 3, false},
+    [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
+    [COL_TREND] = {"trend", 7, 6, true},       [COL_GBPS] = {"GB/s", 6, 3, false},
     [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},
-    [COL_BITS] = {"bits", 6, 9, true},
+    [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
 };
 
 /* Rows of the selected backend: what keys 1 to 9 pick, in that order. */
@@ -95,6 +96,7 @@ static void draw_figures(Table *table, Cells *cells, const Show *show, const Liv
     cell_number(table, cells, COL_CEILING, "%.0f %%",
                 100 * gbps / value_of(&live->device.ceiling_gbps));
     cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&kernel->registers));
+    cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&kernel->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
         draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, slowest_us,
                  table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);

@@ -1,0 +1,149 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/bench/live_gpu.h"
+
+#ifdef HAVE_CUDA
+
+#include "src/bench/device.h"
+#include "src/bench/nvml.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct LiveGpu {
+    DeviceInfo info;
+    Reading l2_gbps, memory_gbps;
+    Nvml *nvml;
+    NvmlFacts facts;
+    uint64_t asked;
+};
+
+LiveGpu *live_gpu_open(void) {
+    LiveGpu *gpu = calloc(1, sizeof *gpu);
+    if (gpu && device_opened() && device_info(&gpu->info, NULL)) {
+        gpu->nvml = nvml_open(gpu->info.pci);
+        nvml_latest(NULL, &gpu->facts);
+        return gpu;
+    }
+    free(gpu);
+    return NULL;
+}
+
+void live_gpu_close(LiveGpu *gpu) {
+    if (gpu)
+        nvml_close(gpu->nvml);
+    free(gpu);
+}
+
+/* ---- the ceiling ------------------------------------------------------------------------------
+ */
+
+static const TimingOptions short_series = {.samples = 20, .min_warm_ms = 2, .max_s = 0.05};
+
+/* Both ends of the copy count. Keeps the best of several sizes: it is a ceiling. */
+static void probe(int64_t bytes, Reading *best) {
+    Timing timing;
+    Err err;
+    if (bytes <= 0 || !device_time_copy(bytes, &short_series, &timing, &err))
+        return;
+    double gbps = 2 * (double)bytes / timing.median_us * 1e-3;
+    if (gbps > best->value)
+        *best = reading(gbps, SOURCE_MEASURED);
+}
+
+void live_gpu_probe(LiveGpu *gpu) {
+    int64_t l2 = gpu->info.l2_bytes, large = 16 * l2, most = gpu->info.free_bytes / 8;
+    for (int eighths = 1; eighths <= 3; eighths++) /* of the L2, and as much again is written */
+        probe(l2 * eighths / 8, &gpu->l2_gbps);
+    probe(large < most ? large : most, &gpu->memory_gbps);
+}
+
+/* ---- facts ------------------------------------------------------------------------------------
+ */
+
+bool live_gpu_refresh(LiveGpu *gpu) {
+    uint64_t asked = nvml_latest(gpu->nvml, &gpu->facts);
+    bool fresh = asked != gpu->asked;
+    gpu->asked = asked;
+    return fresh;
+}
+
+static Reading known(double value) {
+    return isnan(value) ? (Reading){.value = 0} : reading(value, SOURCE_MEASURED);
+}
+
+static Reading counted(int64_t value) {
+    return value > 0 ? reading((double)value, SOURCE_MEASURED) : (Reading){.value = 0};
+}
+
+void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
+    const DeviceInfo *info = &gpu->info;
+    const NvmlFacts *facts = &gpu->facts;
+    *device = (LiveDevice){
+        .where = BEV_CUDA,
+        .clock_mhz = known(facts->sm_clock_mhz),
+        .memory_clock_mhz = known(facts->memory_clock_mhz),
+        .temperature_c = known(facts->temperature_c),
+        .power_w = known(facts->power_w),
+        .power_limit_w = known(facts->power_limit_w),
+        .l2_bytes = counted(info->l2_bytes),
+        .memory_bytes = counted(info->memory_bytes),
+    };
+    snprintf(device->name, sizeof device->name, "%.95s", info->name);
+    snprintf(device->driver, sizeof device->driver, "%s", info->driver);
+    snprintf(device->cuda, sizeof device->cuda, "%.15s", info->runtime);
+    snprintf(device->throttle, sizeof device->throttle, "%s", facts->throttle);
+    bool fits = memory->known && info->l2_bytes > 0 &&
+                bev_footprint_total(memory->footprint) <= (double)info->l2_bytes;
+    device->ceiling_gbps = fits ? gpu->l2_gbps : gpu->memory_gbps;
+}
+
+void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel) {
+    enum { MOST = 16 };
+    DeviceKernel launched[MOST];
+    int count = 0;
+    Err err;
+    kernel->registers = kernel->occupancy = (Reading){.value = 0};
+    if (!device_kernels(kernel->variant, problem, launched, MOST, &count, &err) || !count)
+        return;
+    int registers = 0;
+    double occupancy = 1;
+    for (int i = 0; i < count; i++) {
+        registers = launched[i].registers > registers ? launched[i].registers : registers;
+        occupancy = fmin(occupancy, launched[i].occupancy);
+    }
+    kernel->registers = reading(registers, SOURCE_MEASURED);
+    kernel->occupancy = reading(occupancy, SOURCE_MEASURED);
+}
+
+#else
+
+LiveGpu *live_gpu_open(void) {
+    return NULL;
+}
+
+void live_gpu_close(LiveGpu *gpu) {
+    (void)gpu;
+}
+
+void live_gpu_probe(LiveGpu *gpu) {
+    (void)gpu;
+}
+
+bool live_gpu_refresh(LiveGpu *gpu) {
+    (void)gpu;
+    return false;
+}
+
+void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
+    (void)gpu, (void)memory, (void)device;
+}
+
+void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel) {
+    (void)problem, (void)kernel;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* The GPU's part of LiveData: what it is, what it says about itself, how fast it can copy. What
+ * cannot be found out stays unknown; in builds without CUDA that is all of it. */
+#ifndef BEV_LIVE_GPU_H
+#define BEV_LIVE_GPU_H
+
+#include "src/model/live.h"
+
+typedef struct LiveGpu LiveGpu;
+
+/* Asks the device that is open, on the thread that runs kernels. NULL: there is none. */
+LiveGpu *live_gpu_open(void);
+void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
+
+/* Times copies, once: within the L2, and far beyond it. Takes some tenths of a second. */
+void live_gpu_probe(LiveGpu *gpu);
+
+/* Whether there are new facts since the last time. */
+bool live_gpu_refresh(LiveGpu *gpu);
+
+/* All that is known; `memory` decides which ceiling applies. */
+void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device);
+
+/* Registers and theoretical occupancy of kernel->variant on this problem. */
+void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel);
+
+#endif
