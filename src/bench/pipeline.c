@@ -304,20 +304,24 @@ static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *ti
     return ok;
 }
 
-/* Another kernel on the same values needs a session of its own, nothing else. */
+/* Another kernel on the same values needs a session of its own, nothing else; another format of
+ * them no second calibration. */
 static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *choice,
                           StageTimes *times, Err *err) {
     session_close(runner->session);
     runner->session = NULL;
-    if (runner->features == next->features && runner->map == next->map &&
-        runner->choice.dtype == choice->dtype && runner->problem.view.out.data)
+    bool same = runner->features == next->features && runner->map == next->map &&
+                runner->problem.view.out.data;
+    if (same && runner->choice.dtype == choice->dtype)
         return true;
+    double out_largest = same ? runner->problem.out_largest : NAN;
     runner_clear(runner);
     runner->features = shared_keep(next->features);
     runner->map = shared_keep(next->map);
     double start = now_us();
-    bool ok = problem_encode(&runner->problem, &next->features->shape, choice->dtype, choice->align,
-                             &next->features->values, &next->map->map, err);
+    bool ok =
+        problem_encode_known(&runner->problem, &next->features->shape, choice->dtype, choice->align,
+                             &next->features->values, &next->map->map, out_largest, err);
     times->us[STAGE_ENCODE] += now_us() - start;
     return ok;
 }

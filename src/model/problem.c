@@ -26,6 +26,7 @@ static void tensor_free(BevTensor *tensor) {
 bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                   const BevMap *map, Err *err) {
     memset(problem, 0, sizeof *problem);
+    problem->out_largest = NAN;
     BevProblem *view = &problem->view;
     const BevDtypeInfo *format = &bev_dtypes[dtype];
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
@@ -100,11 +101,9 @@ static bool pool_fp32(const BevProblem *problem, Err *err) {
     return ok;
 }
 
-/* The output's scale from the largest value that pooling the originals gives. */
-static bool calibrate_out(HostProblem *problem, Err *err) {
-    BevProblem *view = &problem->view;
-    if (bev_tensor_scale(view->out.dtype, FLT_MAX) == 1)
-        return true;
+/* The largest value that pooling the originals gives. */
+static bool find_out_largest(HostProblem *problem, Err *err) {
+    const BevProblem *view = &problem->view;
     BevProblem original = *view;
     int64_t outputs = view->out.rows * view->out.row_len;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
@@ -116,24 +115,46 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
     ok = ok && pool_fp32(&original, err);
     if (ok)
-        view->out.scale =
-            bev_tensor_scale(view->out.dtype, largest_abs(original.out.data, outputs));
+        problem->out_largest = largest_abs(original.out.data, outputs);
     free(original.out.data);
     return ok;
 }
 
-bool problem_update(HostProblem *problem, const Features *features, Err *err) {
+/* The output's scale, where its format has one. */
+static bool calibrate_out(HostProblem *problem, Err *err) {
+    BevTensor *out = &problem->view.out;
+    if (bev_tensor_scale(out->dtype, FLT_MAX) == 1)
+        return true;
+    if (isnan(problem->out_largest) && !find_out_largest(problem, err))
+        return false;
+    out->scale = bev_tensor_scale(out->dtype, (float)problem->out_largest);
+    return true;
+}
+
+static bool encode_all(HostProblem *problem, const Features *features, Err *err) {
     problem->features = *features;
     problem->saturated = encode(&problem->view.depth, features->depth);
     problem->saturated += encode(&problem->view.feat, features->feat);
     return calibrate_out(problem, err);
 }
 
+bool problem_update(HostProblem *problem, const Features *features, Err *err) {
+    problem->out_largest = NAN;
+    return encode_all(problem, features, err);
+}
+
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err) {
+    return problem_encode_known(problem, shape, dtype, align, features, map, NAN, err);
+}
+
+bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                          BevAlign align, const Features *features, const BevMap *map,
+                          double out_largest, Err *err) {
     if (!problem_init(problem, shape, dtype, align, map, err))
         return false;
-    if (problem_update(problem, features, err))
+    problem->out_largest = out_largest;
+    if (encode_all(problem, features, err))
         return true;
     problem_free(problem);
     return false;

@@ -10,6 +10,7 @@ typedef struct {
     Features features;  /* borrowed */
     float *own_weights; /* in place of the borrowed map's weights; else NULL */
     int64_t saturated;  /* finite values that the format's range clipped while encoding */
+    double out_largest; /* magnitude in the FP32 pooling result; NaN: not needed so far */
 } HostProblem;
 
 /* Allocates tensors of zeros with scale 1 for `dtype` and borrows `map`. Free with problem_free. */
@@ -21,6 +22,12 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
  * result (calibration by maximum), 1 where the output format has no scale. */
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
+
+/* The same where the FP32 pooling of these features with this map is known to reach `out_largest`:
+ * the pooling is spared. NaN: not known. */
+bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                          BevAlign align, const Features *features, const BevMap *map,
+                          double out_largest, Err *err);
 
 /* Encodes other features of the same shape into the tensors that are there. Sessions on the CPU,
  * which share them, go on with the new values. */
