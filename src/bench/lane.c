@@ -40,9 +40,9 @@ struct Lane {
     Session *session;
 };
 
-static double now_us(void) {
+static double us_of(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
@@ -65,10 +65,11 @@ static bool is_ready(const Lane *lane) {
            lane->problem_features->shape.channels == lane->features->shape.channels;
 }
 
-static bool launch(Lane *lane, double *us, Err *err) {
-    double begun = now_us();
+static bool launch(Lane *lane, LaneSample *sample, Err *err) {
+    double begun = us_of(CLOCK_MONOTONIC), busy = us_of(CLOCK_THREAD_CPUTIME_ID);
     bool ok = session_run(lane->session, err);
-    *us = now_us() - begun;
+    sample->launch_us = us_of(CLOCK_MONOTONIC) - begun;
+    sample->busy_us = us_of(CLOCK_THREAD_CPUTIME_ID) - busy;
     return ok;
 }
 
@@ -90,8 +91,8 @@ static bool run(Lane *lane, Err *err) {
         return false;
     sample->prepare_us = session_prepare_us(lane->session);
     sample->own_bytes = bev_traffic_total(sample->choice.variant->bytes(&lane->problem.view));
-    return launch(lane, &sample->launch_us, err) &&
-           (!fresh || sample->launch_us > WARM_UP_US || launch(lane, &sample->launch_us, err));
+    return launch(lane, sample, err) &&
+           (!fresh || sample->launch_us > WARM_UP_US || launch(lane, sample, err));
 }
 
 static void answer(Lane *lane) {

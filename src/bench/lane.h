@@ -10,6 +10,8 @@ typedef struct Lane Lane;
 typedef struct {
     Choice choice;
     double launch_us, prepare_us, own_bytes;
+    double
+        busy_us; /* of launch_us, that the lane's thread had a core: what others took is left out */
     bool failed; /* `err` says why */
     Err err;
 } LaneSample;

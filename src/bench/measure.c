@@ -283,7 +283,7 @@ static bool has_figure(const Item *item) {
 }
 
 static bool is_candidate(const Measure *measure, const Item *item, bool still) {
-    bool lane_rests = !still && now_us() * 1e-3 < measure->lane_ms;
+    bool lane_rests = !still && has_figure(item) && now_us() * 1e-3 < measure->lane_ms;
     return due(measure, item, still) && !(lane_rests && needs_lane(item, still));
 }
 
@@ -321,7 +321,8 @@ static void ask_lane(Measure *measure, Item *item) {
     measure->asked_ms = now_us() * 1e-3;
 }
 
-/* Samples taken beside pictures give way to those taken alone, and never the other way. */
+/* Samples taken beside pictures give way to those taken alone, and never the other way. The clock
+ * would count the pictures' time as theirs, so theirs is the thread's own. */
 static void add_lane_sample(Item *item, const LaneSample *sample, bool disturbed) {
     if (disturbed && item->count && !item->disturbed)
         return;
@@ -330,13 +331,13 @@ static void add_lane_sample(Item *item, const LaneSample *sample, bool disturbed
         item->complete = false;
     }
     item->disturbed = disturbed;
-    add_sample(item, sample->launch_us);
+    add_sample(item, disturbed ? sample->busy_us : sample->launch_us);
     item->live.prepare_us = reading(sample->prepare_us, SOURCE_MEASURED);
     publish_samples(item, sample->own_bytes);
     item->live.unsettled |= disturbed || item->count < SLOW_SAMPLES;
     item->complete = item->count >= SLOW_SAMPLES;
     item->done_ms = now_us() * 1e-3;
-    live_remember(&item->live, sample->launch_us);
+    live_remember(&item->live, item->live.median_us.value);
 }
 
 /* False: nothing came, or nothing of use any more. */
@@ -354,7 +355,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     if (sample.failed)
         *err = sample.err;
     else {
-        item->cost_us = sample.launch_us;
+        item->cost_us = sample.busy_us; /* what a launch takes that has the cores to itself */
         if (needs_lane(item, still))
             add_lane_sample(item, &sample, !still || measure->asked_aims != measure->aims);
     }
