@@ -126,7 +126,9 @@ bool pty_wait_status(Pty *pty, int *status, double seconds) {
             read_some(pty, 0.01);
         if (poll(&waiting, 1, 10) > 0) {
             bool told = read(pty->reports, status, sizeof *status) == sizeof *status;
-            while (pty->master >= 0 && read_some(pty, 0.05)) {
+            /* What it said last; one that goes on drawing never falls silent. */
+            double drained = now_s() + 1;
+            while (pty->master >= 0 && now_s() < drained && read_some(pty, 0.05)) {
             }
             return told;
         }
