@@ -308,6 +308,32 @@ static void test_background(void) {
     engine_close(engine);
 }
 
+static bool all_timed(const LiveData *live) {
+    bool timed = live->kernel_count > 0;
+    for (int i = 0; i < live->kernel_count; i++)
+        timed = timed && (live->kernels[i].skipped || live->kernels[i].median_us.source);
+    return timed;
+}
+
+/* The reference takes many frames' time; it is timed beside them and said to be unsettled. */
+static void test_playing(void) {
+    Engine *engine = open_engine(true);
+    State state = fresh(INTERSECTION);
+    state.playing = true;
+    const EngineFrame *frame = ask(engine, &state);
+    double end = now_ms() + PATIENCE_MS;
+    while (frame && !all_timed(&frame->live) && now_ms() < end) {
+        state.job.time_s += 0.05;
+        frame = ask(engine, &state);
+    }
+    tap_ok(frame && all_timed(&frame->live), "every rung has a figure while the street moves");
+    const LiveKernel *slow =
+        frame ? live_kernel(&frame->live, bev_variant_find("reference")) : NULL;
+    tap_ok(slow && slow->unsettled && slow->median_us.value > 0,
+           "that of the reference is not to be quoted yet");
+    engine_close(engine);
+}
+
 /* ---- speed
  * -----------------------------------------------------------------------------------------------
  */
@@ -356,6 +382,7 @@ int main(void) {
     test_bad_scene();
     test_mailbox();
     test_background();
+    test_playing();
     test_speed();
     return tap_done();
 }
