@@ -141,7 +141,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
             pool_interval(map, stage, start, end, sums);
             bev_span_encode(&problem->out, map->ranks_bev[start], 0, stage->channels, sums);
         }
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, CPU_CHUNK)
         for (int64_t i = 0; i < plan->run_count; i++)
             clear_run(&problem->out, plan->runs[i]);
     }
