@@ -2,6 +2,7 @@
 #include "src/view/panel.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Longer lines go on in the next row, broken at a blank. Returns the rows used. */
 static int wrapped_text(Cells *cells, Area area, CellStyle style, const char *text) {
@@ -27,11 +28,25 @@ static int wrapped_text(Cells *cells, Area area, CellStyle style, const char *te
     return rows;
 }
 
+/* With one row to say it in, words go that the units tell as well. */
+static void shorten(char *text, int width) {
+    static const char *const words[] = {"footprint ", "latency ", "max "};
+    for (size_t i = 0; i < sizeof words / sizeof *words && cells_width(text) > width; i++) {
+        char *at = strstr(text, words[i]);
+        if (at)
+            memmove(at, at + strlen(words[i]), strlen(at + strlen(words[i])) + 1);
+    }
+}
+
 void log_draw(Cells *cells, Area area, const Show *show) {
     const Log *log = &show->state->log;
     for (int i = 0; i < log->count && area.h > 0; i++) {
         CellStyle style = i ? cell_style(INK_MUTED) : cell_style(INK_TEXT);
-        int rows = wrapped_text(cells, area, style, log->lines[i].text);
+        char text[LOG_LENGTH];
+        snprintf(text, sizeof text, "%s", log->lines[i].text);
+        if (area.h == 1)
+            shorten(text, area.w);
+        int rows = wrapped_text(cells, area, style, text);
         area.y += rows;
         area.h -= rows;
     }
