@@ -621,11 +621,13 @@ static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
     };
 }
 
-/* Stages that this run did not need keep the time they last took. */
+/* Stages that this run did not need keep the time they last took, which is none of this frame's. */
 static void fill_stages(const StageTimes *times, LiveData *live) {
-    for (int i = 0; i < STAGE_COUNT; i++)
+    for (int i = 0; i < STAGE_DRAW; i++)
         if (times->us[i] > 0)
             live->stages_us[i] = reading(times->us[i], SOURCE_MEASURED);
+        else if (times->us[STAGE_POOL] > 0)
+            live->stages_us[i].stale = true;
 }
 
 bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, LiveData *live,
