@@ -154,7 +154,7 @@ static void ask(Nvml *nvml, const Library *library) {
 
 static void *nvml_main(void *argument) {
     Nvml *nvml = argument;
-    Library library = {NULL};
+    Library library = {0};
     if (load(&library) && library.init() == SUCCESS) {
         ask(nvml, &library);
         library.shut_down();
