@@ -21,21 +21,9 @@ static void add_number(LoopOptions *loop, const char *control, double value) {
         add_word(loop, control, text);
 }
 
-/* The last row of the lesson that runs on the best device. */
-static const BevVariant *best_variant(unsigned where) {
-    const BevVariant *best = NULL;
-    BevWhere device = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    for (int i = 0; bev_variants[i]; i++)
-        if (bev_variants[i]->where == device)
-            best = bev_variants[i];
-    return best;
-}
-
 /* One value each where other commands take lists. */
 static bool check_single(const char *list, const char *option, Err *err) {
-    return !list || (!strchr(list, ',') && strcmp(list, "all") != 0) ||
-           err_set(err, ERR_USAGE, option, "keys change it later", "takes one name, not '%s'",
-                   list);
+    return select_single(list, option, "takes one name", "keys change it later", err);
 }
 
 /* Scripts run on the CPU everywhere: the same input gives the same bytes. */
@@ -68,7 +56,7 @@ bool cmd_live(const Options *options, Err *err) {
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err))
         return false;
     const BevVariant *variant = options->kernel ? select_kernel(options->kernel, loop.where, err)
-                                                : best_variant(loop.where);
+                                                : select_best(loop.where);
     if (!variant)
         return false;
     add_word(&loop, "kernel", variant->name);

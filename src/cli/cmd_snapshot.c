@@ -69,20 +69,16 @@ static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
 
 /* One value each where other commands take lists. */
 static bool single(const char *list, const char *option, Err *err) {
-    return !list || (!strchr(list, ',') && strcmp(list, "all")) ||
-           err_set(err, ERR_USAGE, option, "use --compare for a second one",
-                   "a picture shows one, not '%s'", list);
+    return select_single(list, option, "a picture shows one", "use --compare for a second one",
+                         err);
 }
 
-/* The last row of the lesson that runs here is the best one; FP16 is what is deployed. */
+/* The best rung that runs here, in FP16, which is what is deployed. */
 static bool first_selection(const Snapshot *snapshot, Selection *selection, Err *err) {
     const Options *options = snapshot->options;
     if (!single(options->dtype, "--dtype", err) || !single(options->align, "--align", err))
         return false;
-    *selection = (Selection){NULL, BEV_FP16, BEV_NEAREST};
-    for (int i = 0; bev_variants[i]; i++)
-        if (snapshot->where & 1u << bev_variants[i]->where)
-            selection->variant = bev_variants[i];
+    *selection = (Selection){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
     if (options->kernel)
         selection->variant = select_kernel(options->kernel, snapshot->where, err);
     if (options->dtype)

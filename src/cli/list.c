@@ -3,38 +3,22 @@
 #include "src/bench/bench.h"
 #include "src/cli/plots.h"
 #include "src/model/config.h"
-#include "src/model/data.h"
+#include "src/model/scene.h"
 #include "src/view/colormap.h"
 #include "src/view/decode.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int is_scene(const struct dirent *entry) {
-    const char *dot = strrchr(entry->d_name, '.');
-    return dot && !strcmp(dot, ".json");
-}
-
 /* Samples are whatever lies in the folder, so that a user's own file there is listed too. */
 static void list_samples(FILE *out) {
-    char folder[4096];
-    struct dirent **entries = NULL;
-    if (!data_path("samples", folder, sizeof folder, NULL))
-        return;
-    int count = scandir(folder, &entries, is_scene, alphasort);
-    for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name;
+    enum { NAMES_MAX = 256 };
+    SceneName names[NAMES_MAX];
+    size_t count = scene_names(names, NAMES_MAX);
+    for (size_t i = 0; i < count; i++) {
         Scene scene;
-        char path[4096 + 300];
-        snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (scene_load(path, &scene, NULL)) {
-            fprintf(out, "  %-16.*s %s\n", (int)(strlen(name) - 5), name, scene.title);
+        if (!names[i].is_config && scene_load(names[i].name, &scene, NULL)) {
+            fprintf(out, "  %-16s %s\n", names[i].name, scene.title);
             scene_free(&scene);
         }
-        free(entries[i]);
     }
-    free(entries);
 }
 
 static void list_configs(FILE *out) {

@@ -72,6 +72,21 @@ const BevVariant *select_kernel(const char *word, unsigned where, Err *err) {
     return NULL;
 }
 
+const BevVariant *select_best(unsigned where) {
+    const BevVariant *best = NULL;
+    BevWhere device = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    for (int i = 0; bev_variants[i]; i++)
+        if (bev_variants[i]->where == device)
+            best = bev_variants[i];
+    return best;
+}
+
+bool select_single(const char *list, const char *option, const char *says, const char *hint,
+                   Err *err) {
+    return !list || (!strchr(list, ',') && strcmp(list, "all") != 0) ||
+           err_set(err, ERR_USAGE, option, hint, "%s, not '%s'", says, list);
+}
+
 bool select_changed(const char *words, unsigned where, Selection *selection, Err *err) {
     char copy[128];
     snprintf(copy, sizeof copy, "%s", words);
