@@ -1,30 +1,24 @@
 /* Prints what NVML says about the GPU at PCI address argv[1] (none: the first) in one line, then
  * how long closing took. test_nvml.sh runs it against fake libraries. */
 #include "src/bench/nvml.h"
+#include "src/model/clock.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PATIENCE_MS = 3000 };
 
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 int main(int argc, char **argv) {
     NvmlFacts facts;
     Nvml *nvml = nvml_open(argc > 1 ? argv[1] : "");
-    double end = now_ms() + PATIENCE_MS;
-    while (!nvml_latest(nvml, &facts) && now_ms() < end)
+    double end = clock_ms() + PATIENCE_MS;
+    while (!nvml_latest(nvml, &facts) && clock_ms() < end)
         usleep(1000);
     printf("SM %g MHz, memory %g MHz, %g C, %g of %g W, throttle '%s'\n", facts.sm_clock_mhz,
            facts.memory_clock_mhz, facts.temperature_c, facts.power_w, facts.power_limit_w,
            facts.throttle);
-    double begun = now_ms();
+    double begun = clock_ms();
     nvml_close(nvml);
-    puts(now_ms() - begun < 2000 ? "closed" : "closed late");
+    puts(clock_ms() - begun < 2000 ? "closed" : "closed late");
     return 0;
 }

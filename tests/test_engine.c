@@ -4,23 +4,17 @@
 #include "src/bench/engine.h"
 #include "src/bench/truth.h"
 #include "src/model/calibration.h"
+#include "src/model/clock.h"
 #include "src/model/workload.h"
 
 #include <math.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { PATIENCE_MS = 60000 };
 
 static const char *const scenes[] = {"toy", "asymmetric", "intersection", "no-such-scene.json"};
 enum { TOY, ASYMMETRIC, INTERSECTION, MISSING };
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static State fresh(int scene) {
     static const char *const views[] = {"color", "error"};
@@ -248,9 +242,9 @@ static void test_mailbox(void) {
     for (int i = 0; i < WISHES; i++) {
         state.job.serial++;
         state.job.time_s = 0.01 * i;
-        double begun = now_ms();
+        double begun = clock_ms();
         engine_submit(engine, &state);
-        slowest = fmax(slowest, now_ms() - begun);
+        slowest = fmax(slowest, clock_ms() - begun);
     }
     tap_ok(frame && sum_of(&frame->live.frame) == sum, "a frame stays whole while others are made");
     int frames = 0;
@@ -290,8 +284,8 @@ static void test_background(void) {
     Engine *engine = open_engine(true);
     State state = fresh(ASYMMETRIC);
     const EngineFrame *frame = ask(engine, &state);
-    double end = now_ms() + PATIENCE_MS;
-    while (frame && !all_known(&frame->live) && now_ms() < end)
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && !all_known(&frame->live) && clock_ms() < end)
         frame = take(engine);
     tap_ok(frame && all_known(&frame->live), "every rung is timed, every format judged");
     bool right = frame != NULL;
@@ -321,8 +315,8 @@ static void test_playing(void) {
     State state = fresh(INTERSECTION);
     state.playing = true;
     const EngineFrame *frame = ask(engine, &state);
-    double end = now_ms() + PATIENCE_MS;
-    while (frame && !all_timed(&frame->live) && now_ms() < end) {
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && !all_timed(&frame->live) && clock_ms() < end) {
         state.job.time_s += 0.05;
         frame = ask(engine, &state);
     }
@@ -353,13 +347,13 @@ static void test_speed(void) {
     State state = fresh(INTERSECTION);
     state.playing = true;
     const EngineFrame *frame = ask(engine, &state);
-    double cpu = cpu_ms(), wall = now_ms();
+    double cpu = cpu_ms(), wall = clock_ms();
     for (int i = 0; frame && i < FRAMES; i++) {
         state.job.time_s += 0.05;
         frame = ask(engine, &state);
     }
     cpu = (cpu_ms() - cpu) / FRAMES;
-    wall = (now_ms() - wall) / FRAMES;
+    wall = (clock_ms() - wall) / FRAMES;
     const char *waiting = getenv("OMP_WAIT_POLICY");
 #ifdef __SANITIZE_ADDRESS__
     waiting = NULL;

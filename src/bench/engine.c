@@ -5,6 +5,7 @@
 #include "src/bench/machine.h"
 #include "src/bench/measure.h"
 #include "src/bench/shared.h"
+#include "src/model/clock.h"
 
 #include <assert.h>
 #include <math.h>
@@ -60,12 +61,6 @@ struct Engine {
     struct stat file;
     bool has_file;
 };
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 /* ---- frames over the fence --------------------------------------------------------------------
  */
@@ -124,7 +119,7 @@ static void deliver(Engine *engine) {
     frame_free(unseen);
     frame_free(retired);
     engine->news = false;
-    engine->news_ms = now_ms();
+    engine->news_ms = clock_ms();
 }
 
 const EngineFrame *engine_take(Engine *engine) {
@@ -162,7 +157,7 @@ void engine_submit(Engine *engine, const State *state) {
 
 static void watch_file(Engine *engine, const char *name) {
     engine->has_file = stat(name, &engine->file) == 0 && S_ISREG(engine->file.st_mode);
-    engine->file_ms = now_ms();
+    engine->file_ms = clock_ms();
 }
 
 static void go_stale(Engine *engine) {
@@ -198,21 +193,21 @@ static void dress(Engine *engine) {
     Err err = {.kind = ERR_FAILED};
     if (!engine->options.dress)
         return;
-    double begun = now_ms();
+    double begun = clock_ms();
     void *picture = engine->options.dress(&engine->state, &engine->live, engine->picture, &err);
     if (!picture) {
         complain(engine, &err);
         return;
     }
     if (picture != engine->picture)
-        engine->live.stages_us[STAGE_DRAW] = reading((now_ms() - begun) * 1e3, SOURCE_MEASURED);
+        engine->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
     shared_drop(engine->picture);
     engine->picture = picture;
 }
 
 /* Frames a second, over about the last second; unknown while nothing moves. */
 static void count_frame(Engine *engine) {
-    double now = now_ms(), gap = now - engine->delivered_ms;
+    double now = clock_ms(), gap = now - engine->delivered_ms;
     engine->delivered_ms = now;
     if (gap > 1000 || gap <= 0) {
         engine->live.fps = (Reading){.value = 0};
@@ -254,7 +249,7 @@ static bool run(Engine *engine) {
 static void answer(Engine *engine, const State *wish) {
     bool moved = wish->job.time_s != engine->state.job.time_s;
     engine->state = *wish;
-    engine->wish_ms = now_ms();
+    engine->wish_ms = clock_ms();
     engine->device_lost = false;
     engine->quality = ROUGH;
     run(engine);
@@ -316,9 +311,9 @@ static void tell(Engine *engine, const char *what) {
 
 static void check_file(Engine *engine) {
     struct stat now;
-    if (!engine->has_file || now_ms() - engine->file_ms < FILE_CHECK_MS)
+    if (!engine->has_file || clock_ms() - engine->file_ms < FILE_CHECK_MS)
         return;
-    engine->file_ms = now_ms();
+    engine->file_ms = clock_ms();
     if (stat(engine->state.menu.scenes.names[engine->state.job.scene], &now) != 0) {
         engine->has_file = false;
         tell(engine, "it has vanished, the copy in memory stays");
@@ -335,14 +330,14 @@ static void check_file(Engine *engine) {
 static MeasureStep measure(Engine *engine, bool still) {
     Err err;
     bool failed;
-    double begun = now_ms();
+    double begun = clock_ms();
     if (still ? judge_busy(engine->judge) : begun < engine->measure_ms)
         return MEASURE_REST;
     MeasureStep step = measure_step(engine->measure, still, &failed, &err);
     if (failed)
         complain(engine, &err);
     engine->news |= step == MEASURE_NEWS;
-    engine->measure_ms = now_ms() + MOVING_REST * (now_ms() - begun);
+    engine->measure_ms = clock_ms() + MOVING_REST * (clock_ms() - begun);
     return step;
 }
 
@@ -358,7 +353,7 @@ static void look_at_gpu(Engine *engine) {
 /* One short piece of work; false: nothing to do for the moment. While somebody types at a picture
  * that stands, the next key is all that counts. */
 static bool background(Engine *engine) {
-    bool still = !engine->state.playing && now_ms() - engine->wish_ms > STILL_MS;
+    bool still = !engine->state.playing && clock_ms() - engine->wish_ms > STILL_MS;
     if (!engine->has_frame)
         return false;
     check_file(engine);
@@ -422,7 +417,7 @@ static void work(Engine *engine) {
         if (has_wish)
             answer(engine, &wish);
         bool busy = background(engine);
-        if (engine->news && now_ms() - engine->news_ms > NEWS_MS)
+        if (engine->news && clock_ms() - engine->news_ms > NEWS_MS)
             deliver(engine);
         if (!busy)
             rest(engine);

@@ -2,13 +2,13 @@
 
 #include "src/bench/session.h"
 #include "src/bench/shared.h"
+#include "src/model/clock.h"
 #include "src/model/problem.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A first launch finds cold caches and fresh memory; a longer one hardly notices. */
@@ -40,12 +40,6 @@ struct Lane {
     Session *session;
 };
 
-static double us_of(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
-
 /* ---- one launch ------------------------------------------------------------------------------ */
 
 static void clear(Lane *lane) {
@@ -66,10 +60,10 @@ static bool is_ready(const Lane *lane) {
 }
 
 static bool launch(Lane *lane, LaneSample *sample, Err *err) {
-    double begun = us_of(CLOCK_MONOTONIC), busy = us_of(CLOCK_THREAD_CPUTIME_ID);
+    double begun = clock_us(), busy = clock_thread_us();
     bool ok = session_run(lane->session, err);
-    sample->launch_us = us_of(CLOCK_MONOTONIC) - begun;
-    sample->busy_us = us_of(CLOCK_THREAD_CPUTIME_ID) - busy;
+    sample->launch_us = clock_us() - begun;
+    sample->busy_us = clock_thread_us() - busy;
     return ok;
 }
 

@@ -5,13 +5,13 @@
 #include "src/bench/live_gpu.h"
 #include "src/bench/recorded.h"
 #include "src/bench/shared.h"
+#include "src/model/clock.h"
 #include "src/model/data.h"
 #include "src/model/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     SAMPLES = 20,     /* of a rung before its median counts as settled */
@@ -59,12 +59,6 @@ struct Measure {
     double asked_ms, lane_ms;  /* lane_ms: no launch before */
     uint64_t aims, asked_aims; /* aims: grows with every picture */
 };
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 /* ---- set-up -------------------------------------------------------------------------------------
  */
@@ -259,7 +253,7 @@ static bool due(const Measure *measure, const Item *item, bool still) {
     if (!still && slow && item->choice.variant == measure->job.choice.variant)
         return false; /* its pictures are its samples */
     return !item->complete || (still && item->disturbed) ||
-           (!slow && now_us() * 1e-3 - item->done_ms > REFRESH_MS);
+           (!slow && clock_us() * 1e-3 - item->done_ms > REFRESH_MS);
 }
 
 /* A launch that nobody can wait for, or of which it is not known yet. */
@@ -283,7 +277,7 @@ static bool has_figure(const Item *item) {
 }
 
 static bool is_candidate(const Measure *measure, const Item *item, bool still) {
-    bool lane_rests = !still && has_figure(item) && now_us() * 1e-3 < measure->lane_ms;
+    bool lane_rests = !still && has_figure(item) && clock_us() * 1e-3 < measure->lane_ms;
     return due(measure, item, still) && !(lane_rests && needs_lane(item, still));
 }
 
@@ -318,7 +312,7 @@ static void ask_lane(Measure *measure, Item *item) {
     measure->asked = item;
     measure->asked_map = map;
     measure->asked_aims = measure->aims;
-    measure->asked_ms = now_us() * 1e-3;
+    measure->asked_ms = clock_us() * 1e-3;
 }
 
 /* Samples taken beside pictures give way to those taken alone, and never the other way. The clock
@@ -336,7 +330,7 @@ static void add_lane_sample(Item *item, const LaneSample *sample, bool disturbed
     publish_samples(item, sample->own_bytes);
     item->live.unsettled |= disturbed || item->count < SLOW_SAMPLES;
     item->complete = item->count >= SLOW_SAMPLES;
-    item->done_ms = now_us() * 1e-3;
+    item->done_ms = clock_us() * 1e-3;
     live_remember(&item->live, item->live.median_us.value);
 }
 
@@ -346,7 +340,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     if (!lane_take(measure->lane, &sample))
         return false;
     Item *item = measure->asked;
-    double now_ms = now_us() * 1e-3;
+    double now_ms = clock_us() * 1e-3;
     measure->lane_ms = now_ms + LANE_REST * (now_ms - measure->asked_ms);
     if (!choice_equal(&sample.choice, &item->choice) ||
         measure->asked_map != map_for(measure, &item->choice))
@@ -397,15 +391,15 @@ static bool start(Measure *measure, Item *item, Err *err) {
     bool described = item->live.registers.source && !item->live.registers.stale;
     if (item->choice.variant->where == BEV_CUDA && !described)
         live_gpu_kernel(&measure->problem.view, &item->live);
-    double begun = now_us(); /* not a sample: caches and threads warm up */
+    double begun = clock_us(); /* not a sample: caches and threads warm up */
     bool ok = session_run(measure->session, err);
-    item->cost_us = now_us() - begun;
+    item->cost_us = clock_us() - begun;
     return ok;
 }
 
 static MeasureStep finish(Measure *measure, Item *item) {
     item->complete = true;
-    item->done_ms = now_us() * 1e-3;
+    item->done_ms = clock_us() * 1e-3;
     live_remember(&item->live, item->live.median_us.value);
     close_session(measure);
     return MEASURE_NEWS;
@@ -421,10 +415,10 @@ static bool slice(Measure *measure, Item *item, MeasureStep *step, Err *err) {
         *step = finish(measure, item);
         return true;
     }
-    double begun = now_us();
+    double begun = clock_us();
     if (!session_run(measure->session, err))
         return false;
-    item->cost_us = now_us() - begun;
+    item->cost_us = clock_us() - begun;
     add_sample(item, item->cost_us);
     if (item->count >= FIRST_NEWS)
         publish_samples(item, own_bytes);

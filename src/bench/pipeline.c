@@ -4,13 +4,13 @@
 #include "src/bench/shared.h"
 #include "src/bench/truth.h"
 #include "src/model/calibration.h"
+#include "src/model/clock.h"
 #include "src/model/problem.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* An encoded problem and the session that runs it: what a choice needs besides the parts. */
 typedef struct {
@@ -28,12 +28,6 @@ struct Pipeline {
     bool forget_scene;
     uint64_t content, baseline_content, seen_content; /* of the parts */
 };
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 static bool no_memory(const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, "choose a smaller scene", "out of memory");
@@ -296,9 +290,9 @@ static bool runner_can_update(const Runner *runner, const FrameParts *next, cons
 }
 
 static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *times, Err *err) {
-    double start = now_us();
+    double start = clock_us();
     bool ok = problem_update(&runner->problem, &next->features->values, err);
-    times->us[STAGE_ENCODE] += now_us() - start;
+    times->us[STAGE_ENCODE] += clock_us() - start;
     shared_drop(runner->features);
     runner->features = shared_keep(next->features);
     return ok;
@@ -318,11 +312,11 @@ static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *
     runner_clear(runner);
     runner->features = shared_keep(next->features);
     runner->map = shared_keep(next->map);
-    double start = now_us();
+    double start = clock_us();
     bool ok =
         problem_encode_known(&runner->problem, &next->features->shape, choice->dtype, choice->align,
                              &next->features->values, &next->map->map, out_largest, err);
-    times->us[STAGE_ENCODE] += now_us() - start;
+    times->us[STAGE_ENCODE] += clock_us() - start;
     return ok;
 }
 
@@ -334,10 +328,10 @@ static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice 
         return runner_update(runner, next, times, err);
     if (!runner_encode(runner, next, choice, times, err))
         return false;
-    double encoded = now_us();
+    double encoded = clock_us();
     runner->choice = *choice;
     bool ok = session_open_once(&runner->session, choice->variant, &runner->problem.view, err);
-    times->us[STAGE_UPLOAD] += now_us() - encoded;
+    times->us[STAGE_UPLOAD] += clock_us() - encoded;
     return ok;
 }
 
@@ -371,14 +365,14 @@ static PooledGrid *pooled_new(const FrameParts *next, const Choice *choice) {
 }
 
 static bool pool(Runner *runner, PooledGrid *pooled, StageTimes *times, Err *err) {
-    double start = now_us();
+    double start = clock_us();
     if (!session_run(runner->session, err))
         return false;
-    double pooled_at = now_us();
+    double pooled_at = clock_us();
     times->us[STAGE_POOL] += pooled_at - start;
     if (!runner_read(runner, pooled->values, err))
         return false;
-    times->us[STAGE_READ] += now_us() - pooled_at;
+    times->us[STAGE_READ] += clock_us() - pooled_at;
     const BevProblem *view = &runner->problem.view;
     pooled->footprint = bev_footprint(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
@@ -567,17 +561,17 @@ static bool run_stages(Pipeline *pipeline, const State *state, PipelineNeeds nee
     const Job *job = &state->job;
     if (!want_scene(pipeline, state, next, err))
         return false;
-    double start = now_us();
+    double start = clock_us();
     if (!want_features(pipeline, job, needs.draft, next, err) ||
         !want_views(pipeline, needs.sharp, next, err))
         return false;
-    double seen = now_us();
+    double seen = clock_us();
     if (!want_map(pipeline, job, next, err))
         return false;
     if (next->features != pipeline->parts.features)
         times->us[STAGE_FEATURES] = seen - start;
     if (next->map != pipeline->parts.map)
-        times->us[STAGE_MAP] = now_us() - seen;
+        times->us[STAGE_MAP] = clock_us() - seen;
     StageTimes aside = {
         {0}}; /* the pipeline panel shows the selection, not what it is compared to */
     return want_pooled(&pipeline->runners[0], pipeline->parts.pooled, next, &job->choice,

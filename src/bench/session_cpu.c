@@ -1,10 +1,10 @@
 #include "src/bench/backend.h"
 
 #include "kernels/codec.h"
+#include "src/model/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { PREPARE_REPEATS = 3, MIN_SAMPLES = 5 };
@@ -19,12 +19,6 @@ typedef struct {
     BevPlan *plan;
     uint64_t inputs; /* fingerprint, taken when the session was opened */
 } State;
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
@@ -96,10 +90,10 @@ static bool cpu_prepare(State *s, int repeats, double *prepare_us, Err *err) {
     for (int i = 0; i < repeats; i++) {
         s->variant->release(s->plan);
         s->plan = NULL;
-        double start = now_us();
+        double start = clock_us();
         if (!s->variant->prepare(s->problem, &s->plan, err))
             return false;
-        times[i] = now_us() - start;
+        times[i] = clock_us() - start;
     }
     *prepare_us = timing_median(times, repeats);
     return true;
@@ -160,30 +154,30 @@ static void flush(unsigned char *bytes, size_t count) {
 /* Runs until the caches, the clock frequency and the thread team are warm; gives the time of one
  * launch. */
 static bool warm_up(State *s, double min_warm_ms, double *launch_us, Err *err) {
-    double start = now_us(), elapsed = 0;
+    double start = clock_us(), elapsed = 0;
     int launches = 0;
     do {
         if (!cpu_run(s, err))
             return false;
         launches++;
-        elapsed = now_us() - start;
+        elapsed = clock_us() - start;
     } while (elapsed < min_warm_ms * 1e3);
     *launch_us = elapsed / launches;
     return true;
 }
 
 static bool sample(State *s, int inner, double *sample_us, Err *err) {
-    double start = now_us();
+    double start = clock_us();
     for (int i = 0; i < inner; i++)
         if (!cpu_run(s, err))
             return false;
-    *sample_us = (now_us() - start) / inner;
+    *sample_us = (clock_us() - start) / inner;
     return true;
 }
 
 static bool collect(State *s, const TimingOptions *options, unsigned char *flushed, double *samples,
                     Timing *timing, Err *err) {
-    double launch_us, start = now_us();
+    double launch_us, start = clock_us();
     if (!warm_up(s, options->min_warm_ms, &launch_us, err))
         return false;
     int inner = 1, count = 0;
@@ -195,7 +189,7 @@ static bool collect(State *s, const TimingOptions *options, unsigned char *flush
         if (!sample(s, inner, &samples[count], err))
             return false;
         count++;
-        if (count >= MIN_SAMPLES && now_us() - start > options->max_s * 1e6)
+        if (count >= MIN_SAMPLES && clock_us() - start > options->max_s * 1e6)
             break;
     }
     timing->inner = inner;

@@ -1,15 +1,9 @@
 #include "src/model/workload.h"
 
+#include "src/model/clock.h"
 #include "src/model/scatter.h"
 
 #include <string.h>
-#include <time.h>
-
-static double now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
     if (options->temperature > 0)
@@ -80,10 +74,10 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     }
     BevMap *map = &workload->maps[align];
     if (workload->map_us[align] == 0) {
-        double start = now_us();
+        double start = clock_us();
         if (!scatter_build(&scene->rig, align, UINT32_MAX, map, err))
             return NULL;
-        workload->map_us[align] = now_us() - start;
+        workload->map_us[align] = clock_us() - start;
     }
     return map;
 }

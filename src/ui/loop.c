@@ -2,6 +2,7 @@
 
 #include "src/bench/engine.h"
 #include "src/bench/shared.h"
+#include "src/model/clock.h"
 #include "src/ui/menu.h"
 #include "src/ui/rescue.h"
 #include "src/ui/window.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -55,12 +55,6 @@ typedef struct {
     char printed[LOG_LENGTH]; /* the log's line that was printed last */
     Err *err;                 /* of loop_run; filled where the first frame is impossible */
 } Loop;
-
-static double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static const LiveData *live_of(const Loop *loop) {
     return loop->frame ? &loop->frame->live : &loop->nothing;
@@ -262,7 +256,7 @@ static void take_frame(Loop *loop) {
 
 /* Time goes on when the frame before is there: a slow machine shows fewer moments, none late. */
 static void tick(Loop *loop) {
-    double now = now_ms(), passed = now - loop->tick_ms;
+    double now = clock_ms(), passed = now - loop->tick_ms;
     bool moving = loop->state.playing || loop->state.recording;
     bool ready = loop->frame && loop->frame->state.job.serial == loop->state.job.serial;
     if (!moving || passed < WINDOW_FRAME_MS || (!ready && passed < 1000))
@@ -308,7 +302,7 @@ static void draw_terminal(Loop *loop) {
     if (!term_draw(loop->term, &loop->cells, &err))
         note_error(loop, &err);
     loop->term_dirty = false;
-    loop->term_ms = now_ms();
+    loop->term_ms = clock_ms();
 }
 
 static void read_keys(Loop *loop) {
@@ -358,7 +352,7 @@ static void draw_window(Loop *loop) {
         close_window(loop);
         note_error(loop, &err);
     }
-    loop->window_ms = now_ms();
+    loop->window_ms = clock_ms();
 }
 
 /* ---- plain lines
@@ -403,7 +397,7 @@ static bool settled(const Loop *loop) {
     const LiveData *live = live_of(loop);
     const LiveKernel *kernel = live_kernel(live, loop->state.job.choice.variant);
     const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.choice.dtype];
-    if (now_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->problem[0])
+    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->problem[0])
         return true;
     return live->serial == loop->state.job.serial && kernel &&
            kernel->median_us.source != SOURCE_UNKNOWN && !kernel->median_us.stale &&
@@ -446,13 +440,13 @@ static void obey_signals(Loop *loop) {
         fit_terminal(loop);
     }
     if (signals.suspend || signals.resumed) {
-        loop->tick_ms = now_ms();
+        loop->tick_ms = clock_ms();
         loop->window_dirty = true;
     }
 }
 
 static int patience(const Loop *loop) {
-    double now = now_ms(), wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
+    double now = clock_ms(), wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     if (loop->state.playing || loop->state.recording)
         wait = fmin(wait, WINDOW_FRAME_MS / 2.0);
     if (loop->term && loop->term_dirty)
@@ -480,7 +474,7 @@ static void wait_for_something(Loop *loop) {
 }
 
 static void draw(Loop *loop) {
-    double now = now_ms();
+    double now = clock_ms();
     if (loop->window && loop->window_dirty && now - loop->window_ms >= WINDOW_FRAME_MS)
         draw_window(loop);
     if (loop->term && loop->term_dirty && now - loop->term_ms >= TERM_FRAME_MS)
@@ -543,7 +537,7 @@ static bool open_engine(Loop *loop, Err *err) {
 
 static bool open_all(Loop *loop, Err *err) {
     int scene;
-    loop->start_ms = loop->tick_ms = now_ms();
+    loop->start_ms = loop->tick_ms = clock_ms();
     live_init(&loop->nothing);
     live_menu(&loop->menu, loop->options->scene, loop->options->where, &scene);
     state_init(&loop->state, &loop->menu.menu, scene);
