@@ -22,7 +22,7 @@ static void list_samples(FILE *out) {
 }
 
 static void list_configs(FILE *out) {
-    for (int i = 0; i < config_count; i++)
+    for (int i = 0; i < config_total; i++)
         fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d cells, C = %lld\n",
                 configs[i].name, configs[i].feat_w, configs[i].feat_h, configs[i].depth_step_m,
                 configs[i].cells, configs[i].cells, (long long)configs[i].channels);
@@ -31,7 +31,8 @@ static void list_configs(FILE *out) {
 void list_everything(FILE *out) {
     fputs("Sample scenes:\n", out);
     list_samples(out);
-    fprintf(out, "\nConfigurations (the world of %s at six sizes):\n", config_world);
+    fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
+            config_world, config_count);
     list_configs(out);
     fputs("\nKernels, in lesson order:\n", out);
     for (int i = 0; bev_variants[i]; i++)

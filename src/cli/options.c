@@ -30,7 +30,7 @@ const Command commands[COMMAND_COUNT] = {
     [COMMAND_BENCH] = {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
         "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth "
         "by the kernel's own traffic model, and the speed-up over V2 on the same device. Without "
-        "SCENE: the six configurations.", 0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
+        "SCENE: the published configurations.", 0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     [COMMAND_INFO] = {"info", "[SCENE]...", "describe this machine, build and scenes",
         "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
         "intervals, gather traffic and footprint.", 0, OPTIONS_MAX_ARGUMENTS, cmd_info},
@@ -440,7 +440,7 @@ void options_man(FILE *out) {
           "Pools the features of a camera rig into a bird\\(aqs\\-eye\\-view grid with each of "
           "the known kernels, draws the result, times it and judges its accuracy.\n"
           ".PP\nA \\fISCENE\\fR is a .json file (a world and a rig), a .npz file (tensors from "
-          "a network), the name of a sample, or the name of one of the six configurations; "
+          "a network), the name of a sample, or the name of a configuration; "
           "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n", out);
     for (int command = 0; command < COMMAND_COUNT; command++) {
         fprintf(out, ".SS \"%s %s\"\n", commands[command].name, commands[command].synopsis);

@@ -1,4 +1,5 @@
-/* The six published configurations: the flagship's world and rig at six sizes. */
+/* The six published configurations, and three larger ones: the flagship's world and rig at nine
+ * sizes. */
 #ifndef BEV_CONFIG_H
 #define BEV_CONFIG_H
 
@@ -13,7 +14,8 @@ typedef struct {
 } Config;
 
 extern const Config configs[];
-extern const int config_count;
+extern const int config_count; /* the published ones, first: what lists have by default */
+extern const int config_total;
 extern const char *const config_world; /* the sample they all look at: "intersection" */
 
 /* The row of that name, or NULL. */

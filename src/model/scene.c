@@ -59,7 +59,7 @@ static int compare_names(const void *a, const void *b) {
 
 size_t scene_names(SceneName *names, size_t max) {
     size_t count = 0;
-    for (int i = 0; i < config_count && count < max; i++, count++) {
+    for (int i = 0; i < config_total && count < max; i++, count++) {
         names[count].is_config = true;
         snprintf(names[count].name, sizeof names->name, "%s", configs[i].name);
     }
