@@ -1,10 +1,8 @@
-/* The page: where the parts stand, and the three ways out (pixels, SVG, text boxes). */
-#include "src/view/bytes.h"
+/* The figure's page: where the parts stand. */
+#include "src/view/page.h"
 #include "src/view/parts.h"
-#include "src/view/svg_ids.h"
 
 #include <assert.h>
-#include <cairo-svg.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,8 +70,7 @@ static void panel_title(Pen *pen, const Figure *figure, const Panel *panel) {
              fmax(panel->box.w, 100), &style, text);
 }
 
-/* ---- arrangement --------------------------------------------------------------------------------
- */
+/* ---- arrangement ---------------------------------------------------------------------------- */
 
 /* Panels in a row from the left; only the first carries numbers on its x axis. */
 static double place_panels(Figure *figure, double top) {
@@ -110,9 +107,8 @@ static void arrange(Pen *pen, Figure *figure, Page *page) {
     page->h = ceil(fmax(bottom, blocks) + MARGIN);
 }
 
-static void draw_page(Pen *pen, Figure *figure, const Page *page) {
+static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
     double w = page->w - 2 * MARGIN;
-    pen_fill(pen, (Box){0, 0, page->w, page->h}, pen->theme->page, 1);
     header_block(pen, figure, MARGIN, MARGIN, w);
     strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
@@ -130,141 +126,72 @@ static void draw_page(Pen *pen, Figure *figure, const Page *page) {
         side_blocks(pen, figure, page);
 }
 
-/* Decodes and arranges; `figure` must be freed also after a failure. */
-static bool compose(const FigureSpec *spec, Figure *figure, Page *page, Err *err) {
+typedef struct {
+    Figure figure;
+    Page page;
+} Composition;
+
+/* Decodes and arranges; the figure must be freed also after a failure. */
+static bool compose(const FigureSpec *spec, Composition *composition, Err *err) {
+    Figure *figure = &composition->figure;
     assert(spec->selection_count >= 1 && spec->selection_count <= FIGURE_MAX_SELECTIONS);
+    composition->page = (Page){0};
     if (!figure_prepare(spec, figure, err))
         return false;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
     cairo_t *cr = cairo_create(surface);
     Pen pen;
     pen_init(&pen, cr, figure->theme, NULL, true);
-    arrange(&pen, figure, page);
+    arrange(&pen, figure, &composition->page);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
     return true;
 }
 
-/* Draws onto `surface`, whose units are page units times `scale`. */
-static bool draw_on(cairo_surface_t *surface, double scale, Figure *figure, const Page *page,
-                    FigureLayout *layout, Err *err) {
-    cairo_t *cr = cairo_create(surface);
-    cairo_scale(cr, scale, scale);
-    Pen pen;
-    pen_init(&pen, cr, figure->theme, layout, false);
-    draw_page(&pen, figure, page);
-    cairo_status_t status = cairo_status(cr);
-    cairo_destroy(cr);
-    if (pen.failed && err)
-        *err = pen.err;
-    if (!pen.failed && status != CAIRO_STATUS_SUCCESS)
-        return err_set(err, ERR_FAILED, "figure", "choose a smaller scale", "cairo: %s",
-                       cairo_status_to_string(status));
-    return !pen.failed;
+static void draw(Pen *pen, const void *context) {
+    const Composition *composition = context;
+    draw_page(pen, &composition->figure, &composition->page);
 }
 
-static double scale_of(const FigureSpec *spec) {
-    return spec->scale > 0 ? spec->scale : 1;
-}
-
-/* ---- pixels
- * --------------------------------------------------------------------------------------- */
-
-static void copy_pixels(cairo_surface_t *surface, Image *image) {
-    cairo_surface_flush(surface);
-    const uint8_t *data = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            uint32_t word;
-            memcpy(&word, data + (size_t)y * (size_t)stride + 4 * (size_t)x, 4);
-            image_set(image, x, y, rgb_hex(word & 0xffffff));
-        }
-}
-
-static bool draw_image(Figure *figure, const Page *page, Image *image, Err *err) {
-    double scale = scale_of(figure->spec);
-    if (!image_init(image, lround(page->w * scale), lround(page->h * scale), err))
-        return false;
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
-    bool drawn = draw_on(surface, scale, figure, page, NULL, err);
-    if (drawn)
-        copy_pixels(surface, image);
-    else
-        image_free(image);
-    cairo_surface_destroy(surface);
-    return drawn;
+static PageSpec page_of(const Composition *composition) {
+    const FigureSpec *spec = composition->figure.spec;
+    return (PageSpec){.w = composition->page.w,
+                      .h = composition->page.h,
+                      .scale = spec->scale,
+                      .theme = spec->theme,
+                      .draw = draw,
+                      .context = composition};
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
-    Figure figure;
-    Page page;
+    Composition composition;
     *image = (Image){0};
-    bool drawn = compose(spec, &figure, &page, err) && draw_image(&figure, &page, image, err);
-    figure_free(&figure);
-    return drawn;
-}
-
-/* ---- SVG
- * ------------------------------------------------------------------------------------------ */
-
-static cairo_status_t append(void *context, const unsigned char *data, unsigned length) {
-    Bytes *bytes = context;
-    bytes_append(bytes, data, length);
-    return bytes->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
-}
-
-static bool draw_svg(Figure *figure, const Page *page, Bytes *svg, Err *err) {
-    double scale = scale_of(figure->spec);
-    cairo_surface_t *surface =
-        cairo_svg_surface_create_for_stream(append, svg, page->w * scale, page->h * scale);
-    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
-    bool drawn = draw_on(surface, scale, figure, page, NULL, err);
-    cairo_surface_finish(surface);
-    cairo_status_t status = cairo_surface_status(surface);
-    cairo_surface_destroy(surface);
-    if (drawn && (svg->failed || status != CAIRO_STATUS_SUCCESS))
-        return err_set(err, ERR_FAILED, "SVG", "choose a smaller scale", "cairo: %s",
-                       cairo_status_to_string(status));
+    bool composed = compose(spec, &composition, err);
+    PageSpec page = page_of(&composition);
+    bool drawn = composed && page_image(&page, image, err);
+    figure_free(&composition.figure);
     return drawn;
 }
 
 bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
-    Figure figure;
-    Page page;
-    Bytes svg = {0}, renumbered = {0};
-    bool drawn = compose(spec, &figure, &page, err) && draw_svg(&figure, &page, &svg, err);
-    figure_free(&figure);
-    if (drawn && !svg_renumber(&svg, &renumbered))
-        drawn = err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg.length);
-    bytes_free(&svg);
-    if (!drawn)
-        bytes_free(&renumbered);
-    *bytes = renumbered.data;
-    *length = renumbered.length;
+    Composition composition;
+    *bytes = NULL;
+    *length = 0;
+    bool composed = compose(spec, &composition, err);
+    PageSpec page = page_of(&composition);
+    bool drawn = composed && page_svg(&page, bytes, length, err);
+    figure_free(&composition.figure);
     return drawn;
 }
 
-/* ---- layout
- * --------------------------------------------------------------------------------------- */
-
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
-    Figure figure;
-    Page page;
+    Composition composition;
     *layout = (FigureLayout){0};
-    bool drawn = compose(spec, &figure, &page, err);
-    if (drawn) {
-        cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
-        drawn = draw_on(surface, 1, &figure, &page, layout, err);
-        cairo_surface_destroy(surface);
-        layout->w = page.w;
-        layout->h = page.h;
-    }
-    figure_free(&figure);
-    if (drawn && layout->failed)
-        drawn = err_set(err, ERR_FAILED, "layout", "", "no memory for %zu texts", layout->count);
-    if (!drawn)
-        figure_layout_free(layout);
+    bool composed = compose(spec, &composition, err);
+    PageSpec page = page_of(&composition);
+    page.scale = 1;
+    bool drawn = composed && page_layout(&page, layout, err);
+    figure_free(&composition.figure);
     return drawn;
 }
 
