@@ -38,7 +38,7 @@ static bool analyse(const Access *accesses, int length, ReuseCurve *cold, ReuseC
     Err err = {0};
     Reuse *reuse = reuse_begin(MAX_SECTORS, &err);
     for (int i = 0; reuse && i < length; i++)
-        reuse_access(reuse, accesses[i].sector, accesses[i].kind, 1);
+        reuse_access(reuse, 0, accesses[i].sector, accesses[i].kind, 1);
     return reuse && reuse_end(reuse, cold, warm, &err);
 }
 
@@ -109,8 +109,8 @@ static void test_repeats(void) {
     Err err = {0};
     ReuseCurve cold, warm;
     Reuse *reuse = reuse_begin(2, &err);
-    reuse_access(reuse, 0, REUSE_UPDATE, 8);
-    reuse_access(reuse, 1, REUSE_WRITE, 1);
+    reuse_access(reuse, 0, 0, REUSE_UPDATE, 8);
+    reuse_access(reuse, 0, 1, REUSE_WRITE, 1);
     tap_ok(reuse_end(reuse, &cold, &warm, &err) && cold.fetches == 8 && cold.writes == 1,
            "eight atomics in a row are eight fetches");
     tap_ok(cold.misses[1] == 1 && warm.misses[1] == 1 && warm.misses[2] == 0,
@@ -141,8 +141,8 @@ static void test_loop(void) {
     ReuseCurve cold, warm;
     Reuse *reuse = reuse_begin(LOOP + 1, &err);
     for (uint32_t i = 0; i < LOOP * TURNS; i++) {
-        reuse_access(reuse, i % LOOP, REUSE_READ, 1);
-        reuse_access(reuse, LOOP, REUSE_READ, 1);
+        reuse_access(reuse, 0, i % LOOP, REUSE_READ, 1);
+        reuse_access(reuse, 0, LOOP, REUSE_READ, 1);
     }
     tap_ok(reuse_end(reuse, &cold, &warm, &err) && cold.distinct == LOOP + 1, "a loop is analysed");
     tap_ok(cold.misses[1] == 2 * LOOP * TURNS, "a cache of one keeps neither");

@@ -188,7 +188,8 @@ static void count_access(Reuse *reuse, Counts *counts, uint32_t sector, ReuseKin
     reuse->clean_below[sector] = kind != REUSE_READ ? 0 : larger(clean_below, distance);
 }
 
-void reuse_access(Reuse *reuse, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+    (void)side; /* one undivided cache so far */
     uint32_t distance = touch(reuse, sector);
     if (distance == NEVER) {
         reuse->first_kind[sector] = (uint8_t)kind;

@@ -21,8 +21,9 @@ typedef struct Reuse Reuse; /* an analysis under way */
 /* Sector numbers will be in [0, sectors). */
 Reuse *reuse_begin(uint32_t sectors, Err *err);
 
-/* `repeats` accesses to one sector in a row, at least 1: all but the first have distance 0. */
-void reuse_access(Reuse *reuse, uint32_t sector, ReuseKind kind, uint32_t repeats);
+/* `repeats` accesses to one sector in a row, at least 1: all but the first have distance 0. `side`,
+ * 0 or 1: the partition of a divided L2 that the asking multiprocessor stands next to. */
+void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats);
 
 /* What all cache sizes would have done, by sizes in sectors from 0 to `distinct`; beyond that
  * nothing changes any more. */

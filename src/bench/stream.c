@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP = 32, INDEX = 4, FLOAT = 4, MERGE_BLOCK = 256 };
+enum { WARP = 32, INDEX = 4, FLOAT = 4, MERGE_BLOCK = 256, USUAL_BLOCK = 256 };
 
 /* Places of the arrays in sectors. Some arrays are parts of one that is counted. */
 typedef enum {
@@ -45,6 +45,7 @@ typedef struct {
 
 typedef struct {
     int64_t step, steps;
+    int side; /* of L2 where the warp's multiprocessor stands: blocks alternate */
     int count;
     Segment segments[WARP];
 } Warp;
@@ -54,6 +55,7 @@ typedef struct {
     const BevProblem *problem;
     Reuse *reuse; /* or NULL */
     StreamCounts *counts;
+    int side; /* of the warp whose turn it is */
     uint32_t base[PLACE_COUNT];
     int64_t channels, cells, owners;
     int tile, lanes; /* threads side by side on an owner, all its tiles or one */
@@ -130,7 +132,8 @@ static void hand_on(Walk *walk, Place place, int64_t byte, int64_t bytes, ReuseK
         uint32_t repeats = bytes_an_access ? (uint32_t)((to - from) / bytes_an_access) : 1;
         walk->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
         if (walk->reuse)
-            reuse_access(walk->reuse, walk->base[place] + (uint32_t)sector, kind, repeats);
+            reuse_access(walk->reuse, walk->side, walk->base[place] + (uint32_t)sector, kind,
+                         repeats);
     }
 }
 
@@ -392,7 +395,8 @@ static void warp_begin(const Walk *walk, int64_t number, Warp *warp) {
     int64_t thread = in_row % walk->warps_a_block * WARP;
     int64_t end = thread + WARP, block_end = walk->owners_a_block * walk->lanes;
     int tile = walk->tile, base = walk->rung->tiles_outside ? (int)grid_row * tile : 0;
-    *warp = (Warp){0};
+    int64_t block_warps = walk->rung->block ? walk->warps_a_block : USUAL_BLOCK / WARP;
+    *warp = (Warp){.side = (int)(number / block_warps & 1)};
     while (thread < end && thread < block_end) {
         int64_t owner = block * walk->owners_a_block + thread / walk->lanes;
         int64_t lane_first = thread % walk->lanes;
@@ -413,6 +417,7 @@ static void warp_begin(const Walk *walk, int64_t number, Warp *warp) {
 
 /* A warp's next turn; false when it was the last. */
 static bool warp_turn(Walk *walk, Warp *warp) {
+    walk->side = warp->side;
     if (warp->step == 0 && walk->rung->owner != OWN_POINT)
         read_owners(walk, warp);
     if (warp->step < warp->steps)
