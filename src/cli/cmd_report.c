@@ -1,6 +1,7 @@
 /* One self-contained page about a scene: pictures inside, tables, the machine and the command
  * lines. */
 #include "src/cli/choices.h"
+#include "src/cli/html.h"
 #include "src/cli/output.h"
 #include "src/cli/plots.h"
 #include "src/cli/regime_table.h"
@@ -22,81 +23,16 @@ typedef struct {
     FILE *out;
 } Page;
 
-/* ---- HTML ----------------------------------------------------------------------------------- */
-
-static void put_text(FILE *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-}
-
-static void put_base64(FILE *out, const uint8_t *bytes, size_t length) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < length; i += 3) {
-        size_t left = length - i;
-        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
-                        (left > 2 ? bytes[i + 2] : 0);
-        fputc(digits[word >> 18], out);
-        fputc(digits[word >> 12 & 63], out);
-        fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
-        fputc(left > 2 ? digits[word & 63] : '=', out);
-    }
-}
-
-static void put_table(FILE *out, const Report *report) {
-    char text[256];
-    fputs("<div class=\"wide\"><table>\n<tr>", out);
-    for (int column = 0; column < report->column_count; column++)
-        if (report->columns[column].heading)
-            fprintf(out, "<th>%s</th>", report->columns[column].heading);
-    fputs("</tr>\n", out);
-    for (int row = 0; row < report->row_count; row++) {
-        fputs("<tr>", out);
-        for (int column = 0; column < report->column_count; column++) {
-            if (!report->columns[column].heading)
-                continue;
-            report_cell(report, row, column, text, sizeof text);
-            fputs("<td>", out);
-            put_text(out, text);
-            fputs("</td>", out);
-        }
-        fputs("</tr>\n", out);
-    }
-    fputs("</table></div>\n", out);
-}
-
-static const char style[] =
-    "body{font:15px/1.5 'DejaVu Sans',sans-serif;color:#1a1d21;max-width:1200px;margin:2em auto;"
-    "padding:0 1em}h1,h2{line-height:1.2}img{max-width:100%;height:auto}table{border-collapse:"
-    "collapse;font-size:12px}th,td{padding:3px 9px;border-bottom:1px solid "
-    "#d0d5db;text-align:right;"
-    "white-space:nowrap}th:first-child,td:first-child{text-align:left}.wide{overflow-x:auto}"
-    "code{background:#eef2f7;padding:1px 4px}.muted{color:#5b6470}";
-
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->lab.problem.view;
     FILE *out = page->out;
-    fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>");
-    put_text(out, page->scene);
-    fprintf(out, ": memory regimes</title>\n<style>%s</style></head><body>\n<h1>", style);
-    put_text(out, page->scene);
-    fprintf(out, ": memory regimes of BEV pooling</h1>\n");
+    char title[256];
+    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->scene);
+    html_begin(out, title, page->options->theme
+                               ? (FigureTheme)choices_find(CHOICE_THEME, page->options->theme)
+                               : THEME_LIGHT);
     fprintf(out,
             "<p>%s, %s, C = %lld, %lld points, %lld intervals. Footprint (distinct bytes) %.1f MB, "
             "gather traffic (the published way of counting) %.1f MB.</p>\n",
@@ -114,7 +50,7 @@ static void put_head(const Page *page) {
     for (int g = 0; g < page->gpus.count; g++) {
         const Gpu *gpu = &page->gpus.gpus[g];
         fprintf(out, "<li>V3 on ");
-        put_text(out, gpu->title);
+        html_text(out, gpu->title);
         fprintf(out, " takes %s</li>\n", bev_v3_choose(problem, gpu->l2_bytes).why);
     }
     fputs("</ul>\n", out);
@@ -131,9 +67,7 @@ static bool put_picture(const Page *page, const char *kind_name, Err *err) {
     size_t length;
     if (!kind->draw(&request, &bytes, &length, err))
         return false;
-    fprintf(page->out, "<p><img alt=\"%s\" src=\"data:image/png;base64,", kind->summary);
-    put_base64(page->out, bytes, length);
-    fputs("\"></p>\n", page->out);
+    html_image(page->out, kind->summary, bytes, length);
     free(bytes);
     return true;
 }
@@ -146,7 +80,7 @@ static void put_traffic(const Page *page) {
         "order of its blocks and warps, and beside it from a formula. Equal addresses in one warp "
         "instruction count once.</p>\n",
         page->out);
-    put_table(page->out, &report);
+    html_table(page->out, &report, NULL);
     report_free(&report);
 }
 
@@ -156,7 +90,7 @@ static void put_predictions(const Page *page) {
     fputs("<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
           "launch comes on top. L2 warm unless a column says cold.</p>\n",
           page->out);
-    put_table(page->out, &report);
+    html_table(page->out, &report, "gpu");
     report_free(&report);
 }
 
@@ -216,7 +150,7 @@ static void put_errors(const Page *page) {
 }
 
 static void put_comparison(const Page *page) {
-    Report report = {.columns = compared_columns, .column_count = CMP_COUNT};
+    Report report = {.columns = compared_columns, .column_count = CMP_COUNT, .folds = true};
     for (int i = 0; i < page->comparison.count; i++) {
         const ComparisonRow *row = &page->comparison.rows[i];
         report_add(&report,
@@ -233,7 +167,7 @@ static void put_comparison(const Page *page) {
                        [CMP_CALIBRATED] = cell_real(row->calibrated_us),
                        [CMP_CALIBRATED_ERROR] = cell_real(row->calibrated_us / row->known_us)});
     }
-    put_table(page->out, &report);
+    html_table(page->out, &report, "config");
     report_free(&report);
 }
 
@@ -250,7 +184,7 @@ static void put_options(const Page *page, bool drawn) {
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].value) {
             fprintf(page->out, " --%s ", given[i].name);
-            put_text(page->out, given[i].value);
+            html_text(page->out, given[i].value);
         }
     if (options->l2_mb > 0)
         fprintf(page->out, " --l2-mb %g", options->l2_mb);
@@ -264,26 +198,27 @@ static void put_machine(const Page *page) {
     machine_read(&machine);
     fputs("<h2>How this page was made</h2>\n<p class=\"muted\">", out);
     fprintf(out, "bevscope %s, %s, on ", machine.version, machine.date);
-    put_text(out, machine.cpu);
+    html_text(out, machine.cpu);
     fputs(", ", out);
-    put_text(out, machine.system);
+    html_text(out, machine.system);
     fprintf(out, "; GPU: %s.</p>\n<ul>\n", machine.gpu[0] ? machine.gpu : "none");
     fputs("<li><code>bevscope report ", out);
-    put_text(out, page->scene);
+    html_text(out, page->scene);
     put_options(page, true);
     fputs(page->options->quick ? " --quick -o " : " -o ", out);
-    put_text(out, page->options->output);
+    html_text(out, page->options->output);
     fputs("</code></li>\n<li><code>bevscope regime ", out);
-    put_text(out, page->scene);
+    html_text(out, page->scene);
     put_options(page, false);
     fputs("</code></li>\n", out);
     for (int i = 0; i < plot_kind_count; i++) {
         fprintf(out, "<li><code>bevscope plot %s ", plot_kinds[i].name);
-        put_text(out, page->scene);
+        html_text(out, page->scene);
         put_options(page, true);
         fprintf(out, " -o %s.png</code></li>\n", plot_kinds[i].name);
     }
-    fputs("</ul>\n</body></html>\n", out);
+    fputs("</ul>\n", out);
+    html_end(out);
 }
 
 static bool put_page(const Page *page, Err *err) {

@@ -184,7 +184,7 @@ static void fill_known(Cell *cells, const Lab *lab, const LabGpus *chosen_gpus,
 }
 
 Report regime_traffic_table(void) {
-    return (Report){.columns = columns, .column_count = TRAFFIC_COUNT};
+    return (Report){.columns = columns, .column_count = TRAFFIC_COUNT, .folds = true};
 }
 
 void regime_add_traffic(Report *report, const Lab *lab, const char *scene) {
@@ -203,7 +203,7 @@ Report regime_prediction_table(void) {
     static ReportColumn chosen[PREDICTION_COUNT];
     for (int i = 0; i < PREDICTION_COUNT; i++)
         chosen[i] = columns[prediction_columns[i]];
-    return (Report){.columns = chosen, .column_count = PREDICTION_COUNT};
+    return (Report){.columns = chosen, .column_count = PREDICTION_COUNT, .folds = true};
 }
 
 static void each_row(Report *report, const Lab *lab, const LabGpus *chosen_gpus, const char *scene,

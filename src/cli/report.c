@@ -75,6 +75,40 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     }
 }
 
+static bool same_words(const Report *report, int column) {
+    const Cell *first = cell_at(report, 0, column);
+    for (int row = 0; row < report->row_count; row++) {
+        const Cell *cell = cell_at(report, row, column);
+        if (cell->kind != first->kind || cell->kind == CELL_INT || cell->kind == CELL_REAL ||
+            (cell->kind == CELL_TEXT && strcmp(cell->text, first->text) != 0) ||
+            (cell->kind == CELL_BOOL && cell->integer != first->integer))
+            return false;
+    }
+    return true;
+}
+
+static bool is_folded(const Report *report, int column) {
+    return report->folds && report->row_count > 1 && report->columns[column].heading &&
+           same_words(report, column);
+}
+
+bool report_shows(const Report *report, int column) {
+    return report->columns[column].heading && !is_folded(report, column);
+}
+
+void report_folded(const Report *report, char *text, size_t size) {
+    size_t length = 0;
+    text[0] = '\0';
+    for (int column = 0; column < report->column_count && length < size; column++) {
+        char cell[128];
+        if (!is_folded(report, column))
+            continue;
+        report_cell(report, 0, column, cell, sizeof cell);
+        length += (size_t)snprintf(text + length, size - length, "%s%s %s", length ? ", " : "",
+                                   report->columns[column].heading, cell);
+    }
+}
+
 /* Display width of UTF-8 text: code points, all of width one here. */
 static int width_of(const char *text) {
     int width = 0;
@@ -114,22 +148,25 @@ typedef struct {
 
 static void print_rule(const Report *report, FILE *out) {
     for (int column = 0; column < report->column_count; column++)
-        if (report->columns[column].heading)
+        if (report_shows(report, column))
             fputs(is_text(report, column) ? "|---" : "|---:", out);
     fputs("|\n", out);
 }
 
 static void print_table(const Report *report, FILE *out, TableStyle style) {
+    char folded[256];
+    report_folded(report, folded, sizeof folded);
+    if (folded[0])
+        fprintf(out, "In every row: %s.\n\n", folded);
     for (int row = -1; row < report->row_count; row++) {
         int first = 1;
         fputs(style.before, out);
         for (int column = 0; column < report->column_count; column++) {
-            const ReportColumn *c = &report->columns[column];
-            if (!c->heading)
+            if (!report_shows(report, column))
                 continue;
             char text[256];
             if (row < 0)
-                snprintf(text, sizeof text, "%s", c->heading);
+                snprintf(text, sizeof text, "%s", report->columns[column].heading);
             else
                 report_cell(report, row, column, text, sizeof text);
             fputs(first ? "" : style.between, out);

@@ -3,6 +3,7 @@
 #define BEV_REPORT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 typedef enum { CELL_NONE, CELL_TEXT, CELL_INT, CELL_REAL, CELL_BOOL } CellKind;
@@ -31,6 +32,7 @@ typedef struct {
     int column_count;
     Cell *cells;
     int row_count, capacity;
+    bool folds; /* for people, what all rows say alike in words is said once, before them */
 } Report;
 
 /* Appends a row of column_count cells, copied. Returns 0 when memory is out. */
@@ -39,6 +41,12 @@ void report_free(Report *report);
 
 /* One cell for people. */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
+
+/* Whether people see the column in the table: it has a heading and is not folded. */
+bool report_shows(const Report *report, int column);
+
+/* What the folded columns say: "dtype fp16, align nearest"; "" when there are none. */
+void report_folded(const Report *report, char *text, size_t size);
 
 void report_text(const Report *report, FILE *out);
 void report_markdown(const Report *report, FILE *out);

@@ -1,0 +1,134 @@
+#include "src/cli/html.h"
+
+#include "src/view/theme.h"
+
+#include <string.h>
+
+static const char style[] =
+    "body{font:15px/1.55 'DejaVu Sans',system-ui,sans-serif;color:var(--text);"
+    "background:var(--page);max-width:1160px;margin:2.5em auto 4em;padding:0 1.5em}"
+    "h1{font-size:30px;line-height:1.2}h2{font-size:21px;margin:2.2em 0 .6em;line-height:1.2}"
+    "p,li{max-width:88ch}img{display:block;max-width:100%;height:auto;margin:1.5em 0}"
+    "figure{margin:0 -48px}"
+    "table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}"
+    "th,td{padding:4px 10px;border-bottom:1px solid var(--rule);text-align:right;"
+    "white-space:nowrap}th{vertical-align:bottom;white-space:normal;color:var(--muted)}"
+    "th:first-child,td:first-child{text-align:left;padding-left:0}"
+    "tr.group td{border-top:2px solid var(--muted)}"
+    ".wide{overflow-x:auto;margin:1em 0}"
+    "code{background:var(--tint);padding:2px 5px;border-radius:3px;font-size:13px}"
+    ".muted{color:var(--muted)}@media print{body{max-width:none;margin:0}h2{break-after:avoid}}"
+    "@media(max-width:1260px){figure{margin:0}}";
+
+static void put_color(FILE *out, const char *name, Rgb color) {
+    fprintf(out, "--%s:#%02x%02x%02x;", name, color.r, color.g, color.b);
+}
+
+void html_begin(FILE *out, const char *title, FigureTheme number) {
+    const Theme *theme = &themes[number];
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
+          out);
+    html_text(out, title);
+    fputs("</title>\n<style>:root{", out);
+    put_color(out, "page", theme->page);
+    put_color(out, "text", theme->text);
+    put_color(out, "muted", theme->muted);
+    put_color(out, "rule", theme->rule);
+    put_color(out, "tint", theme->tint);
+    fprintf(out, "}%s</style></head><body>\n<h1>", style);
+    html_text(out, title);
+    fputs("</h1>\n", out);
+}
+
+void html_end(FILE *out) {
+    fputs("</body></html>\n", out);
+}
+
+void html_text(FILE *out, const char *text) {
+    for (; *text; text++)
+        switch (*text) {
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '&': fputs("&amp;", out); break;
+        case '"': fputs("&quot;", out); break;
+        default: fputc(*text, out);
+        }
+}
+
+static void put_base64(FILE *out, const uint8_t *bytes, size_t length) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < length; i += 3) {
+        size_t left = length - i;
+        uint32_t word = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                        (left > 2 ? bytes[i + 2] : 0);
+        fputc(digits[word >> 18], out);
+        fputc(digits[word >> 12 & 63], out);
+        fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
+        fputc(left > 2 ? digits[word & 63] : '=', out);
+    }
+}
+
+void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length) {
+    fputs("<figure><img alt=\"", out);
+    html_text(out, alternative);
+    fputs("\" src=\"data:image/png;base64,", out);
+    put_base64(out, png, length);
+    fputs("\"></figure>\n", out);
+}
+
+static void put_heads(FILE *out, const Report *report) {
+    fputs("<tr>", out);
+    for (int column = 0; column < report->column_count; column++)
+        if (report_shows(report, column)) {
+            fputs("<th>", out);
+            html_text(out, report->columns[column].heading);
+            fputs("</th>", out);
+        }
+    fputs("</tr>\n", out);
+}
+
+/* Whether a group begins with this row. */
+static bool is_new(const Report *report, int row, int group) {
+    char above[256], here[256];
+    if (group < 0 || row == 0)
+        return false;
+    report_cell(report, row - 1, group, above, sizeof above);
+    report_cell(report, row, group, here, sizeof here);
+    return strcmp(above, here) != 0;
+}
+
+static void put_row(FILE *out, const Report *report, int row, int group) {
+    char text[256];
+    fputs(is_new(report, row, group) ? "<tr class=\"group\">" : "<tr>", out);
+    for (int column = 0; column < report->column_count; column++)
+        if (report_shows(report, column)) {
+            report_cell(report, row, column, text, sizeof text);
+            fputs("<td>", out);
+            html_text(out, text);
+            fputs("</td>", out);
+        }
+    fputs("</tr>\n", out);
+}
+
+static int column_of(const Report *report, const char *key) {
+    for (int column = 0; key && column < report->column_count; column++)
+        if (strcmp(report->columns[column].key, key) == 0)
+            return column;
+    return -1;
+}
+
+void html_table(FILE *out, const Report *report, const char *group) {
+    char folded[256];
+    report_folded(report, folded, sizeof folded);
+    if (folded[0]) {
+        fputs("<p class=\"muted\">In every row: ", out);
+        html_text(out, folded);
+        fputs(".</p>\n", out);
+    }
+    fputs("<div class=\"wide\"><table>\n", out);
+    put_heads(out, report);
+    for (int row = 0; row < report->row_count; row++)
+        put_row(out, report, row, column_of(report, group));
+    fputs("</table></div>\n", out);
+}
