@@ -24,7 +24,7 @@ typedef struct {
 } SessionBackend;
 
 extern const SessionBackend session_cpu_backend;  /* session_cpu.c */
-extern const SessionBackend session_cuda_backend; /* device.cu, only in builds with CUDA */
+extern const SessionBackend session_cuda_backend; /* session_cuda.cu, only in builds with CUDA */
 
 /* Median, percentiles and noise of `count` >= 1 samples in the order they were taken, launches
  * already divided out. `settle` is the relative difference of the halves' medians that still counts

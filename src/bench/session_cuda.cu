@@ -1,0 +1,242 @@
+// Sessions on the GPU: a problem's buffers with guard bands, poison, launches, the output's way
+// back.
+#include "src/bench/session_cuda.cuh"
+
+#include "kernels/codec.h"
+#include "src/model/clock.h"
+
+#include <algorithm>
+#include <string.h>
+
+namespace {
+
+// ---- a problem on the device -------------------------------------------------------------------
+
+constexpr size_t GUARD = 256; // bytes before and after every buffer; keeps buffers aligned
+constexpr int GUARD_BYTE = 0xa5;
+
+size_t round_up(size_t bytes) {
+    return (bytes + GUARD - 1) / GUARD * GUARD;
+}
+
+// Element (outer, a, b) -> (outer, b, a), elements of `size` bytes.
+void transpose(const char *from, char *to, int64_t outer, int64_t a, int64_t b, size_t size) {
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t i = 0; i < a; i++)
+            for (int64_t j = 0; j < b; j++)
+                memcpy(to + (size_t)((o * b + j) * a + i) * size,
+                       from + (size_t)((o * a + i) * b + j) * size, size);
+}
+
+size_t code_size(BevDtype dtype) {
+    return (size_t)bev_dtypes[dtype].bits / 8;
+}
+
+const void *feat_source(CudaSession *s) {
+    const BevProblem *host = s->host;
+    if (!s->variant->channels_first)
+        return host->feat.data;
+    const BevShape *shape = &host->shape;
+    s->turned_feat.resize(bev_code_bytes(host->feat.dtype, host->feat.rows, host->feat.row_len));
+    transpose((const char *)host->feat.data, s->turned_feat.data(), shape->cameras,
+              shape->feat_h * shape->feat_w, shape->channels, code_size(host->feat.dtype));
+    return s->turned_feat.data();
+}
+
+// Plans the arena: every buffer of the problem, the output last.
+size_t add_buffer(CudaSession *s, const void *source, size_t bytes) {
+    size_t offset = s->arena_bytes ? s->arena_bytes : GUARD;
+    s->buffers.push_back({offset, bytes, source});
+    s->arena_bytes = offset + round_up(bytes) + GUARD;
+    return offset;
+}
+
+template <typename T> void place(CudaSession *s, T **pointer, const void *source, size_t bytes) {
+    *pointer = source ? (T *)add_buffer(s, source, bytes) : NULL;
+}
+
+// Offsets first, in the pointers' place; `rebase` adds the arena's address.
+void plan_arena(CudaSession *s) {
+    BevProblem *p = &s->problem;
+    const BevProblem *host = s->host;
+    size_t points = (size_t)host->map.points * 4, intervals = (size_t)host->map.intervals * 4;
+    *p = *host;
+    const BevTensor *feat = &host->feat, *depth = &host->depth;
+    place(s, (char **)&p->depth.data, depth->data,
+          bev_code_bytes(depth->dtype, depth->rows, depth->row_len));
+    place(s, (char **)&p->feat.data, feat_source(s),
+          bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
+    place(s, &p->feat.block_scales, feat->block_scales,
+          bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
+    place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
+    place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
+    place(s, &p->map.ranks_bev, host->map.ranks_bev, points);
+    place(s, &p->map.interval_starts, host->map.interval_starts, intervals);
+    place(s, &p->map.interval_lengths, host->map.interval_lengths, intervals);
+    place(s, &p->map.weights, host->map.weights, points);
+    s->out_offset = add_buffer(s, NULL, bev_tensor_bytes(&host->out));
+    p->out.data = (void *)s->out_offset;
+}
+
+template <typename T> void rebase(const CudaSession *s, T **pointer) {
+    if (*pointer)
+        *pointer = (T *)(s->arena + (size_t)*pointer);
+}
+
+bool fill_arena(CudaSession *s, Err *err) {
+    Range range("upload");
+    BevProblem *p = &s->problem;
+    rebase(s, (char **)&p->depth.data);
+    rebase(s, (char **)&p->feat.data);
+    rebase(s, &p->feat.block_scales);
+    rebase(s, &p->map.ranks_depth);
+    rebase(s, &p->map.ranks_feat);
+    rebase(s, &p->map.ranks_bev);
+    rebase(s, &p->map.interval_starts);
+    rebase(s, &p->map.interval_lengths);
+    rebase(s, &p->map.weights);
+    rebase(s, (char **)&p->out.data);
+    TRY(cudaMemset(s->arena, GUARD_BYTE, s->arena_bytes));
+    for (const Buffer &b : s->buffers)
+        if (b.source && b.bytes)
+            TRY(cudaMemcpy(s->arena + b.offset, b.source, b.bytes, cudaMemcpyHostToDevice));
+    // Copies from pageable memory may still be under way, and s->stream does not wait for them.
+    TRY(cudaDeviceSynchronize());
+    return true;
+}
+
+// ---- the session's functions -------------------------------------------------------------------
+
+constexpr int PREPARE_REPEATS = 3;
+
+bool prepare(CudaSession *s, int repeats, double *prepare_us, Err *err) {
+    Range range("prepare");
+    *prepare_us = 0;
+    if (!s->variant->prepare)
+        return true;
+    double times[PREPARE_REPEATS];
+    for (int i = 0; i < repeats; i++) {
+        s->variant->release(s->plan);
+        s->plan = NULL;
+        double start = clock_us();
+        if (!s->variant->prepare(&s->problem, &s->plan, err))
+            return device_failed(err);
+        TRY(cudaDeviceSynchronize());
+        times[i] = clock_us() - start;
+    }
+    *prepare_us = timing_median(times, repeats);
+    return true;
+}
+
+bool begin(CudaSession *s, int prepare_repeats, double *prepare_us, Err *err) {
+    if (!device_usable(err))
+        return false;
+    plan_arena(s);
+    if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->variant->name, err))
+        return device_failed(err);
+    TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
+    return fill_arena(s, err) && prepare(s, prepare_repeats, prepare_us, err);
+}
+
+bool poison(void *state, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    if (!device_usable(err))
+        return false;
+    TRY(cudaMemsetAsync(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out), s->stream));
+    return true;
+}
+
+bool run(void *state, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    if (!device_usable(err))
+        return false;
+    Range range(s->variant->name);
+    if (!cuda_enqueue_launch(s, err) ||
+        !cuda_ok(cudaStreamSynchronize(s->stream), s->variant->name, err))
+        return device_failed(err);
+    return true;
+}
+
+bool read(void *state, void *codes, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    const BevProblem *p = &s->problem;
+    if (!device_usable(err))
+        return false;
+    Range range("download");
+    size_t bytes = bev_tensor_bytes(&p->out);
+    if (!s->variant->channels_first) {
+        TRY(cudaMemcpy(codes, p->out.data, bytes, cudaMemcpyDeviceToHost));
+        return true;
+    }
+    std::vector<char> turned(bytes);
+    TRY(cudaMemcpy(turned.data(), p->out.data, bytes, cudaMemcpyDeviceToHost));
+    transpose(turned.data(), (char *)codes, 1, p->shape.channels, p->shape.nx * p->shape.ny,
+              code_size(p->out.dtype));
+    return true;
+}
+
+// The arena must hold what it was filled with, everywhere but in the output.
+bool inputs_untouched(void *state, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    if (!device_usable(err))
+        return false;
+    std::vector<char> found(s->arena_bytes);
+    TRY(cudaMemcpy(found.data(), s->arena, s->arena_bytes, cudaMemcpyDeviceToHost));
+    size_t next = 0;
+    bool guards = true, inputs = true;
+    auto intact = [&](size_t from, size_t to) {
+        return std::all_of(&found[0] + from, &found[0] + to,
+                           [](char byte) { return byte == (char)GUARD_BYTE; });
+    };
+    for (const Buffer &b : s->buffers) {
+        guards = guards && intact(next, b.offset);
+        inputs = inputs && (!b.source || !memcmp(&found[b.offset], b.source, b.bytes));
+        next = b.offset + b.bytes;
+    }
+    guards = guards && intact(next, s->arena_bytes);
+    if (!inputs)
+        return err_set(err, ERR_FAILED, s->variant->name, "", "the kernel changed its inputs");
+    return guards ||
+           err_set(err, ERR_FAILED, s->variant->name, "", "the kernel wrote outside its buffers");
+}
+
+} // namespace
+
+bool cuda_session_open(void **state, const BevVariant *variant, const BevProblem *host, bool once,
+                       double *prepare_us, Err *err) {
+    CudaSession *s = new CudaSession();
+    s->variant = variant;
+    s->host = host;
+    if (!begin(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
+        cuda_session_close(s);
+        return false;
+    }
+    *state = s;
+    return true;
+}
+
+void cuda_session_close(void *state) {
+    CudaSession *s = (CudaSession *)state;
+    if (s && device_opened()) {
+        if (s->variant->release)
+            s->variant->release(s->plan);
+        cudaFree(s->arena);
+        if (s->stream)
+            cudaStreamDestroy(s->stream);
+    }
+    delete s;
+}
+
+bool cuda_enqueue_launch(CudaSession *s, Err *err) {
+    return s->variant->launch(&s->problem, s->plan, s->stream, err);
+}
+
+const SessionBackend session_cuda_backend = {
+    .open = cuda_session_open,
+    .close = cuda_session_close,
+    .poison = poison,
+    .run = run,
+    .read = read,
+    .inputs_untouched = inputs_untouched,
+    .time = cuda_session_time,
+};
