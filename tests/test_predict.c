@@ -17,7 +17,7 @@ static void need(bool ok, const Err *err) {
 static Profile profile_of(const char *rung, const HostProblem *problem) {
     Err err = {0};
     Profile profile;
-    need(profile_make(stream_find(rung), &problem->view, &profile, &err), &err);
+    need(profile_make(stream_find(rung), &problem->view, NULL, &profile, &err), &err);
     return profile;
 }
 

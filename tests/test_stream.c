@@ -22,7 +22,7 @@ static bool close_to(double value, double expected, double tolerance) {
 static StreamCounts count(const char *name, const BevProblem *problem) {
     Err err = {0};
     StreamCounts counts;
-    need(stream_walk(stream_find(name), problem, NULL, &counts, &err), &err);
+    need(stream_walk(stream_find(name), problem, NULL, NULL, &counts, &err), &err);
     return counts;
 }
 

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-const char *const part_names[PART_COUNT] = {"DRAM", "L2", "issue", "chain"};
-
 /* What data sheets do not say. Bandwidths that a copy reaches on an H200: 4.3 of 4.8 TB/s from
  * DRAM; 6.1 TB/s where L2 holds the data, taken to grow with multiprocessors and clock. Latencies
  * in cycles: the ladder of seeds/004 and usual microbenchmarks. A warp's next instruction that
@@ -62,7 +60,8 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 /* ---- profile -------------------------------------------------------------------------------- */
 
-bool profile_make(const StreamRung *rung, const BevProblem *problem, Profile *profile, Err *err) {
+bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
+                  Profile *profile, Err *err) {
     *profile = (Profile){.rung = rung, .dtype = problem->dtype, .tile = stream_tile(rung, problem)};
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     if (rung->clears)
@@ -72,7 +71,7 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, Profile *pr
     Reuse *reuse = reuse_begin(stream_sectors(rung, problem), err);
     if (!reuse)
         return false;
-    bool walked = stream_walk(rung, problem, reuse, &profile->counts, err);
+    bool walked = stream_walk(rung, problem, reuse, watch, &profile->counts, err);
     if (!reuse_end(reuse, &profile->cold, &profile->warm, walked ? err : NULL) || !walked) {
         profile_free(profile);
         return false;

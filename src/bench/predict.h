@@ -10,6 +10,7 @@
 
 #include "src/bench/stream.h"
 #include "src/model/gpus.h"
+#include "src/model/prediction.h"
 
 /* What a rung does with a problem, on any GPU. */
 typedef struct {
@@ -21,21 +22,10 @@ typedef struct {
     double cleared_bytes; /* by a launch of its own before the kernel; 0: none */
 } Profile;
 
-/* Walks the stream; about a tenth of a second a million accesses. */
-bool profile_make(const StreamRung *rung, const BevProblem *problem, Profile *profile, Err *err);
+/* Walks the stream; about a tenth of a second a million accesses. `watch` may be NULL. */
+bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
+                  Profile *profile, Err *err);
 void profile_free(Profile *profile);
-
-typedef enum { PART_DRAM, PART_L2, PART_ISSUE, PART_CHAIN, PART_COUNT } Part;
-extern const char *const part_names[PART_COUNT];
-
-typedef struct {
-    double hit_rate; /* of the accesses that read; NaN: there are none */
-    double dram_read_bytes, dram_write_bytes;
-    double part_us[PART_COUNT];
-    Part binding; /* the longest part */
-    double launch_us;
-    double latency_us; /* the parts, combined, and the launch */
-} Prediction;
 
 /* With the L2 as the run before left it, or empty (`warm` false). */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);

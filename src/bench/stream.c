@@ -54,6 +54,7 @@ typedef struct {
     const StreamRung *rung;
     const BevProblem *problem;
     Reuse *reuse; /* or NULL */
+    const StreamWatch *watch; /* or NULL */
     StreamCounts *counts;
     int side; /* of the warp whose turn it is */
     uint32_t base[PLACE_COUNT];
@@ -472,13 +473,17 @@ static void plan_launch(Walk *walk) {
     lay_out(rung, problem, walk->base);
 }
 
-/* Warps under way take turns; the next in launch order fills a free place. */
-static void run_warps(Walk *walk, Warp *warps) {
+static bool goes_on(const Walk *walk) {
+    return !walk->watch || walk->watch->go_on(walk->watch->context);
+}
+
+/* Warps under way take turns; the next in launch order fills a free place. False: told to end. */
+static bool run_warps(Walk *walk, Warp *warps) {
     int64_t count = walk->grid_rows * walk->warps_a_row, next = 0;
     int active = 0;
     while (next < count && active < STREAM_WARPS)
         warp_begin(walk, next++, &warps[active++]);
-    while (active > 0)
+    while (active > 0 && goes_on(walk))
         for (int i = 0; i < active; i++) {
             if (warp_turn(walk, &warps[i]))
                 continue;
@@ -487,21 +492,24 @@ static void run_warps(Walk *walk, Warp *warps) {
             else
                 warps[i--] = warps[--active];
         }
+    return active == 0;
 }
 
 bool stream_walk(const StreamRung *rung, const BevProblem *problem, Reuse *reuse,
-                 StreamCounts *counts, Err *err) {
-    Walk walk = {.rung = rung, .problem = problem, .reuse = reuse, .counts = counts};
+                 const StreamWatch *watch, StreamCounts *counts, Err *err) {
+    Walk walk = {
+        .rung = rung, .problem = problem, .reuse = reuse, .watch = watch, .counts = counts};
     *counts = (StreamCounts){0};
     plan_launch(&walk);
     if (rung->owner == OWN_CELL && !find_owners(&walk, err))
         return false;
     Warp *warps = calloc(STREAM_WARPS, sizeof *warps);
+    bool ended = false;
     if (warps) {
         bool workspace = rung->adds && problem->out.dtype != BEV_FP32;
         if (rung->clears || rung->adds)
             whole_array(&walk, workspace ? PLACE_SUMS : PLACE_OUT, REUSE_WRITE);
-        run_warps(&walk, warps);
+        ended = !run_warps(&walk, warps);
         if (workspace) {
             whole_array(&walk, PLACE_SUMS, REUSE_READ);
             whole_array(&walk, PLACE_OUT, REUSE_WRITE);
@@ -510,6 +518,8 @@ bool stream_walk(const StreamRung *rung, const BevProblem *problem, Reuse *reuse
     bool ok = warps != NULL;
     free(warps);
     free(walk.owner_of);
+    if (ok && ended)
+        return err_set(err, ERR_FAILED, rung->name, "", "the walk was ended early");
     return ok || err_set(err, ERR_FAILED, rung->name, "", "no memory for %d warps", STREAM_WARPS);
 }
 

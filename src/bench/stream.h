@@ -81,9 +81,16 @@ int stream_tile(const StreamRung *rung, const BevProblem *problem);
 /* Sectors of all arrays that the rung may touch; numbers handed to `reuse` are below this. */
 uint32_t stream_sectors(const StreamRung *rung, const BevProblem *problem);
 
-/* Walks the stream: counts it and, unless NULL, hands it to `reuse`. Host pointers. */
+/* Asked every few thousand turns of a walk: may wait; false ends the walk, which then fails. */
+typedef struct {
+    bool (*go_on)(void *context);
+    void *context;
+} StreamWatch;
+
+/* Walks the stream: counts it and, unless NULL, hands it to `reuse`. Host pointers. `watch` may be
+ * NULL. */
 bool stream_walk(const StreamRung *rung, const BevProblem *problem, Reuse *reuse,
-                 StreamCounts *counts, Err *err);
+                 const StreamWatch *watch, StreamCounts *counts, Err *err);
 
 /* The same figures from a formula in points, intervals and cells: `index` is ranks and owners. */
 BevTraffic stream_formula(const StreamRung *rung, const BevProblem *problem);

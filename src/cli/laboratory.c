@@ -20,7 +20,7 @@ bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, 
             chosen[(*count)++] = &stream_rungs[i];
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < *count; i++)
-        ok = profile_make(chosen[i], problem, &profiles[i], &errs[i]) && ok;
+        ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
     for (int i = 0; i < *count; i++)
         if (errs[i].kind)
             *err = errs[i];
