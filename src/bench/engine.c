@@ -36,6 +36,7 @@ struct Engine {
     /* Under the lock. */
     bool stop, has_wish, woken;
     State wish;
+    uint64_t wishes; /* so far */
     EngineFrame *ready, *front, *retired;
 
     /* The worker's own. */
@@ -46,6 +47,7 @@ struct Engine {
     LiveGpu *gpu;
     bool probed; /* the GPU's ceilings are known */
     State state; /* of the newest job */
+    uint64_t answered; /* number of its wish */
     LiveData live;
     void *picture;
     Err err; /* of live.problem */
@@ -95,6 +97,7 @@ static void deliver(Engine *engine) {
         return; /* the last one stays on the screen */
     const FrameParts *parts = pipeline_parts(engine->pipeline);
     frame->state = engine->state;
+    frame->wish = engine->answered;
     describe_device(engine);
     if (engine->measure)
         measure_fill(engine->measure, &engine->live);
@@ -144,12 +147,14 @@ int engine_fd(const Engine *engine) {
     return engine->ready_fd;
 }
 
-void engine_submit(Engine *engine, const State *state) {
+uint64_t engine_submit(Engine *engine, const State *state) {
     pthread_mutex_lock(&engine->lock);
     engine->wish = *state;
     engine->has_wish = true;
+    uint64_t number = ++engine->wishes;
     pthread_cond_signal(&engine->changed);
     pthread_mutex_unlock(&engine->lock);
+    return number;
 }
 
 /* ---- a wish
@@ -399,8 +404,10 @@ static void rest(Engine *engine) {
 static bool take_wish(Engine *engine, State *wish, bool *stop) {
     pthread_mutex_lock(&engine->lock);
     bool has_wish = engine->has_wish;
-    if (has_wish)
+    if (has_wish) {
         *wish = engine->wish;
+        engine->answered = engine->wishes;
+    }
     engine->has_wish = false;
     *stop = engine->stop;
     pthread_mutex_unlock(&engine->lock);

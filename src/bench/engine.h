@@ -11,6 +11,7 @@ typedef struct Engine Engine;
 /* A finished frame; constant, the caller's until it takes the next one. */
 typedef struct {
     State state;   /* that it was computed for */
+    uint64_t wish; /* number of the newest wish that it answers */
     LiveData live; /* live.frame lies in `parts` */
     SceneFacts facts;
     uint64_t loads; /* grows with every scene that was loaded, the same one again included */
@@ -36,8 +37,9 @@ typedef struct {
 bool engine_open(Engine **engine, const EngineOptions *options, Err *err);
 void engine_close(Engine *engine); /* accepts NULL */
 
-/* Wants a frame of this state; an older wish that was not begun yet is forgotten. */
-void engine_submit(Engine *engine, const State *state);
+/* Wants a frame of this state; an older wish that was not begun yet is forgotten. Returns the
+ * wish's number, counted from 1. */
+uint64_t engine_submit(Engine *engine, const State *state);
 
 /* The newest frame that was not taken yet, or NULL. */
 const EngineFrame *engine_take(Engine *engine);

@@ -13,6 +13,9 @@ double clock_ms(void);
 /* Time for which the calling thread had a core, in microseconds. */
 double clock_thread_us(void);
 
+/* Time since this process was started, to a hundredth of a second; NaN: unknown. */
+double clock_process_us(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -226,6 +226,9 @@ unsigned state_step(State *state, const Event *event) {
         return STEP_REDRAW;
     case EVENT_WINDOW:
         return on_window(state, event->on);
+    case EVENT_PACE:
+        state->pace = *event->pace;
+        return 0; /* seen with the next picture: no reason for one */
     case EVENT_NOTE:
         SAY(state, ACTION_COUNT, "%s", event->text);
         return STEP_REDRAW;

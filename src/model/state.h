@@ -99,6 +99,14 @@ typedef struct {
     Reading footprint_bytes, latency_us, max_abs;
 } Headline;
 
+/* How soon the display answers; scripts, which have no clock, leave it unknown. */
+typedef struct {
+    int64_t keys;               /* answered so far */
+    Reading key_us, key_p99_us; /* from a key to its picture: median, 99th percentile */
+    Reading first_us;           /* from the program's start to its first picture */
+    Reading fps;                /* moments of the moving world that were shown, a second */
+} Pace;
+
 enum { LOG_LINES = 8, LOG_SAID = 160, LOG_LENGTH = 320 };
 
 typedef struct {
@@ -159,6 +167,7 @@ typedef struct {
     int64_t snapshots, recorded_frames; /* so far, for file names */
     int columns, rows;                  /* of the terminal */
 
+    Pace pace; /* EVENT_PACE */
     Log log;
 } State;
 
@@ -176,6 +185,7 @@ typedef enum {
     EVENT_WIPE,    /* the wipe was dragged to `x` in 0..1 */
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
+    EVENT_PACE,    /* the display was timed: `pace` */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
@@ -188,6 +198,7 @@ typedef struct {
     bool on;
     const Headline *headline;
     const SceneFacts *scene;
+    const Pace *pace;
     const char *text;
 } Event;
 

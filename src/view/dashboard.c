@@ -201,7 +201,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
 /* ---- without a screen ------------------------------------------------------------------------ */
 
 char *dashboard_plain(const State *state, const LiveData *live) {
-    char *text = NULL, label[96], footprint[32], latency[32], error[32], fps[16];
+    char *text = NULL, label[96], footprint[32], latency[32], error[32], fps[16], pace[96] = "";
     Headline headline = live_headline(live);
     const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
                   *max = &headline.max_abs;
@@ -212,12 +212,18 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     snprintf(fps, sizeof fps, "%s", live->fps.source ? "" : "n/a");
     if (live->fps.source)
         snprintf(fps, sizeof fps, "%.0f", live->fps.value);
+    if (state->pace.keys) {
+        char key[32], p99[32];
+        unit_text(UNIT_US, state->pace.key_us.value, key, sizeof key);
+        unit_text(UNIT_US, state->pace.key_p99_us.value, p99, sizeof p99);
+        snprintf(pace, sizeof pace, ", key to picture %s, p99 %s", key, p99);
+    }
     if (asprintf(&text,
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
-                 "%s frames/s%s%s\n",
+                 "%s frames/s%s%s%s\n",
                  state->menu.scenes.names[state->job.scene], label, live->job.time_s, footprint,
                  source_names[bytes->source], latency, source_names[us->source], error,
-                 source_names[max->source], fps, live->problem[0] ? ": " : "", live->problem) < 0)
+                 source_names[max->source], fps, pace, live->problem[0] ? ": " : "", live->problem) < 0)
         return NULL;
     return text;
 }

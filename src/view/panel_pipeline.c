@@ -39,33 +39,55 @@ static void entry_text(const LiveData *live, Stage stage, char *text, size_t siz
              reading_mark(&live->stages_us[stage]));
 }
 
-/* Each known stage with its colour and time; whole entries only. Returns the rows needed; without
- * cells it only counts them. */
-static int draw_legend(Cells *cells, Area area, const LiveData *live) {
-    int x = area.x, rows = 1;
-    for (int i = 0; i < STAGE_COUNT; i++) {
-        Stage stage = legend_order[i];
-        char text[64];
-        if (!live->stages_us[stage].source)
-            continue;
-        entry_text(live, stage, text, sizeof text);
-        int width = cells_width(text) + 2;
-        if (x + width > area.x + area.w) {
-            x = area.x;
-            rows++;
-        }
-        if (cells && rows <= area.h) {
-            cells_put(cells, x, area.y + rows - 1, cells->color ? 0x25a0 : looks[stage].texture,
-                      cell_style(looks[stage].ink));
-            cells_text(cells, x + 2, area.y + rows - 1, width, cell_style(INK_TEXT), text);
-        }
-        x += width + 2;
+/* Where the next entry goes; without cells entries are only counted. */
+typedef struct {
+    Cells *cells;
+    Area area;
+    int x, rows;
+} Legend;
+
+/* Whole entries only; `stage` STAGE_COUNT: one that has no colour. */
+static void put_entry(Legend *legend, Stage stage, const char *text) {
+    Cells *cells = legend->cells;
+    Area area = legend->area;
+    int mark = stage < STAGE_COUNT ? 2 : 0, width = cells_width(text) + mark;
+    if (legend->x + width > area.x + area.w) {
+        legend->x = area.x;
+        legend->rows++;
     }
-    return rows;
+    int y = area.y + legend->rows - 1;
+    if (cells && legend->rows <= area.h) {
+        if (mark)
+            cells_put(cells, legend->x, y, cells->color ? 0x25a0 : looks[stage].texture,
+                      cell_style(looks[stage].ink));
+        cells_text(cells, legend->x + mark, y, width, cell_style(mark ? INK_TEXT : INK_MUTED),
+                   text);
+    }
+    legend->x += width + 2;
+}
+
+/* Each known stage with its time, then how soon keys are answered. Returns the rows needed. */
+static int draw_legend(Cells *cells, Area area, const Show *show) {
+    Legend legend = {cells, area, area.x, 1};
+    const Pace *pace = &show->state->pace;
+    char text[96], key[32], p99[32];
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        if (!show->live->stages_us[legend_order[i]].source)
+            continue;
+        entry_text(show->live, legend_order[i], text, sizeof text);
+        put_entry(&legend, legend_order[i], text);
+    }
+    if (pace->keys) {
+        reading_text(UNIT_US, &pace->key_us, key, sizeof key);
+        reading_text(UNIT_US, &pace->key_p99_us, p99, sizeof p99);
+        snprintf(text, sizeof text, "key to picture %s, p99 %s", key, p99);
+        put_entry(&legend, STAGE_COUNT, text);
+    }
+    return legend.rows;
 }
 
 static int pipeline_want(const Show *show, int width) {
-    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, show->live);
+    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, show);
 }
 
 static void pipeline_draw(Cells *cells, Area area, const Show *show) {
@@ -81,7 +103,7 @@ static void pipeline_draw(Cells *cells, Area area, const Show *show) {
     if (!known)
         return;
     draw_stack(cells, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
-    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show->live);
+    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show);
 }
 
 const DashPanel pipeline_panel = {.name = "pipeline",

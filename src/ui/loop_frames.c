@@ -1,0 +1,87 @@
+/* The engine of the live display, and the frames that come from it. */
+#include "src/bench/shared.h"
+#include "src/ui/loop_parts.h"
+#include "src/ui/rescue.h"
+
+#include <string.h>
+
+/* ---- pictures, made on the engine's thread --------------------------------------------------- */
+
+static void destroy_picture(void *contents) {
+    scene_picture_free(contents);
+}
+
+static void *dress(const State *state, const LiveData *live, void *previous, Err *err) {
+    ScenePicture picture;
+    bool same;
+    if (!scene_picture(state, live, previous, &picture, &same, err))
+        return NULL;
+    if (same)
+        return shared_keep(previous);
+    ScenePicture *shared = shared_new(sizeof *shared, destroy_picture);
+    if (shared)
+        *shared = picture;
+    else {
+        scene_picture_free(&picture);
+        err_set(err, ERR_FAILED, "picture", "", "out of memory");
+    }
+    return shared;
+}
+
+bool loop_open_engine(Loop *loop, Err *err) {
+    const EngineOptions options = {.where = loop->options->where,
+                                   .background = true,
+                                   .dress = dress,
+                                   .thread_begin = rescue_thread_begin,
+                                   .thread_end = rescue_thread_end};
+    return engine_open(&loop->engine, &options, err);
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+const LiveData *loop_live(const Loop *loop) {
+    return loop->frame ? &loop->frame->live : &loop->nothing;
+}
+
+const ScenePicture *loop_picture(const Loop *loop) {
+    return loop->frame ? loop->frame->picture : NULL;
+}
+
+/* A GPU that is lost stays lost for this process: the CPU takes over. */
+static void leave_device(Loop *loop) {
+    char why[160];
+    if (!(loop->state.menu.where & 1u << BEV_CUDA) ||
+        loop->state.job.choice.variant->where != BEV_CUDA)
+        return;
+    loop->state.menu.where = 1u << BEV_CPU;
+    loop_words(loop, "backend cpu", why, sizeof why);
+}
+
+void loop_take_frame(Loop *loop) {
+    const EngineFrame *frame = engine_take(loop->engine);
+    if (!frame)
+        return;
+    if (!frame->loads) { /* the scene that was asked for cannot be shown at all */
+        *loop->err = frame->err;
+        loop->failed = loop->quit = true;
+        return;
+    }
+    loop->frame = frame;
+    loop->term_dirty = loop->window_dirty = true;
+    if (frame->loads != loop->loads) {
+        loop->loads = frame->loads;
+        loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});
+    }
+    const Headline headline = live_headline(&frame->live);
+    loop_step(loop, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    if (strcmp(loop->problem, frame->live.problem) != 0) {
+        memcpy(loop->problem, frame->live.problem, sizeof loop->problem);
+        if (loop->problem[0])
+            loop_note(loop, loop->problem);
+    }
+    if (frame->notes != loop->notes)
+        loop_note(loop, frame->note);
+    loop->notes = frame->notes;
+    if (frame->device_lost)
+        leave_device(loop);
+}

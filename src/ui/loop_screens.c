@@ -1,0 +1,144 @@
+/* Terminal and window of the live display: what they are told, what they tell. */
+#include "src/model/clock.h"
+#include "src/ui/loop_parts.h"
+#include "src/view/dashboard.h"
+
+#include <math.h>
+
+enum {
+    TERM_FRAME_MS = 33,  /* the terminal is drawn at most this often, */
+    WINDOW_FRAME_MS = 16 /* the window this often */
+};
+
+unsigned loop_screens(const Loop *loop) {
+    return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
+}
+
+/* The screen has what the newest frame shows. */
+static void shown(Loop *loop, Screen screen) {
+    if (!loop->frame || !loop->frame->picture)
+        return;
+    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->wish,
+               loop->frame->live.job.time_s);
+    const Pace pace = pace_figures(&loop->pace);
+    loop_step(loop, &(Event){.kind = EVENT_PACE, .pace = &pace});
+}
+
+/* ---- terminal -------------------------------------------------------------------------------- */
+
+void loop_fit_terminal(Loop *loop) {
+    int columns, rows;
+    Err err;
+    term_size(loop->term, &columns, &rows);
+    if (!cells_resize(&loop->cells, columns, rows, &err))
+        loop_note_error(loop, &err);
+    loop_step(loop, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
+    loop->term_dirty = true;
+}
+
+bool loop_open_terminal(Loop *loop, Err *err) {
+    if (!term_open(&loop->term, loop->options->color, err))
+        return false;
+    if (!cells_init(&loop->cells, 1, 1, err))
+        return false;
+    loop->cells.ascii = loop->options->ascii || !term_has_unicode();
+    loop->cells.color = term_has_color(loop->term);
+    loop->state.light = term_is_light();
+    loop_fit_terminal(loop);
+    return true;
+}
+
+static void draw_terminal(Loop *loop) {
+    Err err;
+    const ScenePicture *picture = loop_picture(loop);
+    loop->cells.light = loop->state.light;
+    dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL);
+    if (!term_draw(loop->term, &loop->cells, &err))
+        loop_note_error(loop, &err);
+    loop->term_dirty = false;
+    loop->term_ms = clock_ms();
+    shown(loop, SCREEN_TERMINAL);
+}
+
+void loop_read_keys(Loop *loop) {
+    for (int32_t key; (key = term_key(loop->term));)
+        loop_key(loop, key, loop->typed_ms);
+}
+
+/* ---- window ---------------------------------------------------------------------------------- */
+
+void loop_open_window(Loop *loop) {
+    Err err;
+    const char *reason = window_impossible();
+    if (loop->options->no_window)
+        return;
+    if (reason)
+        loop_note(loop, reason);
+    else if (window_open(&loop->window, "bevscope", &err))
+        loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = true});
+    else
+        loop_note_error(loop, &err);
+}
+
+static void close_window(Loop *loop) {
+    window_close(loop->window);
+    loop->window = NULL;
+    pace_closed(&loop->pace, SCREEN_WINDOW);
+    loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = false});
+    loop->quit = loop->quit || !loop->term;
+}
+
+void loop_read_window(Loop *loop) {
+    Event event;
+    int32_t key;
+    while (loop->window) {
+        WindowWord word = window_next(loop->window, &loop->state, loop_live(loop), &event, &key);
+        switch (word) {
+        case WINDOW_NOTHING:
+            return;
+        case WINDOW_EVENT:
+            loop_step(loop, &event);
+            break;
+        case WINDOW_KEY:
+            loop_key(loop, key, loop->typed_ms);
+            break;
+        case WINDOW_REDRAW:
+            loop->window_dirty = true;
+            break;
+        case WINDOW_CLOSED:
+            close_window(loop);
+            break;
+        }
+    }
+}
+
+static void draw_window(Loop *loop) {
+    Err err;
+    loop->window_dirty = false;
+    if (!window_draw(loop->window, &loop->state, loop_live(loop), loop_picture(loop), &err)) {
+        close_window(loop);
+        loop_note_error(loop, &err);
+        return;
+    }
+    loop->window_ms = clock_ms();
+    shown(loop, SCREEN_WINDOW);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+void loop_draw(Loop *loop) {
+    double now = clock_ms();
+    if (loop->window && loop->window_dirty && now - loop->window_ms >= WINDOW_FRAME_MS)
+        draw_window(loop);
+    if (loop->term && loop->term_dirty && now - loop->term_ms >= TERM_FRAME_MS)
+        draw_terminal(loop);
+}
+
+double loop_draw_in_ms(const Loop *loop) {
+    double wait = INFINITY, now = clock_ms();
+    if (loop->term && loop->term_dirty)
+        wait = loop->term_ms + TERM_FRAME_MS - now;
+    if (loop->window && loop->window_dirty)
+        wait = fmin(wait, loop->window_ms + WINDOW_FRAME_MS - now);
+    return wait;
+}

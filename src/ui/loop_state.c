@@ -1,0 +1,62 @@
+/* What happens to the live display's state, and what that asks of the engine. */
+#include "src/ui/loop_parts.h"
+
+/* Whether the picture of `a` would not do for `b`, although both pool the same. */
+static bool looks_different(const State *a, const State *b) {
+    return a->view != b->view || a->channel != b->channel || a->colormap != b->colormap ||
+           a->range_locked != b->range_locked || a->strip != b->strip || a->compare != b->compare ||
+           a->playing != b->playing;
+}
+
+void loop_submit(Loop *loop, bool run) {
+    if (!run && !looks_different(&loop->submitted, &loop->state))
+        return;
+    loop->submitted = loop->state;
+    loop->wish = engine_submit(loop->engine, &loop->state);
+}
+
+bool loop_step(Loop *loop, const Event *event) {
+    unsigned bits = state_step(&loop->state, event);
+    if (bits & STEP_REDRAW)
+        loop->term_dirty = loop->window_dirty = true;
+    loop_submit(loop, bits & STEP_RUN);
+    if (bits & STEP_QUIT)
+        loop->quit = true;
+    if (bits & STEP_SNAPSHOT)
+        loop_snapshot(loop);
+    if (bits & STEP_RECORD)
+        loop_recording(loop);
+    if (bits & STEP_FULLSCREEN && loop->window)
+        window_fullscreen(loop->window, loop->state.fullscreen);
+    return bits & STEP_REDRAW;
+}
+
+void loop_note(Loop *loop, const char *text) {
+    loop_step(loop, &(Event){.kind = EVENT_NOTE, .text = text});
+}
+
+void loop_note_error(Loop *loop, const Err *err) {
+    char line[512];
+    err_line(err, line, sizeof line);
+    loop_note(loop, line);
+}
+
+/* The picture that answers is the one that was asked for just now; else the old one, drawn again. */
+void loop_key(Loop *loop, int32_t key, double arrived_ms) {
+    Event event = {.kind = EVENT_COMMAND};
+    uint64_t before = loop->wish;
+    if (!keys_find(key, &event.command))
+        return;
+    bool redraw = loop_step(loop, &event);
+    if (loop->wish != before || redraw)
+        pace_key(&loop->pace, arrived_ms, loop->wish != before ? loop->wish : 0,
+                 loop_screens(loop));
+}
+
+bool loop_words(Loop *loop, const char *line, char *why, size_t size) {
+    Event event = {.kind = EVENT_COMMAND};
+    if (!keys_parse(line, &event.command, why, size))
+        return false;
+    loop_step(loop, &event);
+    return true;
+}

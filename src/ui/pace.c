@@ -1,0 +1,102 @@
+#include "src/ui/pace.h"
+
+#include "src/model/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double PAUSE_MS = 1000; /* moments that are farther apart do not follow each other */
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+void pace_key(PaceMeter *meter, double arrived_ms, uint64_t wish, unsigned open) {
+    if (meter->waiting_count < PACE_WAITING && open)
+        meter->waiting[meter->waiting_count++] = (PaceKey){arrived_ms, wish, open};
+}
+
+/* Keys whose last screen has answered leave the queue. */
+static void answer(PaceMeter *meter, Screen screen, uint64_t wish, double now_ms) {
+    int left = 0;
+    for (int i = 0; i < meter->waiting_count; i++) {
+        PaceKey key = meter->waiting[i];
+        if (key.wish <= wish)
+            key.screens &= ~(1u << screen);
+        if (key.screens)
+            meter->waiting[left++] = key;
+        else
+            meter->taken_us[meter->keys++ % PACE_KEYS] = (now_ms - key.arrived_ms) * 1e3;
+    }
+    meter->waiting_count = left;
+}
+
+void pace_closed(PaceMeter *meter, Screen screen) {
+    int left = 0;
+    for (int i = 0; i < meter->waiting_count; i++) {
+        meter->waiting[i].screens &= ~(1u << screen);
+        if (meter->waiting[i].screens)
+            meter->waiting[left++] = meter->waiting[i];
+    }
+    meter->waiting_count = left;
+    meter->screens[screen] = (ScreenPace){.started = false};
+}
+
+/* ---- pictures -------------------------------------------------------------------------------- */
+
+static void move(ScreenPace *pace, double time_s, double now_ms) {
+    double gap = now_ms - pace->shown_ms;
+    if (pace->started && pace->time_s == time_s)
+        return;
+    if (pace->started && gap < PAUSE_MS) {
+        pace->playing_ms += gap;
+        pace->moments++;
+    }
+    pace->started = true;
+    pace->time_s = time_s;
+    pace->shown_ms = now_ms;
+}
+
+void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t wish, double time_s) {
+    double now_ms = clock_ms();
+    move(&meter->screens[screen], time_s, now_ms);
+    answer(meter, screen, wish, now_ms);
+    bool all = true;
+    for (int i = 0; i < SCREEN_COUNT; i++)
+        all = all && (meter->screens[i].started || !(open >> i & 1));
+    if (all && !meter->first_us)
+        meter->first_us = clock_process_us();
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void key_figures(const PaceMeter *meter, Pace *pace) {
+    double sorted[PACE_KEYS];
+    int count = (int)(meter->keys < PACE_KEYS ? meter->keys : PACE_KEYS);
+    if (!count)
+        return;
+    memcpy(sorted, meter->taken_us, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    pace->keys = meter->keys;
+    pace->key_us = reading(sorted[count / 2], SOURCE_MEASURED);
+    pace->key_p99_us = reading(sorted[(int)ceil(0.99 * count) - 1], SOURCE_MEASURED);
+}
+
+Pace pace_figures(const PaceMeter *meter) {
+    Pace pace = {.keys = 0};
+    double slowest = INFINITY;
+    key_figures(meter, &pace);
+    if (meter->first_us > 0)
+        pace.first_us = reading(meter->first_us, SOURCE_MEASURED);
+    for (int i = 0; i < SCREEN_COUNT; i++)
+        if (meter->screens[i].playing_ms > 0)
+            slowest = fmin(slowest, 1e3 * (double)meter->screens[i].moments /
+                                        meter->screens[i].playing_ms);
+    if (isfinite(slowest))
+        pace.fps = reading(slowest, SOURCE_MEASURED);
+    return pace;
+}
