@@ -105,6 +105,71 @@ static void test_same_bits(const BevVariant *variant, const BevProblem *problem)
     free(got);
 }
 
+/* ---- later values
+ * ------------------------------------------------------------------------------------------ */
+
+/* The same shape, other values: the largest of them, and with it every scale, changes too. */
+static Features later_features(const Workload *workload) {
+    const BevShape *shape = &workload->scene.shape;
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    int64_t depths = pixels * shape->depth_bins, feats = pixels * shape->channels;
+    Features later = {malloc((size_t)depths * sizeof(float)),
+                      malloc((size_t)feats * sizeof(float))};
+    for (int64_t i = 0; i < depths; i++)
+        later.depth[i] = 0.375F * workload->features.depth[depths - 1 - i];
+    for (int64_t i = 0; i < feats; i++)
+        later.feat[i] = 1.5F * workload->features.feat[feats - 1 - i];
+    return later;
+}
+
+/* Whether a session opened on other values, one launch of them done, gives the bits of a fresh one
+ * after the update, and twice. */
+static bool updated_gives(const BevVariant *variant, const Workload *workload, HostProblem *problem,
+                          const Features *later, const void *want) {
+    Err err = {0};
+    Session *session = NULL;
+    const void *got;
+    bool ok = problem_update(problem, &workload->features, &err) &&
+              session_open(&session, variant, &problem->view, &err) && session_run(session, &err) &&
+              session_output(session, &got, &err) && problem_update(problem, later, &err) &&
+              !session_inputs_untouched(session, &err) && session_update(session, &err);
+    for (int run = 0; ok && run < 2; run++)
+        ok = session_poison(session, &err) && session_run(session, &err) &&
+             session_output(session, &got, &err) &&
+             !memcmp(got, want, bev_tensor_bytes(&problem->view.out));
+    ok = ok && session_inputs_untouched(session, &err);
+    session_close(session);
+    return ok_or_note(ok, &err);
+}
+
+static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
+    Features later = later_features(workload);
+    HostProblem problem = {.saturated = 0};
+    Err err = {0};
+    bool ok = workload_problem(workload, dtype, align, &problem, &err);
+    int good = 0, tried = 0;
+    for (int i = 0; ok && bev_variants[i]; i++) {
+        const BevVariant *variant = bev_variants[i];
+        if (variant->where != BEV_CUDA || !variant->deterministic ||
+            bev_unsupported(variant, &problem.view))
+            continue;
+        void *want =
+            problem_update(&problem, &later, &err) ? run_once(variant, &problem.view) : NULL;
+        bool same = want && updated_gives(variant, workload, &problem, &later, want);
+        if (!same)
+            tap_note("%s does not", variant->name);
+        good += same;
+        tried++;
+        free(want);
+    }
+    tap_ok(ok_or_note(ok, &err) && tried > 1 && good == tried,
+           "%s, %s: later values give the bits of a fresh session, %d of %d rungs",
+           bev_dtypes[dtype].name, bev_aligns[align].name, good, tried);
+    problem_free(&problem);
+    free(later.depth);
+    free(later.feat);
+}
+
 static void test_kernels(const BevVariant *variant, const BevProblem *problem) {
     Err err = {0};
     DeviceKernel kernels[8];
@@ -256,6 +321,10 @@ int main(void) {
             test_layout(&problem.view);
             problem_free(&problem);
         }
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        test_update(&workload, (BevDtype)dtype, BEV_NEAREST);
+        test_update(&workload, (BevDtype)dtype, BEV_BILINEAR);
+    }
     if (!tap_ok(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), "canonical"))
         return tap_done();
     for (int i = 0; bev_variants[i]; i++) {

@@ -139,6 +139,67 @@ static void test_run(const HostProblem *problem) {
     free(again);
 }
 
+/* ---- later values ---------------------------------------------------------------------------- */
+
+/* The same shape, other values: the largest of them, and with it every scale, changes too. */
+static Features later_features(void) {
+    int64_t depths =
+        data.shape.cameras * data.shape.depth_bins * data.shape.feat_h * data.shape.feat_w;
+    int64_t feats =
+        data.shape.cameras * data.shape.feat_h * data.shape.feat_w * data.shape.channels;
+    Features later = {malloc((size_t)depths * sizeof(float)),
+                      malloc((size_t)feats * sizeof(float))};
+    for (int64_t i = 0; i < depths; i++)
+        later.depth[i] = 0.375F * data.features.depth[depths - 1 - i];
+    for (int64_t i = 0; i < feats; i++)
+        later.feat[i] = 1.5F * data.features.feat[feats - 1 - i];
+    return later;
+}
+
+/* Whether a session that was opened on other values gives the same bits as `want`. */
+static bool updated_gives(const BevVariant *variant, BevDtype dtype, const Features *later,
+                          const void *want) {
+    HostProblem problem;
+    Session *session;
+    Err err;
+    const void *got;
+    bool ok = encode(&problem, dtype) && session_open(&session, variant, &problem.view, &err) &&
+              session_run(session, &err) && problem_update(&problem, later, &err) &&
+              session_update(session, &err) && session_poison(session, &err) &&
+              session_run(session, &err) && session_output(session, &got, &err) &&
+              !memcmp(got, want, bev_tensor_bytes(&problem.view.out)) &&
+              session_inputs_untouched(session, &err);
+    session_close(session);
+    problem_free(&problem);
+    return ok;
+}
+
+static void test_update(BevDtype dtype) {
+    Features later = later_features();
+    HostProblem fresh;
+    Err err;
+    bool ok = problem_encode(&fresh, &data.shape, dtype, BEV_NEAREST, &later, &data.map, &err);
+    void *want = malloc(bev_tensor_bytes(&fresh.view.out));
+    int good = 0, tried = 0;
+    for (int i = 0; ok && bev_variants[i]; i++) {
+        Session *session;
+        if (bev_variants[i]->where != BEV_CPU || bev_unsupported(bev_variants[i], &fresh.view))
+            continue;
+        ok = session_open(&session, bev_variants[i], &fresh.view, &err) &&
+             session_run(session, &err) && session_read(session, want, &err);
+        session_close(session);
+        good += ok && updated_gives(bev_variants[i], dtype, &later, want);
+        tried++;
+    }
+    tap_ok(ok && tried >= 3 && good == tried,
+           "%s: later values give the bits of a fresh session, %d of %d rungs",
+           bev_dtypes[dtype].name, good, tried);
+    free(want);
+    problem_free(&fresh);
+    free(later.depth);
+    free(later.feat);
+}
+
 static void test_meddling(const HostProblem *problem) {
     BevVariant variant = variant_of(meddling_launch);
     Session *session;
@@ -338,6 +399,8 @@ int main(void) {
         return tap_done();
     }
     test_run(&fp32);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        test_update((BevDtype)dtype);
     test_meddling(&fp32);
     test_every_input_watched(&nvfp4);
     test_threads();

@@ -15,9 +15,11 @@ typedef struct {
     bool (*open)(void **state, const BevVariant *variant, const BevProblem *host, bool once,
                  double *prepare_us, Err *err);
     void (*close)(void *state);
+    bool (*update)(void *state, Err *err);
     bool (*poison)(void *state, Err *err);
     bool (*run)(void *state, Err *err);
     bool (*read)(void *state, void *codes, Err *err);
+    bool (*output)(void *state, const void **codes, Err *err);
     bool (*inputs_untouched)(void *state, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                  Err *err);

@@ -72,6 +72,10 @@ double session_prepare_us(const Session *session) {
     return session->prepare_us;
 }
 
+bool session_update(Session *session, Err *err) {
+    return session->backend->update(session->state, err);
+}
+
 bool session_poison(Session *session, Err *err) {
     return session->backend->poison(session->state, err);
 }
@@ -82,6 +86,10 @@ bool session_run(Session *session, Err *err) {
 
 bool session_read(Session *session, void *codes, Err *err) {
     return session->backend->read(session->state, codes, err);
+}
+
+bool session_output(Session *session, const void **codes, Err *err) {
+    return session->backend->output(session->state, codes, err);
 }
 
 bool session_inputs_untouched(Session *session, Err *err) {

@@ -26,6 +26,11 @@ void session_close(Session *session); /* accepts NULL */
 /* Median over a few repetitions of the prepare step, microseconds; 0 where there is none. */
 double session_prepare_us(const Session *session);
 
+/* Goes on with the values that are in the host problem's depth and features by now, and with its
+ * scales. Map, shape and formats are those the session was opened with, and so is what `prepare`
+ * built, which depends on nothing else: the next launch gives the bits of a fresh session. */
+bool session_update(Session *session, Err *err);
+
 /* Fills the output where it lives with a NaN pattern (0xff bytes). */
 bool session_poison(Session *session, Err *err);
 
@@ -35,6 +40,10 @@ bool session_run(Session *session, Err *err);
 /* The output's codes into `codes`, bev_code_bytes() of host->out (plus block scales: none of the
  * output formats has them). */
 bool session_read(Session *session, void *codes, Err *err);
+
+/* The same codes where the host can read them, without a copy where the backend can: theirs until
+ * the next call on this session. */
+bool session_output(Session *session, const void **codes, Err *err);
 
 /* Compares all inputs where they live with the host originals. */
 bool session_inputs_untouched(Session *session, Err *err);

@@ -17,7 +17,8 @@ typedef struct {
     const BevVariant *variant;
     const BevProblem *problem;
     BevPlan *plan;
-    uint64_t inputs; /* fingerprint, taken when the session was opened */
+    bool watched;    /* whether the inputs are */
+    uint64_t inputs; /* their fingerprint when they were last taken over */
 } State;
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -99,6 +100,15 @@ static bool cpu_prepare(State *s, int repeats, double *prepare_us, Err *err) {
     return true;
 }
 
+/* The values are shared. */
+static bool cpu_update(void *state, Err *err) {
+    (void)err;
+    State *s = state;
+    if (s->watched)
+        s->inputs = inputs_fingerprint(s->problem);
+    return true;
+}
+
 static bool cpu_open(void **state, const BevVariant *variant, const BevProblem *host, bool once,
                      double *prepare_us, Err *err) {
     State *s = calloc(1, sizeof *s);
@@ -106,8 +116,8 @@ static bool cpu_open(void **state, const BevVariant *variant, const BevProblem *
         return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
     s->variant = variant;
     s->problem = host;
-    if (!once)
-        s->inputs = inputs_fingerprint(host);
+    s->watched = !once;
+    cpu_update(s, err);
     if (!cpu_prepare(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
         cpu_close(s);
         return false;
@@ -132,6 +142,13 @@ static bool cpu_read(void *state, void *codes, Err *err) {
     (void)err;
     const State *s = state;
     memcpy(codes, s->problem->out.data, bev_tensor_bytes(&s->problem->out));
+    return true;
+}
+
+static bool cpu_output(void *state, const void **codes, Err *err) {
+    (void)err;
+    const State *s = state;
+    *codes = s->problem->out.data;
     return true;
 }
 
@@ -215,9 +232,11 @@ static bool time_launches(void *state, CacheState cache, const TimingOptions *op
 const SessionBackend session_cpu_backend = {
     .open = cpu_open,
     .close = cpu_close,
+    .update = cpu_update,
     .poison = cpu_poison,
     .run = cpu_run,
     .read = cpu_read,
+    .output = cpu_output,
     .inputs_untouched = cpu_inputs_untouched,
     .time = time_launches,
 };

@@ -6,6 +6,7 @@
 #include "src/model/clock.h"
 
 #include <algorithm>
+#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -68,19 +69,31 @@ void plan_arena(CudaSession *s) {
           bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
+    s->value_buffers = s->buffers.size();
     place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
     place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
     place(s, &p->map.ranks_bev, host->map.ranks_bev, points);
     place(s, &p->map.interval_starts, host->map.interval_starts, intervals);
     place(s, &p->map.interval_lengths, host->map.interval_lengths, intervals);
     place(s, &p->map.weights, host->map.weights, points);
-    s->out_offset = add_buffer(s, NULL, bev_tensor_bytes(&host->out));
-    p->out.data = (void *)s->out_offset;
+    p->out.data = (void *)add_buffer(s, NULL, bev_tensor_bytes(&host->out));
 }
 
 template <typename T> void rebase(const CudaSession *s, T **pointer) {
     if (*pointer)
         *pointer = (T *)(s->arena + (size_t)*pointer);
+}
+
+// The first `count` buffers, from the host.
+bool upload(CudaSession *s, size_t count, Err *err) {
+    for (size_t i = 0; i < count; i++) {
+        const Buffer &b = s->buffers[i];
+        if (b.source && b.bytes)
+            TRY(cudaMemcpyAsync(s->arena + b.offset, b.source, b.bytes, cudaMemcpyHostToDevice,
+                                s->stream));
+    }
+    TRY(cudaStreamSynchronize(s->stream));
+    return true;
 }
 
 bool fill_arena(CudaSession *s, Err *err) {
@@ -96,13 +109,8 @@ bool fill_arena(CudaSession *s, Err *err) {
     rebase(s, &p->map.interval_lengths);
     rebase(s, &p->map.weights);
     rebase(s, (char **)&p->out.data);
-    TRY(cudaMemset(s->arena, GUARD_BYTE, s->arena_bytes));
-    for (const Buffer &b : s->buffers)
-        if (b.source && b.bytes)
-            TRY(cudaMemcpy(s->arena + b.offset, b.source, b.bytes, cudaMemcpyHostToDevice));
-    // Copies from pageable memory may still be under way, and s->stream does not wait for them.
-    TRY(cudaDeviceSynchronize());
-    return true;
+    TRY(cudaMemsetAsync(s->arena, GUARD_BYTE, s->arena_bytes, s->stream));
+    return upload(s, s->buffers.size(), err);
 }
 
 // ---- the session's functions -------------------------------------------------------------------
@@ -138,6 +146,18 @@ bool begin(CudaSession *s, int prepare_repeats, double *prepare_us, Err *err) {
     return fill_arena(s, err) && prepare(s, prepare_repeats, prepare_us, err);
 }
 
+bool update(void *state, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    if (!device_usable(err))
+        return false;
+    Range range("update");
+    feat_source(s);
+    s->problem.depth.scale = s->host->depth.scale;
+    s->problem.feat.scale = s->host->feat.scale;
+    s->problem.out.scale = s->host->out.scale;
+    return upload(s, s->value_buffers, err);
+}
+
 bool poison(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
@@ -164,15 +184,42 @@ bool read(void *state, void *codes, Err *err) {
         return false;
     Range range("download");
     size_t bytes = bev_tensor_bytes(&p->out);
-    if (!s->variant->channels_first) {
-        TRY(cudaMemcpy(codes, p->out.data, bytes, cudaMemcpyDeviceToHost));
-        return true;
-    }
-    std::vector<char> turned(bytes);
-    TRY(cudaMemcpy(turned.data(), p->out.data, bytes, cudaMemcpyDeviceToHost));
-    transpose(turned.data(), (char *)codes, 1, p->shape.channels, p->shape.nx * p->shape.ny,
-              code_size(p->out.dtype));
+    std::vector<char> turned(s->variant->channels_first ? bytes : 0);
+    void *to = s->variant->channels_first ? turned.data() : codes;
+    TRY(cudaMemcpyAsync(to, p->out.data, bytes, cudaMemcpyDeviceToHost, s->stream));
+    TRY(cudaStreamSynchronize(s->stream));
+    if (s->variant->channels_first)
+        transpose(turned.data(), (char *)codes, 1, p->shape.channels, p->shape.nx * p->shape.ny,
+                  code_size(p->out.dtype));
     return true;
+}
+
+// Pinned memory is scarce in some places: any other does, only slower.
+bool allocate_staging(Staging *staging, size_t bytes, Err *err) {
+    staging->pinned = cudaMallocHost(&staging->memory, bytes) == cudaSuccess;
+    if (!staging->pinned) {
+        cudaGetLastError(); // not a lasting error: the next call must not see it
+        staging->memory = malloc(bytes);
+    }
+    return staging->memory || err_set(err, ERR_FAILED, "read back", "", "out of memory");
+}
+
+void free_staging(const Staging *staging) {
+    if (!staging->pinned)
+        free(staging->memory);
+    else if (device_opened())
+        cudaFreeHost(staging->memory);
+}
+
+bool output(void *state, const void **codes, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    if (!device_usable(err))
+        return false;
+    if (!s->staging.memory &&
+        !allocate_staging(&s->staging, bev_tensor_bytes(&s->problem.out), err))
+        return false;
+    *codes = s->staging.memory;
+    return read(s, s->staging.memory, err);
 }
 
 // The arena must hold what it was filled with, everywhere but in the output.
@@ -224,6 +271,8 @@ void cuda_session_close(void *state) {
         if (s->stream)
             cudaStreamDestroy(s->stream);
     }
+    if (s)
+        free_staging(&s->staging);
     delete s;
 }
 
@@ -234,9 +283,11 @@ bool cuda_enqueue_launch(CudaSession *s, Err *err) {
 const SessionBackend session_cuda_backend = {
     .open = cuda_session_open,
     .close = cuda_session_close,
+    .update = update,
     .poison = poison,
     .run = run,
     .read = read,
+    .output = output,
     .inputs_untouched = inputs_untouched,
     .time = cuda_session_time,
 };

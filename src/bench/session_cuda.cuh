@@ -12,6 +12,12 @@ struct Buffer {
     const void *source;
 };
 
+// Host memory that the GPU writes at full speed, or as good as the host has it.
+struct Staging {
+    void *memory;
+    bool pinned;
+};
+
 // What SessionBackend calls its state.
 struct CudaSession {
     const BevVariant *variant;
@@ -22,8 +28,9 @@ struct CudaSession {
     char *arena; // one allocation: guard, buffer, guard, buffer, ... guard
     size_t arena_bytes;
     std::vector<Buffer> buffers;
+    size_t value_buffers;          // the first of them; the others are the map's, then the output
     std::vector<char> turned_feat; // channels-first copy, where the variant wants one
-    size_t out_offset;
+    Staging staging;               // the output for the host, once it was asked for
 };
 
 // SessionBackend's open and close.

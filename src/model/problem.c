@@ -52,14 +52,36 @@ void problem_free(HostProblem *problem) {
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
+/* Magnitudes of floats are ordered as their bits are, infinity and NaN at the top; whole numbers
+ * make the loop vector code. */
+static uint32_t magnitude_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x7fffffff;
+}
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static const uint32_t INFINITY_BITS = 0x7f800000;
+
+/* Of the finite values. */
 static float largest_abs(const float *values, int64_t count) {
-    float largest = 0;
+    uint32_t largest = 0;
+#pragma omp parallel for simd schedule(static) reduction(max : largest)
     for (int64_t i = 0; i < count; i++) {
-        float magnitude = fabsf(values[i]);
-        if (magnitude > largest && magnitude <= FLT_MAX)
-            largest = magnitude;
+        uint32_t magnitude = magnitude_bits(values[i]);
+        magnitude = magnitude < INFINITY_BITS ? magnitude : 0;
+        largest = magnitude > largest ? magnitude : largest;
     }
-    return largest;
+    return float_of(largest);
+}
+
+static bool is_scaled(BevDtype dtype) {
+    return bev_tensor_scale(dtype, FLT_MAX) != 1;
 }
 
 /* Largest magnitude that still rounds to a finite value of the format: half a step, in the last
@@ -70,27 +92,50 @@ static double reach(BevDtype dtype) {
     return bev_dtypes[dtype].largest + ldexp(bev_dtypes[dtype].unit_roundoff, exponent - 1);
 }
 
-static int64_t count_saturated(const BevTensor *tensor, const float *values) {
-    int64_t saturated = 0, blocks = (tensor->row_len + BEV_BLOCK - 1) / BEV_BLOCK;
+/* Finite values beyond `limit`. */
+static int64_t count_beyond(const float *values, int64_t count, double limit) {
+    int64_t beyond = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double magnitude = fabs((double)values[i]);
+        beyond += magnitude > limit && magnitude <= FLT_MAX;
+    }
+    return beyond;
+}
+
+/* What the format's range clipped of columns [first, first + count) of an encoded row. */
+static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                               const float *values) {
     double limit = reach(tensor->dtype) * tensor->scale;
-    int64_t values_count = tensor->rows * tensor->row_len;
-#pragma omp parallel for schedule(static) reduction(+ : saturated)
-    for (int64_t i = 0; i < values_count; i++) {
-        double magnitude = fabs((double)values[i]), unit = 1;
-        if (tensor->block_scales) {
-            int64_t row = i / tensor->row_len, block = i % tensor->row_len / BEV_BLOCK;
-            unit = bev_e4m3_decode(tensor->block_scales[row * blocks + block]);
-        }
-        saturated += magnitude > limit * unit && magnitude <= FLT_MAX;
+    if (!tensor->block_scales)
+        return count_beyond(values, count, limit);
+    int64_t saturated = 0, blocks = (tensor->row_len + BEV_BLOCK - 1) / BEV_BLOCK;
+    for (int64_t c = 0; c < count; c += BEV_BLOCK) {
+        double unit = bev_e4m3_decode(tensor->block_scales[row * blocks + (first + c) / BEV_BLOCK]);
+        saturated +=
+            count_beyond(values + c, count - c < BEV_BLOCK ? count - c : BEV_BLOCK, limit * unit);
     }
     return saturated;
 }
 
+enum { SPAN = 4096 }; /* columns that a thread encodes at a time; whole blocks */
+
+/* Returns how many finite values the format's range clipped. */
 static int64_t encode(BevTensor *tensor, const float *values) {
+    int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
     tensor->scale =
-        bev_tensor_scale(tensor->dtype, largest_abs(values, tensor->rows * tensor->row_len));
-    bev_tensor_encode(tensor, values);
-    return tensor->dtype == BEV_FP32 ? 0 : count_saturated(tensor, values);
+        is_scaled(tensor->dtype)
+            ? bev_tensor_scale(tensor->dtype, largest_abs(values, tensor->rows * tensor->row_len))
+            : 1;
+#pragma omp parallel for schedule(static) reduction(+ : saturated)
+    for (int64_t i = 0; i < tensor->rows * spans; i++) {
+        int64_t row = i / spans, first = i % spans * SPAN;
+        int64_t count = row_len - first < SPAN ? row_len - first : SPAN;
+        const float *from = values + row * row_len + first;
+        bev_span_encode(tensor, row, first, count, from);
+        if (tensor->dtype != BEV_FP32)
+            saturated += count_saturated(tensor, row, first, count, from);
+    }
+    return saturated;
 }
 
 static bool pool_fp32(const BevProblem *problem, Err *err) {
@@ -123,7 +168,7 @@ static bool find_out_largest(HostProblem *problem, Err *err) {
 /* The output's scale, where its format has one. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
     BevTensor *out = &problem->view.out;
-    if (bev_tensor_scale(out->dtype, FLT_MAX) == 1)
+    if (!is_scaled(out->dtype))
         return true;
     if (isnan(problem->out_largest) && !find_out_largest(problem, err))
         return false;
@@ -160,6 +205,13 @@ bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype 
     return false;
 }
 
-void problem_output(const BevProblem *problem, float *values) {
-    bev_tensor_decode(&problem->out, 0, problem->out.rows, values);
+enum { OUT_ROWS = 256 }; /* that a thread decodes at a time */
+
+void problem_output(const BevProblem *problem, const void *codes, float *values) {
+    BevTensor out = problem->out;
+    out.data = (void *)codes;
+#pragma omp parallel for schedule(static)
+    for (int64_t row = 0; row < out.rows; row += OUT_ROWS)
+        bev_tensor_decode(&out, row, out.rows - row < OUT_ROWS ? out.rows - row : OUT_ROWS,
+                          values + row * out.row_len);
 }

@@ -29,13 +29,13 @@ bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype 
                           BevAlign align, const Features *features, const BevMap *map,
                           double out_largest, Err *err);
 
-/* Encodes other features of the same shape into the tensors that are there. Sessions on the CPU,
- * which share them, go on with the new values. */
+/* Encodes other features of the same shape into the tensors that are there; session_update takes
+ * them over. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
 
 void problem_free(HostProblem *problem);
 
-/* Decodes the output into `values` (nx * ny * channels FP32). */
-void problem_output(const BevProblem *problem, float *values);
+/* Decodes `codes`, an output of the problem, into `values` (nx * ny * channels FP32). */
+void problem_output(const BevProblem *problem, const void *codes, float *values);
 
 #endif

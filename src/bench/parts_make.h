@@ -1,0 +1,54 @@
+/* How the pipeline comes by its parts. Each function puts into `next` what the job wants: `have`
+ * once more where that still fits (NULL: there is none), else a new one. */
+#ifndef BEV_PARTS_MAKE_H
+#define BEV_PARTS_MAKE_H
+
+#include "src/bench/parts.h"
+#include "src/bench/session.h"
+#include "src/model/problem.h"
+
+/* Refuses for lack of memory; returns false. */
+bool no_memory(const char *where, Err *err);
+
+/* ---- parts_seen.c ---------------------------------------------------------------------------- */
+
+bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *err);
+bool want_features(SeenFeatures *have, const Job *job, bool draft, FrameParts *next, Err *err);
+bool want_views(SharpViews *have, bool sharp, FrameParts *next, Err *err);
+
+/* Whether the scene came with a map of this kind. */
+bool scene_has_own_map(const Scene *scene, BevAlign align);
+
+/* ---- parts_map.c ----------------------------------------------------------------------------- */
+
+/* *kept is the last map of the job's align; a new one takes its place. */
+bool want_map(BuiltMap **kept, const Job *job, FrameParts *next, Err *err);
+
+/* ---- parts_pooled.c -------------------------------------------------------------------------- */
+
+/* An encoded problem and the session that runs it: what a choice needs besides the parts. */
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    Choice choice;
+    HostProblem problem;
+    Session *session;
+} Runner;
+
+void runner_clear(Runner *runner);
+
+/* Stage times of one run; a stage that was not needed took no time. */
+typedef struct {
+    double us[STAGE_COUNT];
+} StageTimes;
+
+bool want_pooled(Runner *runner, PooledGrid *have, const FrameParts *next, const Choice *choice,
+                 PooledGrid **pooled, StageTimes *times, Err *err);
+bool want_truth(TruthGrid *have, FrameParts *next, Err *err);
+
+/* ---- parts_cell.c ---------------------------------------------------------------------------- */
+
+/* The points that fell into `cell` (-1: none), and its values beside the truth. */
+bool probe_cell(const FrameParts *parts, int64_t cell, LiveProbe *probe, Err *err);
+
+#endif

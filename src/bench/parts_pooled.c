@@ -1,0 +1,163 @@
+/* The grid that a choice of kernel, format and align makes of features and map, and the same in
+ * FP64. */
+#include "src/bench/parts_make.h"
+
+#include "src/bench/shared.h"
+#include "src/bench/truth.h"
+#include "src/model/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the session of a choice ----------------------------------------------------------------- */
+
+void runner_clear(Runner *runner) {
+    session_close(runner->session);
+    problem_free(&runner->problem);
+    shared_drop(runner->map);
+    shared_drop(runner->features);
+    *runner = (Runner){.session = NULL};
+}
+
+static bool runner_fits(const Runner *runner, const FrameParts *next, const Choice *choice) {
+    return runner->session && runner->features == next->features && runner->map == next->map &&
+           choice_equal(&runner->choice, choice);
+}
+
+/* The same kernel and map at a later moment: only values change, in place. */
+static bool runner_can_update(const Runner *runner, const FrameParts *next, const Choice *choice) {
+    return runner->session && runner->map == next->map && choice_equal(&runner->choice, choice) &&
+           runner->features->shape.channels == next->features->shape.channels;
+}
+
+static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *times, Err *err) {
+    double start = clock_us();
+    bool ok = problem_update(&runner->problem, &next->features->values, err);
+    double encoded = clock_us();
+    ok = ok && session_update(runner->session, err);
+    times->us[STAGE_ENCODE] += encoded - start;
+    times->us[STAGE_UPLOAD] += clock_us() - encoded;
+    shared_drop(runner->features);
+    runner->features = shared_keep(next->features);
+    return ok;
+}
+
+/* Another kernel on the same values needs a session of its own, nothing else; another format of
+ * them no second calibration. */
+static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *choice,
+                          StageTimes *times, Err *err) {
+    session_close(runner->session);
+    runner->session = NULL;
+    bool same = runner->features == next->features && runner->map == next->map &&
+                runner->problem.view.out.data;
+    if (same && runner->choice.dtype == choice->dtype)
+        return true;
+    double out_largest = same ? runner->problem.out_largest : NAN;
+    runner_clear(runner);
+    runner->features = shared_keep(next->features);
+    runner->map = shared_keep(next->map);
+    double start = clock_us();
+    bool ok =
+        problem_encode_known(&runner->problem, &next->features->shape, choice->dtype, choice->align,
+                             &next->features->values, &next->map->map, out_largest, err);
+    times->us[STAGE_ENCODE] += clock_us() - start;
+    return ok;
+}
+
+static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice *choice,
+                           StageTimes *times, Err *err) {
+    if (runner_fits(runner, next, choice))
+        return true;
+    if (runner_can_update(runner, next, choice))
+        return runner_update(runner, next, times, err);
+    if (!runner_encode(runner, next, choice, times, err))
+        return false;
+    double encoded = clock_us();
+    runner->choice = *choice;
+    bool ok = session_open_once(&runner->session, choice->variant, &runner->problem.view, err);
+    times->us[STAGE_UPLOAD] += clock_us() - encoded;
+    return ok;
+}
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+static void pooled_destroy(void *contents) {
+    PooledGrid *pooled = contents;
+    free(pooled->values);
+    shared_drop(pooled->map);
+    shared_drop(pooled->features);
+}
+
+static PooledGrid *pooled_new(const FrameParts *next, const Choice *choice) {
+    const BevShape *shape = &next->features->shape;
+    PooledGrid *pooled = shared_new(sizeof *pooled, pooled_destroy);
+    if (!pooled)
+        return NULL;
+    pooled->features = shared_keep(next->features);
+    pooled->map = shared_keep(next->map);
+    pooled->choice = *choice;
+    pooled->values = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof(float));
+    return pooled;
+}
+
+static bool pool(Runner *runner, PooledGrid *pooled, StageTimes *times, Err *err) {
+    double start = clock_us();
+    if (!session_run(runner->session, err))
+        return false;
+    double pooled_at = clock_us();
+    times->us[STAGE_POOL] += pooled_at - start;
+    const void *codes;
+    if (!session_output(runner->session, &codes, err))
+        return false;
+    problem_output(&runner->problem.view, codes, pooled->values);
+    times->us[STAGE_READ] += clock_us() - pooled_at;
+    const BevProblem *view = &runner->problem.view;
+    pooled->footprint = bev_footprint(view);
+    pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
+    pooled->own = pooled->choice.variant->bytes(view);
+    return true;
+}
+
+bool want_pooled(Runner *runner, PooledGrid *have, const FrameParts *next, const Choice *choice,
+                 PooledGrid **pooled, StageTimes *times, Err *err) {
+    if (have && have->features == next->features && have->map == next->map &&
+        choice_equal(&have->choice, choice)) {
+        *pooled = shared_keep(have);
+        return true;
+    }
+    *pooled = pooled_new(next, choice);
+    if (!*pooled || !(*pooled)->values)
+        return no_memory("pooled grid", err);
+    if (runner_prepare(runner, next, choice, times, err) && pool(runner, *pooled, times, err))
+        return true;
+    runner_clear(runner);
+    return false;
+}
+
+/* ---- truth ----------------------------------------------------------------------------------- */
+
+static void truth_destroy(void *contents) {
+    TruthGrid *truth = contents;
+    free(truth->values);
+    shared_drop(truth->map);
+    shared_drop(truth->features);
+}
+
+bool want_truth(TruthGrid *have, FrameParts *next, Err *err) {
+    if (have && have->features == next->features && have->map == next->map) {
+        next->truth = shared_keep(have);
+        return true;
+    }
+    const BevShape *shape = &next->features->shape;
+    TruthGrid *truth = shared_new(sizeof *truth, truth_destroy);
+    if (!truth)
+        return no_memory("FP64 grid", err);
+    next->truth = truth;
+    truth->features = shared_keep(next->features);
+    truth->map = shared_keep(next->map);
+    truth->values = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof(double));
+    if (!truth->values)
+        return no_memory("FP64 grid", err);
+    truth_pool(shape, &next->map->map, &next->features->values, truth->values);
+    return true;
+}
