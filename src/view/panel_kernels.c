@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -37,19 +38,35 @@ static const Column columns[COL_COUNT] = {
 typedef struct {
     const LiveKernel *rungs[LIVE_MAX_KERNELS];
     int count;
-    double slowest_us;
+    double scale_us; /* where bars end; slower rungs run off with an arrow */
 } Ladder;
+
+static int by_value(const void *a, const void *b) {
+    double difference = *(const double *)a - *(const double *)b;
+    return (difference > 0) - (difference < 0);
+}
+
+/* Twice the middle rung, or the slowest: one very slow rung shall not flatten all others. */
+static double scale_of(double *us, int count) {
+    if (!count)
+        return 0;
+    qsort(us, (size_t)count, sizeof *us, by_value);
+    return fmin(2 * us[count / 2], us[count - 1]);
+}
 
 static Ladder make_ladder(const Show *show) {
     Ladder ladder = {.count = 0};
+    double us[LIVE_MAX_KERNELS];
+    int known = 0;
     for (int i = 0; i < show->live->kernel_count; i++) {
         const LiveKernel *kernel = &show->live->kernels[i];
         if (kernel->variant->where != show->state->job.choice.variant->where)
             continue;
         ladder.rungs[ladder.count++] = kernel;
         if (kernel->median_us.source)
-            ladder.slowest_us = fmax(ladder.slowest_us, kernel->median_us.value);
+            us[known++] = kernel->median_us.value;
     }
+    ladder.scale_us = scale_of(us, known);
     return ladder;
 }
 
@@ -81,7 +98,7 @@ static double value_of(const Reading *reading) {
 }
 
 static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *kernel,
-                         double slowest_us) {
+                         double scale_us) {
     const LiveData *live = show->live;
     double median = value_of(&kernel->median_us);
     cell_reading(table, cells, COL_MEDIAN, UNIT_US, &kernel->median_us);
@@ -98,7 +115,7 @@ static void draw_figures(Table *table, Cells *cells, const Show *show, const Liv
     cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&kernel->registers));
     cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&kernel->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
-        draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, slowest_us,
+        draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, scale_us,
                  table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
     if (table_has(table, COL_TREND))
         draw_sparkline(cells, table->x[COL_TREND], table->y, columns[COL_TREND].width,
@@ -122,7 +139,7 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, co
         cells_text(cells, x, table->y, w, table->style,
                    cells_width(kernel->skipped) <= w ? kernel->skipped : "not for this problem");
     } else {
-        draw_figures(table, cells, show, kernel, ladder->slowest_us);
+        draw_figures(table, cells, show, kernel, ladder->scale_us);
         const char *bits = kernel->variant->wrong_on_purpose ? "wrong"
                            : kernel->variant->deterministic  ? "same"
                                                              : "vary";
