@@ -4,6 +4,7 @@
 #include "src/bench/live_gpu.h"
 #include "src/bench/machine.h"
 #include "src/bench/measure.h"
+#include "src/bench/model_lane.h"
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
 
@@ -21,7 +22,8 @@
 enum {
     STILL_MS = 200,      /* without a new wish: time for what takes longer */
     NEWS_MS = 200,       /* figures alone are handed over at most this often */
-    FILE_CHECK_MS = 1000 /* whether the scene's file has changed */
+    FILE_CHECK_MS = 1000, /* whether the scene's file has changed */
+    MODEL_FIRST_MS = 1000 /* so long the selection's model comes before timings */
 };
 static const double MOVING_REST = 5; /* moving: this many times as long no slice as one took */
 
@@ -43,6 +45,8 @@ struct Engine {
     Pipeline *pipeline;
     Measure *measure;
     Judge *judge;
+    ModelLane *model_lane;
+    MemoryModel *model;
     LiveDevice cpu;
     LiveGpu *gpu;
     bool probed; /* the GPU's ceilings are known */
@@ -72,6 +76,7 @@ static void frame_free(EngineFrame *frame) {
         return;
     frame_parts_drop(&frame->parts);
     shared_drop(frame->picture);
+    shared_drop(frame->model);
     free(frame);
 }
 
@@ -109,6 +114,7 @@ static void deliver(Engine *engine) {
     frame->device_lost = engine->device_lost;
     frame->parts = frame_parts_keep(parts);
     frame->picture = shared_keep(engine->picture);
+    frame->model = shared_keep(engine->model);
     if (parts->scene)
         frame->facts = parts->scene->facts;
     pthread_mutex_lock(&engine->lock);
@@ -224,6 +230,22 @@ static void count_frame(Engine *engine) {
         reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
 }
 
+static void take_model(Engine *engine) {
+    MemoryModel *model;
+    engine->news |= model_lane_take(engine->model_lane, &model);
+    shared_drop(engine->model);
+    engine->live.model = engine->model = model;
+}
+
+static void aim_model(Engine *engine) {
+    const FrameParts *parts = pipeline_parts(engine->pipeline);
+    if (!engine->model_lane)
+        return;
+    model_lane_aim(engine->model_lane, parts->features, parts->map, &engine->state.job.choice,
+                   live_model_depth(&engine->state));
+    take_model(engine);
+}
+
 static bool run(Engine *engine) {
     Err err = {.kind = ERR_FAILED};
     const PipelineNeeds needs = {.draft = engine->quality == ROUGH,
@@ -247,6 +269,7 @@ static bool run(Engine *engine) {
         if (launched)
             measure_observe(engine->measure, engine->live.stages_us[STAGE_POOL].value);
     }
+    aim_model(engine);
     dress(engine);
     return true;
 }
@@ -332,11 +355,23 @@ static void check_file(Engine *engine) {
     }
 }
 
+static bool model_comes_first(const Engine *engine) {
+    return model_lane_first(engine->model_lane) && clock_ms() - engine->wish_ms < MODEL_FIRST_MS;
+}
+
+/* Beside timings walks rest. */
+static void consult_model(Engine *engine, bool still, bool timing) {
+    bool rests = still && (timing || measure_busy(engine->measure));
+    model_lane_hold(engine->model_lane, rests && !model_comes_first(engine));
+    take_model(engine);
+}
+
 static MeasureStep measure(Engine *engine, bool still) {
     Err err;
     bool failed;
     double begun = clock_ms();
-    if (still ? judge_busy(engine->judge) : begun < engine->measure_ms)
+    if (still ? judge_busy(engine->judge) || model_comes_first(engine)
+              : begun < engine->measure_ms)
         return MEASURE_REST;
     MeasureStep step = measure_step(engine->measure, still, &failed, &err);
     if (failed)
@@ -373,6 +408,7 @@ static bool background(Engine *engine) {
     look_at_gpu(engine);
     bool more = measure(engine, still) != MEASURE_REST;
     consult_judge(engine);
+    consult_model(engine, still, more);
     return more;
 }
 
@@ -482,7 +518,8 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     ok = ok && pipeline_open(&engine->pipeline, err);
     if (ok && options->background)
         ok = measure_open(&engine->measure, options->where, wake, engine, err) &&
-             judge_open(&engine->judge, wake, engine, err);
+             judge_open(&engine->judge, wake, engine, err) &&
+             model_lane_open(&engine->model_lane, wake, engine, err);
     if (ok && pthread_create(&engine->thread, NULL, engine_main, engine) != 0)
         ok = err_set(err, ERR_FAILED, "engine", "", "no thread");
     engine->running = ok;
@@ -504,9 +541,11 @@ void engine_close(Engine *engine) {
         pthread_join(engine->thread, NULL);
     }
     judge_close(engine->judge);
+    model_lane_close(engine->model_lane);
     measure_close(engine->measure);
     pipeline_close(engine->pipeline);
     shared_drop(engine->picture);
+    shared_drop(engine->model);
     frame_free(engine->ready);
     frame_free(engine->front);
     frame_free(engine->retired);

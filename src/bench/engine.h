@@ -12,10 +12,11 @@ typedef struct Engine Engine;
 typedef struct {
     State state;   /* that it was computed for */
     uint64_t wish; /* number of the newest wish that it answers */
-    LiveData live; /* live.frame lies in `parts` */
+    LiveData live; /* live.frame lies in `parts`, live.model in `model` */
     SceneFacts facts;
     uint64_t loads; /* grows with every scene that was loaded, the same one again included */
     FrameParts parts;
+    MemoryModel *model; /* shared.h */
     void *picture;    /* what options.dress made of it; shared.h */
     Err err;          /* what live.problem says in one line */
     bool device_lost; /* that is the end of this backend */

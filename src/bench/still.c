@@ -1,6 +1,7 @@
 #include "src/bench/still.h"
 
 #include "src/bench/judge.h"
+#include "src/bench/live_model.h"
 #include "src/bench/recorded.h"
 #include "src/model/data.h"
 
@@ -10,6 +11,7 @@
 
 struct Still {
     Pipeline *pipeline;
+    LiveModel *model;
     RecordedSet recorded;
     /* What the accuracy figures belong to. */
     Choice judged;
@@ -30,8 +32,8 @@ bool still_open(Still **out, Err *err) {
     Still *still = calloc(1, sizeof *still);
     if (!still)
         return err_set(err, ERR_FAILED, "script", "", "out of memory");
-    if (!pipeline_open(&still->pipeline, err)) {
-        free(still);
+    if (!pipeline_open(&still->pipeline, err) || !live_model_open(&still->model, err)) {
+        still_close(still);
         return false;
     }
     load_recorded(&still->recorded);
@@ -44,6 +46,7 @@ void still_close(Still *still) {
         return;
     frame_parts_drop(&still->judged_parts);
     pipeline_close(still->pipeline);
+    live_model_close(still->model);
     recorded_free(&still->recorded);
     free(still);
 }
@@ -122,6 +125,19 @@ static void fill_kernels(const Still *still, const Job *job, LiveData *live) {
     live->baseline_us = apply ? recorded_us(still, &job->baseline, NULL, 0) : (Reading){0};
 }
 
+/* ---- memory model ---------------------------------------------------------------------------- */
+
+static bool fill_model(Still *still, const State *state, LiveData *live, Err *err) {
+    const FrameParts *parts = pipeline_parts(still->pipeline);
+    ModelDepth depth = live_model_depth(state);
+    if (!live_model_aim(still->model, &parts->features->shape, parts->map, &state->job.choice, err))
+        return false;
+    while (live_model_step(still->model, depth, NULL)) {
+    }
+    live->model = live_model_known(still->model);
+    return true;
+}
+
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 /* Whose timings are shown is all that is said about a machine: the rest would differ elsewhere. */
@@ -147,5 +163,5 @@ bool still_run(Still *still, const State *state, LiveData *live, SceneFacts *fac
         return false;
     fill_kernels(still, &state->job, live);
     describe_device(&state->job, live);
-    return true;
+    return fill_model(still, state, live, err);
 }

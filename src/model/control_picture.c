@@ -96,6 +96,16 @@ unsigned control_strip(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
+unsigned control_chart(State *state, const Command *command) {
+    const Menu charts = {chart_names, CHART_COUNT};
+    int chart = control_pick(state, command, &charts, (int)state->chart);
+    if (chart < 0)
+        return STEP_REDRAW;
+    state->chart = (Chart)chart;
+    SAY(state, command->action, "chart: %s%s", chart_names[chart], chart ? " (model)" : "");
+    return STEP_REDRAW;
+}
+
 unsigned control_theme(State *state, const Command *command) {
     const Menu themes = {theme_names, 2};
     int theme = control_pick(state, command, &themes, state->light);

@@ -2,6 +2,7 @@
 #include "src/model/control.h"
 
 #include "src/model/gpus.h"
+#include "src/model/memory_model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -162,7 +163,22 @@ unsigned control_gpu(State *state, const Command *command) {
         return STEP_REDRAW;
     }
     state->gpu = gpu;
+    state->l2 = 0;
     SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
         gpus[gpu].l2_bytes / (1 << 20));
+    return STEP_REDRAW;
+}
+
+/* The size nearest to a number of MiB; 0: the GPU's own. */
+static int l2_of(double mib) {
+    return mib > 0 ? (int)clamp(round(log2(mib)), 1, MODEL_L2S - 1) : 0;
+}
+
+unsigned control_l2(State *state, const Command *command) {
+    const Gpu *gpu = &gpus[state->gpu];
+    state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
+                              : l2_of(strtod(command->argument, NULL));
+    SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
+        state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
     return STEP_REDRAW;
 }

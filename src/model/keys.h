@@ -18,6 +18,7 @@ typedef enum {
     ACTION_CONFIG,
     ACTION_CHANNELS,
     ACTION_GPU,
+    ACTION_L2,
     /* comparing */
     ACTION_BASELINE,
     ACTION_COMPARE,
@@ -29,6 +30,7 @@ typedef enum {
     ACTION_COLORMAP,
     ACTION_LOCK,
     ACTION_STRIP,
+    ACTION_CHART,
     ACTION_THEME,
     /* scene and time */
     ACTION_SCENE,

@@ -5,6 +5,7 @@
 #define BEV_LIVE_H
 
 #include "src/model/features.h"
+#include "src/model/memory_model.h"
 #include "src/model/scatter.h"
 #include "src/model/state.h"
 
@@ -142,6 +143,7 @@ typedef struct {
     LiveDevice device;
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
+    const MemoryModel *model; /* of the job's problem, borrowed like `frame`; NULL: none yet */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     Reading baseline_us; /* of job.baseline on this scene; what speed-ups refer to */

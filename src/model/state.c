@@ -9,6 +9,7 @@
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
 const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
+const char *const chart_names[CHART_COUNT] = {"none", "mrc", "roofline", "working-set", "dtype"};
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
 void state_init(State *state, const StateMenu *menu, int scene) {
@@ -85,6 +86,7 @@ static const Handler handlers[ACTION_COUNT] = {
     [ACTION_CONFIG] = control_config,
     [ACTION_CHANNELS] = control_channels,
     [ACTION_GPU] = control_gpu,
+    [ACTION_L2] = control_l2,
     [ACTION_BASELINE] = control_baseline,
     [ACTION_COMPARE] = control_compare,
     [ACTION_WIPE] = control_wipe,
@@ -94,6 +96,7 @@ static const Handler handlers[ACTION_COUNT] = {
     [ACTION_COLORMAP] = control_colormap,
     [ACTION_LOCK] = control_lock,
     [ACTION_STRIP] = control_strip,
+    [ACTION_CHART] = control_chart,
     [ACTION_THEME] = control_theme,
     [ACTION_SCENE] = control_scene,
     [ACTION_PLAY] = control_play,

@@ -76,6 +76,17 @@ typedef struct {
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
 
+/* Charts of the memory model, named as `bevscope plot` names its kinds. */
+typedef enum {
+    CHART_NONE,
+    CHART_MRC,
+    CHART_ROOFLINE,
+    CHART_WORKING_SET,
+    CHART_DTYPE,
+    CHART_COUNT
+} Chart;
+extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
+
 /* What the terminal shows: BOTH where there is room. With a window open, its default is the
  * dashboard alone. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
@@ -144,8 +155,9 @@ typedef struct {
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar stays as it is */
     Strip strip;
-    bool light; /* theme; else dark */
-    int gpu;    /* in gpus[]: the what-if of the working-set panel */
+    bool light;  /* theme; else dark */
+    int gpu, l2; /* what if: a GPU of gpus[], and its L2 as model_l2_bytes() counts sizes */
+    Chart chart;
 
     bool playing;
     double speed;   /* seconds of world a second */

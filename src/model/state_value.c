@@ -1,6 +1,7 @@
 /* What the controls stand at: a column of the help screen. */
 #include "src/model/control.h"
 #include "src/model/gpus.h"
+#include "src/model/memory_model.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,8 @@ static const char *value_name(const State *state, Action action) {
         return switch_name(state->range_locked);
     case ACTION_STRIP:
         return strip_names[state->strip];
+    case ACTION_CHART:
+        return chart_names[state->chart];
     case ACTION_THEME:
         return state->light ? "light" : "dark";
     case ACTION_PLAY:
@@ -76,6 +79,9 @@ static void value_number(const State *state, Action action, char *text, size_t s
     switch (action) {
     case ACTION_CHANNELS:
         snprintf(text, size, "C = %lld", channels);
+        break;
+    case ACTION_L2:
+        snprintf(text, size, "%.0f MB", model_l2_bytes(&gpus[state->gpu], state->l2) / (1 << 20));
         break;
     case ACTION_WIPE:
         snprintf(text, size, "%.0f %%", state->wipe * 100);

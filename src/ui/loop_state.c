@@ -4,8 +4,8 @@
 /* Whether the picture of `a` would not do for `b`, although both pool the same. */
 static bool looks_different(const State *a, const State *b) {
     return a->view != b->view || a->channel != b->channel || a->colormap != b->colormap ||
-           a->range_locked != b->range_locked || a->strip != b->strip || a->compare != b->compare ||
-           a->playing != b->playing;
+           a->range_locked != b->range_locked || a->strip != b->strip || a->chart != b->chart ||
+           a->compare != b->compare || a->playing != b->playing;
 }
 
 void loop_submit(Loop *loop, bool run) {

@@ -1,0 +1,15 @@
+/* From profiles, which hold a count for every size of cache, to the few values that views need. */
+#ifndef BEV_DIGEST_H
+#define BEV_DIGEST_H
+
+#include "src/bench/predict.h"
+#include "src/model/memory_model.h"
+
+/* A model of that problem without any rung so far; at most MODEL_GPUS GPUs. */
+void digest_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count);
+
+/* Adds what was walked: a rung of the model's own format, V3's two forms also of another one;
+ * `problem` is what was walked. */
+void digest_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
+
+#endif
