@@ -13,19 +13,26 @@
 #include <string.h>
 
 enum {
-    MOMENT_MS = 16,      /* a moving world is seen at most this often */
-    WINDOW_POLL_MS = 8,  /* SDL has nothing to poll() for */
-    IDLE_POLL_MS = 200   /* nothing moves, nobody types */
+    MOMENT_MS = 16,     /* a moving world is seen at most this often: 62.5 times a second */
+    LOST_MS = 1000,     /* after which a frame is not waited for any more */
+    WINDOW_POLL_MS = 8, /* SDL has nothing to poll() for */
+    IDLE_POLL_MS = 200  /* nothing moves, nobody types */
 };
 
 /* Time goes on when the frame before is there: a slow machine shows fewer moments, none late. */
-static void tick(Loop *loop) {
-    double now = clock_ms(), passed = now - loop->tick_ms;
+static double tick_in_ms(const Loop *loop, double now) {
     bool moving = loop->state.playing || loop->state.recording;
     bool ready = loop->frame && loop->frame->state.job.serial == loop->state.job.serial;
-    if (!moving || passed < MOMENT_MS || (!ready && passed < 1000))
+    return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
+}
+
+/* A moment that comes late does not put off the next one. */
+static void tick(Loop *loop) {
+    double now = clock_ms(), passed = now - loop->tick_ms;
+    if (tick_in_ms(loop, now) > 0)
         return;
     loop->tick_ms = now;
+    loop->moment_ms = fmax(loop->moment_ms + MOMENT_MS, now);
     loop_record_frame(loop);
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
     loop_step(loop, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
@@ -56,19 +63,19 @@ static void obey_signals(Loop *loop) {
     }
 }
 
-static int patience(const Loop *loop) {
+static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
-    if (loop->state.playing || loop->state.recording)
-        wait = fmin(wait, MOMENT_MS / 2.0);
+    wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, loop_draw_in_ms(loop));
-    return wait > 0 ? (int)ceil(wait) : 0;
+    return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
 /* What is read after this call was typed when the call woke up or, where it found input waiting, at
  * any time since the call before. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     double begun = clock_ms();
-    int found = poll(waiting, count, patience(loop));
+    const struct timespec wait = patience(loop);
+    int found = ppoll(waiting, count, &wait, NULL);
     double now = clock_ms();
     loop->typed_ms = now - begun > 1 ? now : loop->polled_ms;
     loop->polled_ms = now;
@@ -161,8 +168,7 @@ static void say_quit(const Pace *pace) {
     if (pace->fps.source)
         fprintf(stderr, ", %.1f moments a second", pace->fps.value);
     if (pace->keys)
-        fprintf(stderr, ", key to picture %s, p99 %s (%lld keys)", key, p99,
-                (long long)pace->keys);
+        fprintf(stderr, ", key to picture %s, p99 %s (%lld keys)", key, p99, (long long)pace->keys);
     fprintf(stderr, "\n");
 }
 

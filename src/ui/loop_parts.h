@@ -28,6 +28,7 @@ typedef struct {
     bool term_dirty, window_dirty, quit, failed, hung_up, input_ended;
     int signal;
     double term_ms, window_ms, tick_ms, start_ms;
+    double moment_ms; /* when the next moment of a moving world is due */
     double polled_ms, typed_ms; /* end of the last poll(); nothing read now was typed before */
     char recording[64];         /* folder; "": none */
     int64_t recorded;           /* number of the frame written last */

@@ -6,8 +6,8 @@
 #include <math.h>
 
 enum {
-    TERM_FRAME_MS = 33,  /* the terminal is drawn at most this often, */
-    WINDOW_FRAME_MS = 16 /* the window this often */
+    TERM_FRAME_MS = 12,  /* from one drawing of the terminal to the next, at least */
+    WINDOW_FRAME_MS = 12 /* and of the window */
 };
 
 unsigned loop_screens(const Loop *loop) {
@@ -50,13 +50,13 @@ bool loop_open_terminal(Loop *loop, Err *err) {
 
 static void draw_terminal(Loop *loop) {
     Err err;
+    loop->term_ms = clock_ms();
     const ScenePicture *picture = loop_picture(loop);
     loop->cells.light = loop->state.light;
     dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL);
     if (!term_draw(loop->term, &loop->cells, &err))
         loop_note_error(loop, &err);
     loop->term_dirty = false;
-    loop->term_ms = clock_ms();
     shown(loop, SCREEN_TERMINAL);
 }
 
@@ -114,13 +114,13 @@ void loop_read_window(Loop *loop) {
 
 static void draw_window(Loop *loop) {
     Err err;
+    loop->window_ms = clock_ms();
     loop->window_dirty = false;
     if (!window_draw(loop->window, &loop->state, loop_live(loop), loop_picture(loop), &err)) {
         close_window(loop);
         loop_note_error(loop, &err);
         return;
     }
-    loop->window_ms = clock_ms();
     shown(loop, SCREEN_WINDOW);
 }
 
