@@ -101,17 +101,3 @@ bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {
         figure_layout_free(layout);
     return drawn;
 }
-
-double page_head(Pen *pen, double w, const char *title, const char *subtitle) {
-    TextStyle style = {.size = SIZE_TITLE, .bold = true, .color = pen->theme->text};
-    double y = MARGIN;
-    pen_text(pen, MARGIN, y + 10, w - 2 * MARGIN, &style, title);
-    y += 22;
-    if (subtitle) {
-        style = style_body(pen);
-        style.color = pen->theme->muted;
-        pen_text(pen, MARGIN, y + SIZE_BODY, w - 2 * MARGIN, &style, subtitle);
-        y += 22;
-    }
-    return y + 16;
-}

@@ -16,7 +16,4 @@ bool page_image(const PageSpec *page, Image *image, Err *err);
 bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err);
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);
 
-/* Title, subtitle and a rule at the head of a page; returns the y below. */
-double page_head(Pen *pen, double w, const char *title, const char *subtitle);
-
 #endif

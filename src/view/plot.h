@@ -3,6 +3,7 @@
 #define BEV_PLOT_H
 
 #include "src/view/figure.h"
+#include "src/view/pen.h"
 
 typedef struct {
     const char *title; /* with the unit */
@@ -15,8 +16,9 @@ typedef struct {
     const double *x, *y; /* values that are not finite leave a gap */
     int count;
     int color;  /* of plot_color */
-    bool dots;  /* single points; else a line */
-    bool faint; /* dashed */
+    bool dots;   /* single points; else a line */
+    bool faint;  /* dashed */
+    bool strong; /* the one that the reader is looking for */
 } PlotSeries;
 
 /* An upright line through the whole chart, its label above; in ascending order of x. */
@@ -64,6 +66,11 @@ typedef struct {
 /* Colours that stay apart for most colour-blind readers, on light and dark pages. */
 enum { PLOT_COLORS = 10 };
 Rgb plot_color(int index, FigureTheme theme);
+
+/* Draws into a box of somebody's page, in small type where the box is no page: then the legend
+ * stands under the chart; what has no room is left out, the note first. */
+void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec);
+void plot_bars_draw(Pen *pen, Box box, const PlotBars *spec);
 
 bool plot_lines_image(const PlotLines *spec, Image *image, Err *err);
 bool plot_lines_svg(const PlotLines *spec, uint8_t **bytes, size_t *length, Err *err);
