@@ -2,7 +2,6 @@
 #include "src/model/control.h"
 
 #include "src/model/gpus.h"
-#include "src/model/memory_model.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+const char *const chart_names[CHART_COUNT] = {"none", "mrc", "roofline", "working-set", "dtype"};
+
 static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256;
 
 double model_size_mib(int i) {

@@ -12,8 +12,20 @@ enum {
     MODEL_RUNGS = 16,
     MODEL_GPUS = 16,
     MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
-    MODEL_L2S = 9      /* what-if sizes of a GPU's L2 */
+    MODEL_L2S = 9,     /* what-if sizes of a GPU's L2 */
+    MODEL_SECTOR = 32  /* bytes */
 };
+
+/* Charts of the memory model, named as `bevscope plot` names its kinds. */
+typedef enum {
+    CHART_NONE,
+    CHART_MRC,
+    CHART_ROOFLINE,
+    CHART_WORKING_SET,
+    CHART_DTYPE,
+    CHART_COUNT
+} Chart;
+extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
 
 typedef struct {
     const char *name, *title; /* its row among the streams; NULL: not walked (yet) */

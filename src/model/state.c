@@ -9,7 +9,6 @@
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
 const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
-const char *const chart_names[CHART_COUNT] = {"none", "mrc", "roofline", "working-set", "dtype"};
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
 void state_init(State *state, const StateMenu *menu, int scene) {

@@ -14,6 +14,7 @@
 #include "kernels/bevpool.h"
 #include "src/model/geometry.h"
 #include "src/model/keys.h"
+#include "src/model/memory_model.h"
 #include "src/model/source.h"
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
@@ -75,17 +76,6 @@ typedef struct {
 
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
-
-/* Charts of the memory model, named as `bevscope plot` names its kinds. */
-typedef enum {
-    CHART_NONE,
-    CHART_MRC,
-    CHART_ROOFLINE,
-    CHART_WORKING_SET,
-    CHART_DTYPE,
-    CHART_COUNT
-} Chart;
-extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
 
 /* What the terminal shows: BOTH where there is room. With a window open, its default is the
  * dashboard alone. */

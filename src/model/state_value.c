@@ -1,7 +1,6 @@
 /* What the controls stand at: a column of the help screen. */
 #include "src/model/control.h"
 #include "src/model/gpus.h"
-#include "src/model/memory_model.h"
 
 #include <stdio.h>
 
