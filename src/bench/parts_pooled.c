@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the session of a choice ----------------------------------------------------------------- */
 
@@ -24,10 +25,24 @@ static bool runner_fits(const Runner *runner, const FrameParts *next, const Choi
            choice_equal(&runner->choice, choice);
 }
 
+/* What the runner's problem holds from now on. */
+static void runner_show(Runner *runner, const FrameParts *next) {
+    SeenFeatures *features = shared_keep(next->features);
+    BuiltMap *map = shared_keep(next->map);
+    shared_drop(runner->features);
+    shared_drop(runner->map);
+    runner->features = features;
+    runner->map = map;
+}
+
+static bool same_shape(const BevShape *a, const BevShape *b) {
+    return !memcmp(a, b, sizeof *a);
+}
+
 /* The same kernel and map at a later moment: only values change, in place. */
 static bool runner_can_update(const Runner *runner, const FrameParts *next, const Choice *choice) {
     return runner->session && runner->map == next->map && choice_equal(&runner->choice, choice) &&
-           runner->features->shape.channels == next->features->shape.channels;
+           same_shape(&runner->features->shape, &next->features->shape);
 }
 
 static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *times, Err *err) {
@@ -37,30 +52,43 @@ static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *ti
     ok = ok && session_update(runner->session, err);
     times->us[STAGE_ENCODE] += encoded - start;
     times->us[STAGE_UPLOAD] += clock_us() - encoded;
-    shared_drop(runner->features);
-    runner->features = shared_keep(next->features);
+    runner_show(runner, next);
     return ok;
 }
 
-/* Another kernel on the same values needs a session of its own, nothing else; another format of
- * them no second calibration. */
+/* Other values, perhaps with another map, into tensors that have their size. */
+static bool encode_again(Runner *runner, const FrameParts *next, const Choice *choice, Err *err) {
+    runner->problem.view.align = choice->align;
+    runner->problem.view.map = next->map->map;
+    return problem_update(&runner->problem, &next->features->values, err);
+}
+
+/* Another format of the same values needs no second calibration. */
+static bool encode_anew(Runner *runner, const FrameParts *next, const Choice *choice,
+                        bool same_values, Err *err) {
+    double out_largest = same_values ? runner->problem.out_largest : NAN;
+    problem_free(&runner->problem);
+    return problem_encode_known(&runner->problem, &next->features->shape, choice->dtype,
+                                choice->align, &next->features->values, &next->map->map,
+                                out_largest, err);
+}
+
+/* Another kernel on the same values needs a session of its own, nothing else. */
 static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *choice,
                           StageTimes *times, Err *err) {
     session_close(runner->session);
     runner->session = NULL;
-    bool same = runner->features == next->features && runner->map == next->map &&
-                runner->problem.view.out.data;
-    if (same && runner->choice.dtype == choice->dtype)
+    bool encoded = runner->features != NULL;
+    bool same_values = encoded && runner->features == next->features && runner->map == next->map;
+    bool same_size = encoded && runner->choice.dtype == choice->dtype &&
+                     same_shape(&runner->features->shape, &next->features->shape);
+    if (same_values && same_size)
         return true;
-    double out_largest = same ? runner->problem.out_largest : NAN;
-    runner_clear(runner);
-    runner->features = shared_keep(next->features);
-    runner->map = shared_keep(next->map);
     double start = clock_us();
-    bool ok =
-        problem_encode_known(&runner->problem, &next->features->shape, choice->dtype, choice->align,
-                             &next->features->values, &next->map->map, out_largest, err);
+    bool ok = same_size ? encode_again(runner, next, choice, err)
+                        : encode_anew(runner, next, choice, same_values, err);
     times->us[STAGE_ENCODE] += clock_us() - start;
+    runner_show(runner, next);
     return ok;
 }
 

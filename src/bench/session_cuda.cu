@@ -6,7 +6,6 @@
 #include "src/model/clock.h"
 
 #include <algorithm>
-#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -20,17 +19,30 @@ size_t round_up(size_t bytes) {
     return (bytes + GUARD - 1) / GUARD * GUARD;
 }
 
-// Element (outer, a, b) -> (outer, b, a), elements of `size` bytes.
-void transpose(const char *from, char *to, int64_t outer, int64_t a, int64_t b, size_t size) {
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < a; i++)
-            for (int64_t j = 0; j < b; j++)
-                memcpy(to + (size_t)((o * b + j) * a + i) * size,
-                       from + (size_t)((o * a + i) * b + j) * size, size);
+// Element (outer, a, b) -> (outer, b, a), in squares that fit the first cache on both sides.
+template <typename T> void transpose(const T *from, T *to, int64_t outer, int64_t a, int64_t b) {
+    constexpr int64_t EDGE = 32;
+    for (int64_t o = 0; o < outer; o++, from += a * b, to += a * b)
+        for (int64_t i0 = 0; i0 < a; i0 += EDGE)
+            for (int64_t j0 = 0; j0 < b; j0 += EDGE)
+                for (int64_t j = j0; j < std::min(j0 + EDGE, b); j++)
+                    for (int64_t i = i0; i < std::min(i0 + EDGE, a); i++)
+                        to[j * a + i] = from[i * b + j];
 }
 
-size_t code_size(BevDtype dtype) {
-    return (size_t)bev_dtypes[dtype].bits / 8;
+void transpose_codes(BevDtype dtype, const void *from, void *to, int64_t outer, int64_t a,
+                     int64_t b) {
+    switch (bev_dtypes[dtype].bits) {
+    case 8:
+        transpose((const uint8_t *)from, (uint8_t *)to, outer, a, b);
+        break;
+    case 16:
+        transpose((const uint16_t *)from, (uint16_t *)to, outer, a, b);
+        break;
+    default:
+        transpose((const uint32_t *)from, (uint32_t *)to, outer, a, b);
+        break;
+    }
 }
 
 const void *feat_source(CudaSession *s) {
@@ -39,8 +51,8 @@ const void *feat_source(CudaSession *s) {
         return host->feat.data;
     const BevShape *shape = &host->shape;
     s->turned_feat.resize(bev_code_bytes(host->feat.dtype, host->feat.rows, host->feat.row_len));
-    transpose((const char *)host->feat.data, s->turned_feat.data(), shape->cameras,
-              shape->feat_h * shape->feat_w, shape->channels, code_size(host->feat.dtype));
+    transpose_codes(host->feat.dtype, host->feat.data, s->turned_feat.data(), shape->cameras,
+                    shape->feat_h * shape->feat_w, shape->channels);
     return s->turned_feat.data();
 }
 
@@ -189,34 +201,16 @@ bool read(void *state, void *codes, Err *err) {
     TRY(cudaMemcpyAsync(to, p->out.data, bytes, cudaMemcpyDeviceToHost, s->stream));
     TRY(cudaStreamSynchronize(s->stream));
     if (s->variant->channels_first)
-        transpose(turned.data(), (char *)codes, 1, p->shape.channels, p->shape.nx * p->shape.ny,
-                  code_size(p->out.dtype));
+        transpose_codes(p->out.dtype, turned.data(), codes, 1, p->shape.channels,
+                        p->shape.nx * p->shape.ny);
     return true;
-}
-
-// Pinned memory is scarce in some places: any other does, only slower.
-bool allocate_staging(Staging *staging, size_t bytes, Err *err) {
-    staging->pinned = cudaMallocHost(&staging->memory, bytes) == cudaSuccess;
-    if (!staging->pinned) {
-        cudaGetLastError(); // not a lasting error: the next call must not see it
-        staging->memory = malloc(bytes);
-    }
-    return staging->memory || err_set(err, ERR_FAILED, "read back", "", "out of memory");
-}
-
-void free_staging(const Staging *staging) {
-    if (!staging->pinned)
-        free(staging->memory);
-    else if (device_opened())
-        cudaFreeHost(staging->memory);
 }
 
 bool output(void *state, const void **codes, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
         return false;
-    if (!s->staging.memory &&
-        !allocate_staging(&s->staging, bev_tensor_bytes(&s->problem.out), err))
+    if (!s->staging.memory && !staging_take(&s->staging, bev_tensor_bytes(&s->problem.out), err))
         return false;
     *codes = s->staging.memory;
     return read(s, s->staging.memory, err);
@@ -272,7 +266,7 @@ void cuda_session_close(void *state) {
             cudaStreamDestroy(s->stream);
     }
     if (s)
-        free_staging(&s->staging);
+        staging_give(&s->staging);
     delete s;
 }
 

@@ -3,6 +3,7 @@
 #define BEV_SESSION_CUDA_CUH
 
 #include "src/bench/device.cuh"
+#include "src/bench/staging.cuh"
 
 #include <vector>
 
@@ -10,12 +11,6 @@
 struct Buffer {
     size_t offset, bytes;
     const void *source;
-};
-
-// Host memory that the GPU writes at full speed, or as good as the host has it.
-struct Staging {
-    void *memory;
-    bool pinned;
 };
 
 // What SessionBackend calls its state.
