@@ -132,9 +132,11 @@ static bool catch_up(Script *script, const Command *command, Err *err) {
 static bool step(Script *script, const Event *event, Err *err) {
     if (event->kind == EVENT_COMMAND && !catch_up(script, &event->command, err))
         return false;
+    Chart chart = script->state.chart;
     unsigned bits = state_step(&script->state, event);
+    bool changed = bits & STEP_RUN || script->state.chart != chart;
     script->quit |= (bits & STEP_QUIT) != 0;
-    if ((bits & STEP_RUN && !compute(script, err)) || !refresh_picture(script, err))
+    if ((changed && !compute(script, err)) || !refresh_picture(script, err))
         return false;
     return !(bits & STEP_SNAPSHOT) || write_snapshot(script, err);
 }

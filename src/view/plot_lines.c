@@ -76,6 +76,16 @@ static void draw_dots(const PlotFrame *frame, const PlotLines *spec, Box box,
     }
 }
 
+/* The strong ones last: nothing covers them. */
+static void draw_series(const PlotFrame *frame, const PlotLines *spec, Box box) {
+    for (int strong = 0; strong < 2; strong++)
+        for (int i = 0; i < spec->series_count; i++) {
+            const PlotSeries *series = &spec->series[i];
+            if (series->strong == strong)
+                (series->dots ? draw_dots : draw_line)(frame, spec, box, series);
+        }
+}
+
 /* ---- legend --------------------------------------------------------------------------------- */
 
 static void draw_key(const PlotFrame *frame, const PlotSeries *series, double x, double y,
@@ -103,6 +113,16 @@ static void draw_legend(const PlotFrame *frame, const PlotLines *spec, double x,
     }
 }
 
+/* How many keys fit side by side. */
+static int legend_columns(const PlotFrame *frame, const PlotLines *spec, double w) {
+    TextStyle style = plot_body(frame);
+    double widest = 1;
+    style.bold = true;
+    for (int i = 0; i < spec->series_count; i++)
+        widest = fmax(widest, pen_text_width(frame->pen, &style, spec->series[i].name));
+    return frame->dense ? (int)fmax(w / (widest + 44), 1) : 1;
+}
+
 /* ---- layout --------------------------------------------------------------------------------- */
 
 void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
@@ -111,9 +131,9 @@ void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
     double top = plot_head(&frame, box, spec->title, spec->subtitle);
     double labels = plot_mark_space(&frame, spec->marks, spec->mark_count);
     double note_h = frame.dense ? plot_note_height(&frame, box.w, spec->note) + 6 : PLOT_NOTE_H;
-    int columns = frame.dense ? (int)fmax(box.w / 125, 1) : 1;
+    int columns = legend_columns(&frame, spec, box.w);
     double legend_h =
-        frame.dense ? (spec->series_count + columns - 1) / columns * DENSE_STEP + 8 : 0;
+        frame.dense ? (spec->series_count + columns - 1) / columns * DENSE_STEP + 12 : 0;
     double gap = frame.dense ? 8 : 0;
     double room = box.y + box.h - top - labels - type->axis_bottom - gap;
     bool has_note = room - legend_h - note_h >= CHART_LEAST_H;
@@ -127,13 +147,12 @@ void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
     plot_draw_y_axis(&frame, &spec->y, chart);
     plot_draw_marks(&frame, &spec->x, chart, spec->marks, spec->mark_count, labels);
     pen_frame(pen, chart, pen->theme->rule, 1, 1);
-    for (int i = 0; i < spec->series_count; i++)
-        (spec->series[i].dots ? draw_dots : draw_line)(&frame, spec, chart, &spec->series[i]);
+    draw_series(&frame, spec, chart);
     double bottom = chart.y + chart.h + type->axis_bottom;
     if (!frame.dense)
         draw_legend(&frame, spec, chart.x + chart.w + 20, chart.y + 8, 1, LEGEND_W);
     else if (has_legend)
-        draw_legend(&frame, spec, box.x, bottom + 8, columns, box.w / columns);
+        draw_legend(&frame, spec, box.x, bottom + 12, columns, box.w / columns);
     if (has_note)
         plot_note(&frame, box.x, bottom + 8 + (frame.dense ? legend_h - 4 : 0), box.w, spec->note);
 }

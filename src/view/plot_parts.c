@@ -8,8 +8,8 @@
 
 enum { DENSE_BELOW_W = 800 };
 
-static const PlotType page_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL, 74, 58};
-static const PlotType dense_type = {SIZE_HEADING, 12, 11, 54, 42};
+static const PlotType page_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL, 74, 58, 42};
+static const PlotType dense_type = {SIZE_HEADING, 12, 11, 62, 40, 34};
 
 PlotFrame plot_frame(Pen *pen, FigureTheme theme, Box box) {
     bool dense = box.w < DENSE_BELOW_W;
@@ -98,7 +98,7 @@ void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
     axis_title(axis, &ticks, title, sizeof title);
     style = plot_body(frame);
     style.align = ALIGN_CENTER;
-    pen_text(pen, box.x + box.w / 2, box.y + box.h + frame->type->axis_bottom - 16, box.w,
+    pen_text(pen, box.x + box.w / 2, box.y + box.h + frame->type->axis_title, box.w,
              &style, title);
 }
 

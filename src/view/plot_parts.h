@@ -11,6 +11,7 @@ enum { PLOT_PAGE_W = 1200, PLOT_NOTE_H = 84 };
 typedef struct {
     double title, body, small;
     double axis_left, axis_bottom; /* what labels and titles of the axes take */
+    double axis_title;             /* from the chart down to the title's baseline */
 } PlotType;
 
 typedef struct {

@@ -215,6 +215,7 @@ bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveD
     scene_draw_strip(&view);
     scene_draw_bev(&view);
     scene_draw_side(&view);
+    scene_draw_chart_over(&view);
     scene_draw_log(&view);
     scene_draw_keys(&view);
     if (state->help)

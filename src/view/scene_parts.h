@@ -36,6 +36,13 @@ void scene_draw_strip(const SceneView *view);
 void scene_draw_bev(const SceneView *view);
 void scene_draw_side(const SceneView *view);
 void scene_draw_log(const SceneView *view);
+
+/* Whether the state asks for a chart; a pinned cell takes its place. */
+bool scene_has_chart(const SceneView *view);
+void scene_draw_chart(const SceneView *view, Box beside);
+/* Where there is no side column: in the place of the BEV. */
+void scene_draw_chart_over(const SceneView *view);
+
 void scene_draw_keys(const SceneView *view);
 void scene_draw_help(const SceneView *view);
 

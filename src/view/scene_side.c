@@ -238,13 +238,15 @@ void scene_draw_side(const SceneView *view) {
     Box side = view->layout.side;
     if (side.w <= 0)
         return;
-    bool has_chart = side.h > 420;
+    bool has_chart = side.h > 420 && !scene_has_chart(view);
     double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
     if (scene_has_bev(view)) {
         Panel panel = scene_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
-    if (bottom - y > 7 * ROW && view->live->probe.cell < 0)
+    if (scene_has_chart(view))
+        scene_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
+    else if (bottom - y > 7 * ROW && view->live->probe.cell < 0)
         overview(view, (Box){side.x, y, side.w, bottom - y});
     else if (bottom - y > 5 * ROW)
         readout(view, (Box){side.x, y, side.w, bottom - y});
