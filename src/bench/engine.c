@@ -6,6 +6,7 @@
 #include "src/bench/measure.h"
 #include "src/bench/model_lane.h"
 #include "src/bench/shared.h"
+#include "src/model/choice.h"
 #include "src/model/clock.h"
 
 #include <assert.h>
@@ -21,11 +22,13 @@
 
 enum {
     STILL_MS = 200,      /* without a new wish: time for what takes longer */
+    LONG_STILL_MS = 800, /* the same for a launch that no key can wait for */
     NEWS_MS = 200,       /* figures alone are handed over at most this often */
     FILE_CHECK_MS = 1000, /* whether the scene's file has changed */
     MODEL_FIRST_MS = 1000 /* so long the selection's model comes before timings */
 };
 static const double MOVING_REST = 5; /* moving: this many times as long no slice as one took */
+static const double HURRY_US = 20e3; /* a key waits for a launch of so much */
 
 struct Engine {
     EngineOptions options;
@@ -58,6 +61,7 @@ struct Engine {
     uint64_t notes;
     char note[sizeof((EngineFrame *)0)->note];
     bool device_lost, has_frame, news;
+    bool passed_over; /* the newest frame was: a newer wish came */
     enum { ROUGH, REFINED, SHARP } quality;
     uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
     LoadedScene *seen_scene; /* not owned: only compared */
@@ -246,14 +250,41 @@ static void aim_model(Engine *engine) {
     take_model(engine);
 }
 
-static bool run(Engine *engine) {
+/* In the place of a rung that no key can wait for, or of which that is not known yet, the last one
+ * of the ladder pools until the picture comes to rest. The screens say so. */
+static void take_stand_in(Engine *engine, Choice *choice) {
+    const BevVariant *rungs[LIVE_MAX_KERNELS];
+    const BevVariant *last = rungs[choice_rungs(BEV_CPU, rungs, LIVE_MAX_KERNELS) - 1];
+    double cost_us = measure_cost_us(engine->measure, choice->variant);
+    bool fits = last->dtypes & 1u << choice->dtype && last->aligns & 1u << choice->align;
+    bool quick = cost_us > 0 && cost_us <= HURRY_US;
+    if (fits && !quick && choice->variant->where == BEV_CPU && choice->variant != last)
+        choice->variant = engine->live.stand_in = last;
+}
+
+static bool pool(Engine *engine, PipelineNeeds needs, Err *err) {
+    State state = engine->state;
+    engine->live.stand_in = NULL;
+    if (engine->quality == ROUGH && engine->measure) {
+        take_stand_in(engine, &state.job.choice);
+        if (state.job.pool_baseline)
+            take_stand_in(engine, &state.job.baseline);
+    }
+    if (!pipeline_run(engine->pipeline, &state, needs, &engine->live, err))
+        return false;
+    engine->live.job = engine->state.job;
+    return true;
+}
+
+/* All but the picture. */
+static bool compute(Engine *engine) {
     Err err = {.kind = ERR_FAILED};
     const PipelineNeeds needs = {.draft = engine->quality == ROUGH,
                                  .sharp = engine->quality == SHARP,
                                  .truth = engine->state.view == engine->state.menu.error_view};
     Reading pooled = engine->live.stages_us[STAGE_POOL];
     engine->live.stages_us[STAGE_POOL].source = SOURCE_UNKNOWN; /* set again where it was run */
-    bool ok = pipeline_run(engine->pipeline, &engine->state, needs, &engine->live, &err);
+    bool ok = pool(engine, needs, &err);
     bool launched = engine->live.stages_us[STAGE_POOL].source != SOURCE_UNKNOWN;
     if (!launched)
         engine->live.stages_us[STAGE_POOL] = pooled;
@@ -266,12 +297,26 @@ static bool run(Engine *engine) {
     notice_changes(engine);
     if (engine->measure) {
         measure_aim(engine->measure, pipeline_parts(engine->pipeline), &engine->state.job);
-        if (launched)
+        if (launched && !engine->live.stand_in)
             measure_observe(engine->measure, engine->live.stages_us[STAGE_POOL].value);
     }
     aim_model(engine);
-    dress(engine);
     return true;
+}
+
+static bool run(Engine *engine) {
+    bool ok = compute(engine);
+    if (ok)
+        dress(engine);
+    return ok;
+}
+
+/* Of two wishes in a row at most one is passed over: something is always shown. */
+static bool pass_over(Engine *engine) {
+    pthread_mutex_lock(&engine->lock);
+    engine->passed_over = engine->has_wish && !engine->passed_over;
+    pthread_mutex_unlock(&engine->lock);
+    return engine->passed_over;
 }
 
 static void answer(Engine *engine, const State *wish) {
@@ -280,7 +325,11 @@ static void answer(Engine *engine, const State *wish) {
     engine->wish_ms = clock_ms();
     engine->device_lost = false;
     engine->quality = ROUGH;
-    run(engine);
+    if (compute(engine)) {
+        if (pass_over(engine))
+            return;
+        dress(engine);
+    }
     if (moved)
         count_frame(engine);
     else if (!wish->playing)
@@ -305,7 +354,15 @@ static bool next_format(const Engine *engine, BevDtype *dtype) {
     return false;
 }
 
-static void consult_judge(Engine *engine) {
+/* The selection's own verdict comes before the timing of other rungs and, while nothing moves,
+ * after its own timing; those of other formats never run beside a slow launch. */
+static bool may_ask(const Engine *engine, BevDtype dtype, bool still) {
+    if (still)
+        return measure_knows_selection(engine->measure) && !measure_busy(engine->measure);
+    return dtype == engine->state.job.choice.dtype || !measure_busy(engine->measure);
+}
+
+static void consult_judge(Engine *engine, bool still) {
     Verdict verdict;
     if (judge_take(engine->judge, &verdict) && verdict.epoch == engine->epoch) {
         if (verdict.failed) {
@@ -318,7 +375,7 @@ static void consult_judge(Engine *engine) {
         engine->news = true;
     }
     Choice choice = engine->state.job.choice;
-    if (!measure_busy(engine->measure) && next_format(engine, &choice.dtype))
+    if (next_format(engine, &choice.dtype) && may_ask(engine, choice.dtype, still))
         judge_ask(engine->judge, pipeline_parts(engine->pipeline), &choice, engine->epoch);
 }
 
@@ -390,6 +447,11 @@ static void look_at_gpu(Engine *engine) {
     engine->news |= live_gpu_refresh(engine->gpu);
 }
 
+/* The rung for which another one stands in would keep a key waiting. */
+static bool may_refine(const Engine *engine) {
+    return !engine->live.stand_in || clock_ms() - engine->wish_ms > LONG_STILL_MS;
+}
+
 /* One short piece of work; false: nothing to do for the moment. While somebody types at a picture
  * that stands, the next key is all that counts. */
 static bool background(Engine *engine) {
@@ -397,7 +459,7 @@ static bool background(Engine *engine) {
     if (!engine->has_frame)
         return false;
     check_file(engine);
-    if (still && engine->quality != SHARP) {
+    if (still && engine->quality != SHARP && may_refine(engine)) {
         engine->quality++; /* one at a time: a wish that comes now waits for one only */
         run(engine);
         deliver(engine);
@@ -406,8 +468,8 @@ static bool background(Engine *engine) {
     if (!engine->options.background || !(still || engine->state.playing))
         return false;
     look_at_gpu(engine);
+    consult_judge(engine, still);
     bool more = measure(engine, still) != MEASURE_REST;
-    consult_judge(engine);
     consult_model(engine, still, more);
     return more;
 }

@@ -20,9 +20,8 @@ enum {
     REFRESH_MS = 1000 /* figures that are complete are taken again at this pace */
 };
 static const double SLOW_US = 30e3;
-/* Between frames of a moving street one such launch is not seen; a key waits for less. */
-static const double PATIENCE_MOVING_US = 60e3, PATIENCE_STILL_US = 20e3;
-static const double LANE_REST = 5; /* moving: this many times as long no launch as one took */
+static const double PATIENCE_US = 20e3; /* for a launch that frames and keys wait for */
+static const double LANE_REST = 5;      /* moving: this many times as long no launch as one took */
 static const double SETTLE = 0.15;
 /* On a GPU; the short one fits between two frames of a moving street. */
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
@@ -50,6 +49,7 @@ struct Measure {
     int item_count;
     Item baseline; /* only where its format or align is not the selection's */
     Item *current; /* whose session is open */
+    bool warm;     /* and has run once */
     HostProblem problem;
     BuiltMap *problem_map;
     SeenFeatures *problem_features;
@@ -227,42 +227,51 @@ static void add_sample(Item *item, double us) {
     item->samples_us[item->count - 1] = us;
 }
 
+static bool has_figure(const Item *item) {
+    return item->live.median_us.source == SOURCE_MEASURED && !item->live.median_us.stale;
+}
+
+static int index_of(const Measure *measure, const BevVariant *variant) {
+    int i = 0;
+    while (i < measure->item_count && measure->items[i].choice.variant != variant)
+        i++;
+    return i < measure->item_count ? i : -1;
+}
+
 static Item *item_of(Measure *measure, const BevVariant *variant) {
-    for (int i = 0; i < measure->item_count; i++)
-        if (measure->items[i].choice.variant == variant)
-            return &measure->items[i];
-    return NULL;
+    int i = index_of(measure, variant);
+    return i < 0 ? NULL : &measure->items[i];
 }
 
 void measure_observe(Measure *measure, double launch_us) {
     Item *item = item_of(measure, measure->job.choice.variant);
-    if (!item || item->complete || item->choice.variant->where != BEV_CPU || measure_busy(measure))
+    if (!item || item->complete || item->choice.variant->where != BEV_CPU ||
+        (measure_busy(measure) && has_figure(item)))
         return;
     add_sample(item, launch_us);
     item->cost_us = launch_us;
     live_remember(&item->live, launch_us);
-    if (item->count >= FIRST_NEWS)
-        publish_samples(item, bev_traffic_total(measure->parts.pooled->own));
+    if (item->count < FIRST_NEWS)
+        return;
+    publish_samples(item, bev_traffic_total(measure->parts.pooled->own));
+    item->live.unsettled |= measure_busy(measure);
 }
 
 /* ---- what comes next ---------------------------------------------------------------------------
  */
 
-static bool due(const Measure *measure, const Item *item, bool still) {
+static bool due(const Item *item, bool still) {
     if (item->live.skipped || item->failed)
         return false;
     bool slow = item->cost_us > SLOW_US;
-    if (!still && slow && item->choice.variant == measure->job.choice.variant)
-        return false; /* its pictures are its samples */
     return !item->complete || (still && item->disturbed) ||
            (!slow && clock_us() * 1e-3 - item->done_ms > REFRESH_MS);
 }
 
 /* A launch that nobody can wait for, or of which it is not known yet. */
-static bool needs_lane(const Item *item, bool still) {
-    double patience_us = still ? PATIENCE_STILL_US : PATIENCE_MOVING_US;
+static bool needs_lane(const Item *item) {
     return item->choice.variant->where == BEV_CPU &&
-           (item->cost_us == 0 || item->cost_us > patience_us);
+           (item->cost_us == 0 || item->cost_us > PATIENCE_US);
 }
 
 /* The map of another align exists while the baseline is compared. */
@@ -274,13 +283,9 @@ static BuiltMap *map_for(const Measure *measure, const Choice *choice) {
                                                                            : NULL;
 }
 
-static bool has_figure(const Item *item) {
-    return item->live.median_us.source == SOURCE_MEASURED && !item->live.median_us.stale;
-}
-
 static bool is_candidate(const Measure *measure, const Item *item, bool still) {
     bool lane_rests = !still && has_figure(item) && clock_us() * 1e-3 < measure->lane_ms;
-    return due(measure, item, still) && !(lane_rests && needs_lane(item, still));
+    return due(item, still) && !(lane_rests && needs_lane(item));
 }
 
 /* The selection before all others, then the baseline, then what is still without a figure, the
@@ -352,7 +357,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
         *err = sample.err;
     else {
         item->cost_us = sample.busy_us; /* what a launch takes that has the cores to itself */
-        if (needs_lane(item, still))
+        if (needs_lane(item))
             add_lane_sample(item, &sample, !still || measure->asked_aims != measure->aims);
     }
     return true;
@@ -387,16 +392,14 @@ static bool start(Measure *measure, Item *item, Err *err) {
         !session_open(&measure->session, item->choice.variant, &measure->problem.view, err))
         return false;
     measure->current = item;
+    measure->warm = false;
     item->count = 0;
     double prepare_us = session_prepare_us(measure->session);
     item->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
     bool described = item->live.registers.source && !item->live.registers.stale;
     if (item->choice.variant->where == BEV_CUDA && !described)
         live_gpu_kernel(&measure->problem.view, &item->live);
-    double begun = clock_us(); /* not a sample: caches and threads warm up */
-    bool ok = session_run(measure->session, err);
-    item->cost_us = clock_us() - begun;
-    return ok;
+    return true;
 }
 
 static MeasureStep finish(Measure *measure, Item *item) {
@@ -422,6 +425,10 @@ static bool slice(Measure *measure, Item *item, bool still, MeasureStep *step, E
     if (!session_run(measure->session, err))
         return false;
     item->cost_us = clock_us() - begun;
+    if (!measure->warm) { /* not a sample: caches and threads warmed up */
+        measure->warm = true;
+        return true;
+    }
     add_sample(item, item->cost_us);
     if (item->count >= FIRST_NEWS)
         publish_samples(item, own_bytes);
@@ -433,8 +440,8 @@ static bool slice(Measure *measure, Item *item, bool still, MeasureStep *step, E
 }
 
 /* Found out only now: such an item's turn comes later, in the lane. */
-static bool give_up(Measure *measure, bool still) {
-    if (!measure->current || !needs_lane(measure->current, still))
+static bool give_up(Measure *measure) {
+    if (!measure->current || !needs_lane(measure->current))
         return false;
     close_session(measure);
     return true;
@@ -449,7 +456,7 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     if (measure_busy(measure))
         return MEASURE_REST;
     MeasureStep step = MEASURE_MORE;
-    if (give_up(measure, still))
+    if (give_up(measure))
         return step;
     bool ok = true;
     Item *item = measure->current;
@@ -457,9 +464,9 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
         ok = slice(measure, item, still, &step, err);
     else {
         item = choose(measure, still);
-        if (item && needs_lane(item, still))
+        if (item && needs_lane(item))
             ask_lane(measure, item);
-        if (!item || needs_lane(item, still))
+        if (!item || needs_lane(item))
             return MEASURE_REST;
         ok = start(measure, item, err);
     }
@@ -468,6 +475,19 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     close_problem(measure);
     item->failed = *failed = true;
     return MEASURE_NEWS;
+}
+
+/* ---- for the engine ------------------------------------------------------------------------- */
+
+double measure_cost_us(const Measure *measure, const BevVariant *variant) {
+    int i = index_of(measure, variant);
+    return i < 0 ? 0 : measure->items[i].cost_us;
+}
+
+bool measure_knows_selection(const Measure *measure) {
+    int i = index_of(measure, measure->job.choice.variant);
+    const Item *item = i < 0 ? NULL : &measure->items[i];
+    return !item || item->live.skipped || item->failed || has_figure(item);
 }
 
 /* ---- for the views

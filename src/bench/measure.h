@@ -17,7 +17,8 @@ void measure_close(Measure *measure); /* accepts NULL */
  * shape change nothing. */
 void measure_aim(Measure *measure, const FrameParts *parts, const Job *job);
 
-/* The pipeline has launched the selection anyway, which took this long. */
+/* The pipeline has launched the selection anyway, which took this long. Beside a slow launch that
+ * only counts where nothing better is known. */
 void measure_observe(Measure *measure, double launch_us);
 
 typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
@@ -28,6 +29,12 @@ typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
  * there. A rung that fails is not tried again on this problem; `err` then says why, `failed` is
  * set. */
 MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err);
+
+/* What a launch of a rung took last, whatever was selected then; 0: unknown. */
+double measure_cost_us(const Measure *measure, const BevVariant *variant);
+
+/* Whether the selection has a figure of its own. */
+bool measure_knows_selection(const Measure *measure);
 
 /* Whether a slow launch runs: what is timed meanwhile would be off. */
 bool measure_busy(const Measure *measure);

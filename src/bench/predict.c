@@ -66,17 +66,15 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, const Strea
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     if (rung->clears)
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
-    if (rung->adds)
+    if (rung->sums)
         profile->cleared_bytes = cells * (double)problem->shape.channels * sizeof(float);
-    Reuse *reuse = reuse_begin(stream_sectors(rung, problem), err);
-    if (!reuse)
+    Reuse *reuse;
+    if (!stream_walk(rung, problem, watch, &profile->counts, &reuse, err))
         return false;
-    bool walked = stream_walk(rung, problem, reuse, watch, &profile->counts, err);
-    if (!reuse_end(reuse, &profile->cold, &profile->warm, walked ? err : NULL) || !walked) {
-        profile_free(profile);
-        return false;
-    }
-    return true;
+    if (reuse_end(reuse, &profile->cold, &profile->warm, err))
+        return true;
+    profile_free(profile);
+    return false;
 }
 
 void profile_free(Profile *profile) {
@@ -89,9 +87,10 @@ void profile_free(Profile *profile) {
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
+/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer. */
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
-    double warps_instructions = profile->counts.steps * instructions_a_step;
-    return warps_instructions / (gpu->sms * 4 * ISSUE_SHARE * clock_ghz(gpu) * 1e3);
+    double cycles = profile->counts.steps * instructions_a_step / (4 * ISSUE_SHARE);
+    return fmax(cycles, profile->counts.l1_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
 /* The longest walk: for each point an index, mostly from L1, and behind it depth and features at

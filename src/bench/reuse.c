@@ -47,7 +47,9 @@ static bool counts_init(Counts *counts, uint32_t sectors) {
     return counts->fetches && counts->writeback_steps;
 }
 
-static void reuse_free(Reuse *reuse) {
+void reuse_free(Reuse *reuse) {
+    if (!reuse)
+        return;
     free(reuse->last);
     free(reuse->clean_below);
     free(reuse->order);
@@ -85,8 +87,7 @@ Reuse *reuse_begin(uint32_t sectors, Err *err) {
     if (!ok) {
         err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
                 "no memory for %u sectors", sectors);
-        if (reuse)
-            reuse_free(reuse);
+        reuse_free(reuse);
         return NULL;
     }
     memset(reuse->last, 0xff, (size_t)sectors * sizeof *reuse->last);

@@ -38,6 +38,10 @@ typedef struct {
 /* Ends the analysis and frees it. `cold` begins with an empty cache; `warm` is the same stream
  * again, with the cache as the first pass left it. False: no memory; both are then empty. */
 bool reuse_end(Reuse *reuse, ReuseCurve *cold, ReuseCurve *warm, Err *err);
+
+/* Ends it without a result; accepts NULL. */
+void reuse_free(Reuse *reuse);
+
 void reuse_curve_free(ReuseCurve *curve);
 
 /* At a cache of `bytes`. */

@@ -2,33 +2,38 @@
  * from a table: which threads own what, how wide they load, what they clear. Needs no GPU and no
  * CUDA. Everything that comes of it is a model.
  *
- * Threads of a warp go in step, a point a step. STREAM_WARPS warps are under way and take turns;
- * one that is done makes room for the next in launch order. What a warp instruction asks of one
- * sector is one access. L1 is modelled only as far as a thread's own neighbouring indices go, of
- * which it asks L2 for each sector once. */
+ * Blocks go over the multiprocessors of an H200 in launch order. Threads of a warp go in step, a
+ * point a step, and warps take turns. What a warp instruction asks of one sector is one access. */
 #ifndef BEV_STREAM_H
 #define BEV_STREAM_H
 
 #include "kernels/bevpool.h"
 #include "src/bench/reuse.h"
 
-enum { STREAM_WARPS = 4096 }; /* about what 64 to 188 multiprocessors hold */
+enum { STREAM_MULTIPROCESSORS = 132 };
 
-typedef enum { OWN_POINT, OWN_INTERVAL, OWN_CELL } StreamOwner;
+/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells. */
+typedef enum { OWN_POINT, OWN_SPLAT, OWN_INTERVAL, OWN_CELL } StreamOwner;
+
+/* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
+ * atomics or by a plain +=, and encoded at the end. */
+typedef enum { SUMS_OWNED, SUMS_ATOMIC, SUMS_PLAIN } StreamSums;
 
 /* A row: a rung as the memory system and the schedulers see it. */
 typedef struct {
     const char *name; /* the kernel's row in variants.c, or a published form without one */
     const char *title;
-    StreamOwner owner; /* what a run of neighbouring threads owns */
+    StreamOwner owner;
+    StreamSums sums;
     int tile; /* channels a thread; 8 becomes 16 where 16 codes are one load, if `widens` */
     bool widens;
     bool tiles_outside; /* a grid row per tile; else the tiles of an owner are neighbours */
-    int block;          /* threads a block, whole owners each; 0: no gaps between owners */
+    int block;          /* threads a block */
+    bool whole;         /* blocks hold whole owners; else an owner may lie across two */
+    int resident;       /* warps that a multiprocessor of 65,536 registers has room for */
     int load, store;    /* channels a load or store instruction */
     int ranks;          /* index words a point */
     int owner_bytes;    /* index bytes an owner reads before its points */
-    bool adds;          /* atomics into FP32 sums, encoded at the end */
     bool merges;        /* one atomic for points of one cell in a block of 256 */
     bool clears;        /* the output, before */
     bool streams;       /* stores leave the cache first: modelled as not kept */
@@ -70,27 +75,27 @@ typedef struct {
     StreamCount read[STREAM_ARRAY_COUNT], write[STREAM_ARRAY_COUNT];
     double atomics;    /* additions of one float */
     double steps;      /* warps times points they walk */
-    double l2_sectors; /* accesses handed on to L2, an atomic twice */
-    double streamed;   /* sectors stored past the cache */
+    double l1_lines;   /* lines of 128 bytes that warp instructions touch: L1 takes one a cycle */
+    double l2_sectors; /* accesses handed on to L2, an addition twice */
+    double l2_reads;   /* those of them that read */
+    double streamed;   /* sectors stored to leave the cache first: not handed to `reuse` */
     int64_t longest;   /* points that the longest walk of one thread has */
 } StreamCounts;
 
 /* Channels a thread of the rung owns in this problem. */
 int stream_tile(const StreamRung *rung, const BevProblem *problem);
 
-/* Sectors of all arrays that the rung may touch; numbers handed to `reuse` are below this. */
-uint32_t stream_sectors(const StreamRung *rung, const BevProblem *problem);
-
-/* Asked every few thousand turns of a walk: may wait; false ends the walk, which then fails. */
+/* Asked each time that all warps under way have had a turn: may wait; false ends the walk, which
+ * then fails. */
 typedef struct {
     bool (*go_on)(void *context);
     void *context;
 } StreamWatch;
 
-/* Walks the stream: counts it and, unless NULL, hands it to `reuse`. Host pointers. `watch` may be
- * NULL. */
-bool stream_walk(const StreamRung *rung, const BevProblem *problem, Reuse *reuse,
-                 const StreamWatch *watch, StreamCounts *counts, Err *err);
+/* Walks the stream and counts it. `reuse`, unless NULL, receives an analysis of what reaches L2, to
+ * be ended or freed. Host pointers. `watch` may be NULL. */
+bool stream_walk(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
+                 StreamCounts *counts, Reuse **reuse, Err *err);
 
 /* The same figures from a formula in points, intervals and cells: `index` is ranks and owners. */
 BevTraffic stream_formula(const StreamRung *rung, const BevProblem *problem);

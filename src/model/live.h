@@ -140,6 +140,8 @@ typedef struct {
     uint64_t serial; /* of the job that `frame` shows */
     Job job;         /* that job: what the figures below belong to */
     bool busy;       /* a newer job is being computed */
+    /* Pooled this picture in the place of a rung that no key can wait for; NULL: nothing did. */
+    const BevVariant *stand_in;
     LiveDevice device;
     Reading fps; /* frames delivered a second */
     LiveMemory memory;

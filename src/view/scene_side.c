@@ -260,13 +260,15 @@ void scene_draw_side(const SceneView *view) {
 static void header_facts(const SceneView *view, char *text, size_t size) {
     const LiveData *live = view->live;
     const LiveKernel *kernel = live_kernel(live, live->job.choice.variant);
-    char label[96], latency[64] = "n/a", fps[32] = "";
+    char label[96], latency[64] = "n/a", fps[32] = "", by[64] = "";
     choice_label(&live->job.choice, label, sizeof label);
     if (kernel)
         scene_reading(&kernel->median_us, latency, sizeof latency);
     if (live->fps.source != SOURCE_UNKNOWN)
         snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
-    snprintf(text, size, "%s   %s   t = %.2f s%s", label, latency, live->frame.time_s, fps);
+    if (live->stand_in)
+        snprintf(by, sizeof by, " (picture by %s)", live->stand_in->title);
+    snprintf(text, size, "%s%s   %s   t = %.2f s%s", label, by, latency, live->frame.time_s, fps);
 }
 
 void scene_draw_header(const SceneView *view) {

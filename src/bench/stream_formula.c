@@ -1,0 +1,62 @@
+/* What the walks count, from shapes alone. */
+#include "src/bench/stream.h"
+
+#include "src/bench/stream_splats.h"
+
+#include <math.h>
+
+enum { WARP = 32, INDEX = 4, FLOAT = 4, MERGE_BLOCK = 256 };
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* How many warps read an owner's words: its lanes begin at any multiple of what their number and a
+ * warp's have in common, so this is an average over the places. */
+static double passes(const StreamRung *rung, const BevProblem *problem) {
+    int tile = stream_tile(rung, problem);
+    int64_t tiles = (problem->shape.channels + tile - 1) / tile;
+    if (rung->tiles_outside)
+        return (double)tiles;
+    return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
+}
+
+double stream_rank_bytes(const StreamRung *rung, const BevProblem *problem) {
+    double points = (double)problem->map.points;
+    if (rung->owner == OWN_SPLAT)
+        points /= SPLAT_CELLS; /* all four cells inside the grid */
+    return INDEX * rung->ranks * points * passes(rung, problem);
+}
+
+BevTraffic stream_formula(const StreamRung *rung, const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    double points = (double)map->points, intervals = (double)map->intervals, n;
+    double cells = (double)(problem->shape.nx * problem->shape.ny);
+    double channels = (double)problem->shape.channels;
+    double out = (double)bev_tensor_bytes(&problem->out), sums = cells * channels * FLOAT;
+    n = passes(rung, problem);
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    traffic.depth *= n;
+    traffic.weight *= n;
+    traffic.index = stream_rank_bytes(rung, problem);
+    if (rung->owner == OWN_INTERVAL)
+        traffic.index += intervals * rung->owner_bytes * n;
+    if (rung->owner == OWN_CELL)
+        traffic.index += (cells * rung->owner_bytes + intervals * 2 * INDEX) * n;
+    if (rung->owner == OWN_SPLAT) {
+        traffic.feat /= SPLAT_CELLS;
+        traffic.depth /= SPLAT_CELLS; /* as many weights a splat as it has points */
+    }
+    if (rung->sums) {
+        double adds = points * channels;
+        if (rung->merges) /* a cell once, and at most once more for each block that begins in it */
+            adds = (intervals + ceil(points / MERGE_BLOCK)) * channels;
+        bool workspace = problem->out.dtype != BEV_FP32;
+        traffic.atomics = rung->sums == SUMS_ATOMIC ? adds : 0;
+        traffic.out_read = FLOAT * adds + (workspace ? sums : 0);
+        traffic.out_write = FLOAT * adds + sums + (workspace ? out : 0);
+    } else if (rung->clears) {
+        traffic.out_write = out + intervals * channels * bev_dtypes[problem->out.dtype].bits / 8;
+    }
+    return traffic;
+}

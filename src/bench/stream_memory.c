@@ -1,0 +1,122 @@
+#include "src/bench/stream_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
+
+Place memory_place(Memory *memory, StreamArray array, size_t bytes) {
+    Place place = {(uint32_t)memory->sectors, array};
+    memory->sectors += (bytes + LINE * SECTOR - 1) / (LINE * SECTOR) * LINE;
+    return place;
+}
+
+bool memory_start(Memory *memory, bool with_reuse, Err *err) {
+    size_t l1 = (size_t)STREAM_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
+    if (memory->sectors >= UINT32_MAX / LINE)
+        return err_set(err, ERR_FAILED, memory->rung->name, "choose a smaller scene",
+                       "%llu sectors are more than the model can number",
+                       (unsigned long long)memory->sectors);
+    memory->l1 = malloc(l1);
+    if (!memory->l1)
+        return err_set(err, ERR_FAILED, memory->rung->name, "", "no memory for L1");
+    memset(memory->l1, 0xff, l1); /* no line has that number */
+    memory->reuse = with_reuse ? reuse_begin((uint32_t)memory->sectors, err) : NULL;
+    return !with_reuse || memory->reuse;
+}
+
+void memory_stop(Memory *memory) {
+    free(memory->l1);
+    memory->l1 = NULL;
+}
+
+/* ---- sectors -------------------------------------------------------------------------------- */
+
+/* Whether the multiprocessor's L1 holds the sector; from now on it does. An entry is the number of
+ * a line and four bits: which of its sectors are there. */
+static bool l1_holds(Memory *memory, int sm, uint32_t sector) {
+    uint32_t line = sector / LINE, bit = 1u << sector % LINE;
+    uint32_t *set = memory->l1 + ((size_t)sm * L1_SETS + line % L1_SETS) * L1_WAYS;
+    int way = 0;
+    while (set[way] >> LINE != line && way < L1_WAYS - 1)
+        way++;
+    uint32_t entry = set[way] >> LINE == line ? set[way] : line << LINE;
+    for (; way > 0; way--)
+        set[way] = set[way - 1];
+    set[0] = entry | bit;
+    return entry & bit;
+}
+
+static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+    memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
+    memory->counts->l2_reads += kind == REUSE_WRITE ? 0.0 : repeats;
+    if (memory->reuse)
+        reuse_access(memory->reuse, sm % 2, sector, kind, repeats);
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
+    StreamCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
+    counts[place.array].requests++;
+    return (Instruction){.memory = memory,
+                         .sm = sm,
+                         .kind = kind,
+                         .base = place.base,
+                         .count = &counts[place.array],
+                         .last_sector = -LINE};
+}
+
+Instruction memory_read(Memory *memory, int sm, Place place) {
+    return begin(memory, sm, place, REUSE_READ);
+}
+
+Instruction memory_write(Memory *memory, int sm, Place place) {
+    Instruction in = begin(memory, sm, place, REUSE_WRITE);
+    in.streams = memory->rung->streams;
+    return in;
+}
+
+void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
+    int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
+    in->count->bytes += (double)bytes;
+    first += first == in->last_sector;
+    in->count->sectors += (double)(last - first + 1);
+    in->memory->counts->l1_lines += (double)(last / LINE - first / LINE + 1);
+    if (first / LINE == in->last_sector / LINE)
+        in->memory->counts->l1_lines--;
+    in->last_sector = last;
+    if (in->streams) {
+        in->memory->counts->streamed += (double)bytes / SECTOR;
+        in->memory->counts->l2_sectors += (double)(last - first + 1);
+        return;
+    }
+    for (int64_t s = first; s <= last; s++) {
+        uint32_t sector = in->base + (uint32_t)s;
+        if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))
+            hand_on(in->memory, in->sm, sector, in->kind, 1);
+    }
+}
+
+void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds) {
+    int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
+    double sectors = (double)((last - first + 1) * adds);
+    memory->counts->l1_lines += (double)((last / LINE - first / LINE + 1) * adds);
+    memory->counts->write[place.array].sectors += sectors;
+    if (memory->rung->sums == SUMS_PLAIN)
+        memory->counts->read[place.array].sectors += sectors;
+    for (int64_t s = first; s <= last; s++)
+        hand_on(memory, sm, place.base + (uint32_t)s, REUSE_UPDATE, (uint32_t)adds);
+}
+
+/* Its blocks go round the multiprocessors like any others. */
+void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
+    size_t warp_bytes = (size_t)lane_bytes * WARP;
+    for (size_t byte = 0, warp = 0; byte < bytes; byte += warp_bytes, warp++) {
+        int sm = (int)(warp / PASS_WARPS % STREAM_MULTIPROCESSORS);
+        Instruction in = begin(memory, sm, place, kind);
+        memory_span(&in, (int64_t)byte,
+                    (int64_t)(bytes - byte < warp_bytes ? bytes - byte : warp_bytes));
+    }
+}
