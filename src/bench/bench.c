@@ -1,6 +1,16 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
 #include "src/bench/bench.h"
 
+#include <math.h>
 #include <string.h>
+
+#ifdef HAVE_CUDA
+#include "src/bench/device.h"
+#include "src/bench/l2_aside.h"
+#endif
 
 const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
 const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
@@ -22,6 +32,48 @@ typedef struct {
     void *context;
 } Bench;
 
+/* ---- a smaller L2 --------------------------------------------------------------------------- */
+
+#ifdef HAVE_CUDA
+static bool set_aside(BenchRow *row, double mib, Err *err) {
+    if (!l2_aside_set((int64_t)(mib * 1048576), err))
+        return false;
+    row->l2_aside_mib = (double)l2_aside_bytes() / 1048576;
+    return true;
+}
+
+static bool note_left(BenchRow *row, Err *err) {
+    DeviceInfo info;
+    double held;
+    if (isnan(row->l2_aside_mib))
+        return true;
+    if (!device_info(&info, err) || !l2_aside_held(&held, err))
+        return false;
+    row->l2_left_mib = ((double)info.l2_bytes - held) / 1048576;
+    return true;
+}
+
+static void give_back(void) {
+    l2_aside_set(0, NULL);
+}
+#else
+static bool set_aside(BenchRow *row, double mib, Err *err) {
+    (void)row, (void)mib;
+    return err_set(err, ERR_DEVICE, "L2 set-aside", "configure it --with-cuda",
+                   "this build has no CUDA kernels");
+}
+
+static bool note_left(BenchRow *row, Err *err) {
+    (void)row, (void)err;
+    return true;
+}
+
+static void give_back(void) {
+}
+#endif
+
+/* ---- timing --------------------------------------------------------------------------------- */
+
 static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
     BenchRow *row = &bench->row;
     const BevVariant *variant = row->selection.variant;
@@ -29,7 +81,8 @@ static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
         if (!(bench->plan->caches & 1u << cache))
             continue;
         row->cache = (CacheState)cache;
-        if (!session_time(session, row->cache, &bench->plan->timing, &row->timing, err))
+        if (!session_time(session, row->cache, &bench->plan->timing, &row->timing, err) ||
+            !note_left(row, err))
             return false;
         double median_us = row->timing.median_us;
         if (variant == bench_baseline(variant->where))
@@ -70,7 +123,7 @@ static bool selected(const BenchPlan *plan, const BevVariant *variant) {
 
 /* V2 is timed once ahead of the rest, silently, so that rows before it in the table (and plans
  * without it) can say how they compare; its own row is timed again where it stands. */
-static bool time_problem(Bench *bench, Err *err) {
+static bool time_ladder(Bench *bench, Err *err) {
     memset(bench->baseline_us, 0, sizeof bench->baseline_us);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
         const BevVariant *baseline = bench_baseline((BevWhere)where);
@@ -83,6 +136,17 @@ static bool time_problem(Bench *bench, Err *err) {
             !time_variant(bench, bev_variants[i], true, err))
             return false;
     return true;
+}
+
+static bool time_problem(Bench *bench, Err *err) {
+    const BenchPlan *plan = bench->plan;
+    bench->row.l2_aside_mib = bench->row.l2_left_mib = NAN;
+    bool ok = plan->aside_count > 0 || time_ladder(bench, err);
+    for (int i = 0; ok && i < plan->aside_count; i++)
+        ok = set_aside(&bench->row, plan->asides_mib[i], err) && time_ladder(bench, err);
+    if (plan->aside_count > 0)
+        give_back();
+    return ok;
 }
 
 static bool time_scene(Bench *bench, Workload *workload, Err *err) {

@@ -18,6 +18,8 @@ typedef struct {
     const BevVariant *only; /* NULL: every variant of `where` */
     unsigned where;         /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
+    const double *asides_mib; /* of the L2 to set aside, one after the other; see l2_aside.h */
+    int aside_count;          /* 0: the L2 stays whole, and nothing is said about it */
     TimingOptions timing;
     WorkloadOptions workload;
 } BenchPlan;
@@ -34,9 +36,12 @@ typedef struct {
     double footprint_mb;
     double effective_gbps; /* traffic_mb / median */
     double speedup;        /* median of V2 on the same device / median; 0: V2 was not run */
+    /* Of the L2, 2^20 bytes: what the driver set aside, and what was left to the variant, by what
+     * the unused lines still held after its last sample. NaN: not asked for. */
+    double l2_aside_mib, l2_left_mib;
 } BenchRow;
 
-/* Calls `row` for each result in plan order: scene, align, dtype, variant, cache. The speed-up
+/* Calls `row` for each result in plan order: scene, align, dtype, set-aside, variant, cache. The speed-up
  * needs V2, which is timed even when the plan names another variant, but then not reported.
  * Fails on the first scene or run that cannot be done at all. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),

@@ -1,5 +1,6 @@
 // Time of what is enqueued on a stream: graphs of launches between events, the caches warm or
 // flushed; or single launches by the host's clock.
+#include "src/bench/l2_aside.cuh"
 #include "src/bench/session_cuda.cuh"
 
 #include "src/model/clock.h"
@@ -79,6 +80,8 @@ bool sample_graph(Timed *t, double *us, Err *err) {
     cudaStream_t stream = t->s->stream;
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, stream));
+    if (!l2_aside_fill(stream, err))
+        return false;
     TRY(cudaEventRecord(t->start, stream));
     TRY(cudaGraphLaunch(t->graph, stream));
     TRY(cudaEventRecord(t->stop, stream));
@@ -87,10 +90,11 @@ bool sample_graph(Timed *t, double *us, Err *err) {
 
 // One launch from the host, waited for, by the host's clock: what a caller without graphs sees.
 bool sample_single(Timed *t, double *us, Err *err) {
-    if (t->flush) {
+    if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, t->s->stream));
-        TRY(cudaStreamSynchronize(t->s->stream));
-    }
+    if (!l2_aside_fill(t->s->stream, err))
+        return false;
+    TRY(cudaStreamSynchronize(t->s->stream));
     double start = clock_us();
     if (!t->enqueue(t->s, err))
         return device_failed(err);

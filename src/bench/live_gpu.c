@@ -8,6 +8,7 @@
 
 #include "src/bench/device.h"
 #include "src/bench/nvml.h"
+#include "src/bench/probe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 struct LiveGpu {
     DeviceInfo info;
-    Reading l2_gbps, memory_gbps;
+    Limits limits;
     Nvml *nvml;
     NvmlFacts facts;
     uint64_t asked;
@@ -23,6 +24,8 @@ struct LiveGpu {
 
 LiveGpu *live_gpu_open(void) {
     LiveGpu *gpu = calloc(1, sizeof *gpu);
+    if (gpu)
+        gpu->limits = limits_unknown();
     if (gpu && device_opened() && device_info(&gpu->info, NULL)) {
         gpu->nvml = nvml_open(gpu->info.pci);
         nvml_latest(NULL, &gpu->facts);
@@ -38,27 +41,12 @@ void live_gpu_close(LiveGpu *gpu) {
     free(gpu);
 }
 
-/* ---- the ceiling ------------------------------------------------------------------------------
- */
-
-static const TimingOptions short_series = {.samples = 20, .min_warm_ms = 2, .max_s = 0.05};
-
-/* Both ends of the copy count. Keeps the best of several sizes: it is a ceiling. */
-static void probe(int64_t bytes, Reading *best) {
-    Timing timing;
-    Err err;
-    if (bytes <= 0 || !device_time_copy(bytes, &short_series, &timing, &err))
-        return;
-    double gbps = 2 * (double)bytes / timing.median_us * 1e-3;
-    if (gbps > best->value)
-        *best = reading(gbps, SOURCE_MEASURED);
-}
-
 void live_gpu_probe(LiveGpu *gpu) {
-    int64_t l2 = gpu->info.l2_bytes, large = 16 * l2, most = gpu->info.free_bytes / 8;
-    for (int eighths = 1; eighths <= 3; eighths++) /* of the L2, and as much again is written */
-        probe(l2 * eighths / 8, &gpu->l2_gbps);
-    probe(large < most ? large : most, &gpu->memory_gbps);
+    unsigned bandwidths = 1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY |
+                          1u << LIMIT_L2_READ;
+    Err ignored; /* the ceiling stays unknown */
+    if (!probe_limits(bandwidths, &gpu->limits, &ignored))
+        gpu->limits = limits_unknown();
 }
 
 /* ---- facts ------------------------------------------------------------------------------------
@@ -96,9 +84,9 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
     snprintf(device->driver, sizeof device->driver, "%s", info->driver);
     snprintf(device->cuda, sizeof device->cuda, "%.15s", info->runtime);
     snprintf(device->throttle, sizeof device->throttle, "%s", facts->throttle);
-    bool fits = memory->known && info->l2_bytes > 0 &&
-                bev_footprint_total(memory->footprint) <= (double)info->l2_bytes;
-    device->ceiling_gbps = fits ? gpu->l2_gbps : gpu->memory_gbps;
+    double footprint = memory->known ? bev_footprint_total(memory->footprint) : INFINITY;
+    device->ceiling_gbps =
+        known(limits_ceiling_gbps(&gpu->limits, footprint, (double)info->l2_bytes));
 }
 
 void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel) {

@@ -1,5 +1,5 @@
-/* The GPU's part of LiveData: what it is, what it says about itself, how fast it can copy. What
- * cannot be found out stays unknown; in builds without CUDA that is all of it. */
+/* The GPU's part of LiveData: what it is, what it says about itself, how fast it can read and copy.
+ * What cannot be found out stays unknown; in builds without CUDA that is all of it. */
 #ifndef BEV_LIVE_GPU_H
 #define BEV_LIVE_GPU_H
 
@@ -11,7 +11,7 @@ typedef struct LiveGpu LiveGpu;
 LiveGpu *live_gpu_open(void);
 void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
 
-/* Times copies, once: within the L2, and far beyond it. Takes some tenths of a second. */
+/* Finds out its bandwidths, once: within the L2, and far beyond it. Takes a tenth of a second. */
 void live_gpu_probe(LiveGpu *gpu);
 
 /* Whether there are new facts since the last time. */

@@ -3,7 +3,7 @@
 #include "src/bench/backend.h"
 #include "src/bench/lane.h"
 #include "src/bench/live_gpu.h"
-#include "src/bench/recorded.h"
+#include "src/bench/recorded_live.h"
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
 #include "src/model/data.h"
@@ -134,16 +134,6 @@ static void go_stale(LiveKernel *live) {
         readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
 }
 
-static void show_recorded(const Measure *measure, Item *item) {
-    const Selection selection = {item->choice.variant, item->choice.dtype, item->choice.align};
-    const Recording *from = NULL;
-    const RecordedRow *row = recorded_find(&measure->recorded, measure->parts.scene->scene.name,
-                                           &selection, CACHE_WARM, &from);
-    item->live.median_us = row ? reading(row->median_us, SOURCE_RECORDED) : (Reading){.value = 0};
-    snprintf(item->live.recorded_on, sizeof item->live.recorded_on, "%.*s",
-             (int)sizeof item->live.recorded_on - 1, row ? from->label : "");
-}
-
 static const char *reason_to_skip(const Measure *measure, const Choice *choice) {
     if (!(measure->where & 1u << choice->variant->where))
         return "this backend is not available here";
@@ -165,7 +155,9 @@ static void restart(const Measure *measure, Item *item, const Choice *choice) {
     go_stale(&item->live);
     item->live.skipped = reason_to_skip(measure, &item->choice);
     if (!(measure->where & 1u << item->choice.variant->where))
-        show_recorded(measure, item);
+        recorded_show(&measure->recorded, measure->parts.scene->scene.name,
+                      measure->parts.features->shape.channels, item->choice.dtype,
+                      item->choice.align, &item->live);
 }
 
 static bool same_problem(const Measure *measure, const FrameParts *parts, const Job *job) {

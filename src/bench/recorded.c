@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +27,26 @@ static void make_label(Recording *recording, const json_t *machine) {
                  (int)json_integer_value(json_object_get(machine, "threads")), date);
 }
 
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 static bool read_row(RecordedRow *row, const json_t *object) {
     copy_text(row->scene, sizeof row->scene, object, "scene");
     copy_text(row->variant, sizeof row->variant, object, "variant");
     copy_text(row->dtype, sizeof row->dtype, object, "dtype");
     copy_text(row->align, sizeof row->align, object, "align");
     copy_text(row->cache, sizeof row->cache, object, "cache");
-    const json_t *median = json_object_get(object, "median_us");
-    row->median_us = json_number_value(median);
-    return json_is_number(median) && row->scene[0] && row->variant[0];
+    row->channels = json_integer_value(json_object_get(object, "channels"));
+    row->median_us = number(object, "median_us");
+    row->p95_us = number(object, "p95_us");
+    row->p99_us = number(object, "p99_us");
+    row->effective_gbps = number(object, "effective_gbps");
+    row->footprint_mb = number(object, "footprint_mb");
+    row->l2_aside_mib = number(object, "l2_aside_mib");
+    row->l2_left_mib = number(object, "l2_left_mib");
+    return isfinite(row->median_us) && row->scene[0] && row->variant[0];
 }
 
 /* Rows without a figure (skipped variants) are passed over. */
@@ -45,9 +57,11 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
         return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
                        "line %d: %s", error.line, error.text);
     const json_t *results = json_object_get(root, "results");
+    const json_t *machine = json_object_get(root, "machine");
     recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
     if (recording->rows) {
-        make_label(recording, json_object_get(root, "machine"));
+        make_label(recording, machine);
+        recording->limits = limits_read(json_object_get(machine, "limits"));
         for (size_t i = 0; i < json_array_size(results); i++)
             recording->row_count +=
                 read_row(&recording->rows[recording->row_count], json_array_get(results, i));
@@ -96,22 +110,35 @@ void recorded_free(RecordedSet *set) {
     *set = (RecordedSet){0};
 }
 
-static bool row_matches(const RecordedRow *row, const char *scene, const Selection *selection,
-                        CacheState cache) {
-    return !strcmp(row->scene, scene) && !strcmp(row->variant, selection->variant->name) &&
+bool recorded_is_experiment(const RecordedRow *row) {
+    return isfinite(row->l2_aside_mib);
+}
+
+static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
+                        const Selection *selection, CacheState cache) {
+    return !recorded_is_experiment(row) && (!row->channels || row->channels == channels) &&
+           !strcmp(row->scene, scene) && !strcmp(row->variant, selection->variant->name) &&
            !strcmp(row->dtype, bev_dtypes[selection->dtype].name) &&
            !strcmp(row->align, bev_aligns[selection->align].name) &&
            !strcmp(row->cache, cache_names[cache]);
 }
 
-const RecordedRow *recorded_find(const RecordedSet *set, const char *scene,
+const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const Selection *selection, CacheState cache,
                                  const Recording **from) {
     for (int i = 0; i < set->count; i++)
         for (int j = 0; j < set->recordings[i].row_count; j++)
-            if (row_matches(&set->recordings[i].rows[j], scene, selection, cache)) {
+            if (row_matches(&set->recordings[i].rows[j], scene, channels, selection, cache)) {
                 *from = &set->recordings[i];
                 return &set->recordings[i].rows[j];
             }
     return NULL;
+}
+
+Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
+    for (int i = 0; i < set->count; i++)
+        if (gpu_of_device(set->recordings[i].label) == gpu_find(gpu->name) &&
+            limits_any(&set->recordings[i].limits))
+            return set->recordings[i].limits;
+    return limits_unknown();
 }

@@ -2,7 +2,7 @@
 
 #include "src/bench/judge.h"
 #include "src/bench/live_model.h"
-#include "src/bench/recorded.h"
+#include "src/bench/recorded_live.h"
 #include "src/model/data.h"
 
 #include <stdio.h>
@@ -85,28 +85,15 @@ bool still_catch_up(Still *still, const State *state, LiveData *live, Err *err) 
 
 /* ---- timings --------------------------------------------------------------------------------- */
 
-static Reading recorded_us(const Still *still, const Choice *choice, char *from, size_t size) {
-    const Recording *recording = NULL;
-    const char *scene = pipeline_parts(still->pipeline)->scene->scene.name;
-    const Selection selection = {choice->variant, choice->dtype, choice->align};
-    const RecordedRow *row =
-        recorded_find(&still->recorded, scene, &selection, CACHE_WARM, &recording);
-    if (!row)
-        return (Reading){0};
-    if (from)
-        snprintf(from, size, "%.*s", (int)size - 1, recording->label);
-    return reading(row->median_us, SOURCE_RECORDED);
-}
-
-/* Recorded for the scene's own size; another channel count is another problem. */
-static bool recordings_apply(const Still *still) {
+static void fill_recorded(const Still *still, const Choice *choice, LiveKernel *kernel) {
     const FrameParts *parts = pipeline_parts(still->pipeline);
-    return parts->features->shape.channels == parts->scene->scene.channels;
+    recorded_show(&still->recorded, parts->scene->scene.name, parts->features->shape.channels,
+                  choice->dtype, choice->align, kernel);
 }
 
 static void fill_kernels(const Still *still, const Job *job, LiveData *live) {
     const FrameParts *parts = pipeline_parts(still->pipeline);
-    bool apply = recordings_apply(still);
+    LiveKernel baseline = {.variant = job->baseline.variant};
     live->kernel_count = 0;
     for (int i = 0; bev_variants[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
         LiveKernel *kernel = &live->kernels[live->kernel_count++];
@@ -117,12 +104,10 @@ static void fill_kernels(const Still *still, const Job *job, LiveData *live) {
                               .map = parts->map->map};
         *kernel = (LiveKernel){.variant = choice.variant,
                                .skipped = bev_unsupported(choice.variant, &problem)};
-        if (!apply)
-            continue;
-        kernel->median_us =
-            recorded_us(still, &choice, kernel->recorded_on, sizeof kernel->recorded_on);
+        fill_recorded(still, &choice, kernel);
     }
-    live->baseline_us = apply ? recorded_us(still, &job->baseline, NULL, 0) : (Reading){0};
+    fill_recorded(still, &job->baseline, &baseline);
+    live->baseline_us = baseline.median_us;
 }
 
 /* ---- memory model ---------------------------------------------------------------------------- */

@@ -12,11 +12,12 @@
 
 enum {
     COL_SCENE, COL_VARIANT, COL_WHERE, COL_DTYPE, COL_ALIGN, COL_CHANNELS, COL_POINTS,
-    COL_INTERVALS, COL_CACHE, COL_MEDIAN, COL_P95, COL_P99, COL_NOISE, COL_SETTLED, COL_SAMPLES,
-    COL_PREPARE, COL_MAP, COL_TRAFFIC, COL_FOOTPRINT, COL_GBPS, COL_SPEEDUP, COL_SKIPPED,
+    COL_INTERVALS, COL_L2_ASIDE, COL_L2_LEFT, COL_CACHE, COL_MEDIAN, COL_P95, COL_P99, COL_NOISE,
+    COL_SETTLED, COL_SAMPLES, COL_PREPARE, COL_MAP, COL_TRAFFIC, COL_FOOTPRINT, COL_GBPS, COL_SPEEDUP, COL_SKIPPED,
     COL_COUNT
 };
 
+/* Without a heading: for machines only. The two of the L2 are for people where it was made smaller. */
 static const ReportColumn columns[COL_COUNT] = {
     [COL_SCENE] = {"scene", "scene", 0},
     [COL_VARIANT] = {"variant", "kernel", 0},
@@ -26,6 +27,8 @@ static const ReportColumn columns[COL_COUNT] = {
     [COL_CHANNELS] = {"channels", NULL, 0},
     [COL_POINTS] = {"points", "points", 0},
     [COL_INTERVALS] = {"intervals", NULL, 0},
+    [COL_L2_ASIDE] = {"l2_aside_mib", NULL, 3},
+    [COL_L2_LEFT] = {"l2_left_mib", NULL, 3},
     [COL_CACHE] = {"cache", "cache", 0},
     [COL_MEDIAN] = {"median_us", "median us", 4},
     [COL_P95] = {"p95_us", "p95 us", 4},
@@ -55,6 +58,8 @@ static void add_row(const BenchRow *row, void *context) {
         [COL_SKIPPED] = cell_text(row->skipped),
     };
     if (!row->skipped) {
+        cells[COL_L2_ASIDE] = cell_real(row->l2_aside_mib);
+        cells[COL_L2_LEFT] = cell_real(row->l2_left_mib);
         cells[COL_CACHE] = cell_text(cache_names[row->cache]);
         cells[COL_MEDIAN] = cell_real(row->timing.median_us);
         cells[COL_P95] = cell_real(row->timing.p95_us);
@@ -86,8 +91,31 @@ static int choose_scenes(const Options *options, const char **scenes) {
     return config_count;
 }
 
+static const char l2_aside_heading[] = "aside MB", l2_left_heading[] = "L2 left MB";
+
+enum { MAX_ASIDES = 16 };
+
+/* "0,16,32" */
+static bool choose_asides(const char *list, double asides_mib[MAX_ASIDES], int *count, Err *err) {
+    *count = 0;
+    for (const char *at = list; at && *count < MAX_ASIDES; at += *at == ',') {
+        char *end;
+        double mib = strtod(at, &end);
+        if (end == at || (*end && *end != ',') || !(mib >= 0 && mib <= 100000))
+            return err_set(err, ERR_USAGE, "--l2-aside", "such as 0,16,32",
+                           "'%s' is no list of sizes in MB", list);
+        asides_mib[(*count)++] = mib;
+        at = end;
+        if (!*at)
+            return true;
+    }
+    return !list || err_set(err, ERR_USAGE, "--l2-aside", "", "more than %d sizes", MAX_ASIDES);
+}
+
 static bool measure(const Options *options, Err *err) {
     const char *scenes[OPTIONS_MAX_ARGUMENTS];
+    double asides_mib[MAX_ASIDES];
+    ReportColumn shown[COL_COUNT];
     BenchPlan plan = {
         .scenes = scenes,
         .scene_count = choose_scenes(options, scenes),
@@ -95,14 +123,22 @@ static bool measure(const Options *options, Err *err) {
         .aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST),
         .caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD),
         .timing = options->quick ? timing_quick : timing_default,
+        .asides_mib = asides_mib,
         .workload = select_workload(options),
     };
     plan.timing.single = options->single;
+    if (!choose_asides(options->l2_aside, asides_mib, &plan.aside_count, err))
+        return false;
     if (!select_devices(options->device, &plan.where, err))
         return false;
     if (options->kernel && !(plan.only = select_kernel(options->kernel, plan.where, err)))
         return false;
-    Report report = {.columns = columns, .column_count = COL_COUNT};
+    memcpy(shown, columns, sizeof columns);
+    if (plan.aside_count) {
+        shown[COL_L2_ASIDE].heading = l2_aside_heading;
+        shown[COL_L2_LEFT].heading = l2_left_heading;
+    }
+    Report report = {.columns = shown, .column_count = COL_COUNT};
     bool ok = bench_run(&plan, add_row, &report, err);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
@@ -117,13 +153,24 @@ static bool measure(const Options *options, Err *err) {
 
 /* ---- results of other machines ------------------------------------------------------------------ */
 
-enum { REC_MACHINE, REC_SCENE, REC_VARIANT, REC_DTYPE, REC_ALIGN, REC_CACHE, REC_MEDIAN, REC_COUNT };
+enum {
+    REC_MACHINE, REC_SCENE, REC_VARIANT, REC_DTYPE, REC_ALIGN, REC_L2_ASIDE, REC_L2_LEFT, REC_CACHE,
+    REC_MEDIAN, REC_P95, REC_P99, REC_GBPS, REC_COUNT
+};
 
 static const ReportColumn recorded_columns[REC_COUNT] = {
-    [REC_MACHINE] = {"machine", "recorded on", 0}, [REC_SCENE] = {"scene", "scene", 0},
-    [REC_VARIANT] = {"variant", "kernel", 0},      [REC_DTYPE] = {"dtype", "dtype", 0},
-    [REC_ALIGN] = {"align", "align", 0},           [REC_CACHE] = {"cache", "cache", 0},
+    [REC_MACHINE] = {"machine", "recorded on", 0},
+    [REC_SCENE] = {"scene", "scene", 0},
+    [REC_VARIANT] = {"variant", "kernel", 0},
+    [REC_DTYPE] = {"dtype", "dtype", 0},
+    [REC_ALIGN] = {"align", "align", 0},
+    [REC_L2_ASIDE] = {"l2_aside_mib", NULL, 3},
+    [REC_L2_LEFT] = {"l2_left_mib", NULL, 3},
+    [REC_CACHE] = {"cache", "cache", 0},
     [REC_MEDIAN] = {"median_us", "median us", 4},
+    [REC_P95] = {"p95_us", "p95 us", 4},
+    [REC_P99] = {"p99_us", "p99 us", 4},
+    [REC_GBPS] = {"effective_gbps", "GB/s", 3},
 };
 
 static bool wanted(const char *value, const char *list) {
@@ -137,24 +184,47 @@ static bool scene_wanted(const Options *options, const char *scene) {
     return options->argument_count == 0;
 }
 
+/* Experiments with a smaller L2 are shown where they are asked for, and then nothing else. */
+static bool row_wanted(const Options *options, const RecordedRow *row) {
+    return recorded_is_experiment(row) == (options->l2_aside != NULL) &&
+           scene_wanted(options, row->scene) && wanted(row->dtype, options->dtype) &&
+           wanted(row->align, options->align) && wanted(row->cache, options->cache);
+}
+
+static void add_recorded(Report *report, const Recording *recording, const RecordedRow *row) {
+    report_add(report, (Cell[REC_COUNT]){
+        [REC_MACHINE] = cell_text(recording->label),
+        [REC_SCENE] = cell_text(row->scene),
+        [REC_VARIANT] = cell_text(row->variant),
+        [REC_DTYPE] = cell_text(row->dtype),
+        [REC_ALIGN] = cell_text(row->align),
+        [REC_L2_ASIDE] = cell_real(row->l2_aside_mib),
+        [REC_L2_LEFT] = cell_real(row->l2_left_mib),
+        [REC_CACHE] = cell_text(row->cache),
+        [REC_MEDIAN] = cell_real(row->median_us),
+        [REC_P95] = cell_real(row->p95_us),
+        [REC_P99] = cell_real(row->p99_us),
+        [REC_GBPS] = cell_real(row->effective_gbps),
+    });
+}
+
 static bool show_recorded(const Options *options, Err *err) {
     char folder[4096];
     RecordedSet set;
     if (!data_path("samples/recorded", folder, sizeof folder, err) ||
         !recorded_load(&set, folder, err))
         return false;
-    Report report = {.columns = recorded_columns, .column_count = REC_COUNT};
+    ReportColumn shown[REC_COUNT];
+    memcpy(shown, recorded_columns, sizeof recorded_columns);
+    if (options->l2_aside) {
+        shown[REC_L2_ASIDE].heading = l2_aside_heading;
+        shown[REC_L2_LEFT].heading = l2_left_heading;
+    }
+    Report report = {.columns = shown, .column_count = REC_COUNT};
     for (int i = 0; i < set.count; i++)
-        for (int j = 0; j < set.recordings[i].row_count; j++) {
-            const RecordedRow *row = &set.recordings[i].rows[j];
-            if (!scene_wanted(options, row->scene) || !wanted(row->dtype, options->dtype) ||
-                !wanted(row->align, options->align) || !wanted(row->cache, options->cache))
-                continue;
-            report_add(&report, (Cell[REC_COUNT]){
-                cell_text(set.recordings[i].label), cell_text(row->scene), cell_text(row->variant),
-                cell_text(row->dtype), cell_text(row->align), cell_text(row->cache),
-                cell_real(row->median_us)});
-        }
+        for (int j = 0; j < set.recordings[i].row_count; j++)
+            if (row_wanted(options, &set.recordings[i].rows[j]))
+                add_recorded(&report, &set.recordings[i], &set.recordings[i].rows[j]);
     bool ok = report.row_count > 0
                   ? output_report(options, &report, json_object(), err)
                   : err_set(err, ERR_FAILED, folder, "leave filters out", "nothing recorded fits");

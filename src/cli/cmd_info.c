@@ -1,5 +1,6 @@
 #include "src/cli/choices.h"
 #include "src/cli/info_kernels.h"
+#include "src/cli/info_probe.h"
 #include "src/cli/options.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
@@ -193,6 +194,8 @@ bool cmd_info(const Options *options, Err *err) {
         return false;
     if (options->kernels)
         return info_kernels(options, err);
+    if (options->probe)
+        return info_probe(options, err);
     return options->argument_count ? describe_scenes(options, err)
                                    : describe_machine(options, err);
 }

@@ -95,7 +95,7 @@ double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const
                         j < recording->row_count;
              j++) {
             const RecordedRow *row = &recording->rows[j];
-            if (!strcmp(row->scene, scene) && !strcmp(row->variant, rung) &&
+            if (!recorded_is_experiment(row) && !strcmp(row->scene, scene) && !strcmp(row->variant, rung) &&
                 !strcmp(row->dtype, bev_dtypes[dtype].name) &&
                 !strcmp(row->align, bev_aligns[align].name) &&
                 !strcmp(row->cache, cache_names[cache]))

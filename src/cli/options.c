@@ -100,12 +100,18 @@ static const OptionRow rows[] = {
     {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single), CHOICE_NONE, 0, 0,
      "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
      "a launch costs"},
+    {"l2-aside", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_aside), CHOICE_NONE, 0, 0,
+     "as if the GPU's L2 were smaller: sets so many MB of it (2^20 bytes) aside, fills them with lines "
+     "that nobody uses, and says what was left; several one after the other, such as 0,16,32"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded), CHOICE_NONE, 0, 0,
      "show the results recorded on named machines instead of measuring"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), CHOICE_NONE, 0, 0,
      "write float16 tensors"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels), CHOICE_NONE, 0, 0,
      "registers, shared memory and occupancy of every CUDA kernel"},
+    {"probe", 0, NULL, KIND_FLAG, ON(INFO), FIELD(probe), CHOICE_NONE, 0, 0,
+     "what a GPU reaches at best: bandwidths, rates and latencies by small kernels that do nothing "
+     "else, beside the data sheet; without a GPU, what was recorded of others"},
     {"view", 'v', "VIEW", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(view), CHOICE_VIEW, 0, 0,
      "what the cells show (default: color)"},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel), CHOICE_NONE, 0, 1023,

@@ -26,8 +26,8 @@ typedef struct {
     double time_s, temperature;
     int64_t channels;
 
-    const char *output, *format, *cache, *timing;
-    bool quick, single, recorded, half, kernels;
+    const char *output, *format, *cache, *timing, *l2_aside;
+    bool quick, single, recorded, half, kernels, probe;
 
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;

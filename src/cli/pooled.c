@@ -43,7 +43,8 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, Selection
         return false;
     const Recording *from;
     const RecordedRow *row = latency == LATENCY_RECORDED
-                                 ? recorded_find(recorded, scene, &selection, CACHE_WARM, &from)
+                                 ? recorded_find(recorded, scene, pooled->problem.view.shape.channels,
+                                                 &selection, CACHE_WARM, &from)
                                  : NULL;
     if (row) {
         pooled->latency_us = row->median_us;

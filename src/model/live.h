@@ -23,8 +23,8 @@ typedef struct {
     char throttle[64];    /* "none", "thermal", "power"; "": unknown */
     Reading l2_bytes;     /* last-level cache: GPU L2, CPU L3 */
     Reading memory_bytes; /* GPU */
-    Reading ceiling_gbps; /* copy bandwidth of this device, read + write: of its L2 where the
-                             footprint fits into it, of its memory otherwise */
+    Reading ceiling_gbps; /* the most that this device's L2 gives where the footprint fits into it,
+                             its memory otherwise: by loads or by a copy, read and write counted */
 } LiveDevice;
 
 /* ---- working set ----------------------------------------------------------------------------- */
@@ -50,6 +50,7 @@ typedef struct {
      */
     Reading registers, occupancy;
     char recorded_on[96];           /* SOURCE_RECORDED: whose result it is, "NVIDIA H200 ..." */
+    Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
     float history_us[LIVE_HISTORY]; /* oldest first */
     int history_count;
 } LiveKernel;

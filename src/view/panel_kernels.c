@@ -110,8 +110,9 @@ static void draw_figures(Table *table, Cells *cells, const Show *show, const Liv
     cell_reading(table, cells, COL_P99, UNIT_US, &kernel->p99_us);
     double gbps = value_of(&kernel->effective_gbps);
     cell_number(table, cells, COL_GBPS, "%.0f", gbps);
-    cell_number(table, cells, COL_CEILING, "%.0f %%",
-                100 * gbps / value_of(&live->device.ceiling_gbps));
+    const Reading *ceiling =
+        kernel->recorded_on[0] ? &kernel->ceiling_gbps : &live->device.ceiling_gbps;
+    cell_number(table, cells, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
     cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&kernel->registers));
     cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&kernel->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
