@@ -4,6 +4,7 @@
 #include "kernels/codec.h"
 #include "src/bench/device.h"
 #include "src/bench/live_gpu.h"
+#include "src/bench/pipeline.h"
 #include "src/bench/scatter_cuda.h"
 #include "src/bench/session.h"
 #include "src/model/random.h"
@@ -58,6 +59,36 @@ static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     scatter_free(&want);
     scatter_free(&got);
     scene_free(&scene);
+}
+
+/* The live display's map of a camera that is bent, with another one off, and of the one after. */
+static void test_live_map(BevAlign align) {
+    static State state;
+    static LiveData live;
+    static const char *const scenes[] = {"canonical"};
+    const StateMenu menu = {.scenes = {scenes, 1}, .where = 1u << BEV_CUDA};
+    Pipeline *pipeline = NULL;
+    Err err = {0};
+    live_init(&live);
+    state_init(&state, &menu, 0);
+    state.job.choice = (Choice){bev_variant_find("v4"), BEV_FP16, align};
+    state.job.baseline = state.job.choice;
+    state.job.camera_mask = ~4u;
+    bool ok = pipeline_open(&pipeline, &err);
+    for (int i = 0; ok && i < 2; i++) {
+        BevMap want = {0};
+        state.job.serial++;
+        state.job.camera_errors[1].yaw_deg = 1.5 + i;
+        ok = pipeline_run(pipeline, &state, (PipelineNeeds){.draft = true}, &live, &err);
+        const BuiltMap *built = ok ? pipeline_parts(pipeline)->map : NULL;
+        ok = ok && scatter_build(&built->rig, align, ~4u, &want, &err) &&
+             same_map(&want, &built->map) && built->intervals.stats.points == want.points;
+        scatter_free(&want);
+    }
+    tap_ok(ok_or_note(ok, &err), "%s: the live display's map of bent cameras is the host's",
+           bev_aligns[align].name);
+    tap_note("in %.0f us", live.stages_us[STAGE_MAP].value);
+    pipeline_close(pipeline);
 }
 
 /* ---- rows
@@ -309,6 +340,8 @@ int main(void) {
     }
     test_map("canonical", BEV_NEAREST, ~4u);
     test_map("canonical", BEV_BILINEAR, 0);
+    test_live_map(BEV_NEAREST);
+    test_live_map(BEV_BILINEAR);
 
     Workload workload;
     WorkloadOptions options = {0};

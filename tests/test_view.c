@@ -2,6 +2,7 @@
 #include "src/view/colormap.h"
 #include "src/view/decode.h"
 #include "src/view/image.h"
+#include "src/view/nth.h"
 #include "src/view/pca.h"
 #include "src/view/raster.h"
 #include "src/view/text.h"
@@ -237,10 +238,11 @@ enum { CHANNELS = EMBED_DIMS };
 
 /* An embedding whose rows are the unit vectors: coordinates are channels. */
 static Embedding unit_embedding(float rows[CHANNELS * CHANNELS]) {
-    memset(rows, 0, sizeof(float) * CHANNELS * CHANNELS);
+    static double columns[CHANNELS * CHANNELS]; /* the same: the matrix is symmetric */
     for (int i = 0; i < CHANNELS; i++)
-        rows[i * CHANNELS + i] = 1;
-    return (Embedding){.channels = CHANNELS, .rows = rows};
+        for (int c = 0; c < CHANNELS; c++)
+            columns[i * CHANNELS + c] = rows[i * CHANNELS + c] = i == c;
+    return (Embedding){.channels = CHANNELS, .rows = rows, .columns = columns};
 }
 
 /* Two cells ahead of each other. Cell 0: mass 2 of car, mass 1 of road, red light. Cell 1: the
@@ -576,6 +578,36 @@ static void test_texts(void) {
            "characters are dropped whole");
 }
 
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Every place of arrays of every size, values few and many. */
+static void test_nth(void) {
+    enum { MOST = 40 };
+    uint32_t random = 1;
+    int wrong = 0, asked = 0;
+    for (int kinds = 1; kinds <= 64; kinds *= 4)
+        for (size_t count = 1; count <= MOST; count++) {
+            float values[MOST], sorted[MOST], moved[MOST];
+            for (size_t i = 0; i < count; i++) {
+                random = random * 1664525 + 1013904223;
+                values[i] = sorted[i] = (float)(random >> 16 & (uint32_t)(kinds - 1)) - 8;
+            }
+            qsort(sorted, count, sizeof *sorted, ascending);
+            for (size_t n = 0; n < count; n++, asked++) {
+                memcpy(moved, values, sizeof moved);
+                wrong += nth_smallest(moved, count, n) != sorted[n];
+                qsort(moved, count, sizeof *moved, ascending);
+                wrong += memcmp(moved, sorted, count * sizeof *moved) != 0;
+            }
+        }
+    tap_ok(asked > 3000 && wrong == 0, "%d values at their places without sorting", asked);
+}
+
 int main(void) {
     test_colormaps();
     test_luminance();
@@ -590,6 +622,7 @@ int main(void) {
     test_points();
     test_error();
     test_not_finite();
+    test_nth();
     test_ranges();
     test_pca();
     test_shared_pca();

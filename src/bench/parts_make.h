@@ -3,6 +3,7 @@
 #ifndef BEV_PARTS_MAKE_H
 #define BEV_PARTS_MAKE_H
 
+#include "src/bench/map_builder.h"
 #include "src/bench/parts.h"
 #include "src/bench/session.h"
 #include "src/model/problem.h"
@@ -22,7 +23,7 @@ bool scene_has_own_map(const Scene *scene, BevAlign align);
 /* ---- parts_map.c ----------------------------------------------------------------------------- */
 
 /* *kept is the last map of the job's align; a new one takes its place. */
-bool want_map(BuiltMap **kept, const Job *job, FrameParts *next, Err *err);
+bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameParts *next, Err *err);
 
 /* ---- parts_pooled.c -------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ static bool as_calibrated(const BuiltMap *built) {
     return true;
 }
 
-static bool build(BuiltMap *built, Err *err) {
+static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err) {
     const Scene *scene = &built->scene->scene;
     built->borrowed = scene_has_own_map(scene, built->align) && as_calibrated(built);
     if (built->borrowed)
@@ -40,14 +40,15 @@ static bool build(BuiltMap *built, Err *err) {
     else {
         for (int i = 0; i < built->rig.camera_count; i++)
             camera_bend(&built->rig.cameras[i], &built->errors[i]);
-        if (!scatter_build(&built->rig, built->align, built->camera_mask, &built->map, err))
+        if (!map_build(builder, where, &built->rig, built->align, built->camera_mask, &built->map,
+                       err))
             return false;
     }
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);
     return true;
 }
 
-bool want_map(BuiltMap **kept, const Job *job, FrameParts *next, Err *err) {
+bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameParts *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     BuiltMap want = {.scene = next->scene, .align = job->choice.align};
     if (scene->has_rig) {
@@ -66,7 +67,7 @@ bool want_map(BuiltMap **kept, const Job *job, FrameParts *next, Err *err) {
         return no_memory("map", err);
     *next->map = want;
     shared_keep(want.scene);
-    if (!build(next->map, err))
+    if (!build(next->map, builder, job->choice.variant->where, err))
         return false;
     shared_drop(*kept);
     *kept = shared_keep(next->map);

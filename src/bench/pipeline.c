@@ -10,6 +10,7 @@ struct Pipeline {
     FrameParts parts;
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each: going back to one is free */
+    MapBuilder builder;
     bool forget_scene;
     uint64_t content, baseline_content, seen_content; /* of the parts */
 };
@@ -26,6 +27,7 @@ void pipeline_close(Pipeline *pipeline) {
         runner_clear(&pipeline->runners[i]);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         shared_drop(pipeline->maps[align]);
+    map_builder_clear(&pipeline->builder);
     frame_parts_drop(&pipeline->parts);
     free(pipeline);
 }
@@ -51,7 +53,7 @@ static bool want_baseline(Pipeline *pipeline, const Job *job, FrameParts *next, 
     if (job->baseline.align == job->choice.align)
         with.map = shared_keep(next->map);
     else
-        ok = want_map(&pipeline->maps[other.choice.align], &other, &with, err);
+        ok = want_map(&pipeline->maps[other.choice.align], &pipeline->builder, &other, &with, err);
     ok = ok && want_pooled(&pipeline->runners[1], have, &with, &job->baseline, &next->baseline,
                            times, err);
     shared_drop(with.map);
@@ -71,7 +73,7 @@ static bool run_stages(Pipeline *pipeline, const State *state, PipelineNeeds nee
         !want_views(have->views, needs.sharp, next, err))
         return false;
     double seen = clock_us();
-    if (!want_map(&pipeline->maps[job->choice.align], job, next, err))
+    if (!want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, next, err))
         return false;
     if (next->features != have->features)
         times->us[STAGE_FEATURES] = seen - start;

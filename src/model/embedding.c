@@ -1,5 +1,6 @@
 #include "src/model/embedding.h"
 
+#include "kernels/cpu.h"
 #include "src/model/random.h"
 
 #include <assert.h>
@@ -50,8 +51,10 @@ bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *
     assert(channels >= 1);
     size_t count = (size_t)channels * EMBED_DIMS;
     double *rows = malloc(count * sizeof *rows);
-    *embedding = (Embedding){.channels = channels, .rows = malloc(count * sizeof(float))};
-    if (!rows || !embedding->rows) {
+    *embedding = (Embedding){.channels = channels,
+                             .rows = malloc(count * sizeof(float)),
+                             .columns = malloc(count * sizeof(double))};
+    if (!rows || !embedding->rows || !embedding->columns) {
         free(rows);
         embedding_free(embedding);
         return err_set(err, ERR_FAILED, "embedding", "", "out of memory for %lld channels",
@@ -60,8 +63,11 @@ bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *
     for (size_t i = 0; i < count; i++)
         rows[i] = random_normal(&seed);
     orthonormalise(rows, channels);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        size_t dim = i / (size_t)channels, channel = i % (size_t)channels;
         embedding->rows[i] = (float)rows[i];
+        embedding->columns[channel * EMBED_DIMS + dim] = embedding->rows[i];
+    }
     free(rows);
     return true;
 }
@@ -70,6 +76,7 @@ void embedding_free(Embedding *embedding) {
     if (!embedding)
         return;
     free(embedding->rows);
+    free(embedding->columns);
     *embedding = (Embedding){.channels = 0};
 }
 
@@ -82,12 +89,17 @@ void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS],
             vector[c] += parts[i] * embedding->rows[i * channels + c];
 }
 
+CPU_CLONES
 bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]) {
     int64_t channels = embedding->channels;
+    const double *column = embedding->columns;
     double sums[EMBED_DIMS] = {0};
-    for (int64_t c = 0; c < channels; c++) /* outside: the sums do not wait for each other */
+    for (int64_t c = 0; c < channels; c++, column += EMBED_DIMS) {
+        double value = vector[c];
+        CPU_SIMD
         for (int i = 0; i < EMBED_DIMS; i++)
-            sums[i] += (double)vector[c] * embedding->rows[i * channels + c];
+            sums[i] += value * column[i];
+    }
     for (int i = 0; i < EMBED_DIMS; i++)
         parts[i] = (float)sums[i];
     return channels >= EMBED_DIMS;

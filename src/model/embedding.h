@@ -13,6 +13,7 @@ enum { EMBED_R = CLASS_COUNT, EMBED_G, EMBED_B, EMBED_HEIGHT, EMBED_DIMS };
 typedef struct {
     int64_t channels;
     float *rows; /* (EMBED_DIMS, channels), unit length; orthogonal when channels >= EMBED_DIMS */
+    double *columns; /* the same turned round, (channels, EMBED_DIMS): decoding reads it in order */
 } Embedding;
 
 /* A seeded Gaussian matrix, orthonormalised in double. With fewer than EMBED_DIMS channels the

@@ -1,5 +1,7 @@
 #include "src/view/decode.h"
 
+#include "src/view/nth.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -87,11 +89,6 @@ static void field_states(const BevContent *content, CellField *field) {
 
 /* ---- colour and class ------------------------------------------------------------------------ */
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* The mass that counts as a full cell: the upper quartile of the occupied ones. The near field
  * gathers hundreds of points a cell; a maximum would leave all the rest black. NaN: none occupied.
  */
@@ -100,10 +97,7 @@ static double median_mass(const CellField *field, float *scratch) {
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
         if (field->state[cell] == CELL_VALUE && field->value[cell] > 0)
             scratch[count++] = field->value[cell];
-    if (!count)
-        return NAN;
-    qsort(scratch, count, sizeof *scratch, ascending);
-    return scratch[count / 2];
+    return count ? nth_smallest(scratch, count, count / 2) : NAN;
 }
 
 /* The root keeps thin far cells visible. */
@@ -259,14 +253,20 @@ static void unit_vector(const BevContent *content, size_t cell, float *unit) {
 
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     int64_t channels = content->channels, count = 0;
-    size_t values = cells_of(content) * (size_t)channels;
+    size_t cells = cells_of(content), values = cells * (size_t)channels;
     float *units = malloc(values * sizeof *units);
-    if (!units)
-        return err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
-    for (size_t cell = 0; cell < cells_of(content); cell++)
+    size_t *filled = malloc(cells * sizeof *filled); /* the cells that hold a value */
+    bool done = units && filled;
+    if (!done)
+        err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
+    for (size_t cell = 0; done && cell < cells; cell++)
         if (state_of(vector_at(content, cell), channels) == CELL_VALUE)
-            unit_vector(content, cell, units + count++ * channels);
-    bool done = pca_fit(units, count, channels, pca, err);
+            filled[count++] = cell;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++)
+        unit_vector(content, filled[i], units + i * channels);
+    done = done && pca_fit(units, count, channels, pca, err);
+    free(filled);
     free(units);
     return done;
 }
@@ -276,18 +276,26 @@ static uint8_t component_level(double sigmas) {
     return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
 }
 
-static void color_by_components(const BevContent *content, const Pca *pca, float *unit,
+static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
+                       CellField *field) {
+    double at[PCA_COMPONENTS];
+    unit_vector(content, cell, unit);
+    pca_project(pca, unit, at);
+    field->color[cell] =
+        (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
+    field->value[cell] = 1;
+}
+
+/* `units`: room for a vector a row of cells, so that rows are coloured side by side. */
+static void color_by_components(const BevContent *content, const Pca *pca, float *units,
                                 CellField *field) {
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        if (field->state[cell] != CELL_VALUE)
-            continue;
-        double at[PCA_COMPONENTS];
-        unit_vector(content, cell, unit);
-        pca_project(pca, unit, at);
-        field->color[cell] =
-            (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
-        field->value[cell] = 1;
-    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int64_t row = 0; row < content->ny; row++)
+        for (int64_t x = 0; x < content->nx; x++) {
+            size_t cell = (size_t)(row * content->nx + x);
+            if (field->state[cell] == CELL_VALUE)
+                color_cell(content, pca, cell, units + row * content->channels, field);
+        }
     for (int k = 0; k < PCA_COMPONENTS; k++)
         field->explained[k] = pca->explained[k];
 }
@@ -296,13 +304,13 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     Pca own = {0};
     if (!content->pca && !decode_fit_pca(content, &own, err))
         return false;
-    float *unit = malloc((size_t)content->channels * sizeof *unit);
-    if (unit)
-        color_by_components(content, content->pca ? content->pca : &own, unit, field);
-    bool done = unit != NULL;
-    free(unit);
+    float *units = malloc((size_t)(content->ny * content->channels) * sizeof *units);
+    if (units)
+        color_by_components(content, content->pca ? content->pca : &own, units, field);
+    bool done = units != NULL;
+    free(units);
     pca_free(&own);
-    return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector");
+    return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector a row");
 }
 
 /* ---- the table ----------------------------------------------------------------------------------

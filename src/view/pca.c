@@ -25,17 +25,18 @@ static void mean_of(const float *vectors, int64_t count, int64_t stride, int64_t
         mean[c] /= (double)(samples ? samples : 1);
 }
 
+/* Adds the samples' products in their order, whichever thread has the row. */
 static void covariance_of(const float *vectors, int64_t count, int64_t stride, int64_t channels,
-                          const double *mean, double *centred, double *covariance) {
-    int64_t samples = 0;
-    memset(covariance, 0, (size_t)(channels * channels) * sizeof *covariance);
-    for (int64_t i = 0; i < count; i += stride, samples++) {
-        for (int64_t c = 0; c < channels; c++)
-            centred[c] = vectors[i * channels + c] - mean[c];
-        for (int64_t r = 0; r < channels; r++)
+                          const double *mean, double *covariance) {
+    int64_t samples = (count + stride - 1) / stride;
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t r = 0; r < channels; r++)
+        for (int64_t i = 0; i < count; i += stride) {
+            const float *vector = vectors + i * channels;
+            double centred = vector[r] - mean[r];
             for (int64_t c = r; c < channels; c++)
-                covariance[r * channels + c] += centred[r] * centred[c];
-    }
+                covariance[r * channels + c] += centred * (vector[c] - mean[c]);
+        }
     for (int64_t r = 0; r < channels; r++)
         for (int64_t c = r; c < channels; c++) {
             covariance[r * channels + c] /= (double)(samples ? samples : 1);
@@ -123,7 +124,7 @@ bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Er
     if (fits) {
         int64_t stride = count / PCA_SAMPLES + 1;
         mean_of(vectors, count, stride, channels, pca->mean);
-        covariance_of(vectors, count, stride, channels, pca->mean, scratch, covariance);
+        covariance_of(vectors, count, stride, channels, pca->mean, covariance);
         find_axes(pca, covariance, scratch);
     }
     free(covariance);

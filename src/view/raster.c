@@ -1,20 +1,17 @@
 #include "src/view/raster.h"
 
+#include "src/view/nth.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 typedef enum { SHAPE_LINEAR, SHAPE_LOGARITHMIC, SHAPE_SYMMETRIC } RangeShape;
 
-/* All values that shape the range, packed and ascending: magnitudes for a symmetric one. Zeros
- * shape only a linear one. NULL: no memory. */
+/* All values that shape the range, packed: magnitudes for a symmetric one. Zeros shape only a
+ * linear one. NULL: no memory. */
 static float *gather(const CellField *const fields[], int count, RangeShape shape, size_t *n) {
     size_t cells = 0;
     for (int i = 0; i < count; i++)
@@ -28,30 +25,28 @@ static float *gather(const CellField *const fields[], int count, RangeShape shap
             if (fields[i]->state[cell] == CELL_VALUE && (shape == SHAPE_LINEAR || shaping > 0))
                 values[(*n)++] = shaping;
         }
-    if (values)
-        qsort(values, *n, sizeof *values, ascending);
     return values;
 }
 
-static float percentile(const float *sorted, size_t n, double percent) {
-    return sorted[(size_t)lround(percent / 100 * (double)(n - 1))];
+static float percentile(float *values, size_t n, double percent) {
+    return nth_smallest(values, n, (size_t)lround(percent / 100 * (double)(n - 1)));
 }
 
-static ValueRange range_of(const float *sorted, size_t n, RangeShape shape) {
+static ValueRange range_of(float *values, size_t n, RangeShape shape) {
     const double decades = 1e3;
     ValueRange range = {.logarithmic = shape == SHAPE_LOGARITHMIC};
     switch (shape) {
     case SHAPE_SYMMETRIC:
-        range.hi = percentile(sorted, n, 99);
+        range.hi = percentile(values, n, 99);
         range.lo = -range.hi;
         break;
     case SHAPE_LOGARITHMIC:
-        range.hi = sorted[n - 1];
-        range.lo = fmax(sorted[0], range.hi / decades);
+        range.hi = percentile(values, n, 100);
+        range.lo = fmax(percentile(values, n, 0), range.hi / decades);
         break;
     case SHAPE_LINEAR:
-        range.lo = fmin(percentile(sorted, n, 2), 0);
-        range.hi = fmax(percentile(sorted, n, 98), 0);
+        range.lo = fmin(percentile(values, n, 2), 0);
+        range.hi = fmax(percentile(values, n, 98), 0);
         break;
     }
     return range;
