@@ -2,8 +2,11 @@
  * gate A before it is timed. Prints one table; with a file name writes all figures as JSON.
  *
  *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only NAME] [--quick] [FILE.json]
+ *     ladder --counters ... [FILE.json]   what the hardware counters say of each row, caches warm,
+ *                                         on the larger configurations too
  *
  * Exit 77 where there is no device, 1 when a gate fails. */
+#include "src/bench/counters.h"
 #include "src/bench/device.h"
 #include "src/bench/gates.h"
 #include "src/bench/session.h"
@@ -12,6 +15,7 @@
 #include "src/model/scatter.h"
 #include "src/model/workload.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +26,8 @@ enum { SKIP = 77, SEED = 2026, EVEN_POINTS = 209000, EVEN_CELLS = 200, EVEN_CHAN
 typedef struct {
     unsigned dtypes, aligns;
     const char *only;
+    bool counters;
+    CounterReader *reader; /* open if `counters` */
     TimingOptions timing;
     FILE *json;
     int results, failures;
@@ -97,11 +103,55 @@ static bool measure(Ladder *ladder, Session *session, const BevVariant *variant,
     return true;
 }
 
+static void write_counters(Ladder *ladder, const Case *c, const char *variant, double median_us,
+                           const Counters *counters) {
+    const BevProblem *p = &c->problem.view;
+    if (!ladder->json)
+        return;
+    fprintf(ladder->json,
+            "%s\n    {\"scene\": \"%s\", \"variant\": \"%s\", \"dtype\": \"%s\", \"align\": "
+            "\"%s\", \"cache\": \"warm\", \"median_us\": %.3f",
+            ladder->results++ ? "," : "", c->scene, variant, bev_dtypes[p->dtype].name,
+            bev_aligns[p->align].name, median_us);
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        double value = counters->value[i];
+        fprintf(ladder->json, isnan(value) ? ", \"%s\": null" : ", \"%s\": %.10g",
+                counter_rows[i].key, value);
+    }
+    fputs("}", ladder->json);
+}
+
+/* A rate outside 0 to 1, or less L2 traffic than one sector a written output row, is absurd. */
+static bool sensible(const Counters *counters, const BevProblem *problem) {
+    double all = counters_l2_hit_rate(counters), reads = counters_l2_read_hit_rate(counters);
+    return all >= 0 && all <= 1 && reads >= 0 && reads <= 1 && counters_dram_bytes(counters) >= 0 &&
+           counters->value[COUNTER_L2_SECTORS] > (double)problem->map.intervals &&
+           counters->value[COUNTER_OCCUPANCY] > 0 && counters->value[COUNTER_OCCUPANCY] <= 100;
+}
+
+/* The warm median and the counters. */
+static bool count(Ladder *ladder, Session *session, const BevVariant *variant, const Case *c,
+                  Err *err) {
+    Timing warm;
+    Counters counters;
+    if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
+        !counters_read(ladder->reader, session, &counters, err))
+        return false;
+    write_counters(ladder, c, variant->name, warm.median_us, &counters);
+    printf("%-14s %8.1f%c %8.2f%% %8.2f%% %10.3f MB %11.0f sectors\n", variant->name,
+           warm.median_us, warm.settled ? ' ' : '*', 100 * counters_l2_hit_rate(&counters),
+           100 * counters_l2_read_hit_rate(&counters), counters_dram_bytes(&counters) * 1e-6,
+           counters.value[COUNTER_L2_SECTORS]);
+    return sensible(&counters, &c->problem.view) ||
+           err_set(err, ERR_FAILED, variant->name, "", "%s: the counters make no sense", c->scene);
+}
+
 static bool climb_rung(Ladder *ladder, const BevVariant *variant, Case *c, Err *err) {
     Session *session;
     if (!session_open(&session, variant, &c->problem.view, err))
         return false;
-    bool ok = right(session, variant, c, err) && measure(ladder, session, variant, c, err);
+    bool ok = right(session, variant, c, err) &&
+              (ladder->reader ? count : measure)(ladder, session, variant, c, err);
     session_close(session);
     return ok;
 }
@@ -125,12 +175,15 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     const BevProblem *p = &c->problem.view;
     Timing clear;
     bool ok = case_reference(c, err) && device_time_clear(p, &ladder->timing, &clear, err);
-    if (ok) {
-        printf("\n%s, %s, %s: %lld points, %lld intervals, C = %lld\n%-14s %9s %9s %9s %10s  us\n",
-               c->scene, bev_dtypes[p->dtype].name, bev_aligns[p->align].name,
-               (long long)p->map.points, (long long)p->map.intervals, (long long)p->shape.channels,
-               "", "warm", "cold", "single", "prepare");
-        printf("%-14s %8.1f\n", "(clear)", clear.median_us);
+    if (ok)
+        printf("\n%s, %s, %s: %lld points, %lld intervals, C = %lld\n", c->scene,
+               bev_dtypes[p->dtype].name, bev_aligns[p->align].name, (long long)p->map.points,
+               (long long)p->map.intervals, (long long)p->shape.channels);
+    if (ok && ladder->reader)
+        printf("%-14s %9s %9s %9s  from DRAM  through L2\n", "", "warm us", "L2 hits", "of reads");
+    if (ok && !ladder->reader) {
+        printf("%-14s %9s %9s %9s %10s  us\n%-14s %8.1f\n", "", "warm", "cold", "single", "prepare",
+               "(clear)", clear.median_us);
         write_result(ladder, c, "clear", "warm", &clear, 0);
     }
     for (int i = 0; ok && bev_variants[i]; i++) {
@@ -242,8 +295,9 @@ static void write_machine(Ladder *ladder, const DeviceInfo *info) {
     if (ladder->json)
         fprintf(ladder->json,
                 "{\"machine\": {\"gpu\": \"%s\", \"driver\": \"%s\", \"cuda\": \"%s\", \"date\": "
-                "\"%s\", \"seed\": %d}, \"results\": [",
-                info->name, info->driver, info->runtime, date, SEED);
+                "\"%s\", \"seed\": %d}, \"%s\": [",
+                info->name, info->driver, info->runtime, date, SEED,
+                ladder->reader ? "counters" : "results");
     printf("%s, driver %s, built with CUDA %s, L2 %.1f MB, %d multiprocessors, %s\n", info->name,
            info->driver, info->runtime, (double)info->l2_bytes * 1e-6, info->multiprocessors, date);
 }
@@ -269,6 +323,8 @@ static const char *parse(Ladder *ladder, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--quick"))
             ladder->timing = timing_quick;
+        else if (!strcmp(argv[i], "--counters"))
+            ladder->counters = true;
         else if (!strcmp(argv[i], "--dtypes") && i + 1 < argc)
             ladder->dtypes = dtype_mask(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
@@ -287,7 +343,8 @@ int main(int argc, char **argv) {
     const char *file = parse(&ladder, argc, argv);
     Err err = {0};
     DeviceInfo info;
-    if (!device_open(0, &err) || !device_info(&info, &err)) {
+    if (!device_open(0, &err) || !device_info(&info, &err) ||
+        (ladder.counters && !counters_open(&ladder.reader, COUNTERS_FULL, &err))) {
         complain(&err);
         return SKIP;
     }
@@ -297,10 +354,11 @@ int main(int argc, char **argv) {
     }
     write_machine(&ladder, &info);
     bool ok = true;
-    for (int i = 0; ok && i < config_count; i++)
+    for (int i = 0; ok && i < (ladder.reader ? config_total : config_count); i++)
         ok = climb_config(&ladder, configs[i].name, &err);
     if (ok && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);
+    counters_close(ladder.reader);
     if (ladder.json) {
         fputs("\n]}\n", ladder.json);
         ok = !fclose(ladder.json) && ok;

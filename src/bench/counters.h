@@ -33,6 +33,7 @@ enum { COUNTER_NAMES = 2 };
 
 typedef struct {
     const char *key;                  /* unit included: "dram_read_bytes" */
+    const char *heading;              /* in tables for people; NULL: shown as part of a sum or rate */
     const char *names[COUNTER_NAMES]; /* CUPTI's; the first one that the chip knows is taken */
     bool live;                        /* in the set that takes one pass */
 } CounterRow;

@@ -49,25 +49,48 @@ static bool read_row(RecordedRow *row, const json_t *object) {
     return isfinite(row->median_us) && row->scene[0] && row->variant[0];
 }
 
+static bool read_counted(CountedRow *row, const json_t *object) {
+    bool any = false;
+    copy_text(row->scene, sizeof row->scene, object, "scene");
+    copy_text(row->variant, sizeof row->variant, object, "variant");
+    copy_text(row->dtype, sizeof row->dtype, object, "dtype");
+    copy_text(row->align, sizeof row->align, object, "align");
+    row->median_us = number(object, "median_us");
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        row->counters.value[i] = number(object, counter_rows[i].key);
+        any = any || !isnan(row->counters.value[i]);
+    }
+    return any && row->scene[0] && row->variant[0];
+}
+
 /* Rows without a figure (skipped variants) are passed over. */
+static bool read_rows(Recording *recording, const json_t *results, const json_t *counters) {
+    recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
+    recording->counted = calloc(json_array_size(counters) + 1, sizeof *recording->counted);
+    if (!recording->rows || !recording->counted)
+        return false;
+    for (size_t i = 0; i < json_array_size(results); i++)
+        recording->row_count +=
+            read_row(&recording->rows[recording->row_count], json_array_get(results, i));
+    for (size_t i = 0; i < json_array_size(counters); i++)
+        recording->counted_count +=
+            read_counted(&recording->counted[recording->counted_count], json_array_get(counters, i));
+    return recording->row_count + recording->counted_count > 0;
+}
+
 static bool read_recording(Recording *recording, const char *path, Err *err) {
     json_error_t error;
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
     if (!root)
         return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
                        "line %d: %s", error.line, error.text);
-    const json_t *results = json_object_get(root, "results");
     const json_t *machine = json_object_get(root, "machine");
-    recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
-    if (recording->rows) {
-        make_label(recording, machine);
-        recording->limits = limits_read(json_object_get(machine, "limits"));
-        for (size_t i = 0; i < json_array_size(results); i++)
-            recording->row_count +=
-                read_row(&recording->rows[recording->row_count], json_array_get(results, i));
-    }
+    make_label(recording, machine);
+    recording->limits = limits_read(json_object_get(machine, "limits"));
+    bool any =
+        read_rows(recording, json_object_get(root, "results"), json_object_get(root, "counters"));
     json_decref(root);
-    if (recording->row_count == 0)
+    if (!any)
         return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
                        "no recorded result in it");
     return true;
@@ -104,8 +127,10 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
 }
 
 void recorded_free(RecordedSet *set) {
-    for (int i = 0; i < set->count; i++)
+    for (int i = 0; i < set->count; i++) {
         free(set->recordings[i].rows);
+        free(set->recordings[i].counted);
+    }
     free(set->recordings);
     *set = (RecordedSet){0};
 }

@@ -1,9 +1,11 @@
 /* Results of earlier runs on named machines, kept under samples/recorded/ as `bench --format json`
- * wrote them. They let a machine without a GPU show GPU figures, labelled "recorded". */
+ * wrote them, and hardware counters as `regime --counters --format json` does. They let a machine
+ * without a GPU show GPU figures, labelled "recorded". */
 #ifndef BEV_RECORDED_H
 #define BEV_RECORDED_H
 
 #include "src/bench/bench.h"
+#include "src/bench/counters.h"
 #include "src/bench/limits.h"
 
 /* Figures that a file does not hold are NaN. */
@@ -15,6 +17,13 @@ typedef struct {
     double l2_aside_mib, l2_left_mib; /* where a part of the L2 was set aside; see BenchPlan */
 } RecordedRow;
 
+/* Caches warm. */
+typedef struct {
+    char scene[64], variant[32], dtype[16], align[16];
+    double median_us; /* by bench's clock */
+    Counters counters;
+} CountedRow;
+
 /* One file. */
 typedef struct {
     char name[64];   /* file stem: "h200" */
@@ -22,6 +31,8 @@ typedef struct {
     Limits limits;   /* of the machine */
     RecordedRow *rows;
     int row_count;
+    CountedRow *counted;
+    int counted_count;
 } Recording;
 
 typedef struct {

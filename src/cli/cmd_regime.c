@@ -1,9 +1,12 @@
 /* What each rung asks of the memory system, and what a model makes of it on GPUs that need not be
  * here. */
 #include "src/cli/choices.h"
+#include "src/cli/counted.h"
 #include "src/cli/output.h"
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
+
+#include <string.h>
 
 enum { MAX_LABS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 
@@ -13,6 +16,9 @@ typedef struct {
     Lab labs[MAX_LABS];
     int lab_count;
     LabGpus gpus;
+    Report counted; /* --counters; no columns without it */
+    Machine machine;
+    char label[160]; /* of the machine */
 } Regime;
 
 static bool open_labs(Regime *regime, Err *err) {
@@ -27,6 +33,70 @@ static bool open_labs(Regime *regime, Err *err) {
                 return false;
     return true;
 }
+
+/* ---- counters ------------------------------------------------------------------------------- */
+
+static void read_machine(Regime *regime) {
+    Machine *machine = &regime->machine;
+    machine_read(machine);
+    snprintf(regime->label, sizeof regime->label, "%.64s, driver %.16s, CUDA %.16s, %.10s",
+             machine->gpu, machine->driver, machine->cuda, machine->date);
+}
+
+static bool measure_counters(Regime *regime, Err *err) {
+    CounterReader *reader;
+    if (!counters_open(&reader, COUNTERS_FULL, err))
+        return false;
+    read_machine(regime);
+    bool ok = true;
+    for (int i = 0; ok && i < regime->lab_count; i++)
+        ok = counted_measure(&regime->counted, reader, &regime->labs[i], regime->scene,
+                             regime->label, err);
+    counters_close(reader);
+    return ok;
+}
+
+static void recall_counters(Regime *regime) {
+    report_free(&regime->counted);
+    regime->counted = counted_table();
+    for (int i = 0; i < regime->lab_count; i++)
+        counted_recall(&regime->counted, &regime->labs[i], &regime->gpus, regime->scene);
+}
+
+/* Measured; or, with the reason why not, what was recorded. */
+static bool take_counters(Regime *regime, Err *err) {
+    const char *device = regime->options->device;
+    unsigned where = 1u << BEV_CUDA;
+    Err why = {0};
+    if (!regime->options->counters)
+        return true;
+    regime->counted = counted_table();
+    if (strcmp(device, "auto") && !select_devices(device, &where, err))
+        return false;
+    if (!(where & 1u << BEV_CUDA)) {
+        recall_counters(regime);
+    } else if (!measure_counters(regime, &why)) {
+        char line[1024];
+        err_line(&why, line, sizeof line);
+        fprintf(stderr, "bevscope: %s; recorded counters take their place\n", line);
+        recall_counters(regime);
+    }
+    return true;
+}
+
+static void print_counters(const Regime *regime, void (*print)(const Report *, FILE *), FILE *out) {
+    if (!regime->options->counters)
+        return;
+    fputs("\nHardware counters of one launch and its clears, L2 warm, beside the model; off: model - "
+          "counted\n",
+          out);
+    counted_sources(&regime->counted, out);
+    fputs(regime->counted.row_count > 0 ? "\n" : "n/a: nothing was recorded on these GPUs\n", out);
+    if (regime->counted.row_count > 0)
+        print(&regime->counted, out);
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
 
 static void print_head(const Regime *regime, FILE *out) {
     for (int i = 0; i < regime->lab_count; i++) {
@@ -46,7 +116,7 @@ static void print_head(const Regime *regime, FILE *out) {
     }
 }
 
-/* For people: two tables, as one would be too wide. */
+/* For people: tables of their own, as one would be too wide. */
 static bool print_tables(const Regime *regime, bool markdown, Err *err) {
     void (*print)(const Report *, FILE *) = markdown ? report_markdown : report_text;
     Report traffic = regime_traffic_table(), predictions = regime_prediction_table();
@@ -66,6 +136,7 @@ static bool print_tables(const Regime *regime, bool markdown, Err *err) {
           "it says so)\n\n",
           output.stream);
     print(&predictions, output.stream);
+    print_counters(regime, print, output.stream);
     report_free(&traffic);
     report_free(&predictions);
     return output_close(&output, regime->options->output, err);
@@ -75,7 +146,13 @@ static bool print_full(const Regime *regime, Err *err) {
     Report report = regime_full_table();
     for (int i = 0; i < regime->lab_count; i++)
         regime_add_full(&report, &regime->labs[i], &regime->gpus, regime->scene);
-    bool ok = output_report(regime->options, &report, json_object(), err);
+    json_t *root = json_object();
+    if (regime->options->counters)
+        json_object_set_new(root, "counters", report_json(&regime->counted));
+    if (regime->label[0])
+        json_object_set_new(root, "machine", output_machine(&regime->machine));
+    bool csv = !strcmp(regime->options->format, "csv") && regime->options->counters;
+    bool ok = output_report(regime->options, csv ? &regime->counted : &report, root, err);
     report_free(&report);
     return ok;
 }
@@ -88,9 +165,11 @@ bool cmd_regime(const Options *options, Err *err) {
     bool for_people = format[0] == 't' || format[0] == 'm';
     bool ok =
         lab_gpus(options, demo, &regime.gpus, err) && open_labs(&regime, err) &&
+        take_counters(&regime, err) &&
         (for_people ? print_tables(&regime, format[0] == 'm', err) : print_full(&regime, err));
     for (int i = 0; i < regime.lab_count; i++)
         lab_close(&regime.labs[i]);
     lab_gpus_free(&regime.gpus);
+    report_free(&regime.counted);
     return ok;
 }

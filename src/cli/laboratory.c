@@ -86,14 +86,16 @@ void lab_gpus_free(LabGpus *lab) {
     recorded_free(&lab->recorded);
 }
 
+bool lab_taken_on(const Recording *recording, const Gpu *gpu) {
+    const Gpu *on = gpu_of_device(recording->label);
+    return on && !strcmp(on->name, gpu->name) && on->l2_bytes == gpu->l2_bytes;
+}
+
 double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *rung,
                     BevDtype dtype, BevAlign align, CacheState cache) {
     for (int i = 0; i < lab->recorded.count; i++) {
         const Recording *recording = &lab->recorded.recordings[i];
-        const Gpu *on = gpu_of_device(recording->label);
-        for (int j = 0; on && !strcmp(on->name, gpu->name) && on->l2_bytes == gpu->l2_bytes &&
-                        j < recording->row_count;
-             j++) {
+        for (int j = 0; lab_taken_on(recording, gpu) && j < recording->row_count; j++) {
             const RecordedRow *row = &recording->rows[j];
             if (!recorded_is_experiment(row) && !strcmp(row->scene, scene) && !strcmp(row->variant, rung) &&
                 !strcmp(row->dtype, bev_dtypes[dtype].name) &&

@@ -50,6 +50,9 @@ typedef struct {
 bool lab_gpus(const Options *options, unsigned fallback, LabGpus *lab, Err *err);
 void lab_gpus_free(LabGpus *lab);
 
+/* Whether it was taken on that GPU, as it is and not as --l2-mb wants it. */
+bool lab_taken_on(const Recording *recording, const Gpu *gpu);
+
 /* What was recorded on that GPU, or NaN. */
 double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *rung,
                     BevDtype dtype, BevAlign align, CacheState cache);

@@ -42,7 +42,8 @@ const Command commands[COMMAND_COUNT] = {
         "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with "
         "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
         "recorded and published latencies stand beside it where known. No stream is modelled of "
-        "race, bev_align and v4.", 1, 1, cmd_regime},
+        "race, bev_align and v4. With --counters, what the hardware counted stands beside it.",
+        1, 1, cmd_regime},
     [COMMAND_PLOT] = {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
         "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
         "Charts of one GPU show the first of --gpu. Everything modelled says so.",
@@ -105,6 +106,9 @@ static const OptionRow rows[] = {
      "that nobody uses, and says what was left; several one after the other, such as 0,16,32"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded), CHOICE_NONE, 0, 0,
      "show the results recorded on named machines instead of measuring"},
+    {"counters", 0, NULL, KIND_FLAG, ON(REGIME), FIELD(counters), CHOICE_NONE, 0, 0,
+     "beside the model what this GPU's hardware counters say; without a GPU or the permission, what "
+     "they said on named machines (csv: that table alone)"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), CHOICE_NONE, 0, 0,
      "write float16 tensors"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels), CHOICE_NONE, 0, 0,

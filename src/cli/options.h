@@ -35,6 +35,7 @@ typedef struct {
 
     const char *gpu, *gpu_file, *over;
     double l2_mb;
+    bool counters;
 
     const char *color;
     bool ascii, no_window, plain;
