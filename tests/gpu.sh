@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one go: every kernel checked, also under compute-sanitizer, then
-# the ladder timed on the six configurations and an even map.
+# Everything that needs a GPU, in one go: every kernel checked, also under compute-sanitizer, the
+# hardware counters read, then the ladder timed on the six configurations and an even map.
 #
 #     tests/gpu.sh [BUILD]     BUILD: a folder that holds tests/checkbev, tests/test_device_gpu and
 #                              tests/ladder; made with configure and make when it does not
-#     OUT=DIR                  where gpu.log, gpu.json and gpu-bilinear.json go; default: here
+#     OUT=DIR                  where gpu.log, gpu.json, gpu-bilinear.json and gpu-counters.json go;
+#                              default: here
 #     QUICK=1                  fewer samples, FP16 only, no sanitizers
 set -uo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -81,6 +82,9 @@ if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
 else
     echo "skip  compute-sanitizer"
 fi
+
+# Skipped, with the reason, where the driver shows no counters; fails where they make no sense.
+step counters 300 "$build/tests/ladder" --counters --quick --only v3_large_l2 "$out/gpu-counters.json"
 
 if [ $failed = 0 ]; then
     if [ -n "${QUICK:-}" ]; then

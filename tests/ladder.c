@@ -2,8 +2,8 @@
  * gate A before it is timed. Prints one table; with a file name writes all figures as JSON.
  *
  *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only NAME] [--quick] [FILE.json]
- *     ladder --counters ... [FILE.json]   what the hardware counters say of each row, caches warm,
- *                                         on the larger configurations too
+ *     ladder --counters ... [FILE.json]   what the hardware counters say of each row, caches warm;
+ *                                         without --quick on the larger configurations, too
  *
  * Exit 77 where there is no device, 1 when a gate fails. */
 #include "src/bench/counters.h"
@@ -26,7 +26,7 @@ enum { SKIP = 77, SEED = 2026, EVEN_POINTS = 209000, EVEN_CELLS = 200, EVEN_CHAN
 typedef struct {
     unsigned dtypes, aligns;
     const char *only;
-    bool counters;
+    bool quick, counters;
     CounterReader *reader; /* open if `counters` */
     TimingOptions timing;
     FILE *json;
@@ -322,7 +322,7 @@ static const char *parse(Ladder *ladder, int argc, char **argv) {
     const char *file = NULL;
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--quick"))
-            ladder->timing = timing_quick;
+            ladder->quick = true;
         else if (!strcmp(argv[i], "--counters"))
             ladder->counters = true;
         else if (!strcmp(argv[i], "--dtypes") && i + 1 < argc)
@@ -341,6 +341,8 @@ int main(int argc, char **argv) {
     Ladder ladder = {
         .dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST, .timing = timing_default};
     const char *file = parse(&ladder, argc, argv);
+    if (ladder.quick)
+        ladder.timing = timing_quick;
     Err err = {0};
     DeviceInfo info;
     if (!device_open(0, &err) || !device_info(&info, &err) ||
@@ -354,7 +356,7 @@ int main(int argc, char **argv) {
     }
     write_machine(&ladder, &info);
     bool ok = true;
-    for (int i = 0; ok && i < (ladder.reader ? config_total : config_count); i++)
+    for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? config_total : config_count); i++)
         ok = climb_config(&ladder, configs[i].name, &err);
     if (ok && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);
