@@ -30,7 +30,7 @@ static double longest_part(const Prediction *p) {
 
 static void test_laws(const HostProblem *problem) {
     Profile profile = profile_of("v3_large_l2", problem);
-    double touched = (double)profile.cold.distinct * SECTOR;
+    double touched = (double)profile.whole.cold.touched * SECTOR;
     double before = INFINITY;
     bool falls = true, adds_up = true, cold_costs = true;
     for (double mb = 0.25; mb < 300; mb *= 1.3) {

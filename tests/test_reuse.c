@@ -2,161 +2,267 @@
 #include "src/bench/reuse.h"
 #include "tests/tap.h"
 
-enum { MAX_SECTORS = 48, MAX_LENGTH = 40000 }; /* longer than a small time line */
+#include <math.h>
+
+enum {
+    SPREAD = 32, /* lines from one that is used to the next, so that both partitions have some */
+    LINES = 12,
+    SECTORS = LINES * SPREAD * LINE_SECTORS,
+    MAX_LENGTH = 40000 /* longer than a small time line */
+};
 
 typedef struct {
     uint32_t sector;
     ReuseKind kind;
+    int side;
 } Access;
 
-/* An LRU cache of `size` sectors, most recent first; the obvious way. */
-typedef struct {
-    int size, count;
-    uint32_t sector[MAX_SECTORS + 1];
-    bool dirty[MAX_SECTORS + 1];
-    uint64_t misses, writebacks;
-} Lru;
-
-static void lru_access(Lru *lru, Access access) {
-    int at = 0;
-    while (at < lru->count && lru->sector[at] != access.sector)
-        at++;
-    bool hit = at < lru->count, dirty = hit && lru->dirty[at];
-    if (!hit) {
-        lru->misses += access.kind != REUSE_WRITE;
-        lru->count++;
-    }
-    memmove(lru->sector + 1, lru->sector, (size_t)at * sizeof *lru->sector);
-    memmove(lru->dirty + 1, lru->dirty, (size_t)at * sizeof *lru->dirty);
-    lru->sector[0] = access.sector;
-    lru->dirty[0] = dirty || access.kind != REUSE_READ;
-    if (lru->count > lru->size)
-        lru->writebacks += lru->dirty[--lru->count];
+/* Sector `at` of those that are used. */
+static uint32_t used(uint32_t at) {
+    return at / LINE_SECTORS * SPREAD * LINE_SECTORS + at % LINE_SECTORS;
 }
 
-static bool analyse(const Access *accesses, int length, ReuseCurve *cold, ReuseCurve *warm) {
+/* ---- a cache of one size, the obvious way ---------------------------------------------------- */
+
+typedef struct {
+    uint32_t line;
+    bool here[LINE_SECTORS], dirty[LINE_SECTORS];
+} Line;
+
+/* A partition, most recent line first. */
+typedef struct {
+    int count;
+    Line lines[LINES + 1];
+} Part;
+
+typedef struct {
+    int partitions, size;
+    Part parts[2];
+    uint64_t misses, writebacks, crossings;
+} Lru;
+
+static Line *find(Part *part, uint32_t line) {
+    for (int i = 0; i < part->count; i++)
+        if (part->lines[i].line == line)
+            return &part->lines[i];
+    return NULL;
+}
+
+/* The line in front, found or new; then the last may have to go. */
+static Line *touch(Lru *lru, Part *part, uint32_t line) {
+    Line *found = find(part, line), now = {.line = line};
+    int at = found ? (int)(found - part->lines) : part->count++;
+    if (found)
+        now = *found;
+    memmove(part->lines + 1, part->lines, (size_t)at * sizeof *part->lines);
+    part->lines[0] = now;
+    if (part->count > lru->size) {
+        part->count--;
+        for (int i = 0; i < LINE_SECTORS; i++)
+            lru->writebacks += part->lines[part->count].dirty[i];
+    }
+    return part->lines;
+}
+
+static void lru_access(Lru *lru, Access access) {
+    int home = lru->partitions == 2 ? reuse_home(access.sector) : 0;
+    int side = lru->partitions == 2 ? access.side : 0;
+    uint32_t number = access.sector / LINE_SECTORS, at = access.sector % LINE_SECTORS;
+    bool copied = false;
+    if (side != home) {
+        Line *other = find(&lru->parts[side], number);
+        if (other && access.kind != REUSE_READ)
+            other->here[at] = false;
+        if (access.kind != REUSE_UPDATE) {
+            other = touch(lru, &lru->parts[side], number);
+            copied = other->here[at];
+            other->here[at] = true;
+        }
+        lru->crossings += access.kind == REUSE_READ && !copied;
+    } else if (lru->partitions == 2 && access.kind != REUSE_READ) {
+        Line *other = find(&lru->parts[!home], number);
+        if (other)
+            other->here[at] = false;
+    }
+    Line *line = touch(lru, &lru->parts[home], number);
+    lru->misses += access.kind != REUSE_WRITE && !copied && !line->here[at];
+    line->here[at] = true;
+    line->dirty[at] |= access.kind != REUSE_READ;
+}
+
+/* The end of a launch: copies stay where they are, but are no longer to be had. */
+static void forget_copies(Lru *lru) {
+    for (int p = 0; p < lru->partitions; p++)
+        for (int i = 0; i < lru->parts[p].count; i++)
+            if (lru->partitions == 2 && reuse_home(lru->parts[p].lines[i].line * LINE_SECTORS) != p)
+                memset(lru->parts[p].lines[i].here, 0, sizeof lru->parts[p].lines[i].here);
+}
+
+/* ---- against it ------------------------------------------------------------------------------ */
+
+static bool analyse(const Access *accesses, int length, ReuseCurves *whole, ReuseCurves *divided) {
     Err err = {0};
-    Reuse *reuse = reuse_begin(MAX_SECTORS, &err);
+    Reuse *reuse = reuse_begin(SECTORS, &err);
     for (int i = 0; reuse && i < length; i++)
-        reuse_access(reuse, 0, accesses[i].sector, accesses[i].kind, 1);
-    return reuse && reuse_end(reuse, cold, warm, &err);
+        reuse_access(reuse, accesses[i].side, accesses[i].sector, accesses[i].kind, 1);
+    return reuse && reuse_end(reuse, whole, divided, &err);
 }
 
 /* The analysis counts a write-back when the sector is touched again; a cache when it is evicted.
  * So the evictions that nobody has come back to yet are counted apart: those of a third pass are
  * the second's, shifted. */
-static bool same_as_lru(const Access *accesses, int length) {
-    ReuseCurve cold, warm;
-    if (!analyse(accesses, length, &cold, &warm))
-        return false;
+static bool same_as_lru(const ReuseCurves *curves, const Access *accesses, int length) {
     bool same = true;
-    for (int size = 1; size <= (int)cold.distinct; size++) {
-        Lru lru = {.size = size};
-        uint64_t misses[3], writebacks[3];
+    for (uint32_t size = 1; size <= curves->cold.lines; size++) {
+        Lru lru = {.partitions = curves->cold.partitions, .size = (int)size};
+        uint64_t misses[3], writebacks[3], crossings[3];
         for (int pass = 0; pass < 3; pass++) {
             for (int i = 0; i < length; i++)
                 lru_access(&lru, accesses[i]);
+            forget_copies(&lru);
             misses[pass] = lru.misses;
             writebacks[pass] = lru.writebacks;
+            crossings[pass] = lru.crossings;
         }
-        same &= cold.misses[size] == misses[0] && warm.misses[size] == misses[1] - misses[0];
-        same &= warm.writebacks[size] == writebacks[2] - writebacks[1];
+        same &= curves->cold.misses[size] == misses[0];
+        same &= curves->warm.misses[size] == misses[1] - misses[0];
+        same &= curves->warm.writebacks[size] == writebacks[2] - writebacks[1];
+        same &= curves->cold.crossings[size] == crossings[0];
+        same &= curves->warm.crossings[size] == crossings[1] - crossings[0];
     }
-    reuse_curve_free(&cold);
-    reuse_curve_free(&warm);
     return same;
 }
 
 static void test_random(void) {
     static Access accesses[MAX_LENGTH];
     uint64_t seed = 12345;
+    bool same[3] = {false, true, true};
     for (int stream = 0; stream < 200; stream++) {
-        uint32_t sectors = 1 + (uint32_t)stream % MAX_SECTORS;
+        uint32_t sectors = 1 + (uint32_t)stream % (LINES * LINE_SECTORS);
         int length = stream == 20 ? MAX_LENGTH : 1 + (stream * 37) % (stream % 10 ? 300 : 4000);
         for (int i = 0; i < length; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             uint32_t sector = (uint32_t)(seed >> 33) % sectors;
-            accesses[i] = (Access){sector, (ReuseKind)((seed >> 60) % 3)};
+            accesses[i] = (Access){used(sector), (ReuseKind)((seed >> 60) % 3), seed >> 59 & 1};
             if (stream % 2) /* arrays are read or written, not both */
                 accesses[i].kind = sector % 2 ? REUSE_READ : REUSE_WRITE;
         }
-        if (!same_as_lru(accesses, length)) {
-            tap_ok(false, "stream %d of %d accesses to %u sectors", stream, length, sectors);
-            return;
-        }
+        ReuseCurves whole, divided;
+        bool done = analyse(accesses, length, &whole, &divided);
+        same[1] &= done && same_as_lru(&whole, accesses, length);
+        same[2] &= done && same_as_lru(&divided, accesses, length);
+        reuse_curves_free(&whole);
+        reuse_curves_free(&divided);
     }
-    tap_ok(true, "200 random streams: every cache size as simulated, cold, warm and written back");
+    tap_ok(same[1], "200 random streams: every size as simulated, cold, warm and written back");
+    tap_ok(same[2], "and divided into two partitions, with what crosses over");
 }
 
+/* ---- by hand --------------------------------------------------------------------------------- */
+
 static void test_by_hand(void) {
-    /* a b c a: the second a has distance 2. */
-    const Access reads[] = {{0, REUSE_READ}, {1, REUSE_READ}, {2, REUSE_READ}, {0, REUSE_READ}};
-    ReuseCurve cold, warm;
-    tap_ok(analyse(reads, 4, &cold, &warm), "a b c a is analysed");
-    tap_ok(cold.distinct == 3 && cold.fetches == 4, "three sectors, four fetches");
-    tap_ok(reuse_misses(&cold, 2 * SECTOR) == 4, "a cache of two misses all");
-    tap_ok(reuse_misses(&cold, 3 * SECTOR) == 3, "a cache of three keeps a");
-    tap_ok(reuse_misses(&cold, 3 * SECTOR - 1) == 4, "a byte less than three is two");
-    tap_ok(reuse_misses(&warm, 3 * SECTOR) == 0, "and warm it keeps them all");
-    tap_ok(reuse_misses(&warm, 1e12) == 0 && reuse_misses(&cold, 1e12) == 3,
+    /* Sectors of lines a b c a, and another one of a. */
+    const Access reads[] = {{used(0), REUSE_READ, 0},
+                            {used(4), REUSE_READ, 0},
+                            {used(8), REUSE_READ, 0},
+                            {used(0), REUSE_READ, 0},
+                            {used(1), REUSE_READ, 0}};
+    ReuseCurves whole, divided;
+    tap_ok(analyse(reads, 5, &whole, &divided), "a b c a a' is analysed");
+    tap_ok(whole.cold.lines == 3 && whole.cold.touched == 4 && whole.cold.fetches == 5,
+           "three lines, four sectors, five fetches");
+    tap_ok(whole.cold.misses[2] == 5, "a cache of two lines misses all");
+    tap_ok(whole.cold.misses[3] == 4, "a cache of three keeps a, but a' was never fetched");
+    tap_ok(whole.warm.misses[3] == 0, "and warm it keeps them all");
+    tap_ok(reuse_misses(&whole.warm, 1e9) == 0 && reuse_misses(&whole.cold, 1e9) == 4,
            "a huge cache misses what is touched first, and nothing when warm");
-    tap_ok(reuse_miss_ratio(&cold, 0) == 1, "no cache misses everything");
-    reuse_curve_free(&cold);
-    reuse_curve_free(&warm);
+    tap_ok(reuse_miss_ratio(&whole.cold, 0) == 1, "no cache misses everything");
+    reuse_curves_free(&whole);
+    reuse_curves_free(&divided);
+}
+
+static void test_partitions(void) {
+    uint32_t far = 0;
+    while (reuse_home(used(far)) == 0)
+        far += LINE_SECTORS;
+    const Access accesses[] = {{used(far), REUSE_READ, 0},
+                               {used(far), REUSE_READ, 0},
+                               {used(far), REUSE_READ, 1},
+                               {used(far), REUSE_WRITE, 0}};
+    ReuseCurves whole, divided;
+    tap_ok(analyse(accesses, 4, &whole, &divided), "three reads and a store of a sector far away");
+    tap_ok(divided.warm.crossings[1] == 1 && divided.warm.far_stores == 1,
+           "the first read crosses over and the store does");
+    tap_ok(divided.cold.misses[1] == 1 && divided.warm.misses[1] == 0, "memory is asked once");
+    /* Four accesses, and two of them again at home; the read that crossed missed on its side. */
+    tap_ok(fabs(reuse_hit_rate(&divided.warm, 1e9) - 5.0 / 6) < 1e-12 &&
+               reuse_hit_rate(&whole.warm, 1e9) == 1,
+           "five of six lookups hit; in a cache that is whole, all four");
+    reuse_curves_free(&whole);
+    reuse_curves_free(&divided);
 }
 
 static void test_repeats(void) {
     Err err = {0};
-    ReuseCurve cold, warm;
-    Reuse *reuse = reuse_begin(2, &err);
+    ReuseCurves whole, divided;
+    Reuse *reuse = reuse_begin(2 * LINE_SECTORS, &err);
     reuse_access(reuse, 0, 0, REUSE_UPDATE, 8);
-    reuse_access(reuse, 0, 1, REUSE_WRITE, 1);
-    tap_ok(reuse_end(reuse, &cold, &warm, &err) && cold.fetches == 8 && cold.writes == 1,
+    reuse_access(reuse, 0, LINE_SECTORS, REUSE_WRITE, 1);
+    tap_ok(reuse_end(reuse, &whole, &divided, &err) && whole.cold.fetches == 8 &&
+               whole.cold.writes == 1,
            "eight atomics in a row are eight fetches");
-    tap_ok(cold.misses[1] == 1 && warm.misses[1] == 1 && warm.misses[2] == 0,
+    tap_ok(whole.cold.misses[1] == 1 && whole.warm.misses[1] == 1 && whole.warm.misses[2] == 0,
            "of which only the first can miss; writes fetch nothing");
-    tap_ok(warm.writebacks[1] == 2 && warm.writebacks[2] == 0,
-           "a cache of one writes both sectors back, a cache of two neither");
-    reuse_curve_free(&cold);
-    reuse_curve_free(&warm);
+    tap_ok(whole.warm.writebacks[1] == 2 && whole.warm.writebacks[2] == 0,
+           "a cache of one line writes both back, a cache of two neither");
+    reuse_curves_free(&whole);
+    reuse_curves_free(&divided);
 }
 
 static void test_empty(void) {
     Err err = {0};
-    ReuseCurve cold, warm;
-    tap_ok(reuse_end(reuse_begin(0, &err), &cold, &warm, &err) && cold.distinct == 0 &&
-               reuse_miss_ratio(&cold, 100) == 0,
-           "an empty stream misses nothing");
-    reuse_curve_free(&cold);
-    reuse_curve_free(&warm);
+    ReuseCurves whole, divided;
+    tap_ok(reuse_end(reuse_begin(0, &err), &whole, &divided, &err) && whole.cold.lines == 0 &&
+               reuse_miss_ratio(&whole.cold, 100) == 0 && isnan(reuse_hit_rate(&divided.warm, 100)),
+           "an empty stream misses nothing, and hits nothing");
+    reuse_curves_free(&whole);
+    reuse_curves_free(&divided);
     tap_ok(!reuse_begin(UINT32_MAX, &err) && err.kind == ERR_FAILED,
            "too many sectors are refused");
 }
 
-/* A loop over more sectors than a block or a span of the time line holds, with one that is touched
+/* A loop over more lines than a block or a span of the time line holds, with one that is touched
  * after every other. */
 static void test_loop(void) {
     enum { LOOP = 40000, TURNS = 5 };
     Err err = {0};
-    ReuseCurve cold, warm;
-    Reuse *reuse = reuse_begin(LOOP + 1, &err);
+    ReuseCurves whole, divided;
+    Reuse *reuse = reuse_begin((LOOP + 1) * LINE_SECTORS, &err);
     for (uint32_t i = 0; i < LOOP * TURNS; i++) {
-        reuse_access(reuse, 0, i % LOOP, REUSE_READ, 1);
-        reuse_access(reuse, 0, LOOP, REUSE_READ, 1);
+        reuse_access(reuse, 0, i % LOOP * LINE_SECTORS, REUSE_READ, 1);
+        reuse_access(reuse, 0, LOOP * LINE_SECTORS, REUSE_READ, 1);
     }
-    tap_ok(reuse_end(reuse, &cold, &warm, &err) && cold.distinct == LOOP + 1, "a loop is analysed");
-    tap_ok(cold.misses[1] == 2 * LOOP * TURNS, "a cache of one keeps neither");
-    tap_ok(cold.misses[2] == LOOP * TURNS + 1 && cold.misses[LOOP] == LOOP * TURNS + 1,
+    tap_ok(reuse_end(reuse, &whole, &divided, &err) && whole.cold.lines == LOOP + 1,
+           "a loop is analysed");
+    const ReuseCurve *cold = &whole.cold, *warm = &whole.warm;
+    tap_ok(cold->misses[1] == 2 * LOOP * TURNS, "a cache of one line keeps neither");
+    tap_ok(cold->misses[2] == LOOP * TURNS + 1 && cold->misses[LOOP] == LOOP * TURNS + 1,
            "from two to one less than the loop it keeps the one, and the loop misses always");
-    tap_ok(cold.misses[LOOP + 1] == LOOP + 1, "and with room for all each misses once");
-    tap_ok(warm.misses[LOOP] == LOOP * TURNS && warm.misses[LOOP + 1] == 0, "warm likewise");
-    reuse_curve_free(&cold);
-    reuse_curve_free(&warm);
+    tap_ok(cold->misses[LOOP + 1] == LOOP + 1, "and with room for all each misses once");
+    tap_ok(warm->misses[LOOP] == LOOP * TURNS && warm->misses[LOOP + 1] == 0, "warm likewise");
+    /* In sets of 16 lines a loop does not fall off a cliff. */
+    double bytes = (double)LOOP * LINE_SECTORS * SECTOR, all = LOOP * TURNS;
+    tap_ok(reuse_misses(warm, bytes / 2) > 0.99 * all && reuse_misses(warm, bytes * 2) < 0.01 * all &&
+               fabs(reuse_misses(warm, bytes) / all - 0.53) < 0.02,
+           "in sets, half of a loop as large as the cache misses, and nearly none of half as large");
+    reuse_curves_free(&whole);
+    reuse_curves_free(&divided);
 }
 
 int main(void) {
     test_loop();
     test_by_hand();
+    test_partitions();
     test_repeats();
     test_empty();
     test_random();

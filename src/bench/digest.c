@@ -64,7 +64,7 @@ static ModelRung rung_of(const MemoryModel *model, const Profile *profile) {
         .l2_sectors = counts->l2_sectors,
     };
     for (int i = 0; i < MODEL_SIZES; i++)
-        rung.miss_ratio[i] = reuse_miss_ratio(&profile->warm, model_size_mib(i) * 1048576);
+        rung.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * 1048576);
     for (int gpu = 0; gpu < model->gpu_count; gpu++)
         for (int l2 = 0; l2 < MODEL_L2S; l2++) {
             Gpu what_if = model->gpus[gpu];

@@ -20,7 +20,7 @@ static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
 /* Instructions a channel and point beside the load: conversion and multiply-add. An E2M1
  * block of sixteen with its scale takes 148 instructions to decode, 58 on Blackwell. */
 static double channel_instructions(const Profile *profile, const Gpu *gpu) {
-    bool halves = profile->rung->halves || profile->dtype == BEV_NVFP4;
+    bool halves = profile->counts.form->halves || profile->dtype == BEV_NVFP4;
     double sum = halves ? 0.5 : 1;
     switch (profile->dtype) {
     case BEV_FP32:
@@ -62,7 +62,7 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
                   Profile *profile, Err *err) {
-    *profile = (Profile){.rung = rung, .dtype = problem->dtype, .tile = stream_tile(rung, problem)};
+    *profile = (Profile){.rung = rung, .dtype = problem->dtype};
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     if (rung->clears)
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
@@ -71,7 +71,8 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, const Strea
     Reuse *reuse;
     if (!stream_walk(rung, problem, watch, &profile->counts, &reuse, err))
         return false;
-    if (reuse_end(reuse, &profile->cold, &profile->warm, err))
+    profile->tile = stream_tile(profile->counts.form, problem);
+    if (reuse_end(reuse, &profile->whole, &profile->divided, err))
         return true;
     profile_free(profile);
     return false;
@@ -80,8 +81,8 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, const Strea
 void profile_free(Profile *profile) {
     if (!profile)
         return;
-    reuse_curve_free(&profile->cold);
-    reuse_curve_free(&profile->warm);
+    reuse_curves_free(&profile->whole);
+    reuse_curves_free(&profile->divided);
     *profile = (Profile){0};
 }
 
@@ -98,19 +99,20 @@ static double issue_us(const Profile *profile, const Gpu *gpu, double instructio
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                        double miss_ratio) {
     double load = L1_CYCLES + L2_CYCLES + DRAM_CYCLES * miss_ratio;
-    double cycles = load / profile->rung->in_flight + ALU_CYCLES * instructions_a_step;
+    double cycles = load / profile->counts.form->in_flight + ALU_CYCLES * instructions_a_step;
     return (double)profile->counts.longest * cycles / (clock_ghz(gpu) * 1e3);
 }
 
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
-    const ReuseCurve *curve = warm ? &profile->warm : &profile->cold;
+    const ReuseCurves *curves = gpu->l2_partitions == 2 ? &profile->divided : &profile->whole;
+    const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
     double l2 = gpu->l2_bytes, missed = reuse_miss_ratio(curve, l2);
-    double loads = ceil((double)profile->tile / profile->rung->load);
-    double instructions = profile->rung->point_instructions + loads +
+    double loads = ceil((double)profile->tile / profile->counts.form->load);
+    double instructions = profile->counts.form->point_instructions + loads +
                           profile->tile * channel_instructions(profile, gpu);
-    Prediction p = {.hit_rate = curve->fetches ? 1 - missed : NAN};
-    p.dram_read_bytes = (double)SECTOR * (double)reuse_misses(curve, l2);
-    p.dram_write_bytes = SECTOR * ((double)reuse_writebacks(curve, l2) + profile->counts.streamed);
+    Prediction p = {.hit_rate = reuse_hit_rate(curve, l2)};
+    p.dram_read_bytes = SECTOR * reuse_misses(curve, l2);
+    p.dram_write_bytes = SECTOR * reuse_writebacks(curve, l2);
     p.part_us[PART_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
     p.part_us[PART_L2] =

@@ -18,7 +18,7 @@ typedef struct {
     BevDtype dtype;
     int tile;
     StreamCounts counts;
-    ReuseCurve cold, warm;
+    ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
     double cleared_bytes; /* by a launch of its own before the kernel; 0: none */
 } Profile;
 

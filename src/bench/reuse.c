@@ -1,88 +1,119 @@
-/* Each sector has one mark on a time line, at its last access. The distance of an access is the
- * number of marks after the sector's own. Marks are bits, counted by blocks and by spans of blocks:
- * marking costs three additions, counting is short for recent accesses, which most are. When the
- * time line is full, marks are moved together in order. */
 #include "src/bench/reuse.h"
 
+#include "src/bench/recency.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 64, BLOCK = 8 * WORD, SPAN = 64 * BLOCK };
+enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
-static const uint32_t NEVER = UINT32_MAX;
+static const uint32_t NEVER = (uint32_t)RECENCY_NEVER;
+
+/* A sector at home. */
+typedef struct {
+    uint32_t reach;       /* largest distance of its line since its last access, or before its first */
+    uint32_t clean_below; /* dirty in caches larger than this; NEVER: clean in all */
+    /* What the second pass needs of the first: `reach` at the first access, and the largest distance
+     * of those after it, up to the first that made the sector dirty. */
+    uint32_t first_reach, read_reach;
+} Sector;
 
 /* Counts by distance; turned into curves at the end. */
 typedef struct {
-    uint64_t *fetches;        /* fetches of exactly this distance */
-    int64_t *writeback_steps; /* change of the write-backs from size d to d + 1 */
-    uint64_t first_fetches;   /* of sectors never seen before */
+    uint64_t *fetches;        /* [lines + 1] fetches of exactly this distance */
+    int64_t *writeback_steps; /* [lines + 2] change of the write-backs from size d to d + 1 */
 } Counts;
 
-struct Reuse {
-    uint32_t sectors, distinct;
-    uint32_t *last;        /* [sectors] place on the time line, or NEVER */
-    uint32_t *clean_below; /* [sectors] dirty in caches larger than this; NEVER: clean in all */
-    uint32_t *order;       /* [sectors] first `distinct`: sectors by first access */
-    /* What the second pass needs of the first: the kind of a sector's first access, and the largest
-     * distance of those after it, up to the first that made it dirty. */
-    uint8_t *first_kind;
-    uint32_t *reach;
-    uint32_t *owner;  /* [places] sector whose mark is there */
-    uint64_t *marks;  /* [places / WORD] */
-    uint32_t *blocks; /* [places / BLOCK] marks of each block */
-    uint32_t *spans;  /* [places / SPAN] marks of each span */
-    uint32_t places, now;
-    uint64_t fetches, writes;
+typedef struct {
+    int partitions;
+    Recency recency[2];
+    Sector *sectors;
+    uint32_t *copies;    /* [sectors] reach of copies on the other side; NEVER: none */
+    uint64_t *crossings; /* [lines + 1] reads from the other side by distance of the copy */
+    uint64_t first_crossings, far_stores;
     Counts cold, warm;
+} Cache;
+
+struct Reuse {
+    uint32_t sectors, lines;
+    uint8_t *first_kind; /* [sectors] ReuseKind, or NO_ACCESS */
+    uint64_t touched, fetches, writes;
+    Cache whole, divided;
 };
+
+static uint32_t larger(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+int reuse_home(uint32_t sector) {
+    return __builtin_parity(sector / HOME_SECTORS);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static bool counts_init(Counts *counts, uint32_t lines) {
+    counts->fetches = calloc((size_t)lines + 1, sizeof *counts->fetches);
+    counts->writeback_steps = calloc((size_t)lines + 2, sizeof *counts->writeback_steps);
+    return counts->fetches && counts->writeback_steps;
+}
 
 static void counts_free(Counts *counts) {
     free(counts->fetches);
     free(counts->writeback_steps);
 }
 
-static bool counts_init(Counts *counts, uint32_t sectors) {
-    counts->fetches = calloc((size_t)sectors + 1, sizeof *counts->fetches);
-    counts->writeback_steps = calloc((size_t)sectors + 2, sizeof *counts->writeback_steps);
-    return counts->fetches && counts->writeback_steps;
+static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
+    size_t sectors = (size_t)lines * LINE_SECTORS + 1;
+    cache->partitions = partitions;
+    cache->sectors = calloc(sectors, sizeof *cache->sectors);
+    cache->copies = malloc(sectors * sizeof *cache->copies);
+    cache->crossings = calloc((size_t)lines + 1, sizeof *cache->crossings);
+    if (!cache->sectors || !cache->copies || !cache->crossings ||
+        !counts_init(&cache->cold, lines) || !counts_init(&cache->warm, lines))
+        return false;
+    memset(cache->copies, 0xff, sectors * sizeof *cache->copies);
+    for (size_t i = 0; i < sectors; i++)
+        cache->sectors[i].clean_below = NEVER;
+    for (int part = 0; part < partitions; part++)
+        if (!recency_init(&cache->recency[part], lines))
+            return false;
+    return true;
+}
+
+static void cache_free(Cache *cache) {
+    recency_free(&cache->recency[0]);
+    recency_free(&cache->recency[1]);
+    free(cache->sectors);
+    free(cache->copies);
+    free(cache->crossings);
+    counts_free(&cache->cold);
+    counts_free(&cache->warm);
 }
 
 void reuse_free(Reuse *reuse) {
     if (!reuse)
         return;
-    free(reuse->last);
-    free(reuse->clean_below);
-    free(reuse->order);
     free(reuse->first_kind);
-    free(reuse->reach);
-    free(reuse->owner);
-    free(reuse->marks);
-    free(reuse->blocks);
-    free(reuse->spans);
-    counts_free(&reuse->cold);
-    counts_free(&reuse->warm);
+    cache_free(&reuse->whole);
+    cache_free(&reuse->divided);
     free(reuse);
 }
 
 Reuse *reuse_begin(uint32_t sectors, Err *err) {
     Reuse *reuse = calloc(1, sizeof *reuse);
+    uint32_t lines = sectors / LINE_SECTORS + 1;
     bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
     if (ok) {
-        size_t count = (size_t)sectors + 1;
         reuse->sectors = sectors;
-        reuse->places = (2 * sectors / SPAN + 1) * SPAN;
-        reuse->last = malloc(count * sizeof *reuse->last);
-        reuse->clean_below = malloc(count * sizeof *reuse->clean_below);
-        reuse->order = malloc(count * sizeof *reuse->order);
-        reuse->first_kind = malloc(count);
-        reuse->reach = calloc(count, sizeof *reuse->reach);
-        reuse->owner = malloc(reuse->places * sizeof *reuse->owner);
-        reuse->marks = calloc(reuse->places / WORD, sizeof *reuse->marks);
-        reuse->blocks = calloc(reuse->places / BLOCK, sizeof *reuse->blocks);
-        reuse->spans = calloc(reuse->places / SPAN, sizeof *reuse->spans);
-        ok = reuse->last && reuse->clean_below && reuse->order && reuse->first_kind &&
-             reuse->reach && reuse->owner && reuse->marks && reuse->blocks && reuse->spans &&
-             counts_init(&reuse->cold, sectors) && counts_init(&reuse->warm, sectors);
+        reuse->lines = lines;
+        reuse->first_kind = malloc((size_t)sectors + 1);
+        ok = reuse->first_kind && cache_init(&reuse->whole, 1, lines) &&
+             cache_init(&reuse->divided, 2, lines);
     }
     if (!ok) {
         err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
@@ -90,83 +121,11 @@ Reuse *reuse_begin(uint32_t sectors, Err *err) {
         reuse_free(reuse);
         return NULL;
     }
-    memset(reuse->last, 0xff, (size_t)sectors * sizeof *reuse->last);
-    memset(reuse->clean_below, 0xff, (size_t)sectors * sizeof *reuse->clean_below);
+    memset(reuse->first_kind, NO_ACCESS, sectors);
     return reuse;
 }
 
-/* ---- the time line -------------------------------------------------------------------------- */
-
-static void change_mark(Reuse *reuse, uint32_t place, uint32_t change) {
-    reuse->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
-    reuse->blocks[place / BLOCK] += change;
-    reuse->spans[place / SPAN] += change;
-}
-
-static void set_mark(Reuse *reuse, uint32_t place) {
-    change_mark(reuse, place, 1);
-}
-
-static void clear_mark(Reuse *reuse, uint32_t place) {
-    change_mark(reuse, place, UINT32_MAX);
-}
-
-/* Marks in [place + 1, now). */
-static uint32_t marks_after(const Reuse *reuse, uint32_t place) {
-    uint32_t word = place / WORD, block = place / BLOCK, span = place / SPAN;
-    uint32_t words_end = (block + 1) * (BLOCK / WORD), blocks_end = (span + 1) * (SPAN / BLOCK);
-    uint32_t last_block = (reuse->now - 1) / BLOCK, last_span = (reuse->now - 1) / SPAN;
-    uint32_t count = (uint32_t)__builtin_popcountll(reuse->marks[word] >> place % WORD >> 1);
-    while (++word < words_end)
-        count += (uint32_t)__builtin_popcountll(reuse->marks[word]);
-    while (++block < blocks_end && block <= last_block)
-        count += reuse->blocks[block];
-    while (++span <= last_span)
-        count += reuse->spans[span];
-    return count;
-}
-
-/* Moves all marks to the front of the time line, in order. At least half of it becomes free. */
-static void compact(Reuse *reuse) {
-    uint32_t next = 0;
-    for (uint32_t place = 0; place < reuse->now; place++)
-        if (reuse->marks[place / WORD] >> place % WORD & 1) {
-            uint32_t sector = reuse->owner[place];
-            reuse->owner[next] = sector;
-            reuse->last[sector] = next++;
-        }
-    memset(reuse->marks, 0, reuse->places / WORD * sizeof *reuse->marks);
-    memset(reuse->blocks, 0, reuse->places / BLOCK * sizeof *reuse->blocks);
-    memset(reuse->spans, 0, reuse->places / SPAN * sizeof *reuse->spans);
-    reuse->now = 0;
-    while (reuse->now < next)
-        set_mark(reuse, reuse->now++);
-}
-
-/* Distance of an access to `sector` now, NEVER for the first; its mark moves to the end. */
-static uint32_t touch(Reuse *reuse, uint32_t sector) {
-    uint32_t place = reuse->last[sector], distance = NEVER;
-    if (place != NEVER && place + 1 == reuse->now)
-        return 0;
-    if (reuse->now == reuse->places) {
-        compact(reuse);
-        place = reuse->last[sector];
-    }
-    if (place != NEVER) {
-        distance = marks_after(reuse, place);
-        clear_mark(reuse, place);
-    }
-    reuse->owner[reuse->now] = sector;
-    reuse->last[sector] = reuse->now;
-    set_mark(reuse, reuse->now++);
-    return distance;
-}
-
 /* ---- counting ------------------------------------------------------------------------------- */
-
-static uint32_t larger(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
-}
 
 /* A sector that is dirty in caches larger than `clean_below` was written back by all of those up to
  * `distance`, which have evicted it since. */
@@ -177,111 +136,219 @@ static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t dist
     counts->writeback_steps[distance + 1]--;
 }
 
-static void count_access(Reuse *reuse, Counts *counts, uint32_t sector, ReuseKind kind,
-                         uint32_t distance) {
-    uint32_t clean_below = reuse->clean_below[sector];
+/* An access of distance `distance` at home; a read finds it in the copy at `copy`, if nearer. */
+static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t distance,
+                         uint32_t copy) {
+    uint32_t clean_below = sector->clean_below;
     if (distance != NEVER)
         count_writebacks(counts, clean_below, distance);
-    if (kind != REUSE_WRITE && distance != NEVER)
-        counts->fetches[distance]++;
-    else if (kind != REUSE_WRITE)
-        counts->first_fetches++;
-    reuse->clean_below[sector] = kind != REUSE_READ ? 0 : larger(clean_below, distance);
+    if (kind != REUSE_WRITE && smaller(distance, copy) != NEVER)
+        counts->fetches[smaller(distance, copy)]++;
+    sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
+}
+
+/* Distance of a copy on side `side`, which is there and the latest from now on. */
+static uint32_t touch_copy(Cache *cache, int side, uint32_t number) {
+    uint32_t *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
+    uint32_t distance = recency_touch(&cache->recency[side], number / LINE_SECTORS);
+    for (int i = 0; distance > 0 && i < LINE_SECTORS; i++)
+        line[i] = larger(line[i], distance);
+    distance = cache->copies[number];
+    cache->copies[number] = 0;
+    return distance;
+}
+
+/* Distance of a sector in partition `home`, which has its line as the latest from now on. */
+static uint32_t touch_home(Cache *cache, int home, uint32_t number, bool first) {
+    Sector *line = cache->sectors + number / LINE_SECTORS * LINE_SECTORS;
+    Sector *sector = &cache->sectors[number];
+    uint32_t distance = recency_touch(&cache->recency[home], number / LINE_SECTORS);
+    if (distance > 0 && distance != NEVER)
+        for (int i = 0; i < LINE_SECTORS; i++)
+            line[i].reach = larger(line[i].reach, distance);
+    distance = sector->reach;
+    sector->reach = 0;
+    if (first) {
+        sector->first_reach = distance;
+        return NEVER;
+    }
+    if (sector->clean_below == NEVER)
+        sector->read_reach = larger(sector->read_reach, distance);
+    return distance;
+}
+
+/* Side and home are 0 in a cache that is whole. */
+static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
+                         bool first, uint32_t repeats) {
+    uint32_t copy = NEVER;
+    if (kind != REUSE_READ) {
+        cache->copies[number] = NEVER;
+        cache->far_stores += side != home ? repeats : 0;
+    }
+    if (side != home && kind != REUSE_UPDATE)
+        copy = touch_copy(cache, side, number);
+    if (side != home && kind == REUSE_READ) {
+        if (copy == NEVER)
+            cache->first_crossings++;
+        else
+            cache->crossings[copy]++;
+    }
+    uint32_t distance = touch_home(cache, home, number, first);
+    count_access(&cache->cold, &cache->sectors[number], kind, distance, copy);
+    if (kind != REUSE_WRITE)
+        cache->cold.fetches[0] += repeats - 1;
 }
 
 void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
-    (void)side; /* one undivided cache so far */
-    uint32_t distance = touch(reuse, sector);
-    if (distance == NEVER) {
+    bool first = reuse->first_kind[sector] == NO_ACCESS;
+    if (first) {
         reuse->first_kind[sector] = (uint8_t)kind;
-        reuse->order[reuse->distinct++] = sector;
-    } else if (reuse->clean_below[sector] == NEVER) {
-        reuse->reach[sector] = larger(reuse->reach[sector], distance);
+        reuse->touched++;
     }
-    count_access(reuse, &reuse->cold, sector, kind, distance);
-    if (kind == REUSE_WRITE) {
-        reuse->writes += repeats;
-    } else {
-        reuse->fetches += repeats;
-        reuse->cold.fetches[0] += repeats - 1;
+    *(kind == REUSE_WRITE ? &reuse->writes : &reuse->fetches) += repeats;
+    cache_access(&reuse->whole, 0, 0, sector, kind, first, repeats);
+    cache_access(&reuse->divided, side, reuse_home(sector), sector, kind, first, repeats);
+}
+
+/* ---- the second pass ------------------------------------------------------------------------ */
+
+static void second_access(Cache *cache, Sector *sector, ReuseKind kind, uint32_t line_distance) {
+    uint32_t reach = larger(sector->reach, sector->first_reach);
+    count_access(&cache->warm, sector, kind, larger(line_distance, reach), NEVER);
+    /* Still dirty from the first pass while it is only read. */
+    if (kind == REUSE_READ)
+        count_writebacks(&cache->warm, sector->clean_below, sector->read_reach);
+}
+
+/* It differs from the first only where the first saw a sector for the first time, and for that the
+ * order in which lines came is enough: repeats in between move only marks that lie behind all of the
+ * first pass's. Copies do not matter: none is there at a first access. */
+static void second_pass(const Reuse *reuse, Cache *cache) {
+    memcpy(cache->warm.fetches, cache->cold.fetches,
+           ((size_t)reuse->lines + 1) * sizeof *cache->warm.fetches);
+    memcpy(cache->warm.writeback_steps, cache->cold.writeback_steps,
+           ((size_t)reuse->lines + 2) * sizeof *cache->warm.writeback_steps);
+    for (int part = 0; part < cache->partitions; part++) {
+        Recency *recency = &cache->recency[part];
+        for (uint32_t i = 0; i < recency->distinct; i++) {
+            uint32_t line = recency->order[i], distance = recency_touch(recency, line);
+            uint32_t number = line * LINE_SECTORS;
+            if (cache->partitions == 2 && reuse_home(number) != part)
+                continue;
+            for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
+                if (reuse->first_kind[number] != NO_ACCESS)
+                    second_access(cache, &cache->sectors[number],
+                                  (ReuseKind)reuse->first_kind[number], distance);
+        }
     }
 }
 
-/* The second pass differs from the first only where the first saw a sector for the first time, and
- * for that the order of those accesses is enough: repeats in between move only marks that lie
- * behind all of the first pass's. */
-static void second_pass(Reuse *reuse) {
-    memcpy(reuse->warm.fetches, reuse->cold.fetches,
-           ((size_t)reuse->sectors + 1) * sizeof *reuse->warm.fetches);
-    memcpy(reuse->warm.writeback_steps, reuse->cold.writeback_steps,
-           ((size_t)reuse->sectors + 2) * sizeof *reuse->warm.writeback_steps);
-    for (uint32_t i = 0; i < reuse->distinct; i++) {
-        uint32_t sector = reuse->order[i];
-        ReuseKind kind = (ReuseKind)reuse->first_kind[sector];
-        count_access(reuse, &reuse->warm, sector, kind, touch(reuse, sector));
-        /* Still dirty from the first pass while it is only read. */
-        if (kind == REUSE_READ)
-            count_writebacks(&reuse->warm, reuse->clean_below[sector], reuse->reach[sector]);
-    }
-}
+/* ---- curves --------------------------------------------------------------------------------- */
 
-static bool make_curve(const Reuse *reuse, const Counts *counts, ReuseCurve *curve) {
-    size_t sizes = (size_t)reuse->distinct + 1;
-    *curve = (ReuseCurve){.distinct = reuse->distinct,
+static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
+                       ReuseCurve *curve) {
+    uint32_t lines = larger(cache->recency[0].distinct, cache->recency[1].distinct);
+    size_t sizes = (size_t)lines + 1;
+    *curve = (ReuseCurve){.partitions = cache->partitions,
+                          .lines = lines,
+                          .touched = reuse->touched,
                           .fetches = reuse->fetches,
                           .writes = reuse->writes,
+                          .far_stores = cache->far_stores,
                           .misses = malloc(sizes * sizeof *curve->misses),
-                          .writebacks = malloc(sizes * sizeof *curve->writebacks)};
-    if (!curve->misses || !curve->writebacks)
+                          .writebacks = malloc(sizes * sizeof *curve->writebacks),
+                          .crossings = malloc(sizes * sizeof *curve->crossings)};
+    if (!curve->misses || !curve->writebacks || !curve->crossings)
         return false;
-    uint64_t misses = reuse->fetches;
+    uint64_t misses = reuse->fetches, crossings = cache->first_crossings;
     int64_t writebacks = 0;
-    for (uint32_t size = 0; size < sizes; size++) {
+    for (size_t size = 0; size < sizes; size++)
+        crossings += cache->crossings[size];
+    for (size_t size = 0; size < sizes; size++) {
         curve->misses[size] = misses;
+        curve->crossings[size] = crossings;
         misses -= counts->fetches[size];
+        crossings -= cache->crossings[size];
         writebacks += counts->writeback_steps[size];
-        /* Without a cache every write goes through: the same as with a single sector. */
+        /* Without a cache every write goes through: the same as with a single line. */
         curve->writebacks[size] = (uint64_t)writebacks;
     }
-    curve->writebacks[0] = reuse->distinct ? curve->writebacks[1] : 0;
+    curve->writebacks[0] = lines ? curve->writebacks[1] : 0;
     return true;
 }
 
-bool reuse_end(Reuse *reuse, ReuseCurve *cold, ReuseCurve *warm, Err *err) {
-    second_pass(reuse);
-    *cold = *warm = (ReuseCurve){0};
-    bool ok = make_curve(reuse, &reuse->cold, cold) && make_curve(reuse, &reuse->warm, warm);
-    uint32_t distinct = reuse->distinct;
+static bool make_curves(const Reuse *reuse, Cache *cache, ReuseCurves *curves) {
+    second_pass(reuse, cache);
+    return make_curve(reuse, cache, &cache->cold, &curves->cold) &&
+           make_curve(reuse, cache, &cache->warm, &curves->warm);
+}
+
+bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
+    *whole = *divided = (ReuseCurves){0};
+    bool ok = make_curves(reuse, &reuse->whole, whole) &&
+              make_curves(reuse, &reuse->divided, divided);
+    uint32_t lines = reuse->lines;
     reuse_free(reuse);
     if (ok)
         return true;
-    reuse_curve_free(cold);
-    reuse_curve_free(warm);
+    reuse_curves_free(whole);
+    reuse_curves_free(divided);
     return err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
-                   "no memory for a curve of %u sectors", distinct);
+                   "no memory for a curve of %u lines", lines);
 }
 
-void reuse_curve_free(ReuseCurve *curve) {
-    if (!curve)
-        return;
+static void curve_free(ReuseCurve *curve) {
     free(curve->misses);
     free(curve->writebacks);
+    free(curve->crossings);
     *curve = (ReuseCurve){0};
 }
 
-static size_t size_of(const ReuseCurve *curve, double bytes) {
-    double sectors = bytes / SECTOR;
-    return sectors >= curve->distinct ? curve->distinct : sectors > 0 ? (size_t)sectors : 0;
+void reuse_curves_free(ReuseCurves *curves) {
+    if (!curves)
+        return;
+    curve_free(&curves->cold);
+    curve_free(&curves->warm);
 }
 
-uint64_t reuse_misses(const ReuseCurve *curve, double bytes) {
-    return curve->misses ? curve->misses[size_of(curve, bytes)] : 0;
+/* ---- reading curves ------------------------------------------------------------------------- */
+
+/* The average of counts[size] where size / mean has an Erlang distribution of WAYS stages. */
+static double at_size(const ReuseCurve *curve, const uint64_t *counts, double bytes) {
+    enum { STEPS = 192 };
+    const double least = 0.125, most = 3; /* times the mean: one in 10^9 is outside */
+    double mean = bytes / (SECTOR * LINE_SECTORS * curve->partitions), sum = 0, weights = 0;
+    if (!counts)
+        return 0;
+    if (!(mean >= 1))
+        return (double)counts[0];
+    for (int step = 0; step < STEPS; step++) {
+        double share = least + (most - least) * (step + 0.5) / STEPS, size = mean * share;
+        double weight = pow(share * exp(1 - share), WAYS) / share;
+        sum += weight * (double)counts[size < curve->lines ? (size_t)size : curve->lines];
+        weights += weight;
+    }
+    return sum / weights;
 }
 
-uint64_t reuse_writebacks(const ReuseCurve *curve, double bytes) {
-    return curve->writebacks ? curve->writebacks[size_of(curve, bytes)] : 0;
+double reuse_misses(const ReuseCurve *curve, double bytes) {
+    return at_size(curve, curve->misses, bytes);
+}
+
+double reuse_writebacks(const ReuseCurve *curve, double bytes) {
+    return at_size(curve, curve->writebacks, bytes);
+}
+
+double reuse_crossings(const ReuseCurve *curve, double bytes) {
+    return at_size(curve, curve->crossings, bytes);
 }
 
 double reuse_miss_ratio(const ReuseCurve *curve, double bytes) {
-    return curve->fetches ? (double)reuse_misses(curve, bytes) / (double)curve->fetches : 0;
+    return curve->fetches ? reuse_misses(curve, bytes) / (double)curve->fetches : 0;
+}
+
+double reuse_hit_rate(const ReuseCurve *curve, double bytes) {
+    double crossings = reuse_crossings(curve, bytes);
+    double lookups = (double)(curve->fetches + curve->writes + curve->far_stores) + crossings;
+    return lookups > 0 ? 1 - (reuse_misses(curve, bytes) + crossings) / lookups : NAN;
 }

@@ -1,8 +1,16 @@
-/* Exact reuse distances of a stream of sectors, in one pass: the hit rate of a fully associative
- * LRU cache of every size at once (Mattson 1970), and the write-backs.
+/* Exact reuse distances of a stream of sectors, in one pass: what an LRU cache of every size would
+ * have done (Mattson 1970), with its write-backs.
  *
- * The distance of an access is the number of other sectors touched since the sector's last access:
- * a cache of S sectors hits exactly when distance < S. Lines are 32-byte sectors throughout. */
+ * A cache keeps lines of four 32-byte sectors and fills only the sectors that are asked for. The
+ * distance of an access is the number of other lines touched since its line was last touched, or,
+ * where that was for other sectors only, the largest such distance since the sector's own last
+ * access: a cache of S lines hits exactly when distance < S.
+ *
+ * Two caches are followed at once. One is whole. The other is divided into two partitions, as the
+ * L2 of large GPUs is (NVIDIA, "A100 Tensor Core GPU Architecture", 2020): each keeps one half of
+ * all addresses and answers the multiprocessors at its side. A read from the other side is kept
+ * there as a copy, which takes room but does not outlive the launch; a store from the other side
+ * passes through there on its way home and takes room as well. */
 #ifndef BEV_REUSE_H
 #define BEV_REUSE_H
 
@@ -11,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum { SECTOR = 32, LINE_SECTORS = 4 };
 
 /* UPDATE reads and writes (an atomic). A WRITE that misses fetches nothing: whole bytes are masked
  * in, as GPUs do it. */
@@ -25,32 +35,52 @@ Reuse *reuse_begin(uint32_t sectors, Err *err);
  * 0 or 1: the partition of a divided L2 that the asking multiprocessor stands next to. */
 void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats);
 
-/* What all cache sizes would have done, by sizes in sectors from 0 to `distinct`; beyond that
+/* The partition that keeps a sector. How hardware spreads addresses is not published: by parity of
+ * the number of its 4 KiB. */
+int reuse_home(uint32_t sector);
+
+/* What all cache sizes would have done, by sizes in lines a partition from 0 to `lines`; beyond that
  * nothing changes any more. */
 typedef struct {
-    uint32_t distinct;    /* sectors touched at all */
+    int partitions;
+    uint32_t lines;
+    uint64_t touched;     /* sectors, at all */
     uint64_t fetches;     /* accesses that read: READ and UPDATE */
     uint64_t writes;      /* WRITE */
-    uint64_t *misses;     /* [distinct + 1] fetches that miss */
-    uint64_t *writebacks; /* [distinct + 1] dirty sectors that were evicted */
+    uint64_t far_stores;  /* WRITE and UPDATE from the side that is not the sector's */
+    uint64_t *misses;     /* [lines + 1] fetches that miss, and at home too */
+    uint64_t *writebacks; /* [lines + 1] dirty sectors that were evicted */
+    uint64_t *crossings;  /* [lines + 1] reads that miss on their side and go on to the other */
 } ReuseCurve;
 
-/* Ends the analysis and frees it. `cold` begins with an empty cache; `warm` is the same stream
- * again, with the cache as the first pass left it. False: no memory; both are then empty. */
-bool reuse_end(Reuse *reuse, ReuseCurve *cold, ReuseCurve *warm, Err *err);
+/* `cold` begins with an empty cache; `warm` is the same stream again, with the cache as the first
+ * pass left it. */
+typedef struct {
+    ReuseCurve cold, warm;
+} ReuseCurves;
+
+/* Ends the analysis and frees it. False: no memory; all curves are then empty. */
+bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err);
 
 /* Ends it without a result; accepts NULL. */
 void reuse_free(Reuse *reuse);
 
-void reuse_curve_free(ReuseCurve *curve);
+void reuse_curves_free(ReuseCurves *curves); /* accepts NULL */
 
-/* At a cache of `bytes`. */
-uint64_t reuse_misses(const ReuseCurve *curve, double bytes);
-uint64_t reuse_writebacks(const ReuseCurve *curve, double bytes);
+/* At a cache of `bytes`, all partitions together, of sets of 16 lines (as Volta's: Jia et al.,
+ * "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018). A line is gone when
+ * 16 others have come to its set: as addresses are spread, after as many distinct lines as the cache
+ * holds on average, but sooner or later by a quarter. So these are averages of the curve over sizes
+ * of that distribution (Erlang), after Smith (1978). */
+double reuse_misses(const ReuseCurve *curve, double bytes);
+double reuse_writebacks(const ReuseCurve *curve, double bytes);
+double reuse_crossings(const ReuseCurve *curve, double bytes);
 
 /* Share of the fetches that miss; 0 when there are none. */
 double reuse_miss_ratio(const ReuseCurve *curve, double bytes);
 
-enum { SECTOR = 32 };
+/* As hardware counters have it: hits among all lookups. Stores always hit; what passes both
+ * partitions is looked up in both. NaN: none. */
+double reuse_hit_rate(const ReuseCurve *curve, double bytes);
 
 #endif

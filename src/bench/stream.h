@@ -36,7 +36,6 @@ typedef struct {
     int owner_bytes;    /* index bytes an owner reads before its points */
     bool merges;        /* one atomic for points of one cell in a block of 256 */
     bool clears;        /* the output, before */
-    bool streams;       /* stores leave the cache first: modelled as not kept */
     bool channels_first;
     bool halves;            /* half2 sums where the format fits a half */
     int in_flight;          /* points whose loads are under way together */
@@ -78,7 +77,6 @@ typedef struct {
     double l1_lines;   /* lines of 128 bytes that warp instructions touch: L1 takes one a cycle */
     double l2_sectors; /* accesses handed on to L2, an addition twice */
     double l2_reads;   /* those of them that read */
-    double streamed;   /* sectors stored to leave the cache first: not handed to `reuse` */
     int64_t longest;   /* points that the longest walk of one thread has */
 } StreamCounts;
 

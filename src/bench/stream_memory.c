@@ -73,9 +73,7 @@ Instruction memory_read(Memory *memory, int sm, Place place) {
 }
 
 Instruction memory_write(Memory *memory, int sm, Place place) {
-    Instruction in = begin(memory, sm, place, REUSE_WRITE);
-    in.streams = memory->rung->streams;
-    return in;
+    return begin(memory, sm, place, REUSE_WRITE);
 }
 
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
@@ -87,11 +85,6 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     if (first / LINE == in->last_sector / LINE)
         in->memory->counts->l1_lines--;
     in->last_sector = last;
-    if (in->streams) {
-        in->memory->counts->streamed += (double)bytes / SECTOR;
-        in->memory->counts->l2_sectors += (double)(last - first + 1);
-        return;
-    }
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
         if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))

@@ -37,7 +37,6 @@ typedef struct {
     Memory *memory;
     int sm;
     ReuseKind kind;
-    bool streams;
     uint32_t base;
     StreamCount *count;
     int64_t last_sector;

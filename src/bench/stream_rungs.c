@@ -126,7 +126,6 @@ const StreamRung stream_rungs[] = {
      .store = 8,
      .ranks = 2,
      .owner_bytes = CELL,
-     .streams = true,
      .halves = true,
      .in_flight = 1,
      .point_instructions = 14},

@@ -9,7 +9,7 @@
 
 typedef struct {
     char name[64];
-    int compute_capability[2], multiprocessors, converts_fp8;
+    int compute_capability[2], multiprocessors, l2_partitions, converts_fp8;
     double l2_mb, dram_gbps, fp32_tflops;
 } GpuFields;
 
@@ -25,6 +25,8 @@ static const Field gpu_fields[] = {
     {"compute_capability", FIELD_INT, AT(compute_capability), .numbers = 2, .min = 0, .max = 99},
     {"multiprocessors", FIELD_INT, AT(multiprocessors), .min = 1, .max = 10000},
     {"l2_mb", FIELD_DOUBLE, AT(l2_mb), .min = 0.01, .max = 100000},
+    {"l2_partitions", FIELD_INT, AT(l2_partitions), .min = 1, .max = 2, .optional = true,
+     .fallback = 1},
     {"dram_gbps", FIELD_DOUBLE, AT(dram_gbps), .min = 1, .max = 1e6},
     {"fp32_tflops", FIELD_DOUBLE, AT(fp32_tflops), .min = 0.001, .max = 1e6, .optional = true,
      .fallback = NAN},
@@ -54,6 +56,7 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
                               .cc_minor = fields.compute_capability[1],
                               .sms = fields.multiprocessors,
                               .l2_bytes = fields.l2_mb * 1048576,
+                              .l2_partitions = fields.l2_partitions,
                               .dram_gbps = fields.dram_gbps,
                               .fp32_tflops = fields.fp32_tflops,
                               .converts_fp8 = fields.converts_fp8 != 0}};

@@ -3,7 +3,8 @@
  *     {"name": "my GPU", "compute_capability": [8, 6], "multiprocessors": 84, "l2_mb": 6,
  *      "dram_gbps": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
  *
- * l2_mb counts 2^20 bytes. fp32_tflops and converts_fp8 may be left out. */
+ * l2_mb counts 2^20 bytes. fp32_tflops, converts_fp8 and l2_partitions, 2 for an L2 of two
+ * partitions, may be left out. */
 #ifndef BEV_GPU_FILE_H
 #define BEV_GPU_FILE_H
 

@@ -10,6 +10,7 @@ typedef struct {
     int cc_major, cc_minor;
     int sms;
     double l2_bytes; /* 2^20 bytes a megabyte, as the makers count */
+    int l2_partitions; /* joined by a fabric; 1: undivided */
     double dram_gbps;
     double fp32_tflops; /* NaN: not published */
     bool converts_fp8;  /* in hardware */
