@@ -1,14 +1,12 @@
 #include "src/bench/judge.h"
 
+#include "src/bench/background.h"
 #include "src/bench/shared.h"
 #include "src/bench/truth.h"
 #include "src/bench/verify.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 typedef enum { JUDGE_FREE, JUDGE_ASKED, JUDGE_DONE } JudgeState;
 
@@ -82,7 +80,7 @@ static void judge_asked(Judge *judge) {
 
 static void *judge_main(void *argument) {
     Judge *judge = argument;
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* pictures first */
+    stand_back();
     pthread_mutex_lock(&judge->lock);
     while (!judge->stop) {
         if (judge->state != JUDGE_ASKED) {

@@ -1,5 +1,6 @@
 #include "src/bench/lane.h"
 
+#include "src/bench/background.h"
 #include "src/bench/session.h"
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
@@ -7,9 +8,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* A first launch finds cold caches and fresh memory; a longer one hardly notices. */
 static const double WARM_UP_US = 100e3;
@@ -103,7 +101,7 @@ static void answer(Lane *lane) {
 
 static void *lane_main(void *argument) {
     Lane *lane = argument;
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* pictures first */
+    stand_back();
     pthread_mutex_lock(&lane->lock);
     while (!lane->stop) {
         if (lane->state != LANE_ASKED) {

@@ -1,12 +1,10 @@
 #include "src/bench/model_lane.h"
 
+#include "src/bench/background.h"
 #include "src/bench/shared.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 typedef struct {
     SeenFeatures *features;
@@ -99,7 +97,7 @@ static void wait_for_change(ModelLane *lane) {
 
 static void *lane_main(void *argument) {
     ModelLane *lane = argument;
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10); /* pictures first */
+    stand_back();
     pthread_mutex_lock(&lane->lock);
     while (!lane->stop)
         if (lane->aimed)

@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-    MOMENT_MS = 16,     /* a moving world is seen at most this often: 62.5 times a second */
+    MOMENT_MS = 16,     /* a moving world is seen at most this often: 62.5 times a second, */
+    CPU_MOMENT_MS = 33, /* where the CPU pools, too: keys and figures need their share of it */
     LOST_MS = 1000,     /* after which a frame is not waited for any more */
     WINDOW_POLL_MS = 8, /* SDL has nothing to poll() for */
     IDLE_POLL_MS = 200  /* nothing moves, nobody types */
@@ -32,7 +33,8 @@ static void tick(Loop *loop) {
     if (tick_in_ms(loop, now) > 0)
         return;
     loop->tick_ms = now;
-    loop->moment_ms = fmax(loop->moment_ms + MOMENT_MS, now);
+    bool cpu = loop->state.job.choice.variant->where == BEV_CPU;
+    loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
     loop_step(loop, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});

@@ -52,9 +52,10 @@ static const char *missing(const BevContent *content, const State *state, const 
     return view_missing((ViewKind)state->view, content);
 }
 
-/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts. */
+/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts, except
+ * where its colours are the selection's components. */
 static bool same_other(const BevPicture *next, const BevPicture *last) {
-    return last && last->other.nx && last->view == next->view &&
+    return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
            last->other_content == next->other_content &&
            last->other_channel == next->other_channel &&
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_TRUTH));
@@ -74,9 +75,16 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     BevContent baseline = content_of(state, frame, frame->baseline);
     if (state->compare == COMPARE_DIFFERENCE)
         return decode_difference(next->view, &content, &baseline, &next->field, err);
-    if (!decode_view(next->view, &content, &next->field, err))
-        return false;
-    return state->compare != COMPARE_WIPE || decode_other(next, last, &baseline, frame, err);
+    if (state->compare != COMPARE_WIPE)
+        return decode_view(next->view, &content, &next->field, err);
+    Pca pca = {0};
+    bool ok = next->view != VIEW_PCA || decode_fit_pca(&content, &pca, err);
+    if (pca.axes)
+        content.pca = baseline.pca = &pca; /* the same colours on both sides */
+    ok = ok && decode_view(next->view, &content, &next->field, err) &&
+         decode_other(next, last, &baseline, frame, err);
+    pca_free(&pca);
+    return ok;
 }
 
 static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
