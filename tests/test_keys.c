@@ -1,5 +1,5 @@
 /* The table of controls: complete, without clashes, and the only place that names keys. */
-#include "src/model/keys.h"
+#include "src/model/help.h"
 #include "tests/tap.h"
 
 #include <ctype.h>
@@ -21,12 +21,38 @@ static void test_rows(void) {
         complete += row->word && row->word[0] && row->label && row->help && row->help[0] &&
                     row->keys[0] && row->group < GROUP_COUNT;
         twins += !function || letter;
-        short_enough += strlen(row->help) < 52 && strlen(row->word) < 12;
+        short_enough += strlen(row->help) < HELP_TEXT_W && strlen(row->word) < 12;
     }
     tap_ok(in_order == ACTION_COUNT, "rows stand in the order of the actions");
     tap_ok(complete == ACTION_COUNT, "each has word, key, group, label and help");
     tap_ok(twins == ACTION_COUNT, "each function key has a twin that terminals do not steal");
     tap_ok(short_enough == ACTION_COUNT, "words and help fit their columns");
+}
+
+static bool same_place(HelpPlace a, HelpPlace b) {
+    return a.page == b.page && a.column == b.column && a.row == b.row;
+}
+
+/* On every screen each control has a place of its own on some page of the help. */
+static void test_help(void) {
+    int screens = 0, outside = 0, shared = 0;
+    for (int columns = 80; columns <= 240; columns += 40)
+        for (int rows = 24; rows <= 64; rows += 5, screens++) {
+            HelpLayout layout = help_layout(columns, rows);
+            for (int i = 0; i < ACTION_COUNT; i++) {
+                HelpPlace place = help_place(&layout, (Action)i);
+                outside += place.page >= layout.pages || place.column >= layout.columns ||
+                           place.row >= layout.rows || place.row < place.heading;
+                for (int j = 0; j < i; j++)
+                    shared += same_place(place, help_place(&layout, (Action)j));
+            }
+        }
+    tap_ok(!outside, "%d screens: every control is on a page of the help (%d are not)", screens,
+           outside);
+    tap_ok(!shared, "and none stands on another (%d do)", shared);
+    tap_ok(help_layout(80, 24).pages > 1 && help_layout(240, 64).pages == 1 &&
+               help_layout(0, 0).pages == 1,
+           "small screens turn pages, large ones need not");
 }
 
 /* Calls `use` for every key of every row. */
@@ -150,6 +176,7 @@ static void test_ranks(void) {
 
 int main(void) {
     test_rows();
+    test_help();
     test_keys();
     test_words();
     test_arguments();

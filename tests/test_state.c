@@ -1,5 +1,6 @@
 /* The state of the live display: every control, its line in the log, and what no sequence of events
  * may ever bring about. */
+#include "src/model/help.h"
 #include "src/model/choice.h"
 #include "src/model/gpus.h"
 #include "src/model/live.h"
@@ -393,6 +394,15 @@ static void test_program(void) {
     tap_ok(state.help && state.job.choice.dtype == BEV_FP16, "controls work within the help");
     use(&state, "escape");
     tap_ok(!state.help, "Esc closes it");
+    state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
+    int presses = 0;
+    for (use(&state, "help"); state.help && presses < 9; presses++)
+        use(&state, "help");
+    tap_ok(presses == help_layout(80, 24).pages && presses > 1,
+           "on a small screen its key turns the pages, then closes it (%d)", presses);
+    use(&state, "help on");
+    tap_ok(state.help && state.help_page == 0, "it opens at the first page again");
+    use(&state, "help off");
     tap_ok(use(&state, "quit") == STEP_QUIT, "quit");
 }
 

@@ -1,5 +1,6 @@
 /* Controls of the program itself. */
 #include "src/model/control.h"
+#include "src/model/help.h"
 
 #include <string.h>
 
@@ -44,7 +45,11 @@ unsigned control_record(State *state, const Command *command) {
 }
 
 unsigned control_help(State *state, const Command *command) {
-    state->help = control_switched(command, state->help);
+    bool on = control_switched(command, state->help);
+    bool turns = command->step && state->help &&
+                 state->help_page + 1 < help_layout(state->columns, state->rows).pages;
+    state->help_page = turns ? state->help_page + 1 : 0;
+    state->help = on || turns;
     return STEP_REDRAW;
 }
 

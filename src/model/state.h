@@ -164,6 +164,7 @@ typedef struct {
     bool has_window; /* an SDL window is open: EVENT_WINDOW */
     Page page;
     bool help;
+    int help_page; /* from 0 */
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* so far, for file names */

@@ -222,4 +222,4 @@ static void bev_draw(Cells *cells, Area area, const Show *show) {
 }
 
 const DashPanel bev_panel = {
-    .name = "bev", .fold = 6, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};
+    .name = "bev", .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

@@ -98,6 +98,8 @@ static uint32_t ascii_twin(uint32_t glyph) {
     for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
         if (twins[i].glyph == glyph)
             return (unsigned char)twins[i].ascii;
+    if (glyph > 0x2800 && glyph < 0x2900) /* Braille: by where its dots are */
+        return !(glyph & 0xe4) ? '\'' : !(glyph & 0x1b) ? '.' : ':';
     return '?';
 }
 

@@ -1,5 +1,7 @@
 #include "src/view/cells_image.h"
 
+#include "src/view/canvas.h"
+
 #include <cairo.h>
 #include <math.h>
 
@@ -38,6 +40,21 @@ static bool block(const Page *page, uint32_t glyph, double x, double y) {
     return true;
 }
 
+/* Braille: dots at even distances, also across cells; false for other glyphs. */
+static bool braille(const Page *page, uint32_t glyph, double x, double y) {
+    double step_x = page->w / BRAILLE_W, step_y = page->h / BRAILLE_H;
+    if (glyph < BRAILLE || glyph > BRAILLE + 0xff)
+        return false;
+    for (int row = 0; row < BRAILLE_H; row++)
+        for (int column = 0; column < BRAILLE_W; column++)
+            if ((glyph - BRAILLE) & braille_bits[row][column]) {
+                cairo_arc(page->cr, x + (column + 0.5) * step_x, y + (row + 0.5) * step_y,
+                          0.42 * step_x, 0, 2 * M_PI);
+                cairo_fill(page->cr);
+            }
+    return true;
+}
+
 /* Shades as what terminals make of them: the ink, thinned. */
 static double shade(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
@@ -61,7 +78,7 @@ static void utf8(uint32_t glyph, char text[5]) {
 static void draw_glyph(const Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
     set_color(page->cr, ink, 1);
-    if (block(page, cell->glyph, x, y))
+    if (block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
         return;
     if (shade(cell->glyph) > 0) {
         set_color(page->cr, ink, shade(cell->glyph));

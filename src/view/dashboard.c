@@ -41,6 +41,26 @@ static void fold(Stack *stack) {
     }
 }
 
+enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
+
+static bool is_short(const Stack *stack, const Show *show, const int heights[MAX_PANELS]) {
+    for (int i = 0; i < stack->count; i++)
+        if (stack->panels[i]->grow <= GROWS_FIRST &&
+            heights[i] < stack->panels[i]->want(show, stack->area.w))
+            return true;
+    return false;
+}
+
+/* Takes out what can be spared; false: nothing can. */
+static bool spare(Stack *stack) {
+    for (int i = 0; i < stack->count; i++)
+        if (stack->panels[i]->spare && stack->count > 1) {
+            stack_remove(stack, i);
+            return true;
+        }
+    return false;
+}
+
 /* Rows beyond the least go to the panels in the order in which they grow, then to the gaps. */
 static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PANELS], int *gap) {
     int spare = stack->area.h - least_height(stack);
@@ -65,6 +85,8 @@ static void stack_draw(Cells *cells, Stack *stack, const Show *show) {
     fold(stack);
     int heights[MAX_PANELS], gap, y = stack->area.y;
     share_rows(stack, show, heights, &gap);
+    if (is_short(stack, show, heights) && spare(stack))
+        share_rows(stack, show, heights, &gap);
     for (int i = 0; i < stack->count; i++) {
         int room = stack->area.y + stack->area.h - y;
         Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
@@ -91,20 +113,22 @@ static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
     {PAGE_BOTH,
      160,
-     {{40, {&memory_panel, &kernels_panel}},
+     {{40, {&memory_panel, &kernels_panel, &model_panel}},
       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
       {34, {&bev_panel}}}},
     {PAGE_BOTH,
      110,
-     {{58, {&memory_panel, &kernels_panel, &accuracy_panel, &pipeline_panel}},
+     {{58, {&memory_panel, &kernels_panel, &model_panel, &accuracy_panel, &pipeline_panel}},
       {42, {&bev_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD,
      110,
      {{55, {&memory_panel, &kernels_panel, &pipeline_panel}},
-      {45, {&accuracy_panel, &intervals_panel}}}},
+      {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD,
      0,
-     {{100, {&memory_panel, &kernels_panel, &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
+     {{100,
+       {&memory_panel, &kernels_panel, &model_panel, &accuracy_panel, &intervals_panel,
+        &pipeline_panel}}}},
 };
 
 static const Arrangement *choose(Page page, int columns) {
@@ -127,9 +151,10 @@ static void body_draw(Cells *cells, Area area, const Show *show) {
         if (i == count - 1)
             w = area.x + area.w - x;
         Stack stack = {.area = {x, area.y, w, area.h}};
-        while (stack.count < MAX_PANELS && arrangement->stacks[i].panels[stack.count]) {
-            stack.panels[stack.count] = arrangement->stacks[i].panels[stack.count];
-            stack.count++;
+        for (int p = 0; p < MAX_PANELS && arrangement->stacks[i].panels[p]; p++) {
+            const DashPanel *panel = arrangement->stacks[i].panels[p];
+            if (!panel->shown || panel->shown(show))
+                stack.panels[stack.count++] = panel;
         }
         stack_draw(cells, &stack, show);
         x += w + COLUMN_GAP;

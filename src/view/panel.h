@@ -18,14 +18,16 @@ typedef struct {
 typedef struct {
     const char *name;
     int fold;   /* the lowest folds away first when there is no room */
+    bool spare; /* folds away, too, where panels that grow first could not show all they have */
     int grow;   /* the lowest gets rows beyond its height first */
     int height; /* at least */
     int (*want)(const Show *show, int width);
+    bool (*shown)(const Show *show); /* NULL: always */
     void (*draw)(Cells *cells, Area area, const Show *show);
 } DashPanel;
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
-    bev_panel;
+    model_panel, bev_panel;
 
 /* The fixed parts; they fold nothing and return the rows they used. */
 int header_draw(Cells *cells, Area area, const Show *show);

@@ -118,11 +118,12 @@ static void accuracy_draw(Cells *cells, Area area, const Show *show) {
     area = panel_title(cells, area, title, note);
     Table table;
     table_begin(&table, cells, area, columns, COL_COUNT);
-    /* Where not all formats fit, the selected one is what counts. */
-    bool all = area.h - 1 >= BEV_DTYPE_COUNT;
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        if (all || dtype == (int)choice->dtype)
-            draw_row(&table, cells, area, show, (BevDtype)dtype);
+    /* Where not all formats fit, those around the selected one are what counts. */
+    int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
+    int first = (int)choice->dtype - rows / 2;
+    first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;
+    for (int dtype = first; dtype < first + rows; dtype++)
+        draw_row(&table, cells, area, show, (BevDtype)dtype);
 }
 
 const DashPanel accuracy_panel = {.name = "accuracy",

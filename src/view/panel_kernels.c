@@ -227,7 +227,7 @@ static void kernels_draw(Cells *cells, Area area, const Show *show) {
 }
 
 const DashPanel kernels_panel = {.name = "kernels",
-                                 .fold = 5,
+                                 .fold = 6,
                                  .grow = 1,
                                  .height = 5,
                                  .want = kernels_want,

@@ -3,6 +3,7 @@
 
 #include "kernels/regime.h"
 #include "src/model/gpus.h"
+#include "src/view/prediction_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -65,6 +66,20 @@ static void figure_row(Table *table, Cells *cells, const char *name, const Segme
     table->y++;
 }
 
+/* What threads ask for, by the model of the selection; caches are not considered. */
+static void requested_row(Table *table, Cells *cells, const ModelRung *rung) {
+    Segment segments[TENSORS];
+    if (rung) {
+        traffic_segments(&rung->requested, segments);
+        figure_row(table, cells, "requested", segments);
+        return;
+    }
+    table->style = cell_style(INK_MUTED);
+    table_cell(table, cells, 0, "requested");
+    table_cell(table, cells, 1, "n/a");
+    table->y++;
+}
+
 /* Over each column the colour, or texture, that stands for it in the bars. */
 static void draw_keys(const Table *table, Cells *cells) {
     for (int i = 0; i < TENSORS; i++)
@@ -91,9 +106,10 @@ static int list_caches(const Show *show, Cache caches[MAX_CACHES]) {
                         device->l2_bytes.source ? device->l2_bytes.value : NAN};
     caches[1] = (Cache){a6000->title, a6000->l2_bytes};
     caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
-    if (picked == a6000 || picked == pro6000)
+    int l2 = show->state->l2;
+    if (!l2 && (picked == a6000 || picked == pro6000))
         return 3;
-    caches[3] = (Cache){picked->title, picked->l2_bytes};
+    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, model_l2_bytes(picked, l2)};
     return 4;
 }
 
@@ -150,16 +166,30 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
+/* Where the requests beyond the gathered bytes come from, and what L2 makes of them. */
+static void draw_requests(Cells *cells, Area area, const Show *show, const ModelRung *rung) {
+    const BevTraffic *gather = &show->live->memory.gather;
+    char text[160], ranks[32];
+    if (!rung)
+        return;
+    megabytes(rung->rank_bytes, ranks, sizeof ranks);
+    snprintf(text, sizeof text, "ranks %s for %.2f, %.1f sectors a request, L2 hits %.1f %%", ranks,
+             gather->index * 1e-6, rung->sectors_per_request,
+             100 * prediction_of(show->state, rung)->hit_rate);
+    if (cells_width(text) <= area.w)
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
+}
+
 static int memory_want(const Show *show, int width) {
     (void)width;
     Cache caches[MAX_CACHES];
-    return 4 + 2 * list_caches(show, caches) + 2;
+    return 5 + 2 * list_caches(show, caches) + 3;
 }
 
 static void memory_draw(Cells *cells, Area area, const Show *show) {
     const LiveMemory *memory = &show->live->memory;
     int full = memory_want(show, area.w);
-    area = panel_title(cells, area, "Working set versus L2", "model, from shapes");
+    area = panel_title(cells, area, "Working set versus L2", "model");
     if (!memory->known) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
@@ -173,7 +203,11 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     figure_row(&table, cells, "footprint", footprint);
     figure_row(&table, cells, "gathered", gather);
     Cache caches[MAX_CACHES];
-    int count = list_caches(show, caches), left = area.h - 3;
+    const ModelRung *rung = prediction_rung(show->state, show->live);
+    int count = list_caches(show, caches);
+    if (area.h >= 4 + count)
+        requested_row(&table, cells, rung);
+    int left = area.y + area.h - table.y;
     bool tall = left >= 2 * count;
     Area line = {area.x, table.y, area.w, 1};
     bool airy = area.h + 1 >= full;
@@ -188,6 +222,9 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     if (line.y < area.y + area.h)
         draw_meaning(cells, line, isnan(caches[0].bytes) ? &caches[1] : &caches[0],
                      total(footprint));
+    line.y++;
+    if (line.y < area.y + area.h)
+        draw_requests(cells, line, show, rung);
 }
 
 const DashPanel memory_panel = {.name = "working set versus L2",

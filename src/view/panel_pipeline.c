@@ -108,6 +108,7 @@ static void pipeline_draw(Cells *cells, Area area, const Show *show) {
 
 const DashPanel pipeline_panel = {.name = "pipeline",
                                   .fold = 1,
+                                  .spare = true,
                                   .grow = 5,
                                   .height = 3,
                                   .want = pipeline_want,
