@@ -103,6 +103,12 @@ static double chain_us(const Profile *profile, const Gpu *gpu, double instructio
     return (double)profile->counts.longest * cycles / (clock_ghz(gpu) * 1e3);
 }
 
+/* Sectors stored to leave first: they stay as far as there is room beside all others. */
+static double streamed_out(const Profile *profile, double l2_bytes) {
+    double room = l2_bytes / SECTOR - profile->cold.distinct;
+    return fmax(0, profile->counts.streamed - fmax(0, room));
+}
+
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     const ReuseCurves *curves = gpu->l2_partitions == 2 ? &profile->divided : &profile->whole;
     const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;

@@ -3,8 +3,10 @@
 bool stream_walk(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
                  StreamCounts *counts, Reuse **reuse, Err *err) {
     Memory memory = {.rung = rung, .problem = problem, .counts = counts};
-    *counts = (StreamCounts){0};
-    bool ok = owners_walk(&memory, reuse != NULL, watch, err);
+    *counts = (StreamCounts){.form = rung};
+    bool (*walk)(Memory *, bool, const StreamWatch *, Err *) =
+        rung->owner == OWN_TILE ? tiles_walk : owners_walk;
+    bool ok = walk(&memory, reuse != NULL, watch, err);
     memory_stop(&memory);
     if (reuse)
         *reuse = ok ? memory.reuse : NULL;

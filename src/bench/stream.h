@@ -12,8 +12,9 @@
 
 enum { STREAM_MULTIPROCESSORS = 132 };
 
-/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells. */
-typedef enum { OWN_POINT, OWN_SPLAT, OWN_INTERVAL, OWN_CELL } StreamOwner;
+/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells, a
+ * piece a share of a cell's points, a tile 16 cells that see the same image columns. */
+typedef enum { OWN_POINT, OWN_SPLAT, OWN_INTERVAL, OWN_CELL, OWN_PIECE, OWN_TILE } StreamOwner;
 
 /* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
  * atomics or by a plain +=, and encoded at the end. */
@@ -71,13 +72,14 @@ typedef struct {
 } StreamCount;
 
 typedef struct {
+    const StreamRung *form; /* the row that was followed: V4 has one more, for maps without tiles */
     StreamCount read[STREAM_ARRAY_COUNT], write[STREAM_ARRAY_COUNT];
     double atomics;    /* additions of one float */
-    double steps;      /* warps times points they walk */
+    double steps;      /* warps times points they walk, or V4's turns */
     double l1_lines;   /* lines of 128 bytes that warp instructions touch: L1 takes one a cycle */
     double l2_sectors; /* accesses handed on to L2, an addition twice */
     double l2_reads;   /* those of them that read */
-    int64_t longest;   /* points that the longest walk of one thread has */
+    int64_t longest;   /* points, or turns of V4's warps, that the longest walk has */
 } StreamCounts;
 
 /* Channels a thread of the rung owns in this problem. */

@@ -2,6 +2,7 @@
 #include "src/bench/stream.h"
 
 #include "src/bench/stream_splats.h"
+#include "src/bench/tile_map.h"
 
 #include <math.h>
 
@@ -21,8 +22,43 @@ static double passes(const StreamRung *rung, const BevProblem *problem) {
     return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
 }
 
+/* V4 on camera rigs, as its kernel's own formula takes it. */
+enum { USUAL_POINTS_A_STEP = 90 };
+
+static double tile_passes(const BevProblem *problem) {
+    return (double)(problem->shape.channels / tile_channels(problem));
+}
+
+/* A column's slab, and for each cell an entry and, weighted, a row of weights. */
+static double tile_rank_bytes(const BevProblem *problem) {
+    int words = problem->map.weights ? 2 : 1;
+    double steps = (double)problem->map.points / USUAL_POINTS_A_STEP;
+    if (!tile_channels(problem))
+        return 2 * INDEX * (double)problem->map.points;
+    return tile_passes(problem) * steps * (2 * INDEX + TILE_CELLS * words * INDEX);
+}
+
+static BevTraffic tile_formula(const BevProblem *problem) {
+    double cells = (double)(problem->shape.nx * problem->shape.ny);
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    traffic.index = tile_rank_bytes(problem);
+    if (!tile_channels(problem)) {
+        traffic.index += 4 * INDEX * cells;
+        return traffic;
+    }
+    traffic.index += INDEX * cells;
+    traffic.feat *= (double)TILE_SLAB / USUAL_POINTS_A_STEP;
+    traffic.depth *= tile_passes(problem);
+    traffic.weight *= tile_passes(problem);
+    if (problem->map.weights) /* turned: all read and all written before */
+        traffic.depth += 2 * (double)bev_tensor_bytes(&problem->depth);
+    return traffic;
+}
+
 double stream_rank_bytes(const StreamRung *rung, const BevProblem *problem) {
     double points = (double)problem->map.points;
+    if (rung->owner == OWN_TILE)
+        return tile_rank_bytes(problem);
     if (rung->owner == OWN_SPLAT)
         points /= SPLAT_CELLS; /* all four cells inside the grid */
     return INDEX * rung->ranks * points * passes(rung, problem);
@@ -34,6 +70,8 @@ BevTraffic stream_formula(const StreamRung *rung, const BevProblem *problem) {
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     double channels = (double)problem->shape.channels;
     double out = (double)bev_tensor_bytes(&problem->out), sums = cells * channels * FLOAT;
+    if (rung->owner == OWN_TILE)
+        return tile_formula(problem);
     n = passes(rung, problem);
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     traffic.depth *= n;

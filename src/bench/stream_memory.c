@@ -37,7 +37,8 @@ void memory_stop(Memory *memory) {
  * a line and four bits: which of its sectors are there. */
 static bool l1_holds(Memory *memory, int sm, uint32_t sector) {
     uint32_t line = sector / LINE, bit = 1u << sector % LINE;
-    uint32_t *set = memory->l1 + ((size_t)sm * L1_SETS + line % L1_SETS) * L1_WAYS;
+    size_t place = (uint64_t)(line * 2654435769u) * L1_SETS >> 32; /* spread by a golden ratio */
+    uint32_t *set = memory->l1 + ((size_t)sm * L1_SETS + place) * L1_WAYS;
     int way = 0;
     while (set[way] >> LINE != line && way < L1_WAYS - 1)
         way++;

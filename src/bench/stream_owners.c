@@ -4,18 +4,20 @@
 
 #include "kernels/codec.h"
 #include "src/bench/stream_launch.h"
+#include "src/bench/stream_pieces.h"
 #include "src/bench/stream_splats.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MERGE_BLOCK = 256, CLEAR_BYTES = 16 };
+enum { MERGE_BLOCK = 256, CLEAR_BYTES = 16, PIECE_RECORD = 16 };
 
 /* Threads of a warp that share an owner: neighbours, `tile` channels each. */
 typedef struct {
     int32_t cell, start, end; /* the owner's points; a cell without any has start == end */
-    int32_t owner;
-    int16_t first, last; /* channels [first, last) */
+    int32_t owner, stride;    /* takes every stride-th point */
+    int16_t first, last;      /* channels [first, last) */
+    bool stores;
 } Segment;
 
 typedef struct {
@@ -35,8 +37,9 @@ typedef struct {
     int64_t blocks_a_row, owners_a_block;
     int feat_bits, out_bits, depth_bytes;
     int64_t row_bytes;    /* of a feature row's codes */
-    int32_t *interval_of; /* [cells] or -1; OWN_CELL only */
+    int32_t *interval_of; /* [cells] or -1; OWN_CELL and OWN_PIECE only */
     Splats splats;        /* OWN_SPLAT only */
+    Pieces pieces;        /* OWN_PIECE only */
 } Walk;
 
 /* ---- reads ---------------------------------------------------------------------------------- */
@@ -122,6 +125,12 @@ static void read_owners(Walk *walk, int sm, const Warp *warp) {
         cell[s] = segment->cell;
         start[s] = segment->start;
         interval[s] = walk->interval_of ? walk->interval_of[segment->cell] : segment->owner;
+    }
+    if (walk->rung->owner == OWN_PIECE) {
+        Instruction in = memory_read(walk->memory, sm, walk->records);
+        for (int s = 0; s < warp->count; s++)
+            memory_span(&in, warp->segments[s].owner * (int64_t)PIECE_RECORD, PIECE_RECORD);
+        return;
     }
     if (walk->rung->ranks == 1) { /* packed records: three words in one sector, or two */
         Instruction in = memory_read(walk->memory, sm, walk->records);
@@ -229,7 +238,7 @@ static void point_step(Walk *walk, int sm, const Warp *warp) {
     const BevMap *map = &walk->problem->map;
     int32_t point[WARP], depth[WARP], row[WARP];
     for (int s = 0; s < warp->count; s++) {
-        int32_t t = warp->segments[s].start + warp->step;
+        int32_t t = warp->segments[s].start + warp->step * warp->segments[s].stride;
         bool exists = t < warp->segments[s].end;
         point[s] = exists ? t : -1;
         depth[s] = exists ? map->ranks_depth[t] : -1;
@@ -255,7 +264,7 @@ static void write_outputs(Walk *walk, int sm, const Warp *warp) {
     int64_t cell[WARP], byte[WARP];
     for (int s = 0; s < warp->count; s++) {
         cell[s] = warp->segments[s].cell;
-        byte[s] = cell[s] * walk->channels * walk->out_bits / 8;
+        byte[s] = warp->segments[s].stores ? cell[s] * walk->channels * walk->out_bits / 8 : -1;
     }
     if (walk->rung->channels_first) {
         Instruction in = memory_write(walk->memory, sm, walk->out);
@@ -271,24 +280,49 @@ static void write_outputs(Walk *walk, int sm, const Warp *warp) {
 
 static Segment segment_of(const Walk *walk, int64_t owner, int first, int last) {
     const BevMap *map = &walk->problem->map;
-    Segment segment = {.owner = (int32_t)owner, .first = (int16_t)first, .last = (int16_t)last};
-    if (walk->rung->owner == OWN_SPLAT) {
+    Segment segment = {.owner = (int32_t)owner,
+                       .stride = 1,
+                       .first = (int16_t)first,
+                       .last = (int16_t)last,
+                       .stores = true};
+    int64_t interval = owner;
+    switch (walk->rung->owner) {
+    case OWN_SPLAT:
         segment.end = 1;
         return segment;
-    }
-    if (walk->rung->owner == OWN_POINT) {
+    case OWN_POINT:
         segment.start = (int32_t)owner;
         segment.end = segment.start + 1;
         segment.cell = map->ranks_bev[owner];
         return segment;
+    case OWN_INTERVAL:
+        segment.cell = map->ranks_bev[map->interval_starts[owner]];
+        break;
+    case OWN_CELL:
+        segment.cell = (int32_t)owner;
+        interval = walk->interval_of[owner];
+        break;
+    case OWN_PIECE:
+        segment.cell = walk->pieces.workers[owner].cell;
+        segment.owner = walk->pieces.workers[owner].owner;
+        segment.stride = walk->pieces.workers[owner].parts;
+        segment.stores = walk->pieces.workers[owner].part == 0;
+        interval = walk->interval_of[segment.cell];
+        break;
+    case OWN_TILE:
+        break;
     }
-    int64_t interval = walk->interval_of ? walk->interval_of[owner] : owner;
-    if (interval >= 0) {
-        segment.start = map->interval_starts[interval];
-        segment.end = segment.start + map->interval_lengths[interval];
-    }
-    segment.cell = walk->interval_of ? (int32_t)owner : map->ranks_bev[segment.start];
+    if (interval < 0)
+        return segment;
+    segment.start = map->interval_starts[interval];
+    segment.end = segment.start + map->interval_lengths[interval];
+    if (walk->rung->owner == OWN_PIECE)
+        segment.start += walk->pieces.workers[owner].part;
     return segment;
+}
+
+static int32_t steps_of(const Segment *segment) {
+    return (segment->end - segment->start + segment->stride - 1) / segment->stride;
 }
 
 /* Who the threads of a warp are. Without `whole` owners a block's threads go on where those of the
@@ -318,8 +352,8 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
             break;
         Segment segment = segment_of(walk, owner, (int)(base + lane * tile),
                                      (int)(last < walk->channels ? last : walk->channels));
-        if (segment.end - segment.start > warp->steps)
-            warp->steps = segment.end - segment.start;
+        if (steps_of(&segment) > warp->steps)
+            warp->steps = steps_of(&segment);
         warp->segments[warp->count++] = segment;
         thread += lane_end - lane;
     }
@@ -365,7 +399,9 @@ static void place_arrays(Walk *walk) {
     walk->ranks_bev = memory_place(memory, STREAM_RANKS, points * INDEX);
     walk->starts = memory_place(memory, STREAM_OWNERS, intervals * INDEX);
     walk->lengths = memory_place(memory, STREAM_OWNERS, intervals * INDEX);
-    walk->records = memory_place(memory, STREAM_OWNERS, intervals * 3 * INDEX);
+    walk->records =
+        memory_place(memory, STREAM_OWNERS,
+                     walk->rung->owner == OWN_PIECE ? cells * PIECE_RECORD : intervals * 3 * INDEX);
     walk->cells = memory_place(memory, STREAM_OWNERS, cells * INDEX);
     walk->weight = memory_place(memory, STREAM_WEIGHT, p->map.weights ? points * FLOAT : 0);
     walk->out = memory_place(memory, STREAM_OUT, bev_tensor_bytes(&p->out));
@@ -388,6 +424,16 @@ static bool find_intervals(Walk *walk, Err *err) {
     return true;
 }
 
+/* Whole ones; V4's pieces want a power of two. */
+static int owners_a_block(const Walk *walk) {
+    int fit = walk->rung->block / walk->lanes, count = 1;
+    if (walk->rung->owner != OWN_PIECE)
+        return fit > 0 ? fit : 1;
+    while (2 * count <= fit)
+        count *= 2;
+    return count;
+}
+
 static bool find_owners(Walk *walk, Err *err) {
     const BevMap *map = &walk->problem->map;
     switch (walk->rung->owner) {
@@ -405,20 +451,26 @@ static bool find_owners(Walk *walk, Err *err) {
     case OWN_CELL:
         walk->owners = walk->problem->shape.nx * walk->problem->shape.ny;
         return find_intervals(walk, err);
+    case OWN_PIECE:
+        if (!find_intervals(walk, err) || !pieces_deal(walk->problem, walk->interval_of,
+                                                       owners_a_block(walk), &walk->pieces, err))
+            return false;
+        walk->owners = walk->pieces.count;
+        return true;
+    case OWN_TILE:
+        break;
     }
     return false;
 }
 
 static Launch plan_launch(Walk *walk) {
     const StreamRung *rung = walk->rung;
-    int tiles = (walk->channels + walk->tile - 1) / walk->tile;
-    int64_t rows = rung->tiles_outside ? tiles : 1;
-    walk->lanes = rung->tiles_outside ? 1 : tiles;
+    int64_t rows = rung->tiles_outside ? (walk->channels + walk->tile - 1) / walk->tile : 1;
     int64_t threads = walk->owners * walk->lanes;
     int warps = rung->block / WARP;
     walk->blocks_a_row = (threads + rung->block - 1) / rung->block;
     if (rung->whole) {
-        walk->owners_a_block = rung->block > walk->lanes ? rung->block / walk->lanes : 1;
+        walk->owners_a_block = owners_a_block(walk);
         warps = (int)((walk->owners_a_block * walk->lanes + WARP - 1) / WARP);
         walk->blocks_a_row = (walk->owners + walk->owners_a_block - 1) / walk->owners_a_block;
     }
@@ -460,6 +512,7 @@ bool owners_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err 
                  .out_bits = bev_dtypes[problem->out.dtype].bits,
                  .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8,
                  .row_bytes = (int64_t)bev_code_bytes(problem->dtype, 1, problem->shape.channels)};
+    walk.lanes = walk.rung->tiles_outside ? 1 : (walk.channels + walk.tile - 1) / walk.tile;
     bool ok = find_owners(&walk, err);
     if (ok) {
         place_arrays(&walk);
@@ -467,5 +520,6 @@ bool owners_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err 
     }
     free(walk.interval_of);
     splats_free(&walk.splats);
+    pieces_free(&walk.pieces);
     return ok;
 }

@@ -1,7 +1,7 @@
 /* The rungs as the memory system sees them. A row restates what its kernel's head says under WHO
  * and MEMORY. Columns of the numbers: tile, widens, tiles outside, block, load, store, ranks, owner
  * bytes; then what happens to the sums; points in flight, instructions a point. */
-#include "src/bench/stream.h"
+#include "src/bench/stream_walks.h"
 
 #include <string.h>
 
@@ -143,7 +143,32 @@ const StreamRung stream_rungs[] = {
      .owner_bytes = CELL,
      .in_flight = 4,
      .point_instructions = 10},
+    {.name = "v4",
+     .title = "V4",
+     .owner = OWN_TILE,
+     .tile = 1,
+     .block = 256,
+     .resident = 16,
+     .load = 1,
+     .store = 1,
+     .in_flight = 1,
+     .point_instructions = 200},
 };
+
+const StreamRung stream_pieces = {.name = "v4",
+                                  .title = "V4",
+                                  .owner = OWN_PIECE,
+                                  .tile = 8,
+                                  .widens = true,
+                                  .block = 512,
+                                  .whole = true,
+                                  .resident = 48,
+                                  .load = 8,
+                                  .store = 8,
+                                  .ranks = 2,
+                                  .owner_bytes = 16,
+                                  .in_flight = 1,
+                                  .point_instructions = 12};
 const int stream_rung_count = sizeof stream_rungs / sizeof *stream_rungs;
 
 const char *const stream_arrays[STREAM_ARRAY_COUNT] = {
@@ -160,7 +185,7 @@ const StreamRung *stream_find(const char *name) {
 }
 
 const char *stream_unsupported(const StreamRung *rung, const BevProblem *problem) {
-    bool wide = rung->owner == OWN_CELL;
+    bool wide = rung->owner == OWN_CELL || rung->owner == OWN_TILE;
     if (problem->dtype == BEV_NVFP4 && !wide)
         return "has no kernel for this format";
     return rung->owner == OWN_SPLAT && !problem->map.weights ? "needs a map with weights" : NULL;
@@ -168,7 +193,8 @@ const char *stream_unsupported(const StreamRung *rung, const BevProblem *problem
 
 int stream_tile(const StreamRung *rung, const BevProblem *problem) {
     int64_t channels = problem->shape.channels;
-    bool whole_words = problem->dtype == BEV_NVFP4 ||
-                       (problem->dtype == BEV_FP8 && (channels == 128 || channels == 256));
+    bool sixteens = rung->owner == OWN_PIECE ? channels % 16 == 0
+                                             : channels == 128 || channels == 256;
+    bool whole_words = problem->dtype == BEV_NVFP4 || (problem->dtype == BEV_FP8 && sixteens);
     return rung->widens && whole_words ? 16 : rung->tile;
 }

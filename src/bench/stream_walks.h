@@ -1,10 +1,15 @@
-/* How a stream is walked: places its arrays, starts the memory and runs the launches. */
+/* The two ways to walk a stream; each places its arrays, starts the memory and runs the launches.
+ */
 #ifndef BEV_STREAM_WALKS_H
 #define BEV_STREAM_WALKS_H
 
 #include "src/bench/stream_memory.h"
 
-/* Rungs whose threads own points, intervals or cells. */
+/* Rungs whose threads own points, intervals or cells, whole or in pieces. */
 bool owners_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *err);
+
+/* V4: on tensor cores where its map of tiles serves, else in pieces of the other row. */
+bool tiles_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *err);
+extern const StreamRung stream_pieces;
 
 #endif

@@ -41,9 +41,8 @@ const Command commands[COMMAND_COUNT] = {
         "Follows the accesses of every CUDA rung in the order of its blocks and warps, counts them, "
         "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with "
         "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
-        "recorded and published latencies stand beside it where known. No stream is modelled of "
-        "race, bev_align and v4. With --counters, what the hardware counted stands beside it.",
-        1, 1, cmd_regime},
+        "recorded and published latencies stand beside it where known. With --counters, what the "
+        "hardware counted stands beside it.", 1, 1, cmd_regime},
     [COMMAND_PLOT] = {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
         "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
         "Charts of one GPU show the first of --gpu. Everything modelled says so.",
