@@ -123,6 +123,54 @@ static inline void fixture_intervals(LiveIntervals *intervals) {
     }
 }
 
+/* Curves that fall, the later rungs sooner; the last binds on its chain, as V4 does not. */
+static inline void fixture_rung(MemoryModel *model, ModelRung *rung, int place,
+                                const BevVariant *variant) {
+    *rung = (ModelRung){.name = variant->name,
+                        .title = variant->title,
+                        .requested = {.feat = 33.4e6, .depth = 4.2e6, .index = 27e6, .out_write = 9e6},
+                        .rank_bytes = 25.1e6,
+                        .sectors_per_request = 11.5,
+                        .l2_sectors = 1e6 * (9 - place)};
+    for (int i = 0; i < MODEL_SIZES; i++)
+        rung->miss_ratio[i] = (0.9 - 0.05 * place) * exp(-model_size_mib(i) * (place + 1) / 3);
+    for (int gpu = 0; gpu < model->gpu_count; gpu++)
+        for (int l2 = 0; l2 < MODEL_L2S; l2++)
+            rung->predicted[gpu][l2] = (Prediction){
+                .hit_rate = 0.9 + 0.01 * place,
+                .dram_read_bytes = 1e6 * l2,
+                .part_us = {4 + l2, 7.5, 6, 20.0 - place},
+                .binding = PART_CHAIN,
+                .latency_us = 24.0 - place + gpu,
+            };
+}
+
+/* Of the state's problem; V3 and its formats included. */
+static inline const MemoryModel *fixture_model(void) {
+    static MemoryModel model;
+    model = (MemoryModel){.dtype = BEV_FP16,
+                          .channels = 80,
+                          .points = 209019,
+                          .footprint = {.feat = 0.676e6, .depth = 0.498e6, .index = 2.636e6,
+                                        .out = 6.4e6},
+                          .gather = {.feat = 33.44e6, .depth = 0.418e6, .index = 2.508e6},
+                          .gpu_count = gpu_count,
+                          .rung_count = FIXTURE_RUNGS};
+    for (int gpu = 0; gpu < gpu_count; gpu++) {
+        model.gpus[gpu] = gpus[gpu];
+        model.ceilings[gpu] = (ModelCeilings){700, 3600, 38700};
+    }
+    for (int i = 0; i < FIXTURE_RUNGS; i++)
+        fixture_rung(&model, &model.rungs[i], i, &fixture_rungs[i]);
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        ModelFormat *format = &model.formats[dtype];
+        *format = (ModelFormat){.known = dtype != BEV_NVFP4, .footprint_bytes = 17e6 / (dtype + 1)};
+        fixture_rung(&model, &format->small_l2, 6, &fixture_rungs[6]);
+        fixture_rung(&model, &format->large_l2, 7, &fixture_rungs[7]);
+    }
+    return &model;
+}
+
 static inline LiveData fixture_live(const State *state) {
     LiveData live;
     live_init(&live);

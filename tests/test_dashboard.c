@@ -174,6 +174,55 @@ static void test_forms(void) {
            "without colour the tensors are told apart by texture");
 }
 
+/* ---- the memory model ------------------------------------------------------------------------ */
+
+static void test_model(void) {
+    static const char *const names[] = {"mrc", "roofline", "working-set", "dtype"};
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    for (int i = 0; i < 3; i++)
+        for (int chart = 0; chart < 4; chart++) {
+            char name[64], line[32];
+            begin(sizes[i][0], sizes[i][1]);
+            live.model = fixture_model();
+            snprintf(line, sizeof line, "chart %s", names[chart]);
+            use(line);
+            draw();
+            tap_ok(shows("model") && shows("V4 on RTX A6000: 16.0 \u00b5s, chain binds"),
+                   "%d x %d, %s: the prediction, labelled", sizes[i][0], sizes[i][1], names[chart]);
+            if (sizes[i][0] < 200 && chart)
+                continue;
+            snprintf(name, sizeof name, "dashboard-%dx%d-%s", sizes[i][0], sizes[i][1],
+                     names[chart]);
+            check_golden(name);
+        }
+    begin(200, 60);
+    live.model = fixture_model();
+    use("chart mrc");
+    use("gpu h200");
+    use("l2 16");
+    draw();
+    tap_ok(shows("V4 on H200 with 16 MB of L2: 22.0 \u00b5s") && shows("what-if L2"),
+           "another GPU, and another L2 of it");
+    tap_ok(shows("requested") && shows("ranks 25.1 MB for 2.51, 11.5 sectors a request"),
+           "what threads ask for stands beside the working set");
+    cells.color = false;
+    draw();
+    tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
+    cells.color = cells.ascii = true;
+    draw();
+    tap_ok(only_ascii(), "and in ASCII it is drawn with what there is");
+    cells.ascii = false;
+    live.model = NULL;
+    draw();
+    tap_ok(shows("Reads that miss") && shows("requested        n/a"),
+           "before the first walk nothing is made up");
+    live.model = fixture_model();
+    live.job.choice.dtype = BEV_FP8;
+    use("chart dtype");
+    draw();
+    tap_ok(shows("NVFP4 n/a"), "a format that was not walked has no figures");
+}
+
 static void test_unknown(void) {
     begin(200, 60);
     live_init(&live);
@@ -210,12 +259,15 @@ static void test_labels(void) {
 /* ---- every size ------------------------------------------------------------------------------ */
 
 static void test_all_sizes(void) {
-    static const char *const words[] = {"page both", "page dashboard", "page bev", "help"};
+    static const char *const words[] = {"page both",        "page dashboard", "page bev", "help",
+                                        "chart working-set", "chart mrc",      "chart roofline"};
+    const int word_count = sizeof words / sizeof *words;
     int drawn = 0, collisions = 0, cuts = 0;
     for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
         for (int rows = 1; rows <= 80; rows += rows < 10 ? 2 : 3)
-            for (int word = 0; word < 4; word++, drawn++) {
+            for (int word = 0; word < word_count; word++, drawn++) {
                 begin(columns, rows);
+                live.model = fixture_model();
                 use(words[word]);
                 draw();
                 collisions += cells.collisions;
@@ -231,20 +283,25 @@ static void test_all_sizes(void) {
 
 /* The height at which each panel is gone, from the tallest screen down. */
 static void test_folding(void) {
-    static const char *const titles[] = {"Pipeline,", "Intervals", "Accuracy of", "Working set",
-                                         "Kernels,"};
-    int gone[5] = {0};
+    static const char *const titles[] = {"Pipeline,",          "Intervals",       "Accuracy of",
+                                         "Working set versus", "Reads that miss", "Kernels,"};
+    enum { TITLES = sizeof titles / sizeof *titles };
+    int gone[TITLES] = {0};
     for (int rows = 60; rows >= 10; rows--) {
         begin(90, rows);
+        live.model = fixture_model();
         use("page dashboard");
+        use("chart mrc");
         draw();
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < TITLES; i++)
             if (!gone[i] && !shows(titles[i]))
                 gone[i] = rows;
     }
-    tap_ok(gone[0] > gone[1] && gone[1] > gone[2] && gone[2] > gone[3] && gone[3] > gone[4],
-           "panels fold in their order: at %d, %d, %d, %d, %d rows", gone[0], gone[1], gone[2],
-           gone[3], gone[4]);
+    bool ordered = true;
+    for (int i = 1; i < TITLES; i++)
+        ordered &= gone[i - 1] > gone[i];
+    tap_ok(ordered, "panels fold in their order: at %d, %d, %d, %d, %d, %d rows", gone[0], gone[1],
+           gone[2], gone[3], gone[4], gone[5]);
 }
 
 static void test_small_kernel_table(void) {
@@ -399,6 +456,7 @@ int main(void) {
         return EXIT_FAILURE;
     test_golden();
     test_forms();
+    test_model();
     test_unknown();
     test_labels();
     test_all_sizes();

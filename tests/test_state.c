@@ -1,8 +1,8 @@
 /* The state of the live display: every control, its line in the log, and what no sequence of events
  * may ever bring about. */
-#include "src/model/help.h"
 #include "src/model/choice.h"
 #include "src/model/gpus.h"
+#include "src/model/help.h"
 #include "src/model/live.h"
 #include "src/model/random.h"
 #include "src/model/units.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 3, AXIS = 2, LABEL_W = 6, LEAST_CHART = 3, CHART_ROWS = 9 };
+enum { WORDS = 3, AXIS = 2, LABEL_W = 6, LEAST_CHART = 5, CHART_ROWS = 9 };
 
 /* ---- whose line is it ------------------------------------------------------------------------ */
 
