@@ -9,6 +9,7 @@
 #include "src/bench/counters.h"
 #include "src/bench/device.h"
 #include "src/bench/gates.h"
+#include "src/bench/probe.h"
 #include "src/bench/session.h"
 #include "src/model/config.h"
 #include "src/model/random.h"
@@ -67,8 +68,15 @@ static bool right(Session *session, const BevVariant *variant, Case *c, Err *err
                    (long long)gate.channel, gate.got, gate.want, gate.bound, (long long)gate.bad);
 }
 
-static void write_result(Ladder *ladder, const Case *c, const char *variant, const char *cache,
-                         const Timing *t, double prepare_us) {
+/* What a row's results have in common. */
+typedef struct {
+    const char *variant;
+    double prepare_us;
+    double traffic_mb; /* by the variant's own model */
+} Rung;
+
+static void write_result(Ladder *ladder, const Case *c, const Rung *rung, const char *cache,
+                         const Timing *t) {
     const BevProblem *p = &c->problem.view;
     if (!ladder->json)
         return;
@@ -76,11 +84,13 @@ static void write_result(Ladder *ladder, const Case *c, const char *variant, con
             "%s\n    {\"scene\": \"%s\", \"variant\": \"%s\", \"where\": \"cuda\", \"dtype\": "
             "\"%s\", \"align\": \"%s\", \"channels\": %lld, \"points\": %lld, \"intervals\": %lld, "
             "\"cache\": \"%s\", \"median_us\": %.3f, \"p95_us\": %.3f, \"p99_us\": %.3f, "
-            "\"noise\": %.4f, \"settled\": %s, \"samples\": %d, \"prepare_us\": %.1f}",
-            ladder->results++ ? "," : "", c->scene, variant, bev_dtypes[p->dtype].name,
+            "\"noise\": %.4f, \"settled\": %s, \"samples\": %d, \"prepare_us\": %.1f, "
+            "\"traffic_mb\": %.3f, \"footprint_mb\": %.3f, \"effective_gbps\": %.1f}",
+            ladder->results++ ? "," : "", c->scene, rung->variant, bev_dtypes[p->dtype].name,
             bev_aligns[p->align].name, (long long)p->shape.channels, (long long)p->map.points,
             (long long)p->map.intervals, cache, t->median_us, t->p95_us, t->p99_us, t->noise,
-            t->settled ? "true" : "false", t->samples, prepare_us);
+            t->settled ? "true" : "false", t->samples, rung->prepare_us, rung->traffic_mb,
+            bev_footprint_total(bev_footprint(p)) * 1e-6, rung->traffic_mb * 1e3 / t->median_us);
 }
 
 /* Warm, cold and one by one; prints "warm" and a mark where it did not settle. */
@@ -89,17 +99,18 @@ static bool measure(Ladder *ladder, Session *session, const BevVariant *variant,
     Timing warm, cold, single;
     TimingOptions one_by_one = ladder->timing;
     one_by_one.single = true;
-    double prepare_us = session_prepare_us(session);
+    const Rung rung = {variant->name, session_prepare_us(session),
+                       bev_traffic_total(variant->bytes(&c->problem.view)) * 1e-6};
     if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
         !session_time(session, CACHE_COLD, &ladder->timing, &cold, err) ||
         !session_time(session, CACHE_WARM, &one_by_one, &single, err))
         return false;
-    write_result(ladder, c, variant->name, "warm", &warm, prepare_us);
-    write_result(ladder, c, variant->name, "cold", &cold, prepare_us);
-    write_result(ladder, c, variant->name, "single", &single, prepare_us);
+    write_result(ladder, c, &rung, "warm", &warm);
+    write_result(ladder, c, &rung, "cold", &cold);
+    write_result(ladder, c, &rung, "single", &single);
     printf("%-14s %8.1f%c %8.1f%c %8.1f%c %10.0f\n", variant->name, warm.median_us,
            warm.settled ? ' ' : '*', cold.median_us, cold.settled ? ' ' : '*', single.median_us,
-           single.settled ? ' ' : '*', prepare_us);
+           single.settled ? ' ' : '*', rung.prepare_us);
     return true;
 }
 
@@ -184,7 +195,8 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     if (ok && !ladder->reader) {
         printf("%-14s %9s %9s %9s %10s  us\n%-14s %8.1f\n", "", "warm", "cold", "single", "prepare",
                "(clear)", clear.median_us);
-        write_result(ladder, c, "clear", "warm", &clear, 0);
+        const Rung rung = {"clear", 0, (double)bev_tensor_bytes(&p->out) * 1e-6};
+        write_result(ladder, c, &rung, "warm", &clear);
     }
     for (int i = 0; ok && bev_variants[i]; i++) {
         const BevVariant *variant = bev_variants[i];
@@ -287,17 +299,21 @@ static bool climb_even(Ladder *ladder, Err *err) {
 /* ---- the program
  * ----------------------------------------------------------------------------------- */
 
-static void write_machine(Ladder *ladder, const DeviceInfo *info) {
+static void write_machine(Ladder *ladder, const DeviceInfo *info, const Limits *limits) {
     char date[32];
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    if (ladder->json)
+    if (ladder->json) {
         fprintf(ladder->json,
                 "{\"machine\": {\"gpu\": \"%s\", \"driver\": \"%s\", \"cuda\": \"%s\", \"date\": "
-                "\"%s\", \"seed\": %d}, \"%s\": [",
-                info->name, info->driver, info->runtime, date, SEED,
-                ladder->reader ? "counters" : "results");
+                "\"%s\", \"seed\": %d, \"limits\": ",
+                info->name, info->driver, info->runtime, date, SEED);
+        json_t *object = limits_json(limits);
+        json_dumpf(object, ladder->json, JSON_REAL_PRECISION(5));
+        json_decref(object);
+        fprintf(ladder->json, "}, \"%s\": [", ladder->reader ? "counters" : "results");
+    }
     printf("%s, driver %s, built with CUDA %s, L2 %.1f MB, %d multiprocessors, %s\n", info->name,
            info->driver, info->runtime, (double)info->l2_bytes * 1e-6, info->multiprocessors, date);
 }
@@ -345,7 +361,9 @@ int main(int argc, char **argv) {
         ladder.timing = timing_quick;
     Err err = {0};
     DeviceInfo info;
+    Limits limits;
     if (!device_open(0, &err) || !device_info(&info, &err) ||
+        !probe_limits(PROBE_ALL, &limits, &err) ||
         (ladder.counters && !counters_open(&ladder.reader, COUNTERS_FULL, &err))) {
         complain(&err);
         return SKIP;
@@ -354,7 +372,7 @@ int main(int argc, char **argv) {
         perror(file);
         return 1;
     }
-    write_machine(&ladder, &info);
+    write_machine(&ladder, &info, &limits);
     bool ok = true;
     for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? config_total : config_count); i++)
         ok = climb_config(&ladder, configs[i].name, &err);

@@ -3,6 +3,7 @@
 #include "kernels/regime.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static const char SMALL[] = "v3_small_l2", LARGE[] = "v3_large_l2";
@@ -33,9 +34,18 @@ void digest_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, 
         model->gpus[gpu] = on[gpu];
         model->ceilings[gpu] = (ModelCeilings){predict_dram_gbps(&on[gpu]),
                                                predict_l2_gbps(&on[gpu]),
-                                               predict_fp32_gflops(&on[gpu])};
+                                               predict_fp32_gflops(&on[gpu]), SOURCE_MODEL};
     }
     choose_v3(model, problem);
+}
+
+void digest_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source) {
+    const double *value = limits->value;
+    ModelCeilings found = {fmax(value[LIMIT_DRAM_COPY], value[LIMIT_DRAM_READ]),
+                           fmax(value[LIMIT_L2_COPY], value[LIMIT_L2_READ]),
+                           value[LIMIT_FP32] * 1e3, source};
+    if (isfinite(found.dram_gbps) && isfinite(found.l2_gbps) && isfinite(found.fp32_gflops))
+        model->ceilings[gpu] = found;
 }
 
 static BevTraffic requested_of(const StreamCounts *counts) {

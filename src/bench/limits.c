@@ -64,13 +64,10 @@ Limits limits_read(const json_t *object) {
     return limits;
 }
 
-void limits_write(const Limits *limits, FILE *out) {
-    const char *before = "";
-    fputc('{', out);
+json_t *limits_json(const Limits *limits) {
+    json_t *object = json_object();
     for (int i = 0; i < LIMIT_COUNT; i++)
-        if (isfinite(limits->value[i])) {
-            fprintf(out, "%s\"%s\": %.5g", before, limit_infos[i].key, limits->value[i]);
-            before = ", ";
-        }
-    fputc('}', out);
+        if (isfinite(limits->value[i]))
+            json_object_set_new(object, limit_infos[i].key, json_real(limits->value[i]));
+    return object;
 }

@@ -6,7 +6,6 @@
 #include "src/model/gpus.h"
 
 #include <jansson.h>
-#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,7 +44,7 @@ Limits limits_of_data_sheet(const Gpu *gpu);
 
 /* From and to a JSON object by key; what is missing is unknown, what is unknown is left out. */
 Limits limits_read(const json_t *object);
-void limits_write(const Limits *limits, FILE *out);
+json_t *limits_json(const Limits *limits);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,12 @@
 #include "src/model/config.h"
 #include "src/model/data.h"
 
+#include "config.h"
+
+#ifdef HAVE_CUDA
+#include "src/bench/probe.h"
+#endif
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -112,6 +118,19 @@ static bool choose_asides(const char *list, double asides_mib[MAX_ASIDES], int *
     return !list || err_set(err, ERR_USAGE, "--l2-aside", "", "more than %d sizes", MAX_ASIDES);
 }
 
+/* With what its GPU reaches at best, for who reads the figures later. */
+static json_t *this_machine(void) {
+    Machine machine;
+    machine_read(&machine);
+    json_t *block = output_machine(&machine);
+#ifdef HAVE_CUDA
+    Limits limits;
+    if (machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL))
+        json_object_set_new(block, "limits", limits_json(&limits));
+#endif
+    return block;
+}
+
 static bool measure(const Options *options, Err *err) {
     const char *scenes[OPTIONS_MAX_ARGUMENTS];
     double asides_mib[MAX_ASIDES];
@@ -142,11 +161,8 @@ static bool measure(const Options *options, Err *err) {
     bool ok = bench_run(&plan, add_row, &report, err);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
-    Machine machine;
-    machine_read(&machine);
     if (ok)
-        ok = output_report(options, &report, json_pack("{so}", "machine", output_machine(&machine)),
-                           err);
+        ok = output_report(options, &report, json_pack("{so}", "machine", this_machine()), err);
     report_free(&report);
     return ok;
 }

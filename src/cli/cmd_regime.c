@@ -5,6 +5,7 @@
 #include "src/cli/output.h"
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
+#include "src/cli/small_l2.h"
 
 #include <string.h>
 
@@ -116,6 +117,22 @@ static void print_head(const Regime *regime, FILE *out) {
     }
 }
 
+/* Where the experiment with a smaller L2 was recorded. */
+static void print_small_l2(const Regime *regime, const Lab *lab,
+                           void (*print)(const Report *, FILE *), FILE *out) {
+    static SmallL2 found;
+    char verdict[256];
+    small_l2_find(&found, lab, &regime->gpus, regime->scene);
+    if (found.count == 0)
+        return;
+    small_l2_verdict(&found, verdict, sizeof verdict);
+    fprintf(out, "\nWith less L2, a part of it set aside (recorded, and the model beside it). %s\n\n",
+            verdict);
+    Report report = small_l2_table(&found);
+    print(&report, out);
+    report_free(&report);
+}
+
 /* For people: tables of their own, as one would be too wide. */
 static bool print_tables(const Regime *regime, bool markdown, Err *err) {
     void (*print)(const Report *, FILE *) = markdown ? report_markdown : report_text;
@@ -136,6 +153,8 @@ static bool print_tables(const Regime *regime, bool markdown, Err *err) {
           "it says so)\n\n",
           output.stream);
     print(&predictions, output.stream);
+    for (int i = 0; i < regime->lab_count; i++)
+        print_small_l2(regime, &regime->labs[i], print, output.stream);
     print_counters(regime, print, output.stream);
     report_free(&traffic);
     report_free(&predictions);

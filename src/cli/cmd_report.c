@@ -6,6 +6,7 @@
 #include "src/cli/plots.h"
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
+#include "src/cli/small_l2.h"
 #include "src/model/data.h"
 
 #include <errno.h>
@@ -44,8 +45,8 @@ static void put_head(const Page *page) {
     fputs(
         "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
-        "article), <b>measured</b> (now, on this machine: none on this page). No hardware counter "
-        "was read for it.</p>\n<ul>\n",
+        "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). No "
+        "hardware counter was read for it.</p>\n<ul>\n",
         out);
     for (int g = 0; g < page->gpus.count; g++) {
         const Gpu *gpu = &page->gpus.gpus[g];
@@ -91,6 +92,25 @@ static void put_predictions(const Page *page) {
           "launch comes on top. L2 warm unless a column says cold.</p>\n",
           page->out);
     html_table(page->out, &report, "gpu");
+    report_free(&report);
+}
+
+static void put_small_l2(const Page *page) {
+    static SmallL2 found;
+    char verdict[256];
+    small_l2_find(&found, &page->lab, &page->gpus, page->scene);
+    fputs("<h2>With less L2</h2>\n<p>", page->out);
+    if (found.count == 0) {
+        fputs("No such experiment was recorded of this problem; <code>bevscope bench --recorded "
+              "--l2-aside all</code> shows those that were.</p>\n",
+              page->out);
+        return;
+    }
+    small_l2_verdict(&found, verdict, sizeof verdict);
+    fprintf(page->out,
+            "A part of the L2 set aside and filled with lines that nobody uses. %s</p>\n", verdict);
+    Report report = small_l2_table(&found);
+    html_table(page->out, &report, "l2_aside_mib");
     report_free(&report);
 }
 
@@ -233,6 +253,7 @@ static bool put_page(const Page *page, Err *err) {
         return false;
     if (page->lab.workload.scene.has_rig && !put_picture(page, "sweep", err))
         return false;
+    put_small_l2(page);
     fputs("<h2>How far off is the model?</h2>\n", page->out);
     put_errors(page);
     if (!put_picture(page, "published", err))

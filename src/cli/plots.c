@@ -2,6 +2,7 @@
 
 #include "src/bench/digest.h"
 #include "src/bench/truth.h"
+#include "src/cli/ceilings.h"
 #include "src/cli/choices.h"
 #include "src/cli/pooled.h"
 #include "src/model/nearest.h"
@@ -70,6 +71,11 @@ static MemoryModel *model_of(const PlotRequest *request, Err *err) {
         return NULL;
     }
     digest_begin(model, &lab->problem.view, list, list_gpus(request->gpus, list));
+    for (int i = 0; i < model->gpu_count; i++) {
+        FigureSource source;
+        Limits limits = ceilings_of(request->options, request->gpus, &list[i], &source);
+        digest_ceilings(model, i, &limits, source);
+    }
     for (int i = 0; i < lab->profile_count; i++)
         digest_add(model, &lab->problem.view, &lab->profiles[i]);
     return model;

@@ -7,6 +7,7 @@
 #include "kernels/bevpool.h"
 #include "src/model/gpus.h"
 #include "src/model/prediction.h"
+#include "src/model/source.h"
 
 enum {
     MODEL_RUNGS = 16,
@@ -45,8 +46,10 @@ typedef struct {
     bool takes_large[MODEL_GPUS][MODEL_L2S];
 } ModelFormat;
 
+/* MODEL: from the data sheet. */
 typedef struct {
     double dram_gbps, l2_gbps, fp32_gflops;
+    FigureSource source;
 } ModelCeilings;
 
 typedef struct {

@@ -139,6 +139,17 @@ static void make_roof(Drawing *drawing, int i, const char *name, double gbps, do
         .name = drawing->labels[i], .x = x, .y = y, .count = 3, .color = 7, .faint = i > 0};
 }
 
+static const char *ceilings_words(FigureSource source) {
+    switch (source) {
+    case SOURCE_MEASURED:
+        return "Ceilings: measured on this GPU by probes of its DRAM, L2 and FP32 units.";
+    case SOURCE_RECORDED:
+        return "Ceilings: recorded on such a GPU by probes of its DRAM, L2 and FP32 units.";
+    default:
+        return "Ceilings: model, from the data sheet (DRAM at 90 %, L2 scaled from an H200's).";
+    }
+}
+
 static void make_roofline(Drawing *drawing) {
     const ChartSpec *spec = drawing->spec;
     const MemoryModel *model = spec->model;
@@ -166,10 +177,10 @@ static void make_roofline(Drawing *drawing) {
     describe_gpu(spec, on, sizeof on);
     snprintf(drawing->subtitle, sizeof drawing->subtitle, "%s, on %s", what, on);
     snprintf(drawing->note, sizeof drawing->note,
-             "Model: ceilings from the data sheet (DRAM at 90 %%, L2 scaled from a copy measured on "
-             "an H200), FLOP counted as one multiply-add a point and channel, latency predicted "
-             "with a warm L2.\nA dot far below its roof waits: for the longest interval, or for a "
-             "launch.");
+             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+             "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
+             "or for a launch.",
+             ceilings_words(ceilings->source));
     drawing->plot.lines = (PlotLines){
         .title = spec->brief ? "Roofline: how far from the ceilings?"
                              : "Roofline: how far is each kernel from the ceilings?",
