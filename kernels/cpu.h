@@ -1,29 +1,9 @@
-/* What the CPU rungs share: inputs decoded to FP32 once a launch, one row of sums a thread, and the
- * mark of a loop that is compiled once for each vector width. */
+/* What the CPU rungs share: inputs decoded to FP32 once a launch, and one row of sums a thread. */
 #ifndef BEV_CPU_H
 #define BEV_CPU_H
 
 #include "kernels/bevpool.h"
-
-/* A function so marked exists three times, and the loader picks the one for this machine. All
- * three give the same bits: sums keep their order, and products are not fused (-ffp-contract=off).
- * Only GCC on x86-64 Linux, and not under sanitizers, which start after the loader has picked. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&   \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CPU_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
-#else
-#define CPU_CLONES
-#endif
-
-/* Helpers of such a function: compiled as part of each of the three, never on their own. */
-#define CPU_INLINE __attribute__((always_inline)) static inline
-
-/* The loop that follows becomes vector code; its iterations do not meet. */
-#ifdef _OPENMP
-#define CPU_SIMD _Pragma("omp simd")
-#else
-#define CPU_SIMD
-#endif
+#include "kernels/vector.h"
 
 enum {
     CPU_ALL_DTYPES =

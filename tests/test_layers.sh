@@ -19,9 +19,9 @@ layer() {
 }
 
 layer kernels
-layer src/model kernels/bevpool.h kernels/codec.h kernels/err.h assets/
+layer src/model kernels/bevpool.h kernels/codec.h kernels/err.h kernels/vector.h assets/
 layer src/bench kernels/ src/model/
-layer src/view src/model/ kernels/bevpool.h kernels/err.h kernels/regime.h assets/
+layer src/view src/model/ kernels/bevpool.h kernels/err.h kernels/regime.h kernels/vector.h assets/
 
 # Toolkits stay where they belong.
 only() { # PATTERN FOLDER: the pattern occurs in that folder only

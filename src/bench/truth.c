@@ -1,8 +1,11 @@
 #include "src/bench/truth.h"
 
+#include "kernels/vector.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+CPU_CLONES
 void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
                          int64_t interval, double *row) {
     const int64_t channels = shape->channels;
@@ -10,20 +13,26 @@ void truth_pool_interval(const BevShape *shape, const BevMap *map, const Feature
     memset(row, 0, (size_t)channels * sizeof *row);
     for (int64_t t = first; t < first + map->interval_lengths[interval]; t++) {
         double weight = map->weights ? map->weights[t] : 1;
-        double depth = features->depth[map->ranks_depth[t]];
+        double share = weight * features->depth[map->ranks_depth[t]];
         const float *feat = features->feat + map->ranks_feat[t] * channels;
+        CPU_SIMD
         for (int64_t c = 0; c < channels; c++)
-            row[c] += weight * depth * feat[c];
+            row[c] += share * feat[c];
     }
 }
 
 void truth_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
-    size_t outputs = (size_t)(shape->nx * shape->ny * shape->channels);
-    memset(out, 0, outputs * sizeof *out);
-#pragma omp parallel for schedule(dynamic, 64)
-    for (int64_t i = 0; i < map->intervals; i++) {
-        int64_t cell = map->ranks_bev[map->interval_starts[i]];
-        truth_pool_interval(shape, map, features, i, out + cell * shape->channels);
+    int64_t cells = shape->nx * shape->ny;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int64_t cell = 0; cell < cells; cell++)
+            memset(out + cell * shape->channels, 0, (size_t)shape->channels * sizeof *out);
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t i = 0; i < map->intervals; i++) {
+            int64_t cell = map->ranks_bev[map->interval_starts[i]];
+            truth_pool_interval(shape, map, features, i, out + cell * shape->channels);
+        }
     }
 }
 

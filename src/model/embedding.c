@@ -1,6 +1,6 @@
 #include "src/model/embedding.h"
 
-#include "kernels/cpu.h"
+#include "kernels/vector.h"
 #include "src/model/random.h"
 
 #include <assert.h>

@@ -1,5 +1,7 @@
 #include "src/view/pca.h"
 
+#include "kernels/vector.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +27,25 @@ static void mean_of(const float *vectors, int64_t count, int64_t stride, int64_t
         mean[c] /= (double)(samples ? samples : 1);
 }
 
-/* Adds the samples' products in their order, whichever thread has the row. */
+/* A row of the upper triangle, the products of the samples added in their order. */
+CPU_CLONES
+static void covariance_row(const float *vectors, int64_t count, int64_t stride, int64_t channels,
+                           const double *mean, int64_t r, double *row) {
+    for (int64_t i = 0; i < count; i += stride) {
+        const float *vector = vectors + i * channels;
+        double centred = vector[r] - mean[r];
+        CPU_SIMD
+        for (int64_t c = r; c < channels; c++)
+            row[c] += centred * (vector[c] - mean[c]);
+    }
+}
+
 static void covariance_of(const float *vectors, int64_t count, int64_t stride, int64_t channels,
                           const double *mean, double *covariance) {
     int64_t samples = (count + stride - 1) / stride;
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t r = 0; r < channels; r++)
-        for (int64_t i = 0; i < count; i += stride) {
-            const float *vector = vectors + i * channels;
-            double centred = vector[r] - mean[r];
-            for (int64_t c = r; c < channels; c++)
-                covariance[r * channels + c] += centred * (vector[c] - mean[c]);
-        }
+        covariance_row(vectors, count, stride, channels, mean, r, covariance + r * channels);
     for (int64_t r = 0; r < channels; r++)
         for (int64_t c = r; c < channels; c++) {
             covariance[r * channels + c] /= (double)(samples ? samples : 1);
@@ -60,6 +69,18 @@ static void orthogonalise(double *v, const double *axes, int found, int64_t n) {
     }
 }
 
+/* symmetric * v, column by column: the sums of the rows do not wait for each other. */
+CPU_CLONES
+static void multiply(const double *symmetric, const double *v, int64_t n, double *product) {
+    memset(product, 0, (size_t)n * sizeof *product);
+    for (int64_t c = 0; c < n; c++) {
+        const double *column = symmetric + c * n;
+        CPU_SIMD
+        for (int64_t r = 0; r < n; r++)
+            product[r] += column[r] * v[c];
+    }
+}
+
 /* The direction of largest variance orthogonal to those found, by power iteration; returns the
  * variance along it, 0 when nothing is left. */
 static double leading_axis(const double *covariance, const double *axes, int found, int64_t n,
@@ -71,8 +92,7 @@ static double leading_axis(const double *covariance, const double *axes, int fou
         return 0;
     double variance = 0;
     for (int step = 0; step < PCA_STEPS; step++) {
-        for (int64_t r = 0; r < n; r++)
-            next[r] = dot(covariance + r * n, axis, n);
+        multiply(covariance, axis, n, next);
         orthogonalise(next, axes, found, n);
         variance = normalise(next, n);
         if (variance == 0)
