@@ -4,17 +4,20 @@
 
 #include <math.h>
 
-/* What data sheets do not say. Bandwidths that a copy reaches on an H200: 4.3 of 4.8 TB/s from
- * DRAM; 6.1 TB/s where L2 holds the data, taken to grow with multiprocessors and clock. Latencies
- * in cycles: the ladder of seeds/004 and usual microbenchmarks. A warp's next instruction that
- * needs the last one's result waits about 4 cycles. A launch: an empty kernel in a graph; a clear
- * before it waits for the memory set to end. */
-static const double DRAM_SHARE = 0.9;
-static const double L2_BYTES_A_CYCLE = 23.5; /* a multiprocessor */
-static const double L2_CYCLES = 260, DRAM_CYCLES = 400, L1_CYCLES = 35;
+/* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
+ * samples/recorded/NOTES-model.md), taken to grow with multiprocessors and clock. A copy reaches
+ * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
+ * the ladder, write 5,160 GB/s. An addition in L2 takes two turns, a read and a write. Latencies in
+ * cycles, one on top of the other: L1, L2, what only the other partition has, DRAM. A warp's next
+ * instruction that needs the last one's result waits about 4 cycles. A launch: an empty kernel in a
+ * graph; a clear is another one, and takes as long before it writes. */
+static const double DRAM_SHARE = 0.88;
+static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
+static const double ADDITION_TURNS = 2;
+static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double ALU_CYCLES = 4;
 static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
-static const double LAUNCH_US = 0.6, CLEAR_US = 2;
+static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
 static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
 
 /* Instructions a channel and point beside the load: conversion and multiply-add. An E2M1
@@ -51,7 +54,7 @@ double predict_dram_gbps(const Gpu *gpu) {
 }
 
 double predict_l2_gbps(const Gpu *gpu) {
-    return L2_BYTES_A_CYCLE * gpu->sms * clock_ghz(gpu);
+    return L2_READ_BYTES * gpu->sms * clock_ghz(gpu);
 }
 
 double predict_fp32_gflops(const Gpu *gpu) {
@@ -94,25 +97,38 @@ static double issue_us(const Profile *profile, const Gpu *gpu, double instructio
     return fmax(cycles, profile->counts.l1_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
+static double ratio(double part, uint64_t whole) {
+    return whole ? part / (double)whole : 0;
+}
+
+static double l2_write_us(const Gpu *gpu, double bytes) {
+    return bytes / (L2_WRITE_BYTES * gpu->sms * clock_ghz(gpu) * 1e3);
+}
+
+/* Reads, stores and additions take turns; the clear has had its own. */
+static double l2_us(const Profile *profile, const Gpu *gpu, const ReuseCurve *curve) {
+    double fetches = (double)curve->fetches, writes = (double)curve->writes;
+    double additions = profile->counts.l2_sectors - fetches - writes;
+    double turns = writes + ADDITION_TURNS * additions - profile->cleared_bytes / SECTOR;
+    return SECTOR * (fetches - additions) / (predict_l2_gbps(gpu) * 1e3) +
+           l2_write_us(gpu, SECTOR * turns);
+}
+
 /* The longest walk: for each point an index, mostly from L1, and behind it depth and features at
  * once; as many points overlap as the kernel has under way. Its arithmetic does not overlap. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
-                       double miss_ratio) {
-    double load = L1_CYCLES + L2_CYCLES + DRAM_CYCLES * miss_ratio;
+                       const ReuseCurve *curve) {
+    double load = L1_CYCLES + L2_CYCLES +
+                  FAR_CYCLES * ratio(reuse_crossings(curve, gpu->l2_bytes), curve->fetches) +
+                  DRAM_CYCLES * reuse_miss_ratio(curve, gpu->l2_bytes);
     double cycles = load / profile->counts.form->in_flight + ALU_CYCLES * instructions_a_step;
     return (double)profile->counts.longest * cycles / (clock_ghz(gpu) * 1e3);
-}
-
-/* Sectors stored to leave first: they stay as far as there is room beside all others. */
-static double streamed_out(const Profile *profile, double l2_bytes) {
-    double room = l2_bytes / SECTOR - profile->cold.distinct;
-    return fmax(0, profile->counts.streamed - fmax(0, room));
 }
 
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     const ReuseCurves *curves = gpu->l2_partitions == 2 ? &profile->divided : &profile->whole;
     const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
-    double l2 = gpu->l2_bytes, missed = reuse_miss_ratio(curve, l2);
+    double l2 = gpu->l2_bytes;
     double loads = ceil((double)profile->tile / profile->counts.form->load);
     double instructions = profile->counts.form->point_instructions + loads +
                           profile->tile * channel_instructions(profile, gpu);
@@ -121,17 +137,18 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     p.dram_write_bytes = SECTOR * reuse_writebacks(curve, l2);
     p.part_us[PART_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
-    p.part_us[PART_L2] =
-        profile->counts.l2_sectors * SECTOR / (L2_BYTES_A_CYCLE * gpu->sms * clock_ghz(gpu) * 1e3);
+    p.part_us[PART_L2] = l2_us(profile, gpu, curve);
     p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
-    p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, missed);
+    p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, curve);
     double squares = 0;
     for (int part = 0; part < PART_COUNT; part++) {
         squares += p.part_us[part] * p.part_us[part];
         if (p.part_us[part] > p.part_us[p.binding])
             p.binding = (Part)part;
     }
-    p.launch_us = LAUNCH_US + (profile->cleared_bytes > 0 ? CLEAR_US : 0);
+    p.launch_us = LAUNCH_US;
+    if (profile->cleared_bytes > 0)
+        p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     p.latency_us = sqrt(squares) + p.launch_us;
     return p;
 }
