@@ -32,11 +32,11 @@ for row, was in zip(shown, recorded):
     assert near(row["l2_read_hit_rate"], was["l2_read_hit_sectors"] / reads)
     assert near(row["dram_mb"], (was["dram_read_bytes"] + was["dram_write_bytes"]) * 1e-6)
     if row["predicted_us"] is None:
-        assert row["latency_off_percent"] is None and row["l2_read_hit_off_points"] is None
+        assert row["latency_off_percent"] is None and row["l2_hit_off_points"] is None
         continue
     modelled += 1
-    off = 100 * (row["l2_read_hit_rate_model"] - row["l2_read_hit_rate"])
-    assert near(row["l2_read_hit_off_points"], off), row
+    off = 100 * (row["l2_hit_rate_model"] - row["l2_hit_rate"])
+    assert near(row["l2_hit_off_points"], off), row
     assert near(row["latency_off_percent"], 100 * (row["predicted_us"] / row["median_us"] - 1))
 assert modelled >= 6, modelled
 PY

@@ -8,7 +8,7 @@
 
 enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
-static const uint32_t NEVER = (uint32_t)RECENCY_NEVER;
+static const uint32_t NEVER = (uint32_t)RECENCY_NEVER, UNSEEN = (uint32_t)RECENCY_NEVER - 1;
 
 /* A sector at home. */
 typedef struct {
@@ -19,9 +19,19 @@ typedef struct {
     uint32_t first_reach, read_reach;
 } Sector;
 
+/* A sector's copy on the other side. */
+typedef struct {
+    uint32_t reach; /* as a Sector's; NEVER: stores have made the copy stale */
+    /* For the second pass: `reach` at the first access, NEVER if that found it stale, and the
+     * distance at home then; UNSEEN before it. */
+    uint32_t first_reach, first_home;
+} Copy;
+
 /* Counts by distance; turned into curves at the end. */
 typedef struct {
     uint64_t *fetches;        /* [lines + 1] fetches of exactly this distance */
+    uint64_t *crossings;      /* [lines + 1] reads from the other side by distance of the copy */
+    uint64_t first_crossings; /* of those, where there was no copy */
     int64_t *writeback_steps; /* [lines + 2] change of the write-backs from size d to d + 1 */
 } Counts;
 
@@ -29,9 +39,8 @@ typedef struct {
     int partitions;
     Recency recency[2];
     Sector *sectors;
-    uint32_t *copies;    /* [sectors] reach of copies on the other side; NEVER: none */
-    uint64_t *crossings; /* [lines + 1] reads from the other side by distance of the copy */
-    uint64_t first_crossings, far_stores;
+    Copy *copies; /* [sectors] */
+    uint64_t far_stores;
     Counts cold, warm;
 } Cache;
 
@@ -58,12 +67,14 @@ int reuse_home(uint32_t sector) {
 
 static bool counts_init(Counts *counts, uint32_t lines) {
     counts->fetches = calloc((size_t)lines + 1, sizeof *counts->fetches);
+    counts->crossings = calloc((size_t)lines + 1, sizeof *counts->crossings);
     counts->writeback_steps = calloc((size_t)lines + 2, sizeof *counts->writeback_steps);
-    return counts->fetches && counts->writeback_steps;
+    return counts->fetches && counts->crossings && counts->writeback_steps;
 }
 
 static void counts_free(Counts *counts) {
     free(counts->fetches);
+    free(counts->crossings);
     free(counts->writeback_steps);
 }
 
@@ -71,14 +82,14 @@ static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
     cache->sectors = calloc(sectors, sizeof *cache->sectors);
-    cache->copies = malloc(sectors * sizeof *cache->copies);
-    cache->crossings = calloc((size_t)lines + 1, sizeof *cache->crossings);
-    if (!cache->sectors || !cache->copies || !cache->crossings ||
-        !counts_init(&cache->cold, lines) || !counts_init(&cache->warm, lines))
+    cache->copies = calloc(partitions == 2 ? sectors : 1, sizeof *cache->copies);
+    if (!cache->sectors || !cache->copies || !counts_init(&cache->cold, lines) ||
+        !counts_init(&cache->warm, lines))
         return false;
-    memset(cache->copies, 0xff, sectors * sizeof *cache->copies);
     for (size_t i = 0; i < sectors; i++)
         cache->sectors[i].clean_below = NEVER;
+    for (size_t i = 0; partitions == 2 && i < sectors; i++)
+        cache->copies[i].first_home = UNSEEN;
     for (int part = 0; part < partitions; part++)
         if (!recency_init(&cache->recency[part], lines))
             return false;
@@ -90,7 +101,6 @@ static void cache_free(Cache *cache) {
     recency_free(&cache->recency[1]);
     free(cache->sectors);
     free(cache->copies);
-    free(cache->crossings);
     counts_free(&cache->cold);
     counts_free(&cache->warm);
 }
@@ -147,15 +157,26 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
 }
 
+static void make_stale(Copy *copy) {
+    copy->reach = NEVER;
+    if (copy->first_home == UNSEEN)
+        copy->first_reach = NEVER;
+}
+
 /* Distance of a copy on side `side`, which is there and the latest from now on. */
 static uint32_t touch_copy(Cache *cache, int side, uint32_t number) {
-    uint32_t *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
+    Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
+    Copy *copy = &cache->copies[number];
     uint32_t distance = recency_touch(&cache->recency[side], number / LINE_SECTORS);
-    for (int i = 0; distance > 0 && i < LINE_SECTORS; i++)
-        line[i] = larger(line[i], distance);
-    distance = cache->copies[number];
-    cache->copies[number] = 0;
-    return distance;
+    if (distance > 0 && distance != NEVER)
+        for (int i = 0; i < LINE_SECTORS; i++)
+            line[i].reach = larger(line[i].reach, distance);
+    distance = copy->reach;
+    copy->reach = 0;
+    if (copy->first_home != UNSEEN)
+        return distance;
+    copy->first_reach = larger(copy->first_reach, distance);
+    return NEVER;
 }
 
 /* Distance of a sector in partition `home`, which has its line as the latest from now on. */
@@ -177,24 +198,28 @@ static uint32_t touch_home(Cache *cache, int home, uint32_t number, bool first) 
     return distance;
 }
 
+static void count_crossing(Counts *counts, uint32_t copy) {
+    *(copy == NEVER ? &counts->first_crossings : &counts->crossings[copy]) += 1;
+}
+
 /* Side and home are 0 in a cache that is whole. */
 static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
                          bool first, uint32_t repeats) {
-    uint32_t copy = NEVER;
-    if (kind != REUSE_READ) {
-        cache->copies[number] = NEVER;
-        cache->far_stores += side != home ? repeats : 0;
-    }
-    if (side != home && kind != REUSE_UPDATE)
-        copy = touch_copy(cache, side, number);
-    if (side != home && kind == REUSE_READ) {
-        if (copy == NEVER)
-            cache->first_crossings++;
-        else
-            cache->crossings[copy]++;
-    }
+    Copy *copy = cache->partitions == 2 ? &cache->copies[number] : NULL;
+    bool copied = side != home && kind != REUSE_UPDATE;
+    uint32_t copy_distance = NEVER;
+    if (copy && kind != REUSE_READ)
+        make_stale(copy);
+    if (side != home && kind != REUSE_READ)
+        cache->far_stores += repeats;
+    if (copied)
+        copy_distance = touch_copy(cache, side, number);
+    if (copied && kind == REUSE_READ)
+        count_crossing(&cache->cold, copy_distance);
     uint32_t distance = touch_home(cache, home, number, first);
-    count_access(&cache->cold, &cache->sectors[number], kind, distance, copy);
+    if (copied && copy->first_home == UNSEEN)
+        copy->first_home = distance;
+    count_access(&cache->cold, &cache->sectors[number], kind, distance, copy_distance);
     if (kind != REUSE_WRITE)
         cache->cold.fetches[0] += repeats - 1;
 }
@@ -212,35 +237,58 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* ---- the second pass ------------------------------------------------------------------------ */
 
-static void second_access(Cache *cache, Sector *sector, ReuseKind kind, uint32_t line_distance) {
-    uint32_t reach = larger(sector->reach, sector->first_reach);
-    count_access(&cache->warm, sector, kind, larger(line_distance, reach), NEVER);
+/* It differs from the first only where the first saw a sector, or a copy of one, for the first time,
+ * and for that the order in which lines came is enough: repeats in between move only marks that lie
+ * behind all of the first pass's. */
+
+static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
+    uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
+    count_access(counts, sector, kind, distance, NEVER);
     /* Still dirty from the first pass while it is only read. */
     if (kind == REUSE_READ)
-        count_writebacks(&cache->warm, sector->clean_below, sector->read_reach);
+        count_writebacks(counts, sector->clean_below, sector->read_reach);
+    sector->first_reach = distance; /* which it was, for its copy */
 }
 
-/* It differs from the first only where the first saw a sector for the first time, and for that the
- * order in which lines came is enough: repeats in between move only marks that lie behind all of the
- * first pass's. Copies do not matter: none is there at a first access. */
-static void second_pass(const Reuse *reuse, Cache *cache) {
-    memcpy(cache->warm.fetches, cache->cold.fetches,
-           ((size_t)reuse->lines + 1) * sizeof *cache->warm.fetches);
-    memcpy(cache->warm.writeback_steps, cache->cold.writeback_steps,
-           ((size_t)reuse->lines + 2) * sizeof *cache->warm.writeback_steps);
-    for (int part = 0; part < cache->partitions; part++) {
-        Recency *recency = &cache->recency[part];
-        for (uint32_t i = 0; i < recency->distinct; i++) {
-            uint32_t line = recency->order[i], distance = recency_touch(recency, line);
-            uint32_t number = line * LINE_SECTORS;
-            if (cache->partitions == 2 && reuse_home(number) != part)
-                continue;
-            for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
-                if (reuse->first_kind[number] != NO_ACCESS)
-                    second_access(cache, &cache->sectors[number],
-                                  (ReuseKind)reuse->first_kind[number], distance);
-        }
+static void second_lines(const Reuse *reuse, Cache *cache, int part) {
+    Recency *recency = &cache->recency[part];
+    for (uint32_t i = 0; i < recency->distinct; i++) {
+        uint32_t line = recency->order[i], distance = recency_touch(recency, line);
+        uint32_t number = line * LINE_SECTORS;
+        bool home = cache->partitions == 1 || reuse_home(number) == part;
+        for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
+            if (!home)
+                cache->copies[number].reach = larger(cache->copies[number].reach, distance);
+            else if (reuse->first_kind[number] != NO_ACCESS)
+                second_access(&cache->warm, &cache->sectors[number],
+                              (ReuseKind)reuse->first_kind[number], distance);
     }
+}
+
+/* A read that found no copy in the first pass finds the one that the first pass left. */
+static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
+    uint32_t distance = larger(copy->reach, copy->first_reach);
+    uint32_t home = copy->first_home == NEVER ? sector->first_reach : copy->first_home;
+    if (copy->first_home == UNSEEN || distance == NEVER)
+        return;
+    counts->first_crossings--;
+    counts->crossings[distance]++;
+    counts->fetches[home]--;
+    counts->fetches[smaller(home, distance)]++;
+}
+
+static void second_pass(const Reuse *reuse, Cache *cache) {
+    Counts *cold = &cache->cold, *warm = &cache->warm;
+    size_t sizes = (size_t)reuse->lines + 1;
+    memcpy(warm->fetches, cold->fetches, sizes * sizeof *warm->fetches);
+    memcpy(warm->crossings, cold->crossings, sizes * sizeof *warm->crossings);
+    memcpy(warm->writeback_steps, cold->writeback_steps,
+           (sizes + 1) * sizeof *warm->writeback_steps);
+    warm->first_crossings = cold->first_crossings;
+    for (int part = 0; part < cache->partitions; part++)
+        second_lines(reuse, cache, part);
+    for (uint32_t number = 0; cache->partitions == 2 && number < reuse->sectors; number++)
+        second_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
 /* ---- curves --------------------------------------------------------------------------------- */
@@ -260,15 +308,15 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
                           .crossings = malloc(sizes * sizeof *curve->crossings)};
     if (!curve->misses || !curve->writebacks || !curve->crossings)
         return false;
-    uint64_t misses = reuse->fetches, crossings = cache->first_crossings;
+    uint64_t misses = reuse->fetches, crossings = counts->first_crossings;
     int64_t writebacks = 0;
     for (size_t size = 0; size < sizes; size++)
-        crossings += cache->crossings[size];
+        crossings += counts->crossings[size];
     for (size_t size = 0; size < sizes; size++) {
         curve->misses[size] = misses;
         curve->crossings[size] = crossings;
         misses -= counts->fetches[size];
-        crossings -= cache->crossings[size];
+        crossings -= counts->crossings[size];
         writebacks += counts->writeback_steps[size];
         /* Without a cache every write goes through: the same as with a single line. */
         curve->writebacks[size] = (uint64_t)writebacks;

@@ -8,9 +8,9 @@
  *
  * Two caches are followed at once. One is whole. The other is divided into two partitions, as the
  * L2 of large GPUs is (NVIDIA, "A100 Tensor Core GPU Architecture", 2020): each keeps one half of
- * all addresses and answers the multiprocessors at its side. A read from the other side is kept
- * there as a copy, which takes room but does not outlive the launch; a store from the other side
- * passes through there on its way home and takes room as well. */
+ * all addresses and answers the multiprocessors at its side. What they read of the other half is
+ * kept as a copy; what they store there passes through and leaves one. Copies take room, and a store
+ * makes all others stale. */
 #ifndef BEV_REUSE_H
 #define BEV_REUSE_H
 

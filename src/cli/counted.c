@@ -34,8 +34,8 @@ static ReportColumn columns[COUNT] = {
     [MACHINE] = {"machine", NULL, 0},
     [HITS] = {"l2_hit_rate", "L2 hits", 3},
     [READ_HITS] = {"l2_read_hit_rate", "of reads", 3},
-    [MODEL_HITS] = {"l2_read_hit_rate_model", "model", 3},
-    [HITS_OFF] = {"l2_read_hit_off_points", "off, points", 2},
+    [MODEL_HITS] = {"l2_hit_rate_model", "model", 3},
+    [HITS_OFF] = {"l2_hit_off_points", "off, points", 2},
     [DRAM] = {"dram_mb", "DRAM MB", 3},
     [MODEL_DRAM] = {"dram_mb_model", "model", 3},
     [DRAM_OFF] = {"dram_off_percent", "off, %", 2},
@@ -89,8 +89,7 @@ static void fill_model(Cell *cells, const Counted *counted) {
     double model_bytes = model.dram_read_bytes + model.dram_write_bytes;
     double bytes = counters_dram_bytes(&counted->counters);
     cells[MODEL_HITS] = cell_real(model.hit_rate);
-    cells[HITS_OFF] =
-        cell_real(100 * (model.hit_rate - counters_l2_read_hit_rate(&counted->counters)));
+    cells[HITS_OFF] = cell_real(100 * (model.hit_rate - counters_l2_hit_rate(&counted->counters)));
     cells[MODEL_DRAM] = cell_real(model_bytes * 1e-6);
     if (worth_a_percentage(bytes, &counted->lab->problem.view))
         cells[DRAM_OFF] = cell_real(percent_off(model_bytes, bytes));
