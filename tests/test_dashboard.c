@@ -450,7 +450,27 @@ static void test_image(void) {
     image_free(&b);
 }
 
+static void test_counters(void) {
+    begin(200, 60);
+    live.counters = (LiveCounters){.source = SOURCE_MEASURED,
+                                   .choice = live.job.choice,
+                                   .dram_bytes = 1.5e6,
+                                   .l2_sectors = 1e6,
+                                   .l1_sectors = 2e6,
+                                   .issue_percent = 70,
+                                   .occupancy_percent = 30};
+    draw();
+    tap_ok(shows("measured: DRAM 1.50 MB, L2 1.00 M sectors"), "counters, labelled measured");
+    live.counters.stale = true;
+    draw();
+    tap_ok(shows("stale, measured: DRAM"), "stale ones say so");
+    live.counters.choice.dtype = BEV_NVFP4;
+    draw();
+    tap_ok(!shows("measured: DRAM"), "those of another choice are not shown");
+}
+
 int main(void) {
+    test_counters();
     Err err;
     if (!cells_init(&cells, 1, 1, &err) || !fixture_picture(&picture, &err))
         return EXIT_FAILURE;

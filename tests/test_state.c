@@ -412,8 +412,8 @@ static void test_values(void) {
     char text[64];
     for (int i = 0; i < ACTION_COUNT; i++) {
         state_value(&state, (Action)i, text, sizeof text);
-        bool has_none = i == ACTION_RUNG || i == ACTION_REPAIR || i == ACTION_PAN_X ||
-                        i == ACTION_PAN_Y || i == ACTION_FIT || i == ACTION_SNAPSHOT ||
+        bool has_none = i == ACTION_RUNG || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
+                        i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT || i == ACTION_SNAPSHOT ||
                         i == ACTION_HELP || i == ACTION_ESCAPE || i == ACTION_QUIT;
         empty += has_none != !text[0];
     }
@@ -476,6 +476,7 @@ static void test_any_order(void) {
     enum { EVENTS = 200000 };
     State state = make_state(), twin = state;
     SceneFacts scene = make_scene();
+    Pace pace = {.keys = 1};
     uint64_t seed = 4;
     const char *broken = NULL;
     int done = 0, different = 0;
@@ -484,6 +485,7 @@ static void test_any_order(void) {
         Headline figures = headline(&state, random_unit(&seed) * 1e7, random_unit(&seed) * 100, 0);
         event.headline = &figures;
         event.scene = &scene;
+        event.pace = &pace;
         uint64_t serial = state.job.serial;
         unsigned bits = state_step(&state, &event), again = state_step(&twin, &event);
         broken = broken_invariant(&state);
@@ -552,7 +554,38 @@ static void test_live(void) {
            "GPUs by name and by the driver's name");
 }
 
+/* ---- hardware counters ----------------------------------------------------------------------- */
+
+static void test_counters(void) {
+    State state = make_state();
+    unsigned bits = use(&state, "counters");
+    tap_ok(bits == STEP_REDRAW && state.counts == 0 && says(&state, "counters: only a GPU has them"),
+           "the CPU has no counters");
+    BevVariant on_gpu = *state.job.choice.variant;
+    on_gpu.where = BEV_CUDA;
+    state.job.choice.variant = &on_gpu;
+    bits = use(&state, "counters");
+    tap_ok(bits == STEP_REDRAW && state.counts == 1 && strstr(said(&state), "counting a launch of"),
+           "a GPU is asked to count");
+    LiveCounters counters = {.choice = state.job.choice,
+                             .dram_bytes = 1.5e6,
+                             .l2_sectors = NAN,
+                             .l1_sectors = 2e6,
+                             .issue_percent = 70,
+                             .occupancy_percent = 30};
+    char text[160];
+    tap_ok(!live_counters_line(&counters, &state.job, text, sizeof text), "unknown: no line");
+    counters.source = SOURCE_MEASURED;
+    tap_ok(live_counters_line(&counters, &state.job, text, sizeof text) &&
+               !strcmp(text, "DRAM 1.50 MB, L2 n/a, L1 2.00 M, issue 70.00 %, occupancy 30.00 %"),
+           "%s", text);
+    use(&state, "dtype");
+    tap_ok(!live_counters_line(&counters, &state.job, text, sizeof text),
+           "another format: they are not its counters");
+}
+
 int main(void) {
+    test_counters();
     test_selection();
     test_settling();
     test_settle_alone();

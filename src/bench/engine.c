@@ -1,6 +1,7 @@
 #include "src/bench/engine.h"
 
 #include "src/bench/judge.h"
+#include "src/bench/live_counters.h"
 #include "src/bench/live_gpu.h"
 #include "src/bench/machine.h"
 #include "src/bench/measure.h"
@@ -55,6 +56,7 @@ struct Engine {
     bool probed; /* the GPU's ceilings are known */
     State state; /* of the newest job */
     uint64_t answered; /* number of its wish */
+    uint64_t counted;  /* of state.counts, those that were answered */
     LiveData live;
     void *picture;
     Err err; /* of live.problem */
@@ -179,6 +181,7 @@ static void go_stale(Engine *engine) {
     engine->epoch++;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         engine->live.accuracy[dtype].stale = engine->live.accuracy[dtype].source != SOURCE_UNKNOWN;
+    engine->live.counters.stale = engine->live.counters.source != SOURCE_UNKNOWN;
 }
 
 /* What the pipeline's new parts mean for the figures that stay. */
@@ -384,14 +387,16 @@ static bool same_file(const struct stat *a, const struct stat *b) {
            a->st_ino == b->st_ino && a->st_size == b->st_size;
 }
 
-static void tell(Engine *engine, const char *what) {
-    char line[sizeof engine->note];
-    Err err;
-    err_set(&err, ERR_FAILED, "the scene's file", "", "%s", what);
-    err_line(&err, line, sizeof line);
-    memcpy(engine->note, line, sizeof line);
+static void tell(Engine *engine, const Err *err) {
+    err_line(err, engine->note, sizeof engine->note);
     engine->notes++;
     engine->news = true;
+}
+
+static void tell_of_file(Engine *engine, const char *what) {
+    Err err;
+    err_set(&err, ERR_FAILED, "the scene's file", "", "%s", what);
+    tell(engine, &err);
 }
 
 static void check_file(Engine *engine) {
@@ -401,13 +406,13 @@ static void check_file(Engine *engine) {
     engine->file_ms = clock_ms();
     if (stat(engine->state.menu.scenes.names[engine->state.job.scene], &now) != 0) {
         engine->has_file = false;
-        tell(engine, "it has vanished, the copy in memory stays");
+        tell_of_file(engine, "it has vanished, the copy in memory stays");
     } else if (!same_file(&now, &engine->file)) {
         engine->file = now;
         pipeline_forget_scene(engine->pipeline);
         engine->quality = ROUGH;
         if (run(engine))
-            tell(engine, "it has changed, read again");
+            tell_of_file(engine, "it has changed, read again");
         engine->news = true;
     }
 }
@@ -447,6 +452,21 @@ static void look_at_gpu(Engine *engine) {
     engine->news |= live_gpu_refresh(engine->gpu);
 }
 
+/* Hardware counters count whoever uses the GPU, so nobody else may. */
+static bool count_selection(Engine *engine) {
+    Err err;
+    if (engine->counted == engine->state.counts || measure_busy(engine->measure) ||
+        judge_busy(engine->judge))
+        return false;
+    engine->counted = engine->state.counts;
+    if (live_counters_take(pipeline_parts(engine->pipeline), &engine->state.job.choice,
+                           &engine->live.counters, &err))
+        engine->news = true;
+    else
+        tell(engine, &err);
+    return true;
+}
+
 /* The rung for which another one stands in would keep a key waiting. */
 static bool may_refine(const Engine *engine) {
     return !engine->live.stand_in || clock_ms() - engine->wish_ms > LONG_STILL_MS;
@@ -468,6 +488,8 @@ static bool background(Engine *engine) {
     if (!engine->options.background || !(still || engine->state.playing))
         return false;
     look_at_gpu(engine);
+    if (count_selection(engine))
+        return true;
     consult_judge(engine, still);
     bool more = measure(engine, still) != MEASURE_REST;
     consult_model(engine, still, more);

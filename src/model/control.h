@@ -66,6 +66,7 @@ unsigned control_config(State *state, const Command *command);
 unsigned control_channels(State *state, const Command *command);
 unsigned control_gpu(State *state, const Command *command);
 unsigned control_l2(State *state, const Command *command);
+unsigned control_counters(State *state, const Command *command);
 unsigned control_baseline(State *state, const Command *command);
 unsigned control_compare(State *state, const Command *command);
 unsigned control_wipe(State *state, const Command *command);

@@ -181,3 +181,13 @@ unsigned control_l2(State *state, const Command *command) {
         state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
     return STEP_REDRAW;
 }
+
+unsigned control_counters(State *state, const Command *command) {
+    if (where_of(state) != BEV_CUDA) {
+        SAY(state, command->action, "counters: only a GPU has them");
+        return STEP_REDRAW;
+    }
+    state->counts++;
+    SAY(state, command->action, "counting a launch of %s", state->job.choice.variant->title);
+    return STEP_REDRAW;
+}

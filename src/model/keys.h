@@ -19,6 +19,7 @@ typedef enum {
     ACTION_CHANNELS,
     ACTION_GPU,
     ACTION_L2,
+    ACTION_COUNTERS,
     /* comparing */
     ACTION_BASELINE,
     ACTION_COMPARE,

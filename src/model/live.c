@@ -1,6 +1,7 @@
 #include "src/model/live.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *const stage_names[STAGE_COUNT] = {
@@ -8,6 +9,28 @@ const char *const stage_names[STAGE_COUNT] = {
     [STAGE_UPLOAD] = "upload",     [STAGE_POOL] = "pool", [STAGE_READ] = "read back",
     [STAGE_DRAW] = "draw",
 };
+
+/* ", NAME 1.60UNIT" or ", NAME n/a". */
+static void append(char *text, size_t size, const char *name, double value, const char *unit) {
+    size_t used = strlen(text);
+    const char *comma = used ? ", " : "";
+    if (isnan(value))
+        snprintf(text + used, size - used, "%s%s n/a", comma, name);
+    else
+        snprintf(text + used, size - used, "%s%s %.2f%s", comma, name, value, unit);
+}
+
+bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size) {
+    text[0] = '\0';
+    if (counters->source == SOURCE_UNKNOWN || !choice_equal(&counters->choice, &job->choice))
+        return false;
+    append(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
+    append(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
+    append(text, size, "L1", counters->l1_sectors * 1e-6, " M");
+    append(text, size, "issue", counters->issue_percent, " %");
+    append(text, size, "occupancy", counters->occupancy_percent, " %");
+    return true;
+}
 
 void live_init(LiveData *live) {
     memset(live, 0, sizeof *live);

@@ -55,6 +55,20 @@ typedef struct {
     int history_count;
 } LiveKernel;
 
+/* ---- hardware counters ------------------------------------------------------------------------ */
+
+/* Of one launch of the choice that was selected when they were asked for. NaN: not counted. */
+typedef struct {
+    FigureSource source;
+    bool stale; /* the map is another one */
+    Choice choice;
+    double dram_bytes, l2_sectors, l1_sectors; /* bytes read and written; 32 bytes a sector */
+    double issue_percent, occupancy_percent;   /* of the schedulers' slots, of the warps' */
+} LiveCounters;
+
+/* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where they are not those of this job. */
+bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
@@ -150,6 +164,7 @@ typedef struct {
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     Reading baseline_us; /* of job.baseline on this scene; what speed-ups refer to */
+    LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     LiveIntervals intervals;
     Reading stages_us[STAGE_COUNT];

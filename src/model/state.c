@@ -86,6 +86,7 @@ static const Handler handlers[ACTION_COUNT] = {
     [ACTION_CHANNELS] = control_channels,
     [ACTION_GPU] = control_gpu,
     [ACTION_L2] = control_l2,
+    [ACTION_COUNTERS] = control_counters,
     [ACTION_BASELINE] = control_baseline,
     [ACTION_COMPARE] = control_compare,
     [ACTION_WIPE] = control_wipe,

@@ -5,7 +5,7 @@
 static bool looks_different(const State *a, const State *b) {
     return a->view != b->view || a->channel != b->channel || a->colormap != b->colormap ||
            a->range_locked != b->range_locked || a->strip != b->strip || a->chart != b->chart ||
-           a->compare != b->compare || a->playing != b->playing;
+           a->compare != b->compare || a->playing != b->playing || a->counts != b->counts;
 }
 
 void loop_submit(Loop *loop, bool run) {
