@@ -1,0 +1,234 @@
+/* The memory model behind the live display: what it says, what it keeps, and how its walks end. */
+#include "src/bench/live_model.h"
+#include "src/bench/shared.h"
+#include "src/model/workload.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+static void need(bool ok, const Err *err) {
+    if (ok)
+        return;
+    printf("Bail out! %s: %s\n", err->where, err->what);
+    exit(EXIT_FAILURE);
+}
+
+/* ---- a scene and its map --------------------------------------------------------------------- */
+
+typedef struct {
+    Workload workload;
+    BuiltMap *map; /* borrows the workload's */
+} Scenery;
+
+static void keep_arrays(void *contents) {
+    (void)contents;
+}
+
+static BuiltMap *wrap(const BevMap *map) {
+    BuiltMap *built = shared_new(sizeof *built, keep_arrays);
+    if (built)
+        built->map = *map;
+    return built;
+}
+
+static Scenery open_scenery(const char *scene) {
+    Scenery scenery = {.map = NULL};
+    Err err = {0};
+    const BevMap *map = NULL;
+    need(workload_open(&scenery.workload, scene, NULL, &err) &&
+             (map = workload_map(&scenery.workload, BEV_NEAREST, &err)),
+         &err);
+    scenery.map = wrap(map);
+    return scenery;
+}
+
+static void close_scenery(Scenery *scenery) {
+    shared_drop(scenery->map);
+    workload_close(&scenery->workload);
+}
+
+static void aim(LiveModel *live_model, const Scenery *scenery, const char *variant,
+                BevDtype dtype) {
+    Err err = {0};
+    const Choice choice = {bev_variant_find(variant), dtype, BEV_NEAREST};
+    need(live_model_aim(live_model, &scenery->workload.scene.shape, scenery->map, &choice, &err),
+         &err);
+}
+
+static int step_all(LiveModel *live_model, ModelDepth depth) {
+    int steps = 0;
+    while (steps < 99 && live_model_step(live_model, depth, NULL))
+        steps++;
+    return steps;
+}
+
+static int known_rungs(const MemoryModel *model) {
+    int count = 0;
+    for (int i = 0; i < model->rung_count; i++)
+        count += model->rungs[i].name != NULL;
+    return count;
+}
+
+static LiveModel *open_model(void) {
+    LiveModel *live_model;
+    Err err = {0};
+    need(live_model_open(&live_model, &err), &err);
+    return live_model;
+}
+
+/* ---- what it says ---------------------------------------------------------------------------- */
+
+static void test_digest(const Scenery *toy) {
+    HostProblem problem;
+    Profile profile;
+    Err err = {0};
+    const StreamRung *rung = stream_find("v2_do");
+    LiveModel *live_model = open_model();
+    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
+    step_all(live_model, DEPTH_SELECTION);
+    const MemoryModel *model = live_model_known(live_model);
+    const int h200 = (int)(gpu_find("h200") - gpus);
+    const ModelRung *known =
+        model_of_variant(model, bev_variant_find("cpu_v2_do"), h200, 0);
+    need(problem_init(&problem, &toy->workload.scene.shape, BEV_FP16, BEV_NEAREST, &toy->map->map,
+                      &err) &&
+             profile_make(rung, &problem.view, NULL, &profile, &err),
+         &err);
+    Gpu small = gpus[h200];
+    Prediction own = predict(&profile, &small, true);
+    small.l2_bytes = 2 << 20;
+    Prediction shrunk = predict(&profile, &small, true);
+    tap_ok(known && known->predicted[h200][0].latency_us == own.latency_us &&
+               known->predicted[h200][1].latency_us == shrunk.latency_us,
+           "it keeps what the model predicts, also for another L2");
+    tap_ok(known && model_requested(known) == bev_traffic_total(stream_formula(rung, &problem.view)),
+           "requested bytes are the formula's");
+    bool falls = known != NULL;
+    for (int i = 1; falls && i < MODEL_SIZES; i++)
+        falls = known->miss_ratio[i] <= known->miss_ratio[i - 1] + 0.02;
+    tap_ok(falls && known->miss_ratio[MODEL_SIZES - 1] == 0,
+           "the curve falls, to nothing where all fits");
+    profile_free(&profile);
+    problem_free(&problem);
+    live_model_close(live_model);
+}
+
+static void test_published_v2(void) {
+    Scenery canonical = open_scenery("canonical");
+    LiveModel *live_model = open_model();
+    aim(live_model, &canonical, "cpu_v2", BEV_FP16);
+    step_all(live_model, DEPTH_SELECTION);
+    const MemoryModel *model = live_model_known(live_model);
+    const ModelRung *v2 = model_of_variant(model, bev_variant_find("cpu_v2"), 0, 0);
+    tap_ok(v2 && fabs(v2->rank_bytes / model->gather.index - 10) < 1e-9,
+           "the published V2 reads its ranks ten times: %.1f MB for %.2f",
+           v2 ? v2->rank_bytes * 1e-6 : NAN, model->gather.index * 1e-6);
+    live_model_close(live_model);
+    close_scenery(&canonical);
+}
+
+static int possible_rungs(const Scenery *scenery, BevDtype dtype) {
+    HostProblem problem;
+    Err err = {0};
+    int count = 0;
+    need(problem_init(&problem, &scenery->workload.scene.shape, dtype, BEV_NEAREST,
+                      &scenery->map->map, &err),
+         &err);
+    for (int i = 0; i < stream_rung_count; i++)
+        count += !stream_unsupported(&stream_rungs[i], &problem.view);
+    problem_free(&problem);
+    return count;
+}
+
+/* ---- how much of it -------------------------------------------------------------------------- */
+
+static void test_depth(const Scenery *toy) {
+    LiveModel *live_model = open_model();
+    const BevVariant *v3 = bev_variant_find("cpu_v3");
+    aim(live_model, toy, "cpu_v3", BEV_FP16);
+    const MemoryModel *model = live_model_known(live_model);
+    tap_ok(model && known_rungs(model) == 0 && !model_of_variant(model, v3, 0, 0),
+           "before the first walk no rung is known");
+    int steps = step_all(live_model, DEPTH_SELECTION);
+    model = live_model_known(live_model);
+    tap_ok(steps == 2 && known_rungs(model) == 2 && model_of_variant(model, v3, 0, 0),
+           "V3 is two rungs: which one depends on the L2");
+    int orin = (int)(gpu_find("orin") - gpus);
+    tap_ok(!strcmp(model_of_variant(model, v3, orin, MODEL_L2S - 1)->name, "v3_large_l2"),
+           "with a large L2 it is the one for a large L2");
+    step_all(live_model, DEPTH_RUNGS);
+    model = live_model_known(live_model);
+    tap_ok(known_rungs(model) == possible_rungs(toy, BEV_FP16) && !model->formats[BEV_FP8].known,
+           "then every rung, in this format");
+    tap_ok(step_all(live_model, DEPTH_FORMATS) == 2 * (BEV_DTYPE_COUNT - 1) &&
+               live_model_known(live_model)->formats[BEV_NVFP4].known,
+           "then V3 in every other format");
+    aim(live_model, toy, "cpu_v3", BEV_NVFP4);
+    tap_ok(step_all(live_model, DEPTH_RUNGS) < 99 &&
+               known_rungs(live_model_known(live_model)) == possible_rungs(toy, BEV_NVFP4) &&
+               possible_rungs(toy, BEV_NVFP4) < possible_rungs(toy, BEV_FP16),
+           "what has no kernel for a format is tried once");
+    live_model_close(live_model);
+}
+
+/* ---- what it keeps --------------------------------------------------------------------------- */
+
+static void test_cache(const Scenery *toy) {
+    LiveModel *live_model = open_model();
+    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
+    step_all(live_model, DEPTH_SELECTION);
+    const MemoryModel *first = live_model_known(live_model);
+    aim(live_model, toy, "cpu_v2_do", BEV_FP8);
+    tap_ok(live_model_known(live_model) != first && step_all(live_model, DEPTH_SELECTION) == 1,
+           "another format is another problem");
+    Scenery again = *toy;
+    again.map = wrap(&toy->map->map);
+    aim(live_model, &again, "cpu_v2_do", BEV_FP16);
+    tap_ok(live_model_known(live_model) == first && step_all(live_model, DEPTH_SELECTION) == 0,
+           "going back costs nothing, even by a map that was built anew");
+    BevMap moved = toy->map->map;
+    int32_t *ranks = malloc((size_t)moved.points * sizeof *ranks);
+    memcpy(ranks, moved.ranks_feat, (size_t)moved.points * sizeof *ranks);
+    ranks[0] = ranks[0] ? 0 : 1;
+    moved.ranks_feat = ranks;
+    Scenery other = *toy;
+    other.map = wrap(&moved);
+    aim(live_model, &other, "cpu_v2_do", BEV_FP16);
+    tap_ok(live_model_known(live_model) != first, "one rank that differs makes another problem");
+    live_model_close(live_model);
+    shared_drop(again.map);
+    shared_drop(other.map);
+    free(ranks);
+}
+
+/* ---- how a walk ends ------------------------------------------------------------------------- */
+
+static bool never(void *context) {
+    ++*(int *)context;
+    return false;
+}
+
+static void test_ended(const Scenery *toy) {
+    int asked = 0;
+    const StreamWatch watch = {never, &asked};
+    LiveModel *live_model = open_model();
+    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
+    bool more = live_model_step(live_model, DEPTH_SELECTION, &watch);
+    tap_ok(more && asked > 0 && known_rungs(live_model_known(live_model)) == 0,
+           "a walk that is told to end leaves nothing behind");
+    tap_ok(step_all(live_model, DEPTH_SELECTION) == 1 &&
+               known_rungs(live_model_known(live_model)) == 1,
+           "and is walked to its end the next time");
+    live_model_close(live_model);
+}
+
+int main(void) {
+    Scenery toy = open_scenery("toy");
+    test_digest(&toy);
+    test_published_v2();
+    test_depth(&toy);
+    test_cache(&toy);
+    test_ended(&toy);
+    close_scenery(&toy);
+    return tap_done();
+}
