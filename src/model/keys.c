@@ -34,6 +34,8 @@ const KeyRow keys[ACTION_COUNT] = {
         false, GROUP_SELECTION, "gpu", 0, "what if: the GPU that is predicted"},
     [ACTION_L2] = {ACTION_L2, "l2", ARGUMENT_NUMBER, {'}'}, {'{'},
         false, GROUP_SELECTION, "L2", 0, "as if its L2 had 2, 4 ... 256 MB; 0: own"},
+    [ACTION_COUNTERS] = {ACTION_COUNTERS, "counters", ARGUMENT_NONE, {'*'}, {0},
+        false, GROUP_SELECTION, "count", 0, "have the hardware count a launch"},
 
     [ACTION_BASELINE] = {ACTION_BASELINE, "baseline", ARGUMENT_SWITCH, {'p'}, {0},
         false, GROUP_COMPARE, "pin", 8, "pin the selection as baseline, or not"},

@@ -146,6 +146,7 @@ typedef struct {
     bool range_locked;           /* the colour bar stays as it is */
     Strip strip;
     bool light;  /* theme; else dark */
+    uint64_t counts; /* how often hardware counters were asked for */
     int gpu, l2; /* what if: a GPU of gpus[], and its L2 as model_l2_bytes() counts sizes */
     Chart chart;
 

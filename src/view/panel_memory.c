@@ -180,6 +180,19 @@ static void draw_requests(Cells *cells, Area area, const Show *show, const Model
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
+/* What the hardware counted, when it was asked to. */
+static bool draw_counted(Cells *cells, Area area, const Show *show) {
+    const LiveCounters *counters = &show->live->counters;
+    char text[160], line[192];
+    if (!live_counters_line(counters, &show->live->job, text, sizeof text))
+        return false;
+    snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
+             source_names[counters->source], text);
+    cells_text(cells, area.x, area.y, area.w, cell_style(counters->stale ? INK_MUTED : INK_TEXT),
+               line);
+    return true;
+}
+
 static int memory_want(const Show *show, int width) {
     (void)width;
     Cache caches[MAX_CACHES];
@@ -194,6 +207,8 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
     }
+    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, show))
+        area.h--;
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
     traffic_segments(&memory->gather, gather);
