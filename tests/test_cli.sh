@@ -92,6 +92,21 @@ for format in table markdown csv; do
     tap_ok $? "bench --format $format shows both cache states"
 done
 
+# A GPU whose L2 is made smaller; without one, what was recorded.
+expect 2 'no list of sizes' bench toy --l2-aside 1,x --device cpu
+expect 2 'no list of sizes' bench toy --l2-aside -1 --device cpu
+expect 2 'more than 16' bench toy --l2-aside 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
+expect 4 'needs a GPU' bench toy --l2-aside 0 --device cpu
+expect 0 '' bench --recorded --l2-aside all canonical --dtype fp16
+grep -q 'L2 left MB' "$folder/out" && grep -q 'v3_small_l2' "$folder/out"
+tap_ok $? 'bench --recorded --l2-aside shows the experiment'
+expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
+! grep -q 'L2 left MB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
+tap_ok $? 'bench --recorded shows the whole L2 only'
+expect 0 '' info --probe --device cpu
+grep -q 'L2 read .*GB/s' "$folder/out" && grep -q recorded "$folder/out"
+tap_ok $? 'info --probe without a GPU: what was recorded, and it says so'
+
 # Pictures: same scene, same options, same bytes; nothing but the picture is left behind.
 for name in a.png b.png a.svg b.svg; do
     expect 0 '' snapshot toy -o "$folder/$name" --device cpu

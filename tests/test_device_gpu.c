@@ -3,7 +3,9 @@
  * Skipped without a device. */
 #include "kernels/codec.h"
 #include "src/bench/device.h"
+#include "src/bench/l2_aside.h"
 #include "src/bench/live_gpu.h"
+#include "src/bench/probe.h"
 #include "src/bench/pipeline.h"
 #include "src/bench/scatter_cuda.h"
 #include "src/bench/session.h"
@@ -11,6 +13,8 @@
 #include "src/model/scatter.h"
 #include "src/model/workload.h"
 #include "tests/tap.h"
+
+#include <math.h>
 
 enum { SEED = 7, REPEATS = 100 };
 
@@ -327,6 +331,58 @@ static void test_lasting_error(const BevProblem *problem) {
     free(broken.map.ranks_feat);
 }
 
+/* ---- limits --------------------------------------------------------------------------------- */
+
+static void test_limits(void) {
+    Err err = {0};
+    Limits limits;
+    DeviceInfo info;
+    if (!tap_ok(ok_or_note(device_info(&info, &err) && probe_limits(PROBE_ALL, &limits, &err), &err),
+                "the device's limits"))
+        return;
+    const double *value = limits.value;
+    for (int i = 0; i < LIMIT_COUNT; i++)
+        tap_ok(value[i] > 0, "%s: %.4g %s", limit_infos[i].title, value[i], limit_infos[i].unit);
+    double promised = info.dram_gbps > 0 ? info.dram_gbps : INFINITY;
+    tap_ok(value[LIMIT_DRAM_READ] < 1.02 * promised && value[LIMIT_DRAM_COPY] < 1.02 * promised,
+           "DRAM gives no more than it was built for, %.0f GB/s", promised);
+    tap_ok(value[LIMIT_L2_READ] > value[LIMIT_DRAM_READ], "L2 gives more than DRAM");
+    tap_ok(value[LIMIT_L2_KEPT] < 1.02e-6 * (double)info.l2_bytes &&
+               value[LIMIT_L2_KEPT] > 0.3e-6 * (double)info.l2_bytes,
+           "L2 keeps no more than it has, and a good part of it");
+    tap_ok(value[LIMIT_HALF2] > 0.9 * value[LIMIT_FP32] &&
+               value[LIMIT_TENSOR] > value[LIMIT_HALF2],
+           "half2 is no slower than FP32, tensor cores are faster than both");
+    tap_ok(value[LIMIT_L1_LATENCY] < value[LIMIT_L2_LATENCY] &&
+               value[LIMIT_L2_LATENCY] < value[LIMIT_DRAM_LATENCY],
+           "the further the memory, the longer the wait");
+}
+
+static void test_l2_aside(const BevProblem *problem) {
+    Err err = {0};
+    Session *session = NULL;
+    Timing timing;
+    double held = 0;
+    tap_ok(!l2_aside_set((int64_t)1 << 40, &err) && err.kind == ERR_DEVICE &&
+               strstr(err.where, "L2 set-aside") && l2_aside_bytes() == 0,
+           "more L2 than there is: %s", err.what);
+    if (strstr(err.what, "no part of its L2")) {
+        tap_skip("a smaller L2", err.what);
+        return;
+    }
+    bool ok = l2_aside_set(1 << 20, &err) &&
+              session_open(&session, bev_variant_find("v3_large_l2"), problem, &err) &&
+              session_time(session, CACHE_WARM, &timing_quick, &timing, &err) &&
+              l2_aside_held(&held, &err);
+    int64_t granted = l2_aside_bytes();
+    tap_ok(ok_or_note(ok, &err) && granted >= 1 << 20 && held > 0.3 * (double)granted &&
+               held <= (double)granted,
+           "set aside: %.1f MB, of which %.1f were held", (double)granted * 1e-6, held * 1e-6);
+    session_close(session);
+    tap_ok(l2_aside_set(0, &err) && l2_aside_bytes() == 0 && l2_aside_held(&held, &err) && !held,
+           "and given back");
+}
+
 int main(void) {
     Err err = {0};
     if (!device_usable(&err)) {
@@ -371,6 +427,8 @@ int main(void) {
             test_wide(variant);
     }
     test_live();
+    test_limits();
+    test_l2_aside(&problem.view);
     test_memory(&problem.view);
     test_lasting_error(&problem.view);
     problem_free(&problem);

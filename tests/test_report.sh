@@ -107,6 +107,25 @@ PY
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -f json -o "$folder/recorded.json"
 tap_run 'recorded beside the model' python3 "$folder/recorded.py" "$folder/recorded.json"
 
+# With less L2: two sizes, at one of which the form for small L2s won.
+python3 - "$folder/data/samples/recorded" <<'PY'
+import json, sys
+row = {"scene": "canonical", "dtype": "fp16", "align": "nearest", "channels": 80, "cache": "warm"}
+def at(aside, left, variant, us):
+    return dict(row, variant=variant, l2_aside_mib=aside, l2_left_mib=left, median_us=us)
+rows = [at(0, 60, "v3_small_l2", 80), at(0, 60, "v3_large_l2", 40),
+        at(30, 31, "v3_small_l2", 41), at(30, 31, "v3_large_l2", 42)]
+json.dump({"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-21"},
+           "results": rows}, open(sys.argv[1] + "/h200-small-l2.json", "w"))
+PY
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -o "$folder/small"
+tap_run 'less L2: the verdict counts' grep -q 'at 1 of 2 sizes (recorded)' "$folder/small"
+[ "$(grep -cE '^ +(0|30.0) +(60.0|31.0) +v3_(small|large)_l2' "$folder/small")" = 4 ]
+tap_ok $? 'less L2: recorded beside the model, a row each'
+BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -g a6000 -o "$folder/small"
+! grep -q 'With less L2' "$folder/small"
+tap_ok $? 'less L2: of the GPU that was asked for, or not at all'
+
 # The whole report of the flagship takes half a minute; this one compares on canonical only.
 tap_run 'a report' env BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" report toy --quick -o "$folder/report"
 page=$folder/report/report.html
@@ -114,7 +133,7 @@ page=$folder/report/report.html
 tap_ok $? "six pictures inside"
 ! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
 tap_ok $? "and nothing outside"
-for word in published 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'No hardware counter' \
+for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'No hardware counter' \
     'Recorded: 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done

@@ -42,6 +42,9 @@ grep -qE 'FP8: (footprint )?10.2 to 6.42 MB, latency .*, max error 0\.[0-9]+ to 
 tap_ok $? 'the log says what a control changed'
 [ -s "$folder/a/frame-0001.txt" ] && ! grep -q 'measured, \|[0-9] fps' "$folder"/a/*.txt
 tap_ok $? 'no timing was measured'
+run e --size 200x60 && grep -q ' V3  *[0-9.]* .s r .* [0-9.]* .s  *[0-9.]* .s  *[0-9]' \
+    "$folder/e/frame-0001.txt"
+tap_ok $? 'recorded figures have their percentiles and GB/s'
 [ "$(head -c 4 "$folder"/a/canonical-cpu_v3-fp8-nearest-t001.50-001.png | tail -c 3)" = PNG ]
 tap_ok $? 'the snapshot is there, under its name'
 run c --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/c/*.txt

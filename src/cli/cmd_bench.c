@@ -150,6 +150,8 @@ static bool measure(const Options *options, Err *err) {
         return false;
     if (!select_devices(options->device, &plan.where, err))
         return false;
+    if (plan.aside_count && !(plan.where & 1u << BEV_CUDA))
+        return err_set(err, ERR_DEVICE, "--l2-aside", "", "it needs a GPU");
     if (options->kernel && !(plan.only = select_kernel(options->kernel, plan.where, err)))
         return false;
     memcpy(shown, columns, sizeof columns);
