@@ -8,7 +8,8 @@ recorded="$SRCDIR/samples/recorded/h200-counters.json"
 regime() { "$BEVSCOPE" regime "$@" --counters --device cpu --gpu h200; }
 
 regime small >"$folder/table" 2>"$folder/err"
-tap_run 'a table of its own, with the machine' grep -q '^recorded on NVIDIA H200, driver' "$folder/table"
+tap_run 'a table of its own, with the machine' \
+    grep -q '^recorded on NVIDIA H200, driver' "$folder/table"
 tap_run 'every row says recorded' \
     grep -Eq '^v2 +fp16 +nearest +recorded +[01]\.[0-9]+ ' "$folder/table"
 [ ! -s "$folder/err" ]

@@ -3,9 +3,9 @@
  * line, and the model stays.
  *
  * What is counted: one launch as a whole, from its first kernel or clear to its last. A rung of
- * several kernels needs no adding up then, and a clear, which is a kernel of the driver's, counts as
- * it does in the model. The caches are as the launch before left them, warm, like `bench` has them.
- * Latencies are not taken here: starting and stopping a count takes longer than a launch. */
+ * several kernels needs no adding up then, and a clear, which is a kernel of the driver's, counts
+ * as it does in the model. The caches are as the launch before left them, warm, like `bench` has
+ * them. Latencies are not taken here: starting and stopping a count takes longer than a launch. */
 #ifndef BEV_COUNTERS_H
 #define BEV_COUNTERS_H
 
@@ -32,8 +32,8 @@ typedef enum {
 enum { COUNTER_NAMES = 2 };
 
 typedef struct {
-    const char *key;                  /* unit included: "dram_read_bytes" */
-    const char *heading;              /* in tables for people; NULL: shown as part of a sum or rate */
+    const char *key;     /* unit included: "dram_read_bytes" */
+    const char *heading; /* in tables for people; NULL: shown as part of a sum or rate */
     const char *names[COUNTER_NAMES]; /* CUPTI's; the first one that the chip knows is taken */
     bool live;                        /* in the set that takes one pass */
 } CounterRow;

@@ -72,9 +72,10 @@ static bool read_rows(Recording *recording, const json_t *results, const json_t 
     for (size_t i = 0; i < json_array_size(results); i++)
         recording->row_count +=
             read_row(&recording->rows[recording->row_count], json_array_get(results, i));
+    CountedRow *counted = recording->counted;
     for (size_t i = 0; i < json_array_size(counters); i++)
         recording->counted_count +=
-            read_counted(&recording->counted[recording->counted_count], json_array_get(counters, i));
+            read_counted(&counted[recording->counted_count], json_array_get(counters, i));
     return recording->row_count + recording->counted_count > 0;
 }
 

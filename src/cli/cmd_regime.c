@@ -85,10 +85,11 @@ static bool take_counters(Regime *regime, Err *err) {
     return true;
 }
 
-static void print_counters(const Regime *regime, void (*print)(const Report *, FILE *), FILE *out) {
+static void print_counters(const Regime *regime, void (*print)(const Report *, FILE *),
+                           FILE *out) {
     if (!regime->options->counters)
         return;
-    fputs("\nHardware counters of one launch and its clears, L2 warm, beside the model; off: model - "
+    fputs("\nHardware counters of one launch and its clear, L2 warm, beside the model; off: model - "
           "counted\n",
           out);
     counted_sources(&regime->counted, out);

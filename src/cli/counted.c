@@ -47,8 +47,7 @@ static ReportColumn columns[COUNT] = {
 /* The counters' own columns come from their table. */
 Report counted_table(void) {
     for (int i = 0; i < COUNTER_COUNT; i++)
-        columns[COUNTER_0 + i] =
-            (ReportColumn){counter_rows[i].key, counter_rows[i].heading, 3};
+        columns[COUNTER_0 + i] = (ReportColumn){counter_rows[i].key, counter_rows[i].heading, 3};
     return (Report){.columns = columns, .column_count = COUNT};
 }
 
