@@ -460,10 +460,12 @@ static bool count_selection(Engine *engine) {
         return false;
     engine->counted = engine->state.counts;
     if (live_counters_take(pipeline_parts(engine->pipeline), &engine->state.job.choice,
-                           &engine->live.counters, &err))
-        engine->news = true;
-    else
-        tell(engine, &err);
+                           &engine->live.counters, &err)) {
+        char line[160];
+        live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);
+        err_set(&err, ERR_FAILED, "counters, measured", "", "%s", line);
+    }
+    tell(engine, &err);
     return true;
 }
 
