@@ -16,7 +16,10 @@ static int omp_get_thread_num(void) {
 }
 #endif
 
-enum { LINE = 64 }; /* bytes; two threads' sums never share a cache line */
+enum {
+    LINE = 64,       /* bytes; two threads' sums never share a cache line */
+    RUN_CELLS = 256, /* empty cells that a thread clears at a time */
+};
 
 static int64_t sums_stride(int64_t channels) {
     int64_t line = LINE / (int64_t)sizeof(float);
@@ -84,5 +87,45 @@ void cpu_clear(const CpuStage *stage, const BevTensor *out) {
     for (int part = 0; part < stage->threads; part++) {
         int64_t first = bytes * part / stage->threads, last = bytes * (part + 1) / stage->threads;
         memset((char *)out->data + first, 0, (size_t)(last - first));
+    }
+}
+
+/* ---- empty cells ----------------------------------------------------------------------------- */
+
+static void add_empty(CpuEmpty *empty, int32_t cell) {
+    CpuRun *last = empty->count ? &empty->runs[empty->count - 1] : NULL;
+    if (last && last->first + last->count == cell && last->count < RUN_CELLS)
+        last->count++;
+    else
+        empty->runs[empty->count++] = (CpuRun){cell, 1};
+}
+
+bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err) {
+    const BevMap *map = &problem->map;
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    *empty = (CpuEmpty){.runs = malloc((size_t)cells * sizeof *empty->runs)};
+    bool *owned = calloc((size_t)cells, sizeof *owned);
+    bool ok = empty->runs && owned;
+    for (int64_t i = 0; ok && i < map->intervals; i++)
+        owned[map->ranks_bev[map->interval_starts[i]]] = true;
+    for (int64_t cell = 0; ok && cell < cells; cell++)
+        if (!owned[cell])
+            add_empty(empty, (int32_t)cell);
+    free(owned);
+    return ok || err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller grid", "out of memory");
+}
+
+void cpu_empty_free(CpuEmpty *empty) {
+    free(empty->runs);
+    *empty = (CpuEmpty){0};
+}
+
+void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out) {
+    size_t row_bytes = bev_code_bytes(out->dtype, 1, out->row_len);
+#pragma omp for schedule(dynamic, CPU_CHUNK)
+    for (int64_t i = 0; i < empty->count; i++) {
+        CpuRun run = empty->runs[i];
+        memset((char *)out->data + (size_t)run.first * row_bytes, 0,
+               (size_t)run.count * row_bytes);
     }
 }

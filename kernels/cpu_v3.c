@@ -26,60 +26,28 @@
 #include "kernels/cpu.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    GROUP = 4,       /* points in a sweep */
-    RUN_CELLS = 256, /* cells that a thread clears at a time */
-};
-
-/* Neighbouring cells without an interval. */
-typedef struct {
-    int32_t first, count;
-} Run;
+enum { GROUP = 4 }; /* points in a sweep */
 
 struct BevPlan {
     CpuStage stage;
-    int64_t run_count;
-    Run *runs;
+    CpuEmpty empty;
 };
 
 static void release(BevPlan *plan) {
     if (!plan)
         return;
     cpu_stage_free(&plan->stage);
-    free(plan->runs);
+    cpu_empty_free(&plan->empty);
     free(plan);
-}
-
-static void add_empty(BevPlan *plan, int32_t cell) {
-    Run *last = plan->run_count ? &plan->runs[plan->run_count - 1] : NULL;
-    if (last && last->first + last->count == cell && last->count < RUN_CELLS)
-        last->count++;
-    else
-        plan->runs[plan->run_count++] = (Run){cell, 1};
-}
-
-static bool list_empty(BevPlan *plan, const BevProblem *problem, Err *err) {
-    const BevMap *map = &problem->map;
-    int64_t cells = problem->shape.nx * problem->shape.ny;
-    plan->runs = malloc((size_t)cells * sizeof *plan->runs);
-    bool *owned = calloc((size_t)cells, sizeof *owned);
-    bool ok = plan->runs && owned;
-    for (int64_t i = 0; ok && i < map->intervals; i++)
-        owned[map->ranks_bev[map->interval_starts[i]]] = true;
-    for (int64_t cell = 0; ok && cell < cells; cell++)
-        if (!owned[cell])
-            add_empty(plan, (int32_t)cell);
-    free(owned);
-    return ok || err_set(err, ERR_FAILED, "cpu_v3", "choose a smaller grid", "out of memory");
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v3", "", "out of memory");
-    if (list_empty(*plan, problem, err) && cpu_stage_init(&(*plan)->stage, problem, err))
+    if (cpu_empty_init(&(*plan)->empty, problem, err) &&
+        cpu_stage_init(&(*plan)->stage, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
@@ -122,11 +90,6 @@ static void pool_interval(const BevMap *map, const CpuStage *stage, int64_t star
         cpu_add_scaled(sums, feat_of(map, stage, t), depth_of(map, stage, t), stage->channels);
 }
 
-static void clear_run(const BevTensor *out, Run run) {
-    size_t row_bytes = bev_code_bytes(out->dtype, 1, out->row_len);
-    memset((char *)out->data + (size_t)run.first * row_bytes, 0, (size_t)run.count * row_bytes);
-}
-
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     const BevMap *map = &problem->map;
@@ -141,9 +104,7 @@ static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream,
             pool_interval(map, stage, start, end, sums);
             bev_span_encode(&problem->out, map->ranks_bev[start], 0, stage->channels, sums);
         }
-#pragma omp for schedule(dynamic, CPU_CHUNK)
-        for (int64_t i = 0; i < plan->run_count; i++)
-            clear_run(&problem->out, plan->runs[i]);
+        cpu_empty_clear(&plan->empty, &problem->out);
     }
     return true;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define CPU_ROWS(ROW) ROW(reference) ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3)
+#define CPU_ROWS(ROW) ROW(reference) ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3) ROW(cpu_v4)
 
 #ifdef HAVE_CUDA
 /* clang-format off */
