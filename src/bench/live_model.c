@@ -1,5 +1,6 @@
 #include "src/bench/live_model.h"
 
+#include "src/bench/recorded.h"
 #include "src/bench/shared.h"
 #include "src/model/problem.h"
 
@@ -28,6 +29,8 @@ struct LiveModel {
     KnownProblem *now; /* NULL: not aimed yet */
     BuiltMap *map;     /* of the last aim */
     uint64_t map_hash, aims;
+    bool read_limits;          /* those that were recorded: */
+    Limits limits[MODEL_GPUS]; /* of gpus[] */
     const BevVariant *variant;
 };
 
@@ -123,6 +126,18 @@ static MemoryModel *new_model(Err *err) {
     return model;
 }
 
+/* Only now: the first picture does not wait for it. */
+static void read_limits(LiveModel *live_model) {
+    RecordedSet recorded;
+    if (live_model->read_limits)
+        return;
+    live_model->read_limits = true;
+    recorded_load_samples(&recorded);
+    for (int i = 0; i < gpu_count; i++)
+        live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
+    recorded_free(&recorded);
+}
+
 static bool begin_model(LiveModel *live_model, Err *err) {
     KnownProblem *now = live_model->now;
     HostProblem problem;
@@ -131,6 +146,9 @@ static bool begin_model(LiveModel *live_model, Err *err) {
     now->model = new_model(err);
     if (now->model)
         digest_begin(now->model, &problem.view, gpus, gpu_count);
+    read_limits(live_model);
+    for (int i = 0; now->model && i < gpu_count; i++)
+        digest_ceilings(now->model, i, &live_model->limits[i], SOURCE_RECORDED);
     problem_free(&problem);
     return now->model != NULL;
 }

@@ -6,7 +6,6 @@
 #include "src/bench/recorded_live.h"
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
-#include "src/model/data.h"
 #include "src/model/problem.h"
 
 #include <stdio.h>
@@ -72,17 +71,6 @@ static void add_items(Measure *measure) {
     }
 }
 
-/* Without recordings the display has less to show, nothing else: an unreadable one is for
- * `bevscope bench --recorded` to complain about. */
-static void load_recorded(RecordedSet *set) {
-    char folder[4096];
-    Err err;
-    if (data_exists("samples/recorded") &&
-        data_path("samples/recorded", folder, sizeof folder, &err) &&
-        !recorded_load(set, folder, &err))
-        *set = (RecordedSet){.count = 0};
-}
-
 bool measure_open(Measure **out, unsigned where, void (*wake)(void *), void *context, Err *err) {
     Measure *measure = calloc(1, sizeof *measure);
     if (!measure)
@@ -92,7 +80,7 @@ bool measure_open(Measure **out, unsigned where, void (*wake)(void *), void *con
         free(measure);
         return false;
     }
-    load_recorded(&measure->recorded);
+    recorded_load_samples(&measure->recorded);
     add_items(measure);
     *out = measure;
     return true;

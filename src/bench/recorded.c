@@ -1,5 +1,7 @@
 #include "src/bench/recorded.h"
 
+#include "src/model/data.h"
+
 #include <dirent.h>
 #include <jansson.h>
 #include <math.h>
@@ -125,6 +127,14 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
     if (!ok)
         recorded_free(set);
     return ok;
+}
+
+void recorded_load_samples(RecordedSet *set) {
+    char folder[4096];
+    if (!data_exists("samples/recorded") ||
+        !data_path("samples/recorded", folder, sizeof folder, NULL) ||
+        !recorded_load(set, folder, NULL))
+        *set = (RecordedSet){.count = 0};
 }
 
 void recorded_free(RecordedSet *set) {

@@ -42,6 +42,10 @@ typedef struct {
 
 /* Reads every *.json of the folder. A file that is no recording is an error that names it. */
 bool recorded_load(RecordedSet *set, const char *folder, Err *err);
+
+/* What comes with the program. Nothing where that cannot be read: then there is less to show, and
+ * `bevscope bench --recorded` complains about it. */
+void recorded_load_samples(RecordedSet *set);
 void recorded_free(RecordedSet *set);
 
 /* A row of an experiment that makes the L2 smaller says nothing about the GPU as it is. */

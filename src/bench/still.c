@@ -3,7 +3,6 @@
 #include "src/bench/judge.h"
 #include "src/bench/live_model.h"
 #include "src/bench/recorded_live.h"
-#include "src/model/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +17,6 @@ struct Still {
     FrameParts judged_parts;
 };
 
-/* Without recordings there is less to show, nothing else. */
-static void load_recorded(RecordedSet *set) {
-    char folder[4096];
-    Err err;
-    if (!data_exists("samples/recorded") ||
-        !data_path("samples/recorded", folder, sizeof folder, &err) ||
-        !recorded_load(set, folder, &err))
-        *set = (RecordedSet){0};
-}
-
 bool still_open(Still **out, Err *err) {
     Still *still = calloc(1, sizeof *still);
     if (!still)
@@ -36,7 +25,7 @@ bool still_open(Still **out, Err *err) {
         still_close(still);
         return false;
     }
-    load_recorded(&still->recorded);
+    recorded_load_samples(&still->recorded);
     *out = still;
     return true;
 }

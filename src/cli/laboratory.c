@@ -2,7 +2,6 @@
 
 #include "src/cli/choices.h"
 #include "src/cli/selection.h"
-#include "src/model/data.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,14 +55,6 @@ const Profile *lab_profile(const Lab *lab, const char *rung) {
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
-static void load_recorded(LabGpus *lab) {
-    char folder[4096];
-    Err ignored = {0}; /* a machine without recordings has none to show */
-    if (!data_path("samples/recorded", folder, sizeof folder, &ignored) ||
-        !recorded_load(&lab->recorded, folder, &ignored))
-        lab->recorded = (RecordedSet){0};
-}
-
 bool lab_gpus(const Options *options, unsigned fallback, LabGpus *lab, Err *err) {
     unsigned none = options->gpu_file ? 0 : fallback;
     unsigned mask = choices_mask(CHOICE_GPU, options->gpu, none);
@@ -78,7 +69,7 @@ bool lab_gpus(const Options *options, unsigned fallback, LabGpus *lab, Err *err)
     }
     for (int i = 0; options->l2_mb > 0 && i < lab->count; i++)
         lab->gpus[i].l2_bytes = options->l2_mb * 1048576;
-    load_recorded(lab);
+    recorded_load_samples(&lab->recorded);
     return true;
 }
 
