@@ -463,5 +463,7 @@ void options_man(FILE *out) {
     fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
           "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
           "samples/ (default: beside the program, the installed data folder, the source folder)\n"
+          ".TP\n.B BEVSCOPE_CUPTI\nlibcupti.so that hardware counters are read with (default: where "
+          "the loader and the CUDA toolkit have it)\n"
           ".TP\n.B OMP_NUM_THREADS\nthreads of the CPU kernels\n", out);
 }
