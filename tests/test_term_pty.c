@@ -244,6 +244,9 @@ static void test_file_name(void) {
     int status = 0;
     ok = ok && pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, READY, 0, PATIENCE_S);
     pty_read(&pty, 0.3);
+    size_t shown = pty.length;
+    ok = ok && system(command) == 0 && pty_wait_text(&pty, "read again", shown, PATIENCE_S);
+    tap_ok(ok, "a scene's file is replaced: said, and read again");
     unlink(path); /* vanishes while it is shown */
     ok = ok && pty_wait_text(&pty, "the copy in memory stays", 0, PATIENCE_S);
     tap_ok(ok, "a scene's file vanishes: said, and the picture stays");

@@ -1,0 +1,153 @@
+/* The live display at its full size, on a terminal and in a window at once: how soon it answers
+ * keys and how many pictures a second it shows, as the program itself measured it and says when it
+ * quits.
+ *
+ * What a busy machine may take from it is no defect: without PACE_STRICT only gross failures count.
+ * PACE_STRICT=1 holds it to what it is meant to reach on two quiet cores; PACE_KEYS sets the number
+ * of keys. */
+#include "tests/pty.h"
+#include "tests/tap.h"
+
+#include "src/model/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COLUMNS = 200, ROWS = 60, KEY_MS = 100, WARM_S = 4, PATIENCE_S = 60, TEXT = 8 };
+
+typedef struct {
+    double first_ms, fps, key_ms, p99_ms;
+    long keys;
+} Figures;
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* What a terminal sends; "": nothing that is the same on all of them. */
+static void type_text(int32_t key, char text[TEXT]) {
+    static const struct {
+        int32_t key;
+        const char *text;
+    } special[] = {{KEYCODE_UP, "\033OA"},   {KEYCODE_DOWN, "\033OB"}, {KEYCODE_RIGHT, "\033OC"},
+                   {KEYCODE_LEFT, "\033OD"}, {KEYCODE_ENTER, "\r"},    {KEYCODE_TAB, "\t"},
+                   {KEYCODE_ESCAPE, "\033"}};
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (special[i].key == key)
+            snprintf(text, TEXT, "%s", special[i].text);
+    if (key > ' ' && key < 0x7f)
+        snprintf(text, TEXT, "%c", (char)key);
+}
+
+/* Controls that leave, write files, or show another size than the one that is promised; and pause,
+ * which this test holds in its own hand. */
+static bool is_left_out(Action action) {
+    static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
+                                 ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP};
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        if (out[i] == action)
+            return true;
+    return false;
+}
+
+/* One of the controls, at random, and one of its keys. */
+static void random_key(char text[TEXT]) {
+    do {
+        const KeyRow *row = &keys[rand() % ACTION_COUNT];
+        bool back = row->back[0] && rand() % 2;
+        int count = 0;
+        while (count < KEYS_PER_ROW && row->keys[count])
+            count++;
+        if (is_left_out(row->action) || !count)
+            text[0] = '\0';
+        else
+            type_text(back ? row->back[0] : row->keys[rand() % count], text);
+    } while (!text[0]);
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+/* A number with its unit behind `label`, in ms; -1: not there. */
+static double duration_after(const char *line, const char *label) {
+    const char *at = strstr(line, label);
+    double value;
+    char unit[4] = "";
+    if (!at || sscanf(at + strlen(label), " %lf %3[a-z]", &value, unit) != 2)
+        return -1;
+    return !strcmp(unit, "us") ? value * 1e-3 : !strcmp(unit, "s") ? value * 1e3 : value;
+}
+
+static bool read_figures(const char *line, Figures *figures) {
+    const char *moments = strstr(line, " moments a second"), *start = moments;
+    while (start && start > line && start[-1] != ' ')
+        start--;
+    *figures = (Figures){duration_after(line, "first picture after"), start ? atof(start) : -1,
+                         duration_after(line, "key to picture"), duration_after(line, "p99"), 0};
+    const char *count = strchr(line, '(');
+    figures->keys = count ? atol(count + 1) : 0;
+    return figures->first_ms > 0 && figures->key_ms > 0 && figures->p99_ms > 0;
+}
+
+static bool run(const char *program, int count, bool paused, Figures *figures) {
+    char *argv[] = {(char *)program, "--device", "cpu", NULL};
+    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
+                                 NULL};
+    char line[512], text[TEXT];
+    int status = 0;
+    Pty pty;
+    bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+              pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
+    pty_read(&pty, WARM_S);
+    if (paused)
+        pty_type(&pty, " ");
+    for (int i = 0; ok && i < count; i++) {
+        random_key(text);
+        pty_type(&pty, text);
+        pty_read(&pty, KEY_MS * 1e-3);
+    }
+    pty_read(&pty, 1);
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+    pty_last_line(&pty, line, sizeof line);
+    const char *said = strstr(line, "bevscope: ");
+    tap_note("%s: %s", paused ? "paused" : "playing", said ? said : line);
+    pty_end(&pty);
+    return ok && read_figures(line, figures);
+}
+
+/* ---- what is asked for ----------------------------------------------------------------------- */
+
+static void check(const Figures *figures, bool paused, bool strict) {
+    const double first_ms = strict ? 1500 : 60000, p99_ms = strict ? 100 : 30000, fps = 20;
+    const char *how = paused ? "paused" : "playing";
+    tap_ok(figures->first_ms <= first_ms, "%s: first picture within %.1f s", how, first_ms * 1e-3);
+    tap_ok(figures->p99_ms <= p99_ms && figures->key_ms <= figures->p99_ms,
+           "%s: key to picture within %.1f s for 99 of 100", how, p99_ms * 1e-3);
+    if (!paused)
+        tap_ok(figures->fps >= (strict ? fps : 0.2), "playing: %.1f pictures a second",
+               strict ? fps : 0.2);
+}
+
+int main(void) {
+    const char *program = getenv("BEVSCOPE"), *wanted = getenv("PACE_KEYS");
+    bool strict = getenv("PACE_STRICT") != NULL;
+    int count = wanted ? atoi(wanted) : strict ? 300 : 40;
+    double load[1] = {0};
+    if (!program)
+        return tap_skip_all("BEVSCOPE names the program: use make check");
+    srand(1);
+    for (int paused = 0; paused < 2; paused++) {
+        Figures figures;
+        if (getloadavg(load, 1) == 1)
+            tap_note("load %.1f", load[0]);
+        bool ok = run(program, count, paused, &figures);
+        tap_ok(ok && figures.keys >= count / 2, "%s: runs, quits, and says how it went",
+               paused ? "paused" : "playing");
+        if (ok)
+            check(&figures, paused, strict);
+    }
+    return tap_done();
+}

@@ -1,0 +1,149 @@
+/* The live display's loop without any screen: how it times its answers, and what it does when the
+ * GPU is lost in the middle of a frame. */
+#include "tests/tap.h"
+
+#include "src/model/clock.h"
+#include "src/ui/loop_parts.h"
+
+#include <poll.h>
+
+enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
+
+/* ---- the pace -------------------------------------------------------------------------------- */
+
+static void test_keys(void) {
+    PaceMeter meter = {.keys = 0};
+    double now = clock_ms();
+    pace_key(&meter, now - 50, 7, TERMINAL | WINDOW);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 6, 0);
+    pace_shown(&meter, SCREEN_WINDOW, TERMINAL | WINDOW, 7, 0);
+    tap_ok(pace_figures(&meter).keys == 0, "a key waits for its own picture on every screen");
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 8, 0);
+    Pace pace = pace_figures(&meter);
+    tap_ok(pace.keys == 1 && pace.key_us.value >= 50e3 && pace.key_us.value < 50e3 + 1e6,
+           "and is timed from its arrival");
+    pace_key(&meter, now - 20, 0, TERMINAL | WINDOW);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 8, 0);
+    pace_closed(&meter, SCREEN_WINDOW);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL, 8, 0);
+    pace_key(&meter, now - 20, 9, TERMINAL);
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL, 9, 0);
+    tap_ok(pace_figures(&meter).keys == 2, "a screen that was closed is waited for no more");
+}
+
+static void test_percentiles(void) {
+    PaceMeter meter = {.keys = 0};
+    double now = clock_ms();
+    for (int i = 0; i < 2 * PACE_KEYS; i++) {
+        bool slow = i % 50 == 0; /* two of a hundred */
+        pace_key(&meter, now - (slow ? 9e6 : 1e6), 0, TERMINAL);
+        pace_shown(&meter, SCREEN_TERMINAL, TERMINAL, 0, 0);
+    }
+    Pace pace = pace_figures(&meter);
+    tap_ok(pace.keys == 2 * PACE_KEYS && pace.key_us.value < 2e9 && pace.key_p99_us.value > 8e9,
+           "the median is that of most keys, the 99th percentile that of the slow ones");
+}
+
+static void test_moments(void) {
+    PaceMeter meter = {.keys = 0};
+    pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 1, 0);
+    tap_ok(pace_figures(&meter).first_us.source == SOURCE_UNKNOWN &&
+               pace_figures(&meter).fps.source == SOURCE_UNKNOWN,
+           "the first picture is there when every screen has it; nothing moves yet");
+    pace_shown(&meter, SCREEN_WINDOW, TERMINAL | WINDOW, 1, 0);
+    double first = pace_figures(&meter).first_us.value, process = clock_process_us();
+    tap_ok(first > 0 && process >= first && process < 1e9, "it counts from the process's start");
+    for (int i = 1; i <= 3; i++) {
+        poll(NULL, 0, 5);
+        pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 1, 0.1 * i);
+        pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 1, 0.1 * i); /* drawn again */
+    }
+    double fps = pace_figures(&meter).fps.value;
+    tap_ok(fps > 0 && fps <= 200, "moments are counted once, however often they are drawn");
+}
+
+/* ---- a device that is lost ------------------------------------------------------------------- */
+
+enum { GOOD_LAUNCHES = 3 };
+static BevVariant gpu; /* V3, for so many launches */
+static int launches;
+
+/* It runs as a CPU row, so that machines without a GPU can see it, and turns out to be a GPU's when
+ * it fails. */
+static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
+                            Err *err) {
+    if (launches++ < GOOD_LAUNCHES)
+        return bev_variant_find("cpu_v3")->launch(problem, plan, stream, err);
+    gpu.where = BEV_CUDA;
+    return err_set(err, ERR_DEVICE, gpu.name, "", "CUDA error 700: an illegal memory access");
+}
+
+static bool log_says(const Loop *loop, const char *words) {
+    for (int i = 0; i < loop->state.log.count; i++)
+        if (strstr(loop->state.log.lines[i].text, words))
+            return true;
+    return false;
+}
+
+/* Until the frame of the newest job is there. */
+static bool wait_for_frame(Loop *loop) {
+    double end = clock_ms() + PATIENCE_MS;
+    struct pollfd waiting = {.fd = engine_fd(loop->engine), .events = POLLIN};
+    while (loop_live(loop)->serial != loop->state.job.serial && clock_ms() < end)
+        if (poll(&waiting, 1, 100) == 1)
+            loop_take_frame(loop);
+    return loop_live(loop)->serial == loop->state.job.serial;
+}
+
+static void begin_loop(Loop *loop, const LoopOptions *options, Err *err) {
+    int scene;
+    loop->options = options;
+    loop->err = err;
+    live_init(&loop->nothing);
+    live_menu(&loop->menu, options->scene, options->where, &scene);
+    state_init(&loop->state, &loop->menu.menu, scene);
+    gpu = *bev_variant_find("cpu_v3");
+    gpu.name = "gpu_v3";
+    gpu.launch = launch_and_fail;
+    loop->state.job.choice.variant = &gpu;
+    loop->state.menu.where |= 1u << BEV_CUDA;
+}
+
+static void test_device_lost(void) {
+    static const LoopOptions options = {.scene = "toy", .where = 1u << BEV_CPU};
+    const EngineOptions quiet = {.where = 1u << BEV_CPU};
+    static Loop loop;
+    Err err = {.what = ""};
+    begin_loop(&loop, &options, &err);
+    if (!engine_open(&loop.engine, &quiet, &err)) {
+        tap_ok(false, "%s: %s", err.where, err.what);
+        return;
+    }
+    loop_submit(&loop, true);
+    bool good = true;
+    for (int i = 0; i < GOOD_LAUNCHES; i++) {
+        good = good && wait_for_frame(&loop) && loop_live(&loop)->frame.pooled;
+        loop_step(&loop, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
+    }
+    tap_ok(good, "the street moves for a while");
+    good = wait_for_frame(&loop);
+    tap_ok(good && launches == GOOD_LAUNCHES + 1 &&
+               loop.state.job.choice.variant->where == BEV_CPU &&
+               !(loop.state.menu.where & 1u << BEV_CUDA),
+           "the GPU fails in the middle of a frame: the CPU takes over, for good");
+    if (!tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
+                "the log says both"))
+        for (int i = 0; i < loop.state.log.count; i++)
+            tap_note("%s", loop.state.log.lines[i].text);
+    tap_ok(loop_live(&loop)->frame.pooled && !loop_live(&loop)->problem[0] && !loop.quit,
+           "the same moment is pooled again, and the problem is over");
+    engine_close(loop.engine);
+}
+
+int main(void) {
+    test_keys();
+    test_percentiles();
+    test_moments();
+    test_device_lost();
+    return tap_done();
+}
