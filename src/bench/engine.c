@@ -626,8 +626,8 @@ void engine_close(Engine *engine) {
         pthread_mutex_unlock(&engine->lock);
         pthread_join(engine->thread, NULL);
     }
+    model_lane_close(engine->model_lane); /* its walk ends early, and leaves the core to gates */
     judge_close(engine->judge);
-    model_lane_close(engine->model_lane);
     measure_close(engine->measure);
     pipeline_close(engine->pipeline);
     shared_drop(engine->picture);
