@@ -149,11 +149,13 @@ static BevTraffic traffic_of(const char *name, const BevProblem *problem) {
 static void test_models(void) {
     BevProblem problem = canonical(BEV_FP16);
     BevTraffic v2 = traffic_of("cpu_v2", &problem), v3 = traffic_of("cpu_v3", &problem);
-    BevTraffic v2_do = traffic_of("cpu_v2_do", &problem);
+    BevTraffic v2_do = traffic_of("cpu_v2_do", &problem), v4 = traffic_of("cpu_v4", &problem);
     tap_ok(is_mb(v2.index, 25.1, 1) && is_mb(v3.index, 2.51, 2),
            "index traffic: V2 25.1 MB, V3 2.51 MB");
     tap_ok(v2_do.index == 4.0 * 209009 + 12.0 * 16007,
            "V2+DO: one rank a point, one record a cell");
+    tap_ok(v4.index < v3.index / 5 && v4.feat == v3.feat && v4.out_write == v3.out_write,
+           "V4 has a fifth of V3's index traffic; features it asks a nearer cache for");
     tap_ok(v3.out_write == 6.4e6 && v2.out_write == 6.4e6 + 16007 * 160.0 &&
                v2_do.out_write == v2.out_write,
            "V3 writes every cell once, V2 and V2+DO those with points twice");

@@ -74,7 +74,7 @@ import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["machine"]["threads"] >= 1
 rows = report["results"]
-assert {row["variant"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3"}
+assert {row["variant"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
 assert {row["cache"] for row in rows} == {"warm", "cold"}
 assert {row["align"] for row in rows} == {"nearest", "bilinear"}
 assert len({row["dtype"] for row in rows}) == 5

@@ -76,19 +76,21 @@ static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
     cells_text(cells, area.x, area.y, area.w, cell_style(INK_TEXT), text);
 }
 
-/* The sentence that V4 exists for; the short form where the long one does not fit. */
+/* The sentence that V4 exists for, on a GPU; the short form where the long one does not fit. */
 static void draw_longest(Cells *cells, Area area, const Show *show) {
     const ScatterStats *stats = &show->live->intervals.stats;
     char text[160];
     int64_t nx = show->state->scene.nx;
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
+    bool cut = show->state->job.choice.variant->where == BEV_CUDA;
     snprintf(text, sizeof text,
-             "longest %d at cell %lld, %lld: %.0f medians, walked by one owner; V4 cuts it",
+             "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s",
              stats->longest, (long long)(nx > 0 ? stats->longest_cell % nx : 0),
-             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times);
+             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times,
+             cut ? "; V4 cuts it" : "");
     if (cells_width(text) > area.w)
-        snprintf(text, sizeof text, "longest %d = %.0f medians: why V4 cuts", stats->longest,
-                 times);
+        snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
+                 cut ? ": why V4 cuts" : "");
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
     cells_text(cells, area.x, area.y, area.w, cell_bold(INK_WARN), text);
