@@ -9,9 +9,17 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+enum { LINE = 64 }; /* bytes; a vector of a row that begins with a cache line lies in one line */
+
+static void *zeros(size_t bytes) {
+    size_t lines = (bytes / LINE + 1) * LINE;
+    void *memory = aligned_alloc(LINE, lines);
+    return memory ? memset(memory, 0, lines) : NULL;
+}
+
 static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len) {
     *tensor = (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
-    tensor->data = calloc(1, bev_code_bytes(dtype, rows, row_len));
+    tensor->data = zeros(bev_code_bytes(dtype, rows, row_len));
     size_t scale_bytes = bev_block_scale_bytes(dtype, rows, row_len);
     if (scale_bytes)
         tensor->block_scales = calloc(1, scale_bytes);
