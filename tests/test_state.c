@@ -75,6 +75,9 @@ static void test_selection(void) {
     use(&state, "kernel v2");
     tap_ok(!strcmp(state.job.choice.variant->name, "cpu_v2"),
            "a rung is found without its backend's name");
+    use(&state, "kernel V4");
+    tap_ok(!strcmp(state.job.choice.variant->name, "cpu_v4"), "the CPU has all rungs, V4 too");
+    use(&state, "kernel v2");
     uint64_t serial = state.job.serial;
     unsigned bits = use(&state, "kernel");
     tap_ok(bits == (STEP_REDRAW | STEP_RUN) && state.job.serial == serial + 1,
