@@ -83,10 +83,10 @@ static void draw_longest(Cells *cells, Area area, const Show *show) {
     int64_t nx = show->state->scene.nx;
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = show->state->job.choice.variant->where == BEV_CUDA;
-    snprintf(text, sizeof text, "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s",
-             stats->longest, (long long)(nx > 0 ? stats->longest_cell % nx : 0),
-             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times,
-             cut ? "; V4 cuts it" : "");
+    snprintf(text, sizeof text,
+             "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s", stats->longest,
+             (long long)(nx > 0 ? stats->longest_cell % nx : 0),
+             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times, cut ? "; V4 cuts it" : "");
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
                  cut ? ": why V4 cuts" : "");
