@@ -2,8 +2,9 @@
 # Everything that needs a GPU, in one go: every kernel checked, also under compute-sanitizer, the
 # hardware counters read, then the ladder timed on the six configurations and an even map.
 #
-#     tests/gpu.sh [BUILD]     BUILD: a folder that holds tests/checkbev, tests/test_device_gpu and
-#                              tests/ladder; made with configure and make when it does not
+#     tests/gpu.sh [BUILD]     BUILD: a folder that holds bevscope, tests/checkbev,
+#                              tests/test_device_gpu and tests/ladder; made with configure and make
+#                              when it does not
 #     OUT=DIR                  where gpu.log, gpu.json, gpu-bilinear.json and gpu-counters.json go;
 #                              default: here
 #     QUICK=1                  fewer samples, FP16 only, no sanitizers
@@ -24,7 +25,7 @@ native_arch() {
 }
 
 export CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
-programs="tests/checkbev tests/test_device_gpu tests/ladder"
+programs="bevscope tests/checkbev tests/test_device_gpu tests/ladder"
 
 build_programs() {
     [ -x "$source/configure" ] || (cd "$source" && autoreconf -i) || return
@@ -65,6 +66,16 @@ step() {
 step checkbev 600 "$build/tests/checkbev" --where cuda
 [ $? = 77 ] && exit 77
 step device 300 "$build/tests/test_device_gpu"
+
+# The live display on a terminal of 200 x 60: 60 moments a second while nobody types, and each key
+# answered in time.
+if command -v python3 >/dev/null; then
+    live="python3 $source/tests/live_latency.py"
+    step live-play 60 $live --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical --no-window
+    step live-keys 60 $live --key-ms 40 --seconds 30 "$build/bevscope" canonical --no-window
+else
+    echo "skip  live: no python3"
+fi
 
 # The sanitizers make kernels slow: small cases with ragged and long intervals, with channels that
 # fit no vector and with ones that do.

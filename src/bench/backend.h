@@ -21,6 +21,8 @@ typedef struct {
     bool (*read)(void *state, void *codes, Err *err);
     bool (*output)(void *state, const void **codes, Err *err);
     bool (*inputs_untouched)(void *state, Err *err);
+    /* NULL: launches start none. */
+    bool (*kernels)(void *state, DeviceKernel *kernels, int capacity, int *count, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                  Err *err);
 } SessionBackend;

@@ -45,20 +45,7 @@ typedef struct {
 /* Facts about the open device. */
 bool device_info(DeviceInfo *info, Err *err);
 
-/* A kernel as one launch of a variant starts it. */
-typedef struct {
-    char name[96];        /* with template arguments: "v2_kernel<(BevDtype)1, false>" */
-    int64_t blocks;       /* in the grid */
-    int threads;          /* a block */
-    int registers;        /* a thread */
-    int64_t local_bytes;  /* a thread: spilled registers and stack */
-    int64_t shared_bytes; /* a block, static and dynamic */
-    int resident_blocks;  /* a multiprocessor can hold */
-    double occupancy;     /* theoretical: resident warps / most possible */
-} DeviceKernel;
-
-/* The kernels that one launch of `variant` on `host` starts, in order; clears by the copy engine
- * are not kernels. Captures the launch, runs nothing. At most `capacity`; *count is how many. */
+/* session_kernels of a session opened for that. */
 bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKernel *kernels,
                     int capacity, int *count, Err *err);
 

@@ -65,6 +65,18 @@ bool list_kernels(cudaGraph_t graph, DeviceKernel *kernels, int capacity, int *c
 
 } // namespace
 
+bool cuda_session_kernels(void *state, DeviceKernel *kernels, int capacity, int *count, Err *err) {
+    cudaGraph_t graph = NULL;
+    *count = 0;
+    if (!device_usable(err))
+        return false;
+    bool ok = cuda_capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
+              list_kernels(graph, kernels, capacity, count, err);
+    if (graph && device_opened())
+        cudaGraphDestroy(graph);
+    return ok;
+}
+
 bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKernel *kernels,
                     int capacity, int *count, Err *err) {
     void *state;
@@ -72,11 +84,7 @@ bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKer
     *count = 0;
     if (!cuda_session_open(&state, variant, host, true, &prepare_us, err))
         return false;
-    cudaGraph_t graph = NULL;
-    bool ok = cuda_capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
-              list_kernels(graph, kernels, capacity, count, err);
-    if (graph && device_opened())
-        cudaGraphDestroy(graph);
+    bool ok = cuda_session_kernels(state, kernels, capacity, count, err);
     cuda_session_close(state);
     return ok;
 }

@@ -42,8 +42,8 @@ void live_gpu_close(LiveGpu *gpu) {
 }
 
 void live_gpu_probe(LiveGpu *gpu) {
-    unsigned bandwidths = 1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY |
-                          1u << LIMIT_L2_READ;
+    unsigned bandwidths =
+        1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY | 1u << LIMIT_L2_READ;
     Err ignored; /* the ceiling stays unknown */
     if (!probe_limits(bandwidths, &gpu->limits, &ignored))
         gpu->limits = limits_unknown();
@@ -89,13 +89,13 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
         known(limits_ceiling_gbps(&gpu->limits, footprint, (double)info->l2_bytes));
 }
 
-void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel) {
+void live_gpu_kernel(Session *session, LiveKernel *kernel) {
     enum { MOST = 16 };
     DeviceKernel launched[MOST];
     int count = 0;
     Err err;
     kernel->registers = kernel->occupancy = (Reading){.value = 0};
-    if (!device_kernels(kernel->variant, problem, launched, MOST, &count, &err) || !count)
+    if (!session_kernels(session, launched, MOST, &count, &err) || !count)
         return;
     int registers = 0;
     double occupancy = 1;
@@ -130,8 +130,8 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
     (void)gpu, (void)memory, (void)device;
 }
 
-void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel) {
-    (void)problem, (void)kernel;
+void live_gpu_kernel(Session *session, LiveKernel *kernel) {
+    (void)session, (void)kernel;
 }
 
 #endif

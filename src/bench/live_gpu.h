@@ -3,6 +3,7 @@
 #ifndef BEV_LIVE_GPU_H
 #define BEV_LIVE_GPU_H
 
+#include "src/bench/session.h"
 #include "src/model/live.h"
 
 typedef struct LiveGpu LiveGpu;
@@ -20,7 +21,7 @@ bool live_gpu_refresh(LiveGpu *gpu);
 /* All that is known; `memory` decides which ceiling applies. */
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device);
 
-/* Registers and theoretical occupancy of kernel->variant on this problem. */
-void live_gpu_kernel(const BevProblem *problem, LiveKernel *kernel);
+/* Registers and theoretical occupancy of the session's launches. */
+void live_gpu_kernel(Session *session, LiveKernel *kernel);
 
 #endif

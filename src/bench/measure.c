@@ -378,7 +378,7 @@ static bool start(Measure *measure, Item *item, Err *err) {
     item->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
     bool described = item->live.registers.source && !item->live.registers.stale;
     if (item->choice.variant->where == BEV_CUDA && !described)
-        live_gpu_kernel(&measure->problem.view, &item->live);
+        live_gpu_kernel(measure->session, &item->live);
     return true;
 }
 

@@ -97,6 +97,12 @@ bool session_inputs_untouched(Session *session, Err *err) {
     return session->backend->inputs_untouched(session->state, err);
 }
 
+bool session_kernels(Session *session, DeviceKernel *kernels, int capacity, int *count, Err *err) {
+    *count = 0;
+    return !session->backend->kernels ||
+           session->backend->kernels(session->state, kernels, capacity, count, err);
+}
+
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err) {
     return session->backend->time(session->state, cache, options, timing, err);

@@ -23,7 +23,8 @@ bool session_open_once(Session **session, const BevVariant *variant, const BevPr
 
 void session_close(Session *session); /* accepts NULL */
 
-/* Median over a few repetitions of the prepare step, microseconds; 0 where there is none. */
+/* Median over a few repetitions of the prepare step, microseconds; one that takes milliseconds is
+ * taken once. 0 where there is none. */
 double session_prepare_us(const Session *session);
 
 /* Goes on with the values that are in the host problem's depth and features by now, and with its
@@ -47,6 +48,22 @@ bool session_output(Session *session, const void **codes, Err *err);
 
 /* Compares all inputs where they live with the host originals. */
 bool session_inputs_untouched(Session *session, Err *err);
+
+/* A kernel as one launch starts it on a GPU. */
+typedef struct {
+    char name[96];        /* with template arguments: "v2_kernel<(BevDtype)1, false>" */
+    int64_t blocks;       /* in the grid */
+    int threads;          /* a block */
+    int registers;        /* a thread */
+    int64_t local_bytes;  /* a thread: spilled registers and stack */
+    int64_t shared_bytes; /* a block, static and dynamic */
+    int resident_blocks;  /* a multiprocessor can hold */
+    double occupancy;     /* theoretical: resident warps / most possible */
+} DeviceKernel;
+
+/* The kernels that one launch starts, in order; none on the CPU, and clears by the copy engine are
+ * no kernels. Runs nothing. At most `capacity`; *count is how many. */
+bool session_kernels(Session *session, DeviceKernel *kernels, int capacity, int *count, Err *err);
 
 typedef struct {
     int samples;        /* 100 */

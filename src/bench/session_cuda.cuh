@@ -43,7 +43,8 @@ Enqueue cuda_enqueue_launch;
 // `count` times the same as a graph; nothing runs. *graph is the caller's.
 bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err);
 
-// SessionBackend's time.
+// SessionBackend's kernels and time.
+bool cuda_session_kernels(void *state, DeviceKernel *kernels, int capacity, int *count, Err *err);
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err);
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 enum {
-    TERM_FRAME_MS = 12,  /* from one drawing of the terminal to the next, at least */
+    TERM_FRAME_MS = 8,   /* from one drawing of the terminal to the next, at least */
     WINDOW_FRAME_MS = 12 /* and of the window */
 };
 
