@@ -18,6 +18,10 @@
 
 enum { COLUMNS = 200, ROWS = 60, KEY_MS = 100, WARM_S = 4, PATIENCE_S = 60, TEXT = 8 };
 
+/* What is done to the program. */
+typedef enum { UNTOUCHED, PLAYING, PAUSED, MODE_COUNT } Mode;
+static const char *const modes[MODE_COUNT] = {"untouched", "playing", "paused"};
+
 typedef struct {
     double first_ms, fps, key_ms, p99_ms;
     long keys;
@@ -87,10 +91,10 @@ static bool read_figures(const char *line, Figures *figures) {
                          duration_after(line, "key to picture"), duration_after(line, "p99"), 0};
     const char *count = strchr(line, '(');
     figures->keys = count ? atol(count + 1) : 0;
-    return figures->first_ms > 0 && figures->key_ms > 0 && figures->p99_ms > 0;
+    return figures->first_ms > 0;
 }
 
-static bool run(const char *program, int count, bool paused, Figures *figures) {
+static bool run(const char *program, int count, Mode mode, Figures *figures) {
     char *argv[] = {(char *)program, "--device", "cpu", NULL};
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
@@ -100,7 +104,7 @@ static bool run(const char *program, int count, bool paused, Figures *figures) {
     bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
               pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
     pty_read(&pty, WARM_S);
-    if (paused)
+    if (mode == PAUSED)
         pty_type(&pty, " ");
     for (int i = 0; ok && i < count; i++) {
         random_key(text);
@@ -113,41 +117,44 @@ static bool run(const char *program, int count, bool paused, Figures *figures) {
          WEXITSTATUS(status) == 0;
     pty_last_line(&pty, line, sizeof line);
     const char *said = strstr(line, "bevscope: ");
-    tap_note("%s: %s", paused ? "paused" : "playing", said ? said : line);
+    tap_note("%s: %s", modes[mode], said ? said : line);
     pty_end(&pty);
     return ok && read_figures(line, figures);
 }
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
-static void check(const Figures *figures, bool paused, bool strict) {
-    const double first_ms = strict ? 1500 : 60000, p99_ms = strict ? 100 : 30000, fps = 20;
-    const char *how = paused ? "paused" : "playing";
-    tap_ok(figures->first_ms <= first_ms, "%s: first picture within %.1f s", how, first_ms * 1e-3);
-    tap_ok(figures->p99_ms <= p99_ms && figures->key_ms <= figures->p99_ms,
-           "%s: key to picture within %.1f s for 99 of 100", how, p99_ms * 1e-3);
-    if (!paused)
-        tap_ok(figures->fps >= (strict ? fps : 0.2), "playing: %.1f pictures a second",
-               strict ? fps : 0.2);
+static void check(const Figures *figures, Mode mode, bool strict) {
+    const double first_ms = strict ? 1500 : 60000, p99_ms = strict ? 100 : 30000;
+    const double fps = strict ? 20 : 0.2;
+    tap_ok(figures->first_ms <= first_ms, "%s: first picture within %.1f s", modes[mode],
+           first_ms * 1e-3);
+    if (mode == UNTOUCHED)
+        tap_ok(figures->fps >= fps, "%.1f pictures a second", fps);
+    else
+        tap_ok(figures->key_ms > 0 && figures->key_ms <= figures->p99_ms &&
+                   figures->p99_ms <= p99_ms,
+               "%s: key to picture within %.1f s for 99 of 100", modes[mode], p99_ms * 1e-3);
 }
 
 int main(void) {
     const char *program = getenv("BEVSCOPE"), *wanted = getenv("PACE_KEYS");
     bool strict = getenv("PACE_STRICT") != NULL;
     int count = wanted ? atoi(wanted) : strict ? 300 : 40;
-    double load[1] = {0};
+    double load[1];
     if (!program)
         return tap_skip_all("BEVSCOPE names the program: use make check");
     srand(1);
-    for (int paused = 0; paused < 2; paused++) {
+    for (Mode mode = 0; mode < MODE_COUNT; mode++) {
         Figures figures;
+        int typed = mode == UNTOUCHED ? 0 : count;
         if (getloadavg(load, 1) == 1)
             tap_note("load %.1f", load[0]);
-        bool ok = run(program, count, paused, &figures);
-        tap_ok(ok && figures.keys >= count / 2, "%s: runs, quits, and says how it went",
-               paused ? "paused" : "playing");
+        bool ok = run(program, typed, mode, &figures);
+        tap_ok(ok && figures.keys >= typed / 2, "%s: runs, quits, and says how it went",
+               modes[mode]);
         if (ok)
-            check(&figures, paused, strict);
+            check(&figures, mode, strict);
     }
     return tap_done();
 }

@@ -29,7 +29,7 @@ enum {
     MODEL_FIRST_MS = 1000 /* so long the selection's model comes before timings */
 };
 static const double MOVING_REST = 5; /* moving: this many times as long no slice as one took */
-static const double HURRY_US = 20e3; /* a key waits for a launch of so much */
+static const double HURRY_US = 10e3; /* a key waits for a launch of so much */
 
 struct Engine {
     EngineOptions options;
