@@ -205,6 +205,7 @@ static void make_working_set(Drawing *drawing) {
     static const char *const arrays[ARRAYS] = {"features", "depth", "indices and weights",
                                                "output"};
     static const PlotMark marks[] = {{50, "half", false}, {100, "L2 is full", true}};
+    static const PlotMark short_marks[] = {{50, "half", false}, {100, "full", true}};
     const ChartSpec *spec = drawing->spec;
     const BevFootprint *f = &spec->model->footprint;
     const BevTraffic *t = &spec->model->gather;
@@ -218,16 +219,19 @@ static void make_working_set(Drawing *drawing) {
         const char *title = spec->model->gpus[gpu].title;
         const char *regime = bev_regimes[bev_regime(bev_footprint_total(*f), bytes)].name;
         char *label = drawing->labels[count];
-        PlotBar *bar = &drawing->bars[count++], *faint = &drawing->bars[count++];
+        PlotBar *bar = &drawing->bars[count++];
         if (spec->brief)
             snprintf(label, TEXT, "%s, %g", title, bytes / MIB);
         else
             snprintf(label, TEXT, "%s, %g MiB: %s", title, bytes / MIB, regime);
         *bar = (PlotBar){.group = spec->brief ? NULL : label,
                          .label = spec->brief ? label : "footprint"};
-        *faint = (PlotBar){.label = spec->brief ? "gathered" : "gather traffic", .faint = true};
         share_of(touched, bytes, bar);
-        share_of(gathered, bytes, faint);
+        if (spec->low)
+            continue;
+        bar = &drawing->bars[count++];
+        *bar = (PlotBar){.label = spec->brief ? "gathered" : "gather traffic", .faint = true};
+        share_of(gathered, bytes, bar);
     }
     describe(spec, drawing->subtitle);
     snprintf(drawing->note, sizeof drawing->note,
@@ -240,7 +244,7 @@ static void make_working_set(Drawing *drawing) {
         .part_names = arrays,
         .part_count = ARRAYS,
         .bar_count = count,
-        .marks = marks,
+        .marks = spec->low ? short_marks : marks,
         .mark_count = 2,
     };
 }
@@ -286,12 +290,33 @@ static void format_bars(Drawing *drawing, int dtype, PlotBar bars[PART_COUNT], d
     }
 }
 
+/* One bar a format: the whole latency, in the colour of the part that binds. */
+static void format_bar(Drawing *drawing, int dtype, double *longest) {
+    const ChartSpec *spec = drawing->spec;
+    const ModelFormat *format = &spec->model->formats[dtype];
+    const ModelRung *v3 = format->known ? model_v3(format, spec->gpu, spec->l2) : NULL;
+    PlotBar *bar = &drawing->bars[dtype];
+    *bar = (PlotBar){.label = bev_dtypes[dtype].title, .text = "n/a"};
+    for (int part = 0; part < PLOT_PARTS; part++)
+        bar->parts[part] = NAN;
+    if (!v3)
+        return;
+    const Prediction *p = &v3->predicted[spec->gpu][spec->l2];
+    bar->parts[p->binding] = p->latency_us;
+    snprintf(bar->text, sizeof bar->text, "%.1f µs, %s binds", p->latency_us,
+             part_names[p->binding]);
+    *longest = fmax(*longest, p->latency_us);
+}
+
 static void make_dtype(Drawing *drawing) {
     const ChartSpec *spec = drawing->spec;
     char on[64];
     double longest = 1;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        format_bars(drawing, dtype, &drawing->bars[dtype * PART_COUNT], &longest);
+        if (spec->low)
+            format_bar(drawing, dtype, &longest);
+        else
+            format_bars(drawing, dtype, &drawing->bars[dtype * PART_COUNT], &longest);
     describe_gpu(spec, on, sizeof on);
     snprintf(drawing->subtitle, sizeof drawing->subtitle, "%s, V3 as chosen for %s", spec->scene,
              on);
@@ -301,12 +326,13 @@ static void make_dtype(Drawing *drawing) {
              "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
              "with instructions.");
     drawing->plot.bars = (PlotBars){
-        .title = spec->brief ? "Formats: parts of the latency"
-                             : "Formats: what each part of the latency costs",
+        .title = spec->low     ? "Formats: latency, and what binds"
+                 : spec->brief ? "Formats: parts of the latency"
+                               : "Formats: what each part of the latency costs",
         .x = {"µs", false, 0, round_up(longest)},
         .part_names = part_names,
         .part_count = PART_COUNT,
-        .bar_count = BEV_DTYPE_COUNT * PART_COUNT,
+        .bar_count = BEV_DTYPE_COUNT * (spec->low ? 1 : PART_COUNT),
     };
 }
 

@@ -15,6 +15,7 @@ typedef struct {
     const char *selected;           /* the name of the rung to look at; NULL: none */
     double rel_l2[BEV_DTYPE_COUNT]; /* error of each format; NaN: unknown */
     bool brief;                     /* few words: the chart stands on a page of other things */
+    bool low;                       /* few rows as well */
     FigureTheme theme;
 } ChartSpec;
 

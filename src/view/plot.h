@@ -67,8 +67,8 @@ typedef struct {
 enum { PLOT_COLORS = 10 };
 Rgb plot_color(int index, FigureTheme theme);
 
-/* Draws into a box of somebody's page, in small type where the box is no page: then the legend
- * stands under the chart; what has no room is left out, the note first. */
+/* Draws into a box of somebody's page, in small type, the legend under the chart; what has no room
+ * is left out, the note first. */
 void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec);
 void plot_bars_draw(Pen *pen, Box box, const PlotBars *spec);
 

@@ -117,31 +117,41 @@ static void widths(const PlotFrame *frame, const PlotBars *spec, Rows *rows) {
     }
 }
 
-void plot_bars_draw(Pen *pen, Box box, const PlotBars *spec) {
-    PlotFrame frame = plot_frame(pen, spec->theme, box);
+static void draw(Pen *pen, Box box, const PlotBars *spec, bool dense) {
+    PlotFrame frame = plot_frame(pen, spec->theme, dense);
     Rows rows = {.bar_h = BAR_H, .step = BAR_STEP, .group_step = GROUP_STEP};
     double top = plot_head(&frame, box, spec->title, spec->subtitle);
     top += draw_part_keys(&frame, spec, box, top - (frame.dense ? 0 : 6));
-    double labels = plot_mark_space(&frame, spec->marks, spec->mark_count);
+    int mark_count = spec->mark_count;
+    double labels = plot_mark_space(&frame, spec->marks, mark_count);
     double note_h = frame.dense ? plot_note_height(&frame, box.w, spec->note) + 8 : PLOT_NOTE_H;
     double need = rows_height(spec, BAR_STEP, GROUP_STEP);
     double room = box.y + box.h - top - labels - frame.type->axis_bottom;
     bool has_note = !frame.dense || room - note_h > 0.6 * need;
     room -= has_note ? note_h : 0;
+    if (dense && room < 0.6 * need) { /* rows before marks */
+        room += labels - PAD;
+        labels = PAD;
+        mark_count = 0;
+    }
     if (room < 60)
         return;
-    double scale = frame.dense ? fmin(room / need, 1) : 1;
+    double scale = frame.dense ? fmin((room - 2 * PAD) / (need - 2 * PAD), 1) : 1;
     rows.bar_h *= scale, rows.step *= scale, rows.group_step *= scale;
     widths(&frame, spec, &rows);
     rows.chart = (Box){box.x + rows.label_w, top + labels, box.w - rows.label_w - rows.end_w,
                        rows_height(spec, rows.step, rows.group_step)};
     plot_draw_x_axis(&frame, &spec->x, rows.chart);
     draw_rows(&frame, spec, &rows, draw_parts);
-    plot_draw_marks(&frame, &spec->x, rows.chart, spec->marks, spec->mark_count, labels);
+    plot_draw_marks(&frame, &spec->x, rows.chart, spec->marks, mark_count, labels);
     draw_rows(&frame, spec, &rows, draw_texts);
     if (has_note)
         plot_note(&frame, box.x, rows.chart.y + rows.chart.h + frame.type->axis_bottom + 8, box.w,
                   spec->note);
+}
+
+void plot_bars_draw(Pen *pen, Box box, const PlotBars *spec) {
+    draw(pen, box, spec, true);
 }
 
 /* ---- a page of its own ---------------------------------------------------------------------- */
@@ -150,11 +160,11 @@ static PageSpec page_of(const PlotBars *spec);
 
 static void draw_page(Pen *pen, const void *context) {
     const PlotBars *spec = context;
-    plot_bars_draw(pen, plot_page_box(page_of(spec).h), spec);
+    draw(pen, plot_page_box(page_of(spec).h), spec, false);
 }
 
 static PageSpec page_of(const PlotBars *spec) {
-    PlotFrame frame = plot_page_frame(spec->theme);
+    PlotFrame frame = plot_frame(NULL, spec->theme, false);
     double h = plot_page_head(spec->subtitle) + 2 * frame.type->body +
                plot_mark_space(&frame, spec->marks, spec->mark_count) +
                rows_height(spec, BAR_STEP, GROUP_STEP) + frame.type->axis_bottom + PLOT_NOTE_H;

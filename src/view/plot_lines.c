@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-enum { CHART_H = 440, CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24, DENSE_STEP = 16 };
+enum { CHART_H = 440, CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
+enum { DENSE_STEP = 16, DENSE_RIGHT = 16 }; /* in a box */
 
 static bool point_of(const PlotLines *spec, Box box, const PlotSeries *series, int i, double *x,
                      double *y) {
@@ -125,8 +126,8 @@ static int legend_columns(const PlotFrame *frame, const PlotLines *spec, double 
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
-    PlotFrame frame = plot_frame(pen, spec->theme, box);
+static void draw(Pen *pen, Box box, const PlotLines *spec, bool dense) {
+    PlotFrame frame = plot_frame(pen, spec->theme, dense);
     const PlotType *type = frame.type;
     double top = plot_head(&frame, box, spec->title, spec->subtitle);
     double labels = plot_mark_space(&frame, spec->marks, spec->mark_count);
@@ -142,7 +143,7 @@ void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
     if (chart_h < 20)
         return;
     Box chart = {box.x + type->axis_left, top + labels,
-                 box.w - type->axis_left - (frame.dense ? 8 : LEGEND_W), chart_h};
+                 box.w - type->axis_left - (frame.dense ? DENSE_RIGHT : LEGEND_W), chart_h};
     plot_draw_x_axis(&frame, &spec->x, chart);
     plot_draw_y_axis(&frame, &spec->y, chart);
     plot_draw_marks(&frame, &spec->x, chart, spec->marks, spec->mark_count, labels);
@@ -157,17 +158,21 @@ void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
         plot_note(&frame, box.x, bottom + 8 + (frame.dense ? legend_h - 4 : 0), box.w, spec->note);
 }
 
+void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
+    draw(pen, box, spec, true);
+}
+
 /* ---- a page of its own ---------------------------------------------------------------------- */
 
 static PageSpec page_of(const PlotLines *spec);
 
 static void draw_page(Pen *pen, const void *context) {
     const PlotLines *spec = context;
-    plot_lines_draw(pen, plot_page_box(page_of(spec).h), spec);
+    draw(pen, plot_page_box(page_of(spec).h), spec, false);
 }
 
 static PageSpec page_of(const PlotLines *spec) {
-    PlotFrame frame = plot_page_frame(spec->theme);
+    PlotFrame frame = plot_frame(NULL, spec->theme, false);
     double h = plot_page_head(spec->subtitle) +
                plot_mark_space(&frame, spec->marks, spec->mark_count) + CHART_H +
                frame.type->axis_bottom + PLOT_NOTE_H;

@@ -6,18 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DENSE_BELOW_W = 800 };
-
 static const PlotType page_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL, 74, 58, 42};
 static const PlotType dense_type = {SIZE_HEADING, 12, 11, 62, 40, 34};
 
-PlotFrame plot_frame(Pen *pen, FigureTheme theme, Box box) {
-    bool dense = box.w < DENSE_BELOW_W;
+PlotFrame plot_frame(Pen *pen, FigureTheme theme, bool dense) {
     return (PlotFrame){pen, theme, dense ? &dense_type : &page_type, dense};
-}
-
-PlotFrame plot_page_frame(FigureTheme theme) {
-    return plot_frame(NULL, theme, plot_page_box(0));
 }
 
 double plot_page_head(const char *subtitle) {
@@ -123,24 +116,41 @@ void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
+/* Where the labels stand: beside their marks, apart, and not beyond the chart. */
+static void place_labels(const PlotFrame *frame, const PlotAxis *axis, Box box,
+                         const PlotMark *marks, int count, double label_x[PLOT_MARKS]) {
+    double step = frame->type->small + 4, free_x = -INFINITY, limit = box.x + box.w;
+    for (int i = 0; i < count; i++)
+        if (plot_on_axis(axis, marks[i].x)) {
+            label_x[i] = fmax(plot_x(axis, box, marks[i].x), free_x);
+            free_x = label_x[i] + step;
+        }
+    for (int i = count - 1; i >= 0; i--)
+        if (plot_on_axis(axis, marks[i].x)) {
+            label_x[i] = fmin(label_x[i], limit);
+            limit = label_x[i] - step;
+        }
+}
+
 void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, const PlotMark *marks,
                      int count, double label_h) {
     const Theme *theme = frame->pen->theme;
-    double free_x = -INFINITY;
+    double label_x[PLOT_MARKS];
+    count = count < PLOT_MARKS ? count : PLOT_MARKS;
+    place_labels(frame, axis, box, marks, count, label_x);
     for (int i = 0; i < count; i++) {
         if (!plot_on_axis(axis, marks[i].x))
             continue;
-        double x = plot_x(axis, box, marks[i].x), label_x = fmax(x, free_x);
+        double x = plot_x(axis, box, marks[i].x);
         Rgb color = marks[i].strong ? theme->text : theme->muted;
         pen_line(frame->pen, x, box.y, x, box.y + box.h, color, marks[i].strong ? 0.9 : 0.5,
                  marks[i].strong ? 1.5 : 1);
-        pen_line(frame->pen, x, box.y, label_x, box.y - 8, color, 0.5, 1);
+        pen_line(frame->pen, x, box.y, label_x[i], box.y - 8, color, 0.5, 1);
         TextStyle style = plot_muted(frame);
         style.turn = TURN_UP;
         style.color = color;
         style.bold = marks[i].strong && frame->dense;
-        pen_text(frame->pen, label_x + 4, box.y - 12, label_h - 12, &style, marks[i].label);
-        free_x = label_x + style.size + 4;
+        pen_text(frame->pen, label_x[i] + 4, box.y - 12, label_h - 12, &style, marks[i].label);
     }
 }
 

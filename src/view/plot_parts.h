@@ -18,14 +18,13 @@ typedef struct {
     Pen *pen;
     FigureTheme theme;
     const PlotType *type;
-    bool dense; /* a box that is small for a chart */
+    bool dense; /* a box on somebody's page, small for a chart */
 } PlotFrame;
 
-PlotFrame plot_frame(Pen *pen, FigureTheme theme, Box box);
+PlotFrame plot_frame(Pen *pen, FigureTheme theme, bool dense);
 
-/* Of a page of its own: its frame, the height of title and subtitle with the margin above, and what
- * lies within the margins of a page of height `h`. */
-PlotFrame plot_page_frame(FigureTheme theme);
+/* Of a page of its own: the height of title and subtitle with the margin above, and what lies within
+ * the margins of a page of height `h`. */
 double plot_page_head(const char *subtitle);
 Box plot_page_box(double h);
 
@@ -40,8 +39,9 @@ bool plot_on_axis(const PlotAxis *axis, double value);
 void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box);
 void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box);
 
-/* Labels stand above the chart, reading upwards, so that they cover nothing; one that has no room
- * beside the one before moves to the right. */
+/* Labels stand above the chart, reading upwards, so that they cover nothing; where they have no
+ * room beside each other they move, to the right as far as the chart goes. At most PLOT_MARKS. */
+enum { PLOT_MARKS = 32 };
 void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, const PlotMark *marks,
                      int count, double label_h);
 

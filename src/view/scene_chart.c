@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150 };
+enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LOW_H = 480 };
 
 bool scene_has_chart(const SceneView *view) {
     return view->state->chart != CHART_NONE && !view->state->pinned &&
@@ -61,6 +61,7 @@ static void draw(const SceneView *view, Box box) {
     double words = WORDS_LINES * WORDS_STEP + 8;
     ChartSpec spec = spec_of(view);
     Box chart = {box.x, box.y, box.w, box.h - words - SCENE_GAP};
+    spec.low = chart.h < LOW_H;
     if (chart.h < LEAST_H)
         return;
     if (spec.model)
