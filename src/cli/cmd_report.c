@@ -1,5 +1,6 @@
 /* One self-contained page about a scene: pictures inside, tables, the machine and the command
  * lines. */
+#include "src/cli/agreement.h"
 #include "src/cli/choices.h"
 #include "src/cli/html.h"
 #include "src/cli/output.h"
@@ -111,6 +112,28 @@ static void put_small_l2(const Page *page) {
             "A part of the L2 set aside and filled with lines that nobody uses. %s</p>\n", verdict);
     Report report = small_l2_table(&found);
     html_table(page->out, &report, "l2_aside_mib");
+    report_free(&report);
+}
+
+static void put_agreement(const Page *page) {
+    static Agreement agreement;
+    char verdict[512];
+    agreement = (Agreement){0};
+    agreement_add(&agreement, &page->lab, &page->gpus, page->scene);
+    fputs("<h3>Against hardware counters</h3>\n<p>", page->out);
+    if (agreement.count == 0) {
+        fputs("None were recorded of this problem on these GPUs; <code>bevscope agreement</code> "
+              "shows what was.</p>\n",
+              page->out);
+        return;
+    }
+    agreement_verdict(&agreement, verdict, sizeof verdict);
+    fprintf(page->out,
+            "Recorded counters and latencies, L2 warm. %s <code>bevscope agreement</code> shows all "
+            "scenes that were counted.</p>\n",
+            verdict);
+    Report report = agreement_table(&agreement);
+    html_table(page->out, &report, NULL);
     report_free(&report);
 }
 
@@ -255,6 +278,8 @@ static bool put_page(const Page *page, Err *err) {
         return false;
     put_small_l2(page);
     fputs("<h2>How far off is the model?</h2>\n", page->out);
+    put_agreement(page);
+    fputs("<h3>Against latencies, published and recorded</h3>\n", page->out);
     put_errors(page);
     if (!put_picture(page, "published", err))
         return false;

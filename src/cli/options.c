@@ -43,6 +43,10 @@ const Command commands[COMMAND_COUNT] = {
         "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
         "recorded and published latencies stand beside it where known. With --counters, what the "
         "hardware counted stands beside it.", 1, 1, cmd_regime},
+    [COMMAND_AGREEMENT] = {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
+        "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "
+        "bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that were "
+        "counted, which takes minutes.", 0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
     [COMMAND_PLOT] = {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
         "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
         "Charts of one GPU show the first of --gpu. Everything modelled says so.",
@@ -90,8 +94,9 @@ static const OptionRow rows[] = {
     {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels), CHOICE_NONE, 1, 1024,
      "feature channels instead of the scene's own"},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | MODELS, FIELD(output), CHOICE_NONE, 0, 0, "write here instead of to standard output, atomically"},
-    {"format", 'f', "FORMAT", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME), FIELD(format),
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output), CHOICE_NONE, 0, 0, "write here instead of to standard output, atomically"},
+    {"format", 'f', "FORMAT", KIND_CHOICE,
+     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
      CHOICE_FORMAT, 0, 0, "table, markdown, csv or json (default: table)"},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), CHOICE_CACHE, 0, 0,
      "cache states to time (default: both)"},
@@ -159,7 +164,7 @@ static const OptionRow rows[] = {
      "GPUs to model (default: the article's two and the one that results were recorded on)"},
     {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file), CHOICE_NONE, 0, 0,
      "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
-     "and, if known, fp32_tflops and converts_fp8"},
+     "and, if known, l2_partitions, fp32_tflops and converts_fp8"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), CHOICE_SWEEP, 0, 0,
      "what a sweep varies (default: grid)"},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb), CHOICE_NONE, 0.01, 100000,

@@ -10,7 +10,7 @@
 
 typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
-    COMMAND_REGIME, COMMAND_PLOT, COMMAND_REPORT, COMMAND_COUNT
+    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_COUNT
 } CommandId;
 
 enum { OPTIONS_MAX_ARGUMENTS = 32 };
@@ -68,6 +68,7 @@ bool cmd_bench(const Options *options, Err *err);
 bool cmd_info(const Options *options, Err *err);
 bool cmd_export(const Options *options, Err *err);
 bool cmd_regime(const Options *options, Err *err);
+bool cmd_agreement(const Options *options, Err *err);
 bool cmd_plot(const Options *options, Err *err);
 bool cmd_report(const Options *options, Err *err);
 
