@@ -45,6 +45,10 @@ static bool want_baseline(Pipeline *pipeline, const Job *job, FrameParts *next, 
                           Err *err) {
     if (!job->pool_baseline)
         return true;
+    if (choice_equal(&job->baseline, &job->choice)) {
+        next->baseline = shared_keep(next->pooled);
+        return true;
+    }
     Job other = *job;
     other.choice = job->baseline;
     FrameParts with = {.scene = next->scene, .features = next->features};
