@@ -26,8 +26,7 @@ static bool ok_or_note(bool ok, const Err *err) {
     return ok;
 }
 
-/* ---- maps
- * ---------------------------------------------------------------------------------------- */
+/* ---- maps ------------------------------------------------------------------------------------ */
 
 static bool same(const void *a, const void *b, int64_t count) {
     return (!a && !b) || (a && b && !memcmp(a, b, (size_t)count * 4));
@@ -95,8 +94,7 @@ static void test_live_map(BevAlign align) {
     pipeline_close(pipeline);
 }
 
-/* ---- rows
- * ------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* One run's codes; malloc'd. NULL with a note on failure. */
 static void *run_once(const BevVariant *variant, const BevProblem *problem) {
@@ -140,8 +138,7 @@ static void test_same_bits(const BevVariant *variant, const BevProblem *problem)
     free(got);
 }
 
-/* ---- later values
- * ------------------------------------------------------------------------------------------ */
+/* ---- later values ---------------------------------------------------------------------------- */
 
 /* The same shape, other values: the largest of them, and with it every scale, changes too. */
 static Features later_features(const Workload *workload) {
@@ -221,8 +218,7 @@ static void test_kernels(const BevVariant *variant, const BevProblem *problem) {
     tap_ok(ok_or_note(ok, &err), "%s: its kernels and what they take", variant->name);
 }
 
-/* ---- what the dashboard says of it
- * --------------------------------------------------------------------------------------- */
+/* ---- what the dashboard says of it ----------------------------------------------------------- */
 
 static void test_live(void) {
     Timing small, large;
@@ -249,8 +245,7 @@ static void test_live(void) {
     live_gpu_close(gpu);
 }
 
-/* ---- beyond 2^31 elements
- * ---------------------------------------------------------------------------- */
+/* ---- beyond 2^31 elements -------------------------------------------------------------------- */
 
 enum { WIDE_ROWS = 2200000, WIDE_CHANNELS = 1024, WIDE_POINTS = 64 };
 
@@ -284,8 +279,7 @@ static void test_wide(const BevVariant *variant) {
     free(feat);
 }
 
-/* ---- faults
- * -------------------------------------------------------------------------------------------- */
+/* ---- faults ---------------------------------------------------------------------------------- */
 
 static void test_memory(const BevProblem *problem) {
     Err err = {0};
