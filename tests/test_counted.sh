@@ -22,7 +22,7 @@ shown = json.load(open(sys.argv[1]))["counters"]
 recorded = [row for row in json.load(open(sys.argv[2]))["counters"] if row["scene"] == "small"]
 assert [row["variant"] for row in shown] == [row["variant"] for row in recorded] and shown
 def near(a, b):
-    return a == b or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
+    return a == b or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-7)  # ten digits are printed
 modelled = 0
 for row, was in zip(shown, recorded):
     assert row["source"] == "recorded" and row["machine"].startswith("NVIDIA H200"), row

@@ -461,6 +461,7 @@ static void test_counters(void) {
                                    .occupancy_percent = 30};
     draw();
     tap_ok(shows("measured: DRAM 1.50 MB, L2 1.00 M sectors"), "counters, labelled measured");
+    tap_ok(!shows("occupancy 30") || shows("occupancy 30.00 %"), "no figure is cut");
     live.counters.stale = true;
     draw();
     tap_ok(shows("stale, measured: DRAM"), "stale ones say so");

@@ -180,7 +180,7 @@ static void draw_requests(Cells *cells, Area area, const Show *show, const Model
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
-/* What the hardware counted, when it was asked to. */
+/* What the hardware counted, when it was asked to; as many figures as there is room for. */
 static bool draw_counted(Cells *cells, Area area, const Show *show) {
     const LiveCounters *counters = &show->live->counters;
     char text[160], line[192];
@@ -188,6 +188,8 @@ static bool draw_counted(Cells *cells, Area area, const Show *show) {
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
+    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
+        *comma = '\0';
     cells_text(cells, area.x, area.y, area.w, cell_style(counters->stale ? INK_MUTED : INK_TEXT),
                line);
     return true;
@@ -196,7 +198,8 @@ static bool draw_counted(Cells *cells, Area area, const Show *show) {
 static int memory_want(const Show *show, int width) {
     (void)width;
     Cache caches[MAX_CACHES];
-    return 5 + 2 * list_caches(show, caches) + 3;
+    bool counted = show->live->counters.source != SOURCE_UNKNOWN;
+    return 5 + 2 * list_caches(show, caches) + 3 + counted;
 }
 
 static void memory_draw(Cells *cells, Area area, const Show *show) {
