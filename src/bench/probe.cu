@@ -111,7 +111,10 @@ struct Place {
             return false;
         l2_bytes = info.l2_bytes;
         multiprocessors = info.multiprocessors;
-        bytes = std::min(16 * l2_bytes, info.free_bytes / 8) / CHUNK * CHUNK;
+        bytes = std::min(16 * l2_bytes, info.free_bytes / 4) / CHUNK * CHUNK;
+        if (bytes < 4 * l2_bytes)
+            return err_set(err, ERR_DEVICE, "probe", "close other programs",
+                           "too little GPU memory is free");
         if (!cuda_allocate((void **)&buffer, bytes, "probe", err) ||
             !cuda_allocate((void **)&results, CHASE_BYTES, "probe", err))
             return device_failed(err);
@@ -162,8 +165,7 @@ struct Place {
     void read(int64_t from_bytes, int64_t read_bytes) {
         read_kernel<<<grid(read_kernel), THREADS, 0, stream>>>(
             (const uint4 *)buffer, unsigned(std::max(from_bytes, CHUNK) / CHUNK),
-            unsigned(read_bytes / CHUNK),
-            results);
+            unsigned(read_bytes / CHUNK), results);
     }
 
     bool read_gbps(int64_t from_bytes, double *gbps, Err *err) {
@@ -259,8 +261,7 @@ extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
         ok = ok && place.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
     if (wants(LIMIT_HALF2))
         ok = ok && place.tflops(multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
-                                2 * FMA_FLOP,
-                                &value[LIMIT_HALF2], err);
+                                2 * FMA_FLOP, &value[LIMIT_HALF2], err);
     if (wants(LIMIT_TENSOR)) // codes: a pair of small halves
         ok = ok && place.tflops(tensor_kernel, 0x14001400u, TENSOR_FLOP, &value[LIMIT_TENSOR], err);
     if (wants(LIMIT_L1_LATENCY))
