@@ -114,8 +114,8 @@ static void make_mrc(Drawing *drawing) {
     }
     describe(spec, drawing->subtitle);
     snprintf(drawing->note, sizeof drawing->note,
-             "Model: exact reuse distances of each kernel's access stream in 32-byte sectors, L2 "
-             "warm and fully associative, LRU; L1 keeps neighbouring indices only. Lines: GPUs.");
+             "Model: exact reuse distances of each kernel's access stream, behind the L1s, in lines "
+             "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.");
     drawing->plot.lines = (PlotLines){
         .title = "Which reads miss an L2 of each size?",
         .x = {"L2 size, MiB", true, model_size_mib(0), model_size_mib(MODEL_SIZES - 1)},

@@ -64,7 +64,7 @@ typedef struct {
 } PlotBars;
 
 /* Colours that stay apart for most colour-blind readers, on light and dark pages. */
-enum { PLOT_COLORS = 10 };
+enum { PLOT_COLORS = 12 };
 Rgb plot_color(int index, FigureTheme theme);
 
 /* Draws into a box of somebody's page, in small type, the legend under the chart; what has no room

@@ -129,14 +129,14 @@ static void draw(Pen *pen, Box box, const PlotBars *spec, bool dense) {
     double room = box.y + box.h - top - labels - frame.type->axis_bottom;
     bool has_note = !frame.dense || room - note_h > 0.6 * need;
     room -= has_note ? note_h : 0;
-    if (dense && room < 0.6 * need) { /* rows before marks */
+    if (dense && room < 0.75 * need) { /* rows before marks */
         room += labels - PAD;
         labels = PAD;
         mark_count = 0;
     }
-    if (room < 60)
-        return;
     double scale = frame.dense ? fmin((room - 2 * PAD) / (need - 2 * PAD), 1) : 1;
+    if (scale * BAR_STEP < frame.type->small)
+        return;
     rows.bar_h *= scale, rows.step *= scale, rows.group_step *= scale;
     widths(&frame, spec, &rows);
     rows.chart = (Box){box.x + rows.label_w, top + labels, box.w - rows.label_w - rows.end_w,
