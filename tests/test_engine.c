@@ -367,6 +367,37 @@ static void test_speed(void) {
     engine_close(engine);
 }
 
+/* ---- memory model ---------------------------------------------------------------------------- */
+
+static bool has_model(const EngineFrame *frame) {
+    const LiveData *live = &frame->live;
+    return live->model && model_of_variant(live->model, live->job.choice.variant, 0, 0);
+}
+
+/* Of another problem than the frame's, or without the frame's owning it. */
+static bool has_wrong_model(const EngineFrame *frame) {
+    const MemoryModel *model = frame->live.model;
+    return model != frame->model || (model && model->dtype != frame->live.job.choice.dtype);
+}
+
+static void test_model(void) {
+    Engine *engine = open_engine(true);
+    State state = fresh(TOY);
+    const EngineFrame *frame = ask(engine, &state);
+    bool wrong = false;
+    while (frame && !has_model(frame)) {
+        wrong |= has_wrong_model(frame);
+        frame = take(engine);
+    }
+    tap_ok(frame && frame->live.model->points == frame->live.frame.map->points,
+           "the selection's memory model comes by itself");
+    state.job.choice.dtype = BEV_FP8;
+    for (frame = ask(engine, &state); frame && !has_model(frame); frame = take(engine))
+        wrong |= has_wrong_model(frame);
+    tap_ok(frame && !wrong && !has_wrong_model(frame), "and is never that of another problem");
+    engine_close(engine);
+}
+
 /* ---- hardware counters ------------------------------------------------------------------------ */
 
 /* Without a GPU the answer is a note that says why. */
@@ -386,6 +417,7 @@ static void test_counters(void) {
 }
 
 int main(void) {
+    test_model();
     test_counters();
     test_truth("asymmetric", BEV_NEAREST);
     test_truth("asymmetric", BEV_BILINEAR);
