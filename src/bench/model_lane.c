@@ -25,6 +25,7 @@ struct ModelLane {
     Aim aim;            /* map NULL: none yet */
     bool aimed;         /* since the thread last looked */
     bool first;         /* the selection was not walked yet */
+    bool for_selection; /* the walk under way is; others give way to a new aim */
     bool other_problem; /* so that the walk under way is for nothing */
     MemoryModel *known; /* of `aim` */
     bool news;
@@ -47,7 +48,8 @@ static bool go_on(void *context) {
     pthread_mutex_lock(&lane->lock);
     while (lane->hold && !lane->stop && !lane->other_problem)
         pthread_cond_wait(&lane->changed, &lane->lock);
-    bool on = !lane->stop && !lane->other_problem;
+    bool gives_way = lane->aimed && !lane->for_selection;
+    bool on = !lane->stop && !lane->other_problem && !gives_way;
     pthread_mutex_unlock(&lane->lock);
     return on;
 }
@@ -81,6 +83,7 @@ static void aim(ModelLane *lane) {
 static bool walk(ModelLane *lane) {
     const StreamWatch watch = {go_on, lane};
     ModelDepth depth = lane->first ? DEPTH_SELECTION : lane->aim.depth;
+    lane->for_selection = lane->first;
     pthread_mutex_unlock(&lane->lock);
     bool more = live_model_step(lane->live_model, depth, &watch);
     pthread_mutex_lock(&lane->lock);
