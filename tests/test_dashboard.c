@@ -471,7 +471,6 @@ static void test_counters(void) {
 }
 
 int main(void) {
-    test_counters();
     Err err;
     if (!cells_init(&cells, 1, 1, &err) || !fixture_picture(&picture, &err))
         return EXIT_FAILURE;
@@ -489,6 +488,7 @@ int main(void) {
     test_image();
     test_sparse_bev();
     test_kept_baseline();
+    test_counters();
     bev_picture_free(&picture);
     cells_free(&cells);
     return tap_done();
