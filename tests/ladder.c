@@ -167,8 +167,7 @@ static bool climb_rung(Ladder *ladder, const BevVariant *variant, Case *c, Err *
     return ok;
 }
 
-/* ---- one problem
- * --------------------------------------------------------------------------------- */
+/* ---- one problem ----------------------------------------------------------------------------- */
 
 static bool case_reference(Case *c, Err *err) {
     const BevProblem *p = &c->problem.view;
@@ -243,8 +242,7 @@ static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     return ok;
 }
 
-/* ---- the even map: 5 or 6 points a cell, a feature row of its own for each
- * ------------------------ */
+/* ---- the even map: 5 or 6 points a cell, a feature row of its own for each ------------------- */
 
 static void fill_even_map(BevMap *map) {
     uint64_t seed = SEED;
@@ -296,8 +294,7 @@ static bool climb_even(Ladder *ladder, Err *err) {
     return ok;
 }
 
-/* ---- the program
- * ----------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void write_machine(Ladder *ladder, const DeviceInfo *info, const Limits *limits) {
     char date[32];

@@ -77,8 +77,7 @@ static bool refused(const char *path, const char *words) {
     return ok;
 }
 
-/* ---- finding
- * ------------------------------------------------------------------------------------- */
+/* ---- finding --------------------------------------------------------------------------------- */
 
 static void test_path(void) {
     char path[256];
@@ -117,8 +116,7 @@ static void test_nearest(void) {
            "the nearest of several names, and of none");
 }
 
-/* ---- reading
- * ------------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static void test_read(void) {
     char *bytes;
@@ -143,8 +141,7 @@ static void test_read(void) {
     unlink(path);
 }
 
-/* ---- writing
- * ------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void test_write(void) {
     const char *path = in_folder("figure.png");
@@ -259,8 +256,7 @@ static void test_refusals(void) {
     unlink(path);
 }
 
-/* ---- killed while it writes
- * ------------------------------------------------------------------------ */
+/* ---- killed while it writes ------------------------------------------------------------------ */
 
 enum { PAYLOAD = 1 << 20 };
 static char payload[2][PAYLOAD + 1];

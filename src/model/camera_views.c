@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- one pixel
- * ------------------------------------------------------------------------------------ */
+/* ---- one pixel ------------------------------------------------------------------------------- */
 
 /* The ray `across` widths to the right of the middle and `down` heights below it. */
 static void ray_at(const Footprint *footprint, const Camera *camera, const Frustum *frustum,
@@ -54,8 +53,7 @@ void look_store(const Look *look, CameraViews *views, int64_t pixel) {
     views->depth_m[pixel] = hits > 0 ? (float)(look->depth_m / hits) : NAN;
 }
 
-/* ---- all of them
- * ---------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 bool camera_views_alloc(CameraViews *views, int64_t cameras, int64_t h, int64_t w, Err *err) {
     size_t pixels = (size_t)(cameras * h * w);

@@ -22,8 +22,7 @@ typedef struct {
     CameraViews *views;
 } Render;
 
-/* ---- depth
- * ---------------------------------------------------------------------------------------- */
+/* ---- depth ----------------------------------------------------------------------------------- */
 
 /* Share of a normal distribution below `x` standard deviations. */
 static double normal_below(double x) {
@@ -64,8 +63,7 @@ static void store_depth(double *mass, int64_t bins, double temperature, float *o
         out[d * stride] = (float)(mass[d] / sum);
 }
 
-/* ---- pixels
- * --------------------------------------------------------------------------------------- */
+/* ---- pixels ---------------------------------------------------------------------------------- */
 
 /* The pixel's surroundings, halfway to its neighbours. linspace puts the only pixel of a single
  * column or row at 0; it still stands for the whole input. */
@@ -123,8 +121,7 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
         look_store(&look, render->views, camera * pixels + pixel);
 }
 
-/* ---- all of them
- * ---------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static bool render_alloc(Render *render, Err *err) {
     const BevShape *shape = &render->shape;

@@ -63,8 +63,7 @@ void world_still_free(WorldStill *still) {
     free(still);
 }
 
-/* ---- light
- * ---------------------------------------------------------------------------------------- */
+/* ---- light ----------------------------------------------------------------------------------- */
 
 static void shade(WorldHit *hit, double light) {
     for (int i = 0; i < 3; i++)
@@ -104,8 +103,7 @@ void world_sky(const double direction[3], float color[3]) {
         color[i] = horizon[i] + share * (zenith[i] - horizon[i]);
 }
 
-/* ---- the ground
- * ------------------------------------------------------------------------------------ */
+/* ---- the ground ------------------------------------------------------------------------------ */
 
 /* Does one of the patch's copies hold (x, y)? `at` receives the point in that copy's frame. Copy k
  * is k steps away; those whose extent along the step can reach the point are tried. */
@@ -154,8 +152,7 @@ static void paint_ground(const WorldStill *still, double x, double y, WorldHit *
     }
 }
 
-/* ---- solids
- * ---------------------------------------------------------------------------------------- */
+/* ---- solids ---------------------------------------------------------------------------------- */
 
 typedef struct {
     double origin[3], direction[3]; /* in the solid's frame, its base at z = 0 */

@@ -42,8 +42,7 @@ bool term_is_light(void) {
     return last && (!strcmp(last, ";7") || !strcmp(last, ";15"));
 }
 
-/* ---- taking over and giving back
- * ----------------------------------------------------------------- */
+/* ---- taking over and giving back ------------------------------------------------------------- */
 
 static bool prefer_color(TermColor color) {
     const char *no_color = getenv("NO_COLOR");
@@ -138,8 +137,7 @@ void term_suspend(Term *term) {
     term_resume(term);
 }
 
-/* ---- drawing
- * --------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 void term_size(const Term *term, int *columns, int *rows) {
     (void)term;
@@ -216,8 +214,7 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
     return true;
 }
 
-/* ---- keys
- * ------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static const struct {
     int curses;

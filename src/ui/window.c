@@ -126,8 +126,7 @@ void window_fullscreen(Window *window, bool on) {
     SDL_SetWindowFullscreen(window->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
 }
 
-/* ---- drawing
- * -------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Size in pixels, and pixels a unit: above 1 on dense displays. */
 static double pixel_size(const Window *window, int *w, int *h) {
@@ -183,8 +182,7 @@ bool window_image(const Window *window, const State *state, const LiveData *live
     return scene_image(w, h, scale, state, live, picture, image, err);
 }
 
-/* ---- keys
- * ------------------------------------------------------------------------------------------- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static const struct {
     SDL_Keycode code;
@@ -218,8 +216,7 @@ static int32_t first_character(const char *text) {
     return character;
 }
 
-/* ---- mouse
- * ------------------------------------------------------------------------------------------ */
+/* ---- mouse ----------------------------------------------------------------------------------- */
 
 static SceneLayout layout_of(const Window *window, const State *state, const LiveData *live) {
     int w, h;
@@ -294,8 +291,7 @@ static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, 
     return event->steps != 0;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool mouse_event(Window *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {

@@ -377,8 +377,7 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
     return true;
 }
 
-/* ---- differences
- * ----------------------------------------------------------------------------------- */
+/* ---- differences ----------------------------------------------------------------------------- */
 
 static bool count_difference(const BevContent *a, const BevContent *b, CellField *field, Err *err) {
     CellField other;

@@ -37,8 +37,7 @@ static void draw_raster(const SceneView *view, const Image *raster, Box clip) {
     cairo_restore(pen->cr);
 }
 
-/* ---- wipe
- * ---------------------------------------------------------------------------------------- */
+/* ---- wipe ------------------------------------------------------------------------------------ */
 
 static void wipe_label(const SceneView *view, double x, TextAlign align, const Choice *choice) {
     char text[96];
@@ -67,8 +66,7 @@ static void draw_wipe(const SceneView *view) {
     wipe_label(view, x + 12, ALIGN_LEFT, &view->live->job.choice);
 }
 
-/* ---- one cell
- * ------------------------------------------------------------------------------------- */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 static void outline_cell(const SceneView *view, int64_t cell) {
     int64_t nx = view->live->frame.nx;
@@ -115,8 +113,7 @@ static void draw_probe(const SceneView *view) {
     cairo_restore(view->pen->cr);
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static void draw_nothing(const SceneView *view) {
     const Box *bev = &view->layout.bev;

@@ -200,8 +200,7 @@ static void prepare(SceneView *view) {
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }
 
-/* ---- drawing
- * ------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                 const ScenePicture *picture, Err *err) {

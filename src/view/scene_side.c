@@ -23,8 +23,7 @@ static double line(const SceneView *view, Box at, const char *text) {
     return ROW;
 }
 
-/* ---- the cell looked at
- * -------------------------------------------------------------------------- */
+/* ---- the cell looked at ---------------------------------------------------------------------- */
 
 static void where_text(const SceneView *view, char *text, size_t size) {
     const LiveFrame *frame = &view->live->frame;
@@ -150,8 +149,7 @@ static double readout(const SceneView *view, Box at) {
     return y - at.y;
 }
 
-/* ---- latency over time
- * ------------------------------------------------------------------------------ */
+/* ---- latency over time ----------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
@@ -231,8 +229,7 @@ static void chart(const SceneView *view, Box at) {
         curve_name(view, x, names, baseline->variant, other);
 }
 
-/* ---- the column
- * --------------------------------------------------------------------------------------- */
+/* ---- the column ------------------------------------------------------------------------------ */
 
 void scene_draw_side(const SceneView *view) {
     Box side = view->layout.side;
@@ -254,8 +251,7 @@ void scene_draw_side(const SceneView *view) {
         chart(view, (Box){side.x, bottom + 8, side.w, CHART_SPACE - 8});
 }
 
-/* ---- header, log
- * ---------------------------------------------------------------------------------------- */
+/* ---- header, log ----------------------------------------------------------------------------- */
 
 static void header_facts(const SceneView *view, char *text, size_t size) {
     const LiveData *live = view->live;
