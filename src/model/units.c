@@ -46,15 +46,18 @@ static void grouped(double value, char *text, size_t size) {
     text[used] = '\0';
 }
 
-/* Three figures that count; the digits that a measurement does not have are noise. */
-static void number_text(Unit unit, double value, char *text, size_t size) {
+/* Three figures that count; the digits that a measurement does not have are noise. Bytes and counts
+ * are whole. */
+static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
+    bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
+    value /= step->divisor;
     if (unit == UNIT_ERROR && value == 0)
         snprintf(text, size, "0");
     else if (unit == UNIT_ERROR && value < 1e-4)
         snprintf(text, size, "%.1e", value);
     else if (unit == UNIT_ERROR)
         snprintf(text, size, value < 0.95 ? "%.2g" : "%.1f", value);
-    else if (unit == UNIT_COUNT || value >= 99.95 || value == 0)
+    else if (whole || value >= 99.95 || value == 0)
         grouped(value, text, size);
     else
         snprintf(text, size, value < 9.995 ? "%.2f" : "%.1f", value);
@@ -67,7 +70,7 @@ void unit_text(Unit unit, double value, char *text, size_t size) {
     }
     const Step *step = step_for(unit, value);
     char number[32];
-    number_text(unit, value / step->divisor, number, sizeof number);
+    number_text(unit, step, value, number, sizeof number);
     snprintf(text, size, "%s%s", number, step->suffix);
 }
 
@@ -78,8 +81,8 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
     }
     const Step *step = step_for(unit, fmax(before, after));
     char from[32], to[32];
-    number_text(unit, before / step->divisor, from, sizeof from);
-    number_text(unit, after / step->divisor, to, sizeof to);
+    number_text(unit, step, before, from, sizeof from);
+    number_text(unit, step, after, to, sizeof to);
     if (!strcmp(from, to))
         snprintf(text, size, "still %s%s", to, step->suffix);
     else

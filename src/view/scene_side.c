@@ -88,7 +88,8 @@ static double contributions(const SceneView *view, Box at) {
         contribution_row(view, (Box){at.x, y, at.w, ROW}, &probe->contributions[i]);
     if (shown >= 0 && shown < probe->points) {
         char text[64];
-        snprintf(text, sizeof text, "and %lld lighter ones", (long long)(probe->points - shown));
+        snprintf(text, sizeof text, "and %lld more, none heavier",
+                 (long long)(probe->points - shown));
         y += line(view, (Box){at.x, y, at.w, ROW}, text);
     }
     return y - at.y;
@@ -107,10 +108,13 @@ static void overview(const SceneView *view, Box at) {
         unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
     snprintf(text, sizeof text, "footprint %s", number);
     y += line(view, (Box){at.x, y, at.w, ROW}, text);
-    if (live->intervals.known)
-        snprintf(text, sizeof text, "%lld points in %lld cells, the fullest holds %d",
-                 (long long)stats->points, (long long)stats->intervals, stats->longest);
-    else
+    if (live->intervals.known) {
+        char points[32], cells[32];
+        unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
+        unit_text(UNIT_COUNT, (double)stats->intervals, cells, sizeof cells);
+        snprintf(text, sizeof text, "%s points in %s cells, the fullest holds %d", points, cells,
+                 stats->longest);
+    } else
         snprintf(text, sizeof text, "points n/a");
     y += line(view, (Box){at.x, y, at.w, ROW}, text);
     if (accuracy->source != SOURCE_UNKNOWN)
@@ -215,7 +219,9 @@ static void chart(const SceneView *view, Box at) {
     pen_fill(view->pen, box, theme->tint, 1);
     pen_frame(view->pen, box, theme->rule, 1, 1);
     if (top_us <= 0) {
-        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW}, "n/a yet");
+        bool recorded = selected && selected->median_us.source == SOURCE_RECORDED;
+        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW},
+             recorded ? "n/a: a recorded latency has no course" : "n/a: not timed yet");
         return;
     }
     if (baseline != selected)
