@@ -32,9 +32,10 @@ static void where_text(const SceneView *view, char *text, size_t size) {
     if (!frame->rig || n < 0 || (size_t)n >= size)
         return;
     const Grid *grid = &frame->rig->grid;
-    snprintf(text + n, size - (size_t)n, ":  %.2f m forward, %.2f m left",
-             grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
-             grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny);
+    double forward = grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double left = grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny;
+    snprintf(text + n, size - (size_t)n, ":  %.2f m %s, %.2f m %s", fabs(forward),
+             forward < 0 ? "back" : "forward", fabs(left), left < 0 ? "right" : "left");
 }
 
 static const char *camera_label(const SceneView *view, int camera) {
@@ -219,9 +220,7 @@ static void chart(const SceneView *view, Box at) {
     pen_fill(view->pen, box, theme->tint, 1);
     pen_frame(view->pen, box, theme->rule, 1, 1);
     if (top_us <= 0) {
-        bool recorded = selected && selected->median_us.source == SOURCE_RECORDED;
-        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW},
-             recorded ? "n/a: a recorded latency has no course" : "n/a: not timed yet");
+        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW}, "n/a: not timed yet");
         return;
     }
     if (baseline != selected)
@@ -235,13 +234,19 @@ static void chart(const SceneView *view, Box at) {
         curve_name(view, x, names, baseline->variant, other);
 }
 
+/* A recorded latency is one figure, without a course. */
+static bool has_course(const SceneView *view) {
+    const LiveKernel *selected = live_kernel(view->live, view->live->job.choice.variant);
+    return !selected || selected->median_us.source != SOURCE_RECORDED;
+}
+
 /* ---- the column ------------------------------------------------------------------------------ */
 
 void scene_draw_side(const SceneView *view) {
     Box side = view->layout.side;
     if (side.w <= 0)
         return;
-    bool has_chart = side.h > 420 && !scene_has_chart(view);
+    bool has_chart = side.h > 420 && !scene_has_chart(view) && has_course(view);
     double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
     if (scene_has_bev(view)) {
         Panel panel = scene_panel(view);

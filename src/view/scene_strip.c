@@ -43,11 +43,15 @@ static void mark_pixel(const SceneView *view, const LiveContribution *one, doubl
     const Box *box = &view->layout.cameras[one->camera];
     double x = box->x + (frustum_u_px(frustum, one->w) + 0.5) / frustum->input_w * box->w;
     double y = box->y + (frustum_v_px(frustum, one->h) + 0.5) / frustum->input_h * box->h;
-    cairo_new_sub_path(view->pen->cr);
-    cairo_arc(view->pen->cr, x, y, 2.5 + 2.5 * share, 0, 2 * M_PI);
+    cairo_t *cr = view->pen->cr;
+    cairo_save(cr);
+    cairo_rectangle(cr, box->x, box->y, box->w, box->h);
+    cairo_clip(cr);
+    cairo_arc(cr, x, y, 2.5 + 2.5 * share, 0, 2 * M_PI);
     pen_color(view->pen, scene_mark, 0.2 + 0.8 * share);
-    cairo_set_line_width(view->pen->cr, 1.5);
-    cairo_stroke(view->pen->cr);
+    cairo_set_line_width(cr, 1.5);
+    cairo_stroke(cr);
+    cairo_restore(cr);
 }
 
 void scene_draw_strip(const SceneView *view) {
