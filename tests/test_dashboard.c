@@ -325,7 +325,14 @@ static void test_bev(void) {
            (int)y);
     Rgb car = rgb_hex(cells_at(&cells, used.x + 107 / 2, used.y + 60 / 4)->style.ink & 0xffffff);
     tap_ok(car.r > 100 && car.g < 60, "the red car is where it is in the picture");
+    use("page bev");
+    use("play off");
+    draw();
+    tap_ok(shows("x -54 to 54 m up, y -54 to 54 m left"), "its edges in metres");
+    tap_ok(shows("\u2016 t "), "a pause is shown");
     use("zoom 4");
+    draw();
+    tap_ok(shows("x -13.5 to 13.5 m up, y -13.5 to 13.5 m left"), "and those of a part");
     used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture, &state);
     bev_cells_at(used, &state, used.x + used.w / 2, used.y + used.h / 2, &x, &y);
     tap_ok(llabs(x - 100) <= 1 && llabs(y - 100) <= 1, "zoom keeps the middle");

@@ -155,20 +155,31 @@ static int bev_want(const Show *show, int width) {
     return 3 + (int)ceil(width * ratio / 2);
 }
 
-/* Metres at the edges, and what the colours mean. */
+/* Metres at the edges of what is shown. */
+static void edges_text(const State *state, char *text, size_t size) {
+    const Grid *grid = &state->scene.grid;
+    Window window = window_of(state);
+    double x_cell_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double y_cell_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    double x_max_m = grid->x_max_m - window.top * x_cell_m;
+    double y_max_m = grid->y_max_m - window.left * y_cell_m;
+    snprintf(text, size, "x %.3g to %.3g m up, y %.3g to %.3g m left", x_max_m - window.h * x_cell_m,
+             x_max_m, y_max_m - window.w * y_cell_m, y_max_m);
+}
+
+/* The edges, and what the colours mean. */
 static void scale_text(const Show *show, char *text, size_t size) {
     const State *state = show->state;
-    const Grid *grid = &state->scene.grid;
     const BevPicture *picture = show->picture;
-    char range[96] = "";
+    char range[96] = "", edges[96];
     if (picture->colormap)
         snprintf(range, sizeof range, ", %.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
                  picture->difference ? "" : views[picture->view].unit,
                  picture->locked ? " (locked)" : "");
-    if (state->scene.has_rig)
-        snprintf(text, size, "x %.0f to %.0f m up, y %.0f to %.0f m left%s", grid->x_min_m,
-                 grid->x_max_m, grid->y_min_m, grid->y_max_m, range);
-    else
+    if (state->scene.has_rig) {
+        edges_text(state, edges, sizeof edges);
+        snprintf(text, size, "%s%s", edges, range);
+    } else
         snprintf(text, size, "%lld x %lld cells%s", (long long)state->scene.nx,
                  (long long)state->scene.ny, range);
 }

@@ -37,7 +37,7 @@ static void draw_first(Cells *cells, Area area, const Show *show) {
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED)}};
-    snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s", state->playing ? "\u25b6" : "=",
+    snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s", state->playing ? "\u25b6" : "\u2016",
              show->live->job.time_s);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
     if (show->live->fps.source)
