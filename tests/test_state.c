@@ -333,7 +333,10 @@ static void test_cursor(void) {
     use(&state, "cursor-x 3");
     tap_ok(state_probe_cell(&state) == 49 * 200 + 199, "a pinned cell stays the one looked at");
     use(&state, "escape");
-    tap_ok(!state.pinned, "Esc lets go");
+    tap_ok(!state.pinned && state_probe_cell(&state) >= 0, "Esc lets go, the cursor stays");
+    tap_ok(use(&state, "escape") & STEP_RUN && state_probe_cell(&state) == -1, "and goes as well");
+    tap_ok(!use(&state, "escape"), "then there is nothing left to leave");
+    use(&state, "cursor-x 3");
     unsigned bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = -1, .y = 5});
     tap_ok(bits & STEP_RUN && state_probe_cell(&state) == -1, "the mouse left the grid");
     state_step(&state, &(Event){.kind = EVENT_CLICK, .x = 7.9, .y = 5.1});

@@ -51,6 +51,7 @@ void job_repair(Job *job);
 unsigned control_probe(State *state);
 unsigned control_pin_at(State *state, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
+unsigned control_hide_cursor(State *state); /* 0: there was none */
 
 /* Keeps the view inside the grid. */
 void control_fit_viewport(State *state);

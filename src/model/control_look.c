@@ -69,6 +69,13 @@ unsigned control_unpin(State *state, Action action) {
     return control_probe(state);
 }
 
+unsigned control_hide_cursor(State *state) {
+    if (!state->cursor_shown)
+        return 0;
+    state->cursor_shown = false;
+    return control_probe(state);
+}
+
 unsigned control_pin_at(State *state, int64_t x, int64_t y) {
     state->pinned = true;
     state->pin_x = x;

@@ -58,7 +58,9 @@ unsigned control_escape(State *state, const Command *command) {
         state->help = false;
         return STEP_REDRAW;
     }
-    return state->pinned ? control_unpin(state, command->action) : 0;
+    if (state->pinned)
+        return control_unpin(state, command->action);
+    return control_hide_cursor(state);
 }
 
 unsigned control_quit(State *state, const Command *command) {

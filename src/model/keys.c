@@ -111,7 +111,7 @@ const KeyRow keys[ACTION_COUNT] = {
     [ACTION_HELP] = {ACTION_HELP, "help", ARGUMENT_SWITCH, {'?', F(1)}, {0},
         false, GROUP_PROGRAM, "help", 4, "this screen"},
     [ACTION_ESCAPE] = {ACTION_ESCAPE, "escape", ARGUMENT_NONE, {KEYCODE_ESCAPE}, {0},
-        false, GROUP_PROGRAM, "back", 0, "closes help, lets go of the pinned cell"},
+        false, GROUP_PROGRAM, "back", 0, "leaves help, then the cell, the cursor"},
     [ACTION_QUIT] = {ACTION_QUIT, "quit", ARGUMENT_NONE, {'q', F(10)}, {0},
         false, GROUP_PROGRAM, "quit", 5, "leave"},
 };
