@@ -7,14 +7,20 @@
 #include <locale.h>
 #include <string.h>
 
+/* What this build has. */
 static void print_version(void) {
-    printf("%s\nCUDA kernels: %s\nLicence: MIT\n", PACKAGE_STRING,
+    bool cuda = false, window = false, dashboard = false;
 #ifdef HAVE_CUDA
-           "yes"
-#else
-           "no"
+    cuda = true;
 #endif
-    );
+#ifdef HAVE_SDL
+    window = true;
+#endif
+#ifdef HAVE_NCURSES
+    dashboard = true;
+#endif
+    printf("%s\nCUDA kernels: %s\nWindow: %s\nDashboard: %s\nLicence: MIT\n", PACKAGE_STRING,
+           cuda ? "yes" : "no", window ? "yes" : "no", dashboard ? "yes" : "no");
 }
 
 /* Words that stand in place of a command; false when `word` is none of them. */

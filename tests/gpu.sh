@@ -127,6 +127,14 @@ if command -v python3 >/dev/null; then
         --keys kKdDxXeEvVhHmMiItTcCoyYjJzZr+-fpL "$build/bevscope" canonical --no-window
     step live-align 60 $live --key-ms 40 --seconds 20 --every 0.1 --keys aAdDyY \
         "$build/bevscope" canonical --no-window
+    # The same with a window, where this build has one. SDL draws as for a display, and drops it.
+    if "$build/bevscope" --version | grep -q 'Window: yes'; then
+        export SDL_VIDEODRIVER=dummy
+        step window-play 60 $live --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical
+        step window-keys 90 $live --key-ms 40 --seconds 30 --every 0.1 "$build/bevscope" canonical
+    else
+        echo "skip  window: built without SDL"
+    fi
 else
     echo "skip  live: no python3"
 fi
