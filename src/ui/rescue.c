@@ -1,7 +1,12 @@
+#include "config.h"
+
 #include "src/ui/rescue.h"
 
 #include <assert.h>
 #include <errno.h>
+#ifdef HAVE_EXECINFO_H
+#include <execinfo.h>
+#endif
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +41,7 @@ static const SignalRow rows[] = {
     {SIGILL, ON_CRASH, CRASHED("illegal instruction (SIGILL)")},
     {SIGABRT, ON_CRASH, CRASHED("aborted (SIGABRT)")},
 };
-enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10 };
+enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 24 };
 
 static struct {
     int pipe[2];
@@ -78,6 +83,14 @@ static void replay_captured(void) {
         write_all(armed.errors, block, (size_t)n);
 }
 
+/* Where a crash happened: program(+offset), for `addr2line -e program offset`. */
+static void name_calls(void) {
+#ifdef HAVE_EXECINFO_H
+    void *calls[CALLS];
+    backtrace_symbols_fd(calls, backtrace(calls, CALLS), armed.errors);
+#endif
+}
+
 static void reset_terminal(const SignalRow *row) {
     if (!armed.armed)
         return;
@@ -88,6 +101,8 @@ static void reset_terminal(const SignalRow *row) {
     sigaction(SIGTTOU, &ignore, NULL);
     tcsetattr(armed.tty, TCSANOW, &armed.modes);
     replay_captured();
+    if (row->reaction == ON_CRASH)
+        name_calls();
     write_all(armed.errors, row->farewell, strlen(row->farewell));
 }
 
@@ -184,6 +199,10 @@ bool rescue_install(Err *err) {
         close(state.pipe[1]);
         return false;
     }
+#ifdef HAVE_EXECINFO_H
+    void *call;
+    backtrace(&call, 1); /* loads what it needs: a handler must not */
+#endif
     state.quit = state.suspend = state.resumed = state.resized = 0;
     for (int i = 0; i < ROW_COUNT; i++)
         install_row(i);
