@@ -210,7 +210,7 @@ static bool never(void *context) {
 
 static void test_ended(const Scenery *toy) {
     int asked = 0;
-    const StreamWatch watch = {never, &asked};
+    const StreamWatch watch = {.go_on = never, .context = &asked};
     LiveModel *live_model = open_model();
     aim(live_model, toy, "cpu_v2_do", BEV_FP16);
     bool more = live_model_step(live_model, DEPTH_SELECTION, &watch);

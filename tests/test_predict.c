@@ -152,6 +152,31 @@ static void test_published(void) {
            "the calibration is a geometric mean, of something");
 }
 
+/* DRAM bytes and hits where one line in eight is followed, beside all. */
+static void test_sampled(const HostProblem *problem) {
+    const char *const rungs[] = {"block_atomic", "v2", "v2_chw", "v3_large_l2", "v4"};
+    const StreamWatch sampled = {.one_in = STREAM_ONE_IN};
+    double worst = 0, worst_hits = 0;
+    for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++) {
+        Err err = {0};
+        Profile all = profile_of(rungs[i], problem), some;
+        need(profile_make(stream_find(rungs[i]), &problem->view, &sampled, &some, &err), &err);
+        for (double mb = 1; mb < 64; mb *= 1.5) {
+            Gpu gpu = *gpu_find("h200");
+            gpu.l2_bytes = mb * 1048576;
+            Prediction a = predict(&all, &gpu, true), b = predict(&some, &gpu, true);
+            double exact = a.dram_read_bytes + a.dram_write_bytes;
+            double off = b.dram_read_bytes + b.dram_write_bytes - exact;
+            worst = fmax(worst, fabs(off) / fmax(exact, 1e6));
+            worst_hits = fmax(worst_hits, fabs(b.hit_rate - a.hit_rate));
+        }
+        profile_free(&all);
+        profile_free(&some);
+    }
+    tap_ok(worst < 0.05, "sampled, DRAM bytes are within 5 %% at any L2 (%.1f)", 100 * worst);
+    tap_ok(worst_hits < 0.01, "and hits within a point (%.2f)", 100 * worst_hits);
+}
+
 static void test_speed(const HostProblem *problem) {
     struct timespec from, to;
     clock_gettime(CLOCK_MONOTONIC, &from);
@@ -172,6 +197,7 @@ int main(void) {
     test_recorded();
     test_counted(&problem);
     test_published();
+    test_sampled(&problem);
     test_speed(&problem);
     problem_free(&problem);
     workload_close(&workload);

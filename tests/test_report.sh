@@ -133,7 +133,7 @@ page=$folder/report/report.html
 tap_ok $? "six pictures inside"
 ! grep -qE '(src|href)="(http|/|[a-z]*\.)' "$page"
 tap_ok $? "and nothing outside"
-for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'No hardware counter' \
+for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO 6000' 'bevscope report toy' 'none was read for this page' \
     'Recorded: 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done

@@ -81,7 +81,7 @@ static void aim(ModelLane *lane) {
 
 /* The same; false: nothing is missing. */
 static bool walk(ModelLane *lane) {
-    const StreamWatch watch = {go_on, lane};
+    const StreamWatch watch = {.go_on = go_on, .context = lane};
     ModelDepth depth = lane->first ? DEPTH_SELECTION : lane->aim.depth;
     lane->for_selection = lane->first;
     pthread_mutex_unlock(&lane->lock);

@@ -8,14 +8,15 @@
  * samples/recorded/NOTES-model.md), taken to grow with multiprocessors and clock. A copy reaches
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
  * the ladder, write 5,160 GB/s. An addition in L2 takes two turns, a read and a write. Latencies in
- * cycles, one on top of the other: L1, L2, what only the other partition has, DRAM. A warp's next
- * instruction that needs the last one's result waits about 4 cycles. A launch: an empty kernel in a
- * graph; a clear is another one, and takes as long before it writes. */
+ * cycles: L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a
+ * warp that walks alone takes 4 cycles if it needs the last one's result, as most do; V2+DO, whose
+ * 80 a point outweigh its loads, takes 3: the one figure from a recorded latency (canonical). A
+ * launch: an empty kernel in a graph; a clear is another, and takes as long before it writes. */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double ADDITION_TURNS = 2;
 static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCLES = 412;
-static const double ALU_CYCLES = 4;
+static const double WALK_CYCLES = 3;
 static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
 static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
 static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
@@ -81,6 +82,10 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, const Strea
     return false;
 }
 
+bool profile_is_sampled(const Profile *profile) {
+    return profile->whole.warm.one_in > 1;
+}
+
 void profile_free(Profile *profile) {
     if (!profile)
         return;
@@ -105,24 +110,31 @@ static double l2_write_us(const Gpu *gpu, double bytes) {
     return bytes / (L2_WRITE_BYTES * gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
-/* Reads, stores and additions take turns; the clear has had its own. */
+/* Reads, stores and additions take turns; the clear has had its own. A store of a part of a sector
+ * takes as many as an addition: L2 reads it, puts the bytes in and makes its check bits anew. */
 static double l2_us(const Profile *profile, const Gpu *gpu, const ReuseCurve *curve) {
-    double fetches = (double)curve->fetches, writes = (double)curve->writes;
-    double additions = profile->counts.l2_sectors - fetches - writes;
-    double turns = writes + ADDITION_TURNS * additions - profile->cleared_bytes / SECTOR;
-    return SECTOR * (fetches - additions) / (predict_l2_gbps(gpu) * 1e3) +
-           l2_write_us(gpu, SECTOR * turns);
+    const StreamCounts *counts = &profile->counts;
+    double additions = counts->l2_sectors - (double)(curve->fetches + curve->writes);
+    double reads = counts->l2_reads - additions, twice = additions + counts->l2_partial;
+    double stores = counts->l2_sectors - counts->l2_reads - additions - counts->l2_partial;
+    double turns = stores + ADDITION_TURNS * twice - profile->cleared_bytes / SECTOR;
+    return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * turns);
 }
 
-/* The longest walk: for each point an index, mostly from L1, and behind it depth and features at
- * once; as many points overlap as the kernel has under way. Its arithmetic does not overlap. */
+/* The longest walk: for each point an index and behind it depth and features at once, from L1 or
+ * from beyond; as many points overlap as the kernel loads together. Its arithmetic does not. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                        const ReuseCurve *curve) {
-    double load = L1_CYCLES + L2_CYCLES +
-                  FAR_CYCLES * ratio(reuse_crossings(curve, gpu->l2_bytes), curve->fetches) +
-                  DRAM_CYCLES * reuse_miss_ratio(curve, gpu->l2_bytes);
-    double cycles = load / profile->counts.form->in_flight + ALU_CYCLES * instructions_a_step;
-    return (double)profile->counts.longest * cycles / (clock_ghz(gpu) * 1e3);
+    const StreamCounts *counts = &profile->counts;
+    double beyond = L2_CYCLES - L1_CYCLES +
+                    FAR_CYCLES * ratio(reuse_crossings(curve, gpu->l2_bytes), curve->fetches) +
+                    DRAM_CYCLES * reuse_miss_ratio(curve, gpu->l2_bytes);
+    double longest = (double)counts->longest, near = L1_CYCLES * longest;
+    double indices = near + beyond * (double)counts->index_waits;
+    double values = near + beyond * (double)counts->waits;
+    double cycles = indices / counts->form->indices_ahead + values / counts->form->in_flight +
+                    WALK_CYCLES * instructions_a_step * longest;
+    return cycles / (clock_ghz(gpu) * 1e3);
 }
 
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {

@@ -3,8 +3,8 @@
  * stand in predict.c, each with its source. Parts overlap, but not perfectly: they are combined as
  * the root of the sum of their squares, between the longest and the sum. That form was chosen with
  * 18 recorded H200 latencies in view (samples/recorded/NOTES-ladder.md): the longest part alone was
- * off by more than 30 % on three of them, this on none. No constant was fitted, and nothing to the
- * published latencies of the other two GPUs. */
+ * off by more than 30 % on three of them, this on none. One constant comes from a recorded latency,
+ * none from the published ones of the other two GPUs. */
 #ifndef BEV_PREDICT_H
 #define BEV_PREDICT_H
 
@@ -22,10 +22,13 @@ typedef struct {
     double cleared_bytes; /* by a launch of its own before the kernel; 0: none */
 } Profile;
 
-/* Walks the stream; about a tenth of a second a million accesses. `watch` may be NULL. */
+/* Walks the stream; a tenth of a second a million accesses at most. `watch` may be NULL. */
 bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
+
+/* Whether some lines stood for all. */
+bool profile_is_sampled(const Profile *profile);
 
 /* With the L2 as the run before left it, or empty (`warm` false). */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);

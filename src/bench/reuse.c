@@ -35,21 +35,26 @@ typedef struct {
     int64_t *writeback_steps; /* [lines + 2] change of the write-backs from size d to d + 1 */
 } Counts;
 
+/* Lines that leave first have a stack of their own. */
 typedef struct {
     int partitions;
-    Recency recency[2];
+    Recency recency[2], passing[2];
     Sector *sectors;
     Copy *copies; /* [sectors] */
-    uint64_t far_stores;
     Counts cold, warm;
 } Cache;
 
 struct Reuse {
-    uint32_t sectors, lines;
+    uint32_t sectors, lines, one_in;
     uint8_t *first_kind; /* [sectors] ReuseKind, or NO_ACCESS */
-    uint64_t touched, fetches, writes;
+    uint64_t touched, fetches, writes, far_stores;
+    uint64_t followed_fetches, followed; /* of the accesses to lines that are followed */
     Cache whole, divided;
 };
+
+static bool overwrites(ReuseKind kind) {
+    return kind == REUSE_WRITE || kind == REUSE_PASS;
+}
 
 static uint32_t larger(uint32_t a, uint32_t b) {
     return a > b ? a : b;
@@ -91,14 +96,17 @@ static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     for (size_t i = 0; partitions == 2 && i < sectors; i++)
         cache->copies[i].first_home = UNSEEN;
     for (int part = 0; part < partitions; part++)
-        if (!recency_init(&cache->recency[part], lines))
+        if (!recency_init(&cache->recency[part], lines) ||
+            !recency_init(&cache->passing[part], lines))
             return false;
     return true;
 }
 
 static void cache_free(Cache *cache) {
-    recency_free(&cache->recency[0]);
-    recency_free(&cache->recency[1]);
+    for (int part = 0; part < 2; part++) {
+        recency_free(&cache->recency[part]);
+        recency_free(&cache->passing[part]);
+    }
     free(cache->sectors);
     free(cache->copies);
     counts_free(&cache->cold);
@@ -114,13 +122,14 @@ void reuse_free(Reuse *reuse) {
     free(reuse);
 }
 
-Reuse *reuse_begin(uint32_t sectors, Err *err) {
+Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
     Reuse *reuse = calloc(1, sizeof *reuse);
     uint32_t lines = sectors / LINE_SECTORS + 1;
     bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
     if (ok) {
         reuse->sectors = sectors;
         reuse->lines = lines;
+        reuse->one_in = one_in;
         reuse->first_kind = malloc((size_t)sectors + 1);
         ok = reuse->first_kind && cache_init(&reuse->whole, 1, lines) &&
              cache_init(&reuse->divided, 2, lines);
@@ -152,7 +161,7 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     uint32_t clean_below = sector->clean_below;
     if (distance != NEVER)
         count_writebacks(counts, clean_below, distance);
-    if (kind != REUSE_WRITE && smaller(distance, copy) != NEVER)
+    if (!overwrites(kind) && smaller(distance, copy) != NEVER)
         counts->fetches[smaller(distance, copy)]++;
     sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
 }
@@ -163,11 +172,27 @@ static void make_stale(Copy *copy) {
         copy->first_reach = NEVER;
 }
 
+/* Distance of a line that leaves first: all others that came so far have their places before it, or
+ * as many as its own kind that came since have met in its sets. */
+static uint32_t passing_distance(const Cache *cache, int part, uint32_t distance) {
+    if (distance == 0 || distance == NEVER)
+        return distance;
+    uint64_t met = (uint64_t)distance * (WAYS - 1);
+    return distance + (met < cache->recency[part].distinct ? (uint32_t)met
+                                                           : cache->recency[part].distinct);
+}
+
+static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
+    if (kind == REUSE_PASS)
+        return passing_distance(cache, part, recency_touch(&cache->passing[part], line));
+    return recency_touch(&cache->recency[part], line);
+}
+
 /* Distance of a copy on side `side`, which is there and the latest from now on. */
-static uint32_t touch_copy(Cache *cache, int side, uint32_t number) {
+static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
     Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
     Copy *copy = &cache->copies[number];
-    uint32_t distance = recency_touch(&cache->recency[side], number / LINE_SECTORS);
+    uint32_t distance = touch_line(cache, side, number / LINE_SECTORS, kind);
     if (distance > 0 && distance != NEVER)
         for (int i = 0; i < LINE_SECTORS; i++)
             line[i].reach = larger(line[i].reach, distance);
@@ -180,10 +205,10 @@ static uint32_t touch_copy(Cache *cache, int side, uint32_t number) {
 }
 
 /* Distance of a sector in partition `home`, which has its line as the latest from now on. */
-static uint32_t touch_home(Cache *cache, int home, uint32_t number, bool first) {
+static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind kind, bool first) {
     Sector *line = cache->sectors + number / LINE_SECTORS * LINE_SECTORS;
     Sector *sector = &cache->sectors[number];
-    uint32_t distance = recency_touch(&cache->recency[home], number / LINE_SECTORS);
+    uint32_t distance = touch_line(cache, home, number / LINE_SECTORS, kind);
     if (distance > 0 && distance != NEVER)
         for (int i = 0; i < LINE_SECTORS; i++)
             line[i].reach = larger(line[i].reach, distance);
@@ -206,33 +231,44 @@ static void count_crossing(Counts *counts, uint32_t copy) {
 static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
                          bool first, uint32_t repeats) {
     Copy *copy = cache->partitions == 2 ? &cache->copies[number] : NULL;
-    bool copied = side != home && kind != REUSE_UPDATE;
+    bool copied = side != home && kind != REUSE_UPDATE && kind != REUSE_PATCH;
     uint32_t copy_distance = NEVER;
     if (copy && kind != REUSE_READ)
         make_stale(copy);
-    if (side != home && kind != REUSE_READ)
-        cache->far_stores += repeats;
     if (copied)
-        copy_distance = touch_copy(cache, side, number);
+        copy_distance = touch_copy(cache, side, number, kind);
     if (copied && kind == REUSE_READ)
         count_crossing(&cache->cold, copy_distance);
-    uint32_t distance = touch_home(cache, home, number, first);
+    uint32_t distance = touch_home(cache, home, number, kind, first);
     if (copied && copy->first_home == UNSEEN)
         copy->first_home = distance;
     count_access(&cache->cold, &cache->sectors[number], kind, distance, copy_distance);
-    if (kind != REUSE_WRITE)
+    if (!overwrites(kind))
         cache->cold.fetches[0] += repeats - 1;
+}
+
+static bool is_followed(const Reuse *reuse, uint32_t sector) {
+    return reuse->one_in == 1 ||
+           ((uint64_t)(sector / LINE_SECTORS * 2654435769u) * reuse->one_in >> 32) == 0;
 }
 
 void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
     bool first = reuse->first_kind[sector] == NO_ACCESS;
+    int home = reuse_home(sector);
     if (first) {
         reuse->first_kind[sector] = (uint8_t)kind;
         reuse->touched++;
     }
-    *(kind == REUSE_WRITE ? &reuse->writes : &reuse->fetches) += repeats;
+    *(overwrites(kind) ? &reuse->writes : &reuse->fetches) += repeats;
+    if (kind != REUSE_READ && side != home)
+        reuse->far_stores += repeats;
+    if (!is_followed(reuse, sector))
+        return;
+    reuse->followed += repeats;
+    if (!overwrites(kind))
+        reuse->followed_fetches += repeats;
     cache_access(&reuse->whole, 0, 0, sector, kind, first, repeats);
-    cache_access(&reuse->divided, side, reuse_home(sector), sector, kind, first, repeats);
+    cache_access(&reuse->divided, side, home, sector, kind, first, repeats);
 }
 
 /* ---- the second pass ------------------------------------------------------------------------ */
@@ -250,10 +286,10 @@ static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32
     sector->first_reach = distance; /* which it was, for its copy */
 }
 
-static void second_lines(const Reuse *reuse, Cache *cache, int part) {
-    Recency *recency = &cache->recency[part];
+static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
+    const Recency *recency = kind == REUSE_PASS ? &cache->passing[part] : &cache->recency[part];
     for (uint32_t i = 0; i < recency->distinct; i++) {
-        uint32_t line = recency->order[i], distance = recency_touch(recency, line);
+        uint32_t line = recency->order[i], distance = touch_line(cache, part, line, kind);
         uint32_t number = line * LINE_SECTORS;
         bool home = cache->partitions == 1 || reuse_home(number) == part;
         for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
@@ -285,30 +321,55 @@ static void second_pass(const Reuse *reuse, Cache *cache) {
     memcpy(warm->writeback_steps, cold->writeback_steps,
            (sizes + 1) * sizeof *warm->writeback_steps);
     warm->first_crossings = cold->first_crossings;
-    for (int part = 0; part < cache->partitions; part++)
-        second_lines(reuse, cache, part);
+    for (int part = 0; part < cache->partitions; part++) {
+        second_lines(reuse, cache, part, REUSE_READ);
+        second_lines(reuse, cache, part, REUSE_PASS);
+    }
     for (uint32_t number = 0; cache->partitions == 2 && number < reuse->sectors; number++)
         second_copy(warm, &cache->copies[number], &cache->sectors[number]);
 }
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
+static uint32_t lines_in(const Cache *cache, int part) {
+    return cache->recency[part].distinct + cache->passing[part].distinct;
+}
+
+/* Of the lines in a partition, those that are copies of the other's. */
+static uint32_t copies_in(const Cache *cache, int part) {
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < cache->recency[part].distinct; i++)
+        copies += reuse_home(cache->recency[part].order[i] * LINE_SECTORS) != part;
+    for (uint32_t i = 0; i < cache->passing[part].distinct; i++)
+        copies += reuse_home(cache->passing[part].order[i] * LINE_SECTORS) != part;
+    return copies;
+}
+
 static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
                        ReuseCurve *curve) {
-    uint32_t lines = larger(cache->recency[0].distinct, cache->recency[1].distinct);
+    int part = lines_in(cache, 1) > lines_in(cache, 0);
+    uint32_t lines = lines_in(cache, part);
+    uint32_t copies = cache->partitions == 2 ? copies_in(cache, part) : 0;
+    uint32_t others = lines_in(cache, !part) - (copies ? copies_in(cache, !part) : 0);
     size_t sizes = (size_t)lines + 1;
     *curve = (ReuseCurve){.partitions = cache->partitions,
+                          .one_in = reuse->one_in,
+                          .scale = 1,
                           .lines = lines,
+                          .copies = copies,
+                          .share_copied = others ? (double)copies / others : 0,
                           .touched = reuse->touched,
                           .fetches = reuse->fetches,
                           .writes = reuse->writes,
-                          .far_stores = cache->far_stores,
+                          .far_stores = cache->partitions == 2 ? reuse->far_stores : 0,
                           .misses = malloc(sizes * sizeof *curve->misses),
                           .writebacks = malloc(sizes * sizeof *curve->writebacks),
                           .crossings = malloc(sizes * sizeof *curve->crossings)};
     if (!curve->misses || !curve->writebacks || !curve->crossings)
         return false;
-    uint64_t misses = reuse->fetches, crossings = counts->first_crossings;
+    if (reuse->followed)
+        curve->scale = (double)(reuse->fetches + reuse->writes) / (double)reuse->followed;
+    uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;
     int64_t writebacks = 0;
     for (size_t size = 0; size < sizes; size++)
         crossings += counts->crossings[size];
@@ -361,34 +422,58 @@ void reuse_curves_free(ReuseCurves *curves) {
 
 /* ---- reading curves ------------------------------------------------------------------------- */
 
-/* The average of counts[size] where size / mean has an Erlang distribution of WAYS stages. */
-static double at_size(const ReuseCurve *curve, const uint64_t *counts, double bytes) {
-    enum { STEPS = 192 };
-    const double least = 0.125, most = 3; /* times the mean: one in 10^9 is outside */
-    double mean = bytes / (SECTOR * LINE_SECTORS * curve->partitions), sum = 0, weights = 0;
-    if (!counts)
-        return 0;
-    if (!(mean >= 1))
-        return (double)counts[0];
+/* The average of counts[size] where size / lines has a Beta distribution (WAYS, left), in a set
+ * that `left` lines more than it holds come to. */
+static double at_set(const ReuseCurve *curve, const uint64_t *counts, double left) {
+    enum { STEPS = 64 };
+    double mean = WAYS / (WAYS + left), sum = 0, weights = 0;
+    if (left <= 0)
+        return (double)counts[curve->lines];
+    double least = 0.125 * mean, most = fmin(1, 3 * mean); /* one in 10^9 is outside */
     for (int step = 0; step < STEPS; step++) {
-        double share = least + (most - least) * (step + 0.5) / STEPS, size = mean * share;
-        double weight = pow(share * exp(1 - share), WAYS) / share;
-        sum += weight * (double)counts[size < curve->lines ? (size_t)size : curve->lines];
+        double share = least + (most - least) * (step + 0.5) / STEPS;
+        double weight = exp((WAYS - 1) * log(share / mean) + (left - 1) * log1p(-share));
+        sum += weight * (double)counts[(size_t)(share * curve->lines)];
         weights += weight;
     }
     return sum / weights;
 }
 
+/* Some sets have one line more than others, so that there are `population` on average. */
+static double at_population(const ReuseCurve *curve, const uint64_t *counts, double population) {
+    double left = floor(population) - WAYS, more = population - floor(population);
+    return (1 - more) * at_set(curve, counts, left) +
+           (more > 0 ? more * at_set(curve, counts, left + 1) : 0);
+}
+
+/* Of the lines that were followed. Copies come to a set by chance, a binomial number: taken at
+ * three points (Gauss and Hermite's). */
+static double at_size(const ReuseCurve *curve, const uint64_t *counts, double bytes) {
+    double lines = bytes / (SECTOR * LINE_SECTORS * curve->partitions);
+    if (!counts)
+        return 0;
+    if (!(lines >= 1))
+        return (double)counts[0];
+    double sets = lines / WAYS, population = (double)curve->lines * curve->one_in / sets;
+    double spread = sqrt(3.0 * curve->copies * curve->one_in / sets * (1 - curve->share_copied));
+    if (spread == 0)
+        return at_population(curve, counts, population);
+    return (4 * at_population(curve, counts, population) +
+            at_population(curve, counts, population - spread) +
+            at_population(curve, counts, population + spread)) /
+           6;
+}
+
 double reuse_misses(const ReuseCurve *curve, double bytes) {
-    return at_size(curve, curve->misses, bytes);
+    return curve->scale * at_size(curve, curve->misses, bytes);
 }
 
 double reuse_writebacks(const ReuseCurve *curve, double bytes) {
-    return at_size(curve, curve->writebacks, bytes);
+    return curve->scale * at_size(curve, curve->writebacks, bytes);
 }
 
 double reuse_crossings(const ReuseCurve *curve, double bytes) {
-    return at_size(curve, curve->crossings, bytes);
+    return curve->scale * at_size(curve, curve->crossings, bytes);
 }
 
 double reuse_miss_ratio(const ReuseCurve *curve, double bytes) {

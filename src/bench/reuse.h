@@ -22,14 +22,20 @@
 
 enum { SECTOR = 32, LINE_SECTORS = 4 };
 
-/* UPDATE reads and writes (an atomic). A WRITE that misses fetches nothing: whole bytes are masked
- * in, as GPUs do it. */
-typedef enum { REUSE_READ, REUSE_WRITE, REUSE_UPDATE } ReuseKind;
+/* UPDATE reads and writes (an atomic). A WRITE that misses fetches nothing: others fill the rest of
+ * the sector before it leaves. A PATCH is a store to a sector that nobody fills: it fetches what it
+ * leaves as it was. PASS is a WRITE to a line that is to leave first (evict-first): such a line
+ * makes room for all others, and they make room only for each other. No other access may be to a
+ * line that PASS was to. */
+typedef enum { REUSE_READ, REUSE_WRITE, REUSE_UPDATE, REUSE_PATCH, REUSE_PASS } ReuseKind;
 
 typedef struct Reuse Reuse; /* an analysis under way */
 
-/* Sector numbers will be in [0, sectors). */
-Reuse *reuse_begin(uint32_t sectors, Err *err);
+/* Sector numbers will be in [0, sectors). Of `one_in` lines one is followed, by a hash of its
+ * number, and stands for all: distances among those are that many times too short (SHARDS:
+ * Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015). 1: all are, and the
+ * result is exact. */
+Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err);
 
 /* `repeats` accesses to one sector in a row, at least 1: all but the first have distance 0. `side`,
  * 0 or 1: the partition of a divided L2 that the asking multiprocessor stands next to. */
@@ -40,14 +46,19 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 int reuse_home(uint32_t sector);
 
 /* What all cache sizes would have done, by sizes in lines a partition from 0 to `lines`; beyond that
- * nothing changes any more. */
+ * nothing changes any more. Lines, and what is counted by size, are of those that were followed;
+ * the functions below make them up to all. */
 typedef struct {
     int partitions;
+    uint32_t one_in;      /* line was followed */
+    double scale;         /* all accesses over those to the lines that were followed */
     uint32_t lines;
     uint64_t touched;     /* sectors, at all */
-    uint64_t fetches;     /* accesses that read: READ and UPDATE */
-    uint64_t writes;      /* WRITE */
-    uint64_t far_stores;  /* WRITE and UPDATE from the side that is not the sector's */
+    double share_copied;  /* of the lines at home on the other side, how many have a copy on this */
+    uint32_t copies;      /* so many lines of `lines` */
+    uint64_t fetches;     /* accesses that want what is there: READ, UPDATE and PATCH */
+    uint64_t writes;      /* WRITE and PASS */
+    uint64_t far_stores;  /* all but READ, from the side that is not the sector's */
     uint64_t *misses;     /* [lines + 1] fetches that miss, and at home too */
     uint64_t *writebacks; /* [lines + 1] dirty sectors that were evicted */
     uint64_t *crossings;  /* [lines + 1] reads that miss on their side and go on to the other */
@@ -69,9 +80,11 @@ void reuse_curves_free(ReuseCurves *curves); /* accepts NULL */
 
 /* At a cache of `bytes`, all partitions together, of sets of 16 lines (as Volta's: Jia et al.,
  * "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018). A line is gone when
- * 16 others have come to its set: as addresses are spread, after as many distinct lines as the cache
- * holds on average, but sooner or later by a quarter. So these are averages of the curve over sizes
- * of that distribution (Erlang), after Smith (1978). */
+ * 16 others have come to its set. Arrays fill sets evenly; so of the m lines that the stream has in
+ * a set, an access of distance d meets each of the others with probability d / lines, and is a
+ * miss where a binomial of m - 1 reaches 16: these are averages of the curve over sizes of a Beta
+ * distribution (16, m - 16), after Smith (1978). Where m is below 16 nothing ever leaves. Which
+ * lines have copies is chance, so that with two partitions m differs from set to set. */
 double reuse_misses(const ReuseCurve *curve, double bytes);
 double reuse_writebacks(const ReuseCurve *curve, double bytes);
 double reuse_crossings(const ReuseCurve *curve, double bytes);

@@ -2,7 +2,10 @@
 
 bool stream_walk(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
                  StreamCounts *counts, Reuse **reuse, Err *err) {
-    Memory memory = {.rung = rung, .problem = problem, .counts = counts};
+    Memory memory = {.rung = rung,
+                     .problem = problem,
+                     .counts = counts,
+                     .one_in = watch ? watch->one_in : 0};
     *counts = (StreamCounts){.form = rung};
     bool (*walk)(Memory *, bool, const StreamWatch *, Err *) =
         rung->owner == OWN_TILE ? tiles_walk : owners_walk;

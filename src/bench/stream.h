@@ -38,9 +38,11 @@ typedef struct {
     bool merges;        /* one atomic for points of one cell in a block of 256 */
     bool clears;        /* the output, before */
     bool channels_first;
+    bool leaves_first;      /* the output, by evict-first stores */
     bool halves;            /* half2 sums where the format fits a half */
-    int in_flight;          /* points whose loads are under way together */
-    int point_instructions; /* of a warp, per point, apart from features */
+    int indices_ahead;      /* points whose indices are loaded together, and */
+    int in_flight;          /* points whose depths and features are; both as disassembled */
+    int point_instructions; /* of a warp, per point, apart from features, likewise */
 } StreamRung;
 
 extern const StreamRung stream_rungs[];
@@ -79,17 +81,24 @@ typedef struct {
     double l1_lines;   /* lines of 128 bytes that warp instructions touch: L1 takes one a cycle */
     double l2_sectors; /* accesses handed on to L2, an addition twice */
     double l2_reads;   /* those of them that read */
+    double l2_partial; /* and those that write a part of a sector only */
     int64_t longest;   /* points, or turns of V4's warps, that the longest walk has */
+    int64_t index_waits, waits; /* of it, for L2: for indices, and for what they name */
 } StreamCounts;
 
 /* Channels a thread of the rung owns in this problem. */
 int stream_tile(const StreamRung *rung, const BevProblem *problem);
 
-/* Asked each time that all warps under way have had a turn: may wait; false ends the walk, which
- * then fails. */
+/* Where a stream's arrays are larger than this, one line in so many is followed through L2.
+ * Canonical's are not. */
+enum { STREAM_ONE_IN = 8, STREAM_EXACT_MB = 40 };
+
+/* How to walk. */
 typedef struct {
-    bool (*go_on)(void *context);
+    bool (*go_on)(void *context); /* asked each time that all warps under way have had a turn: may
+                                     wait; false ends the walk, which then fails. NULL: go on */
     void *context;
+    uint32_t one_in; /* line is followed through L2; 0: as many as the size calls for */
 } StreamWatch;
 
 /* Walks the stream and counts it. `reuse`, unless NULL, receives an analysis of what reaches L2, to

@@ -43,7 +43,7 @@ static bool run(const Launch *launch, void *walk, Room *rooms, const StreamWatch
             fill(launch, walk, &rooms[sm * launch->resident + r], &next);
     for (bool busy = true; busy;) {
         busy = false;
-        if (watch && !watch->go_on(watch->context))
+        if (watch && watch->go_on && !watch->go_on(watch->context))
             return false;
         for (int i = 0; i < STREAM_MULTIPROCESSORS * launch->resident; i++) {
             turns(launch, walk, i / launch->resident, &rooms[i]);

@@ -22,7 +22,10 @@ bool memory_start(Memory *memory, bool with_reuse, Err *err) {
     if (!memory->l1)
         return err_set(err, ERR_FAILED, memory->rung->name, "", "no memory for L1");
     memset(memory->l1, 0xff, l1); /* no line has that number */
-    memory->reuse = with_reuse ? reuse_begin((uint32_t)memory->sectors, err) : NULL;
+    if (!memory->one_in)
+        memory->one_in = memory->sectors > STREAM_EXACT_MB * 1000000 / SECTOR ? STREAM_ONE_IN : 1;
+    memory->reuse =
+        with_reuse ? reuse_begin((uint32_t)memory->sectors, memory->one_in, err) : NULL;
     return !with_reuse || memory->reuse;
 }
 
@@ -50,8 +53,9 @@ static bool l1_holds(Memory *memory, int sm, uint32_t sector) {
 }
 
 static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+    memory->missed |= kind == REUSE_READ;
     memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
-    memory->counts->l2_reads += kind == REUSE_WRITE ? 0.0 : repeats;
+    memory->counts->l2_reads += kind == REUSE_READ || kind == REUSE_UPDATE ? repeats : 0.0;
     if (memory->reuse)
         reuse_access(memory->reuse, sm % 2, sector, kind, repeats);
 }
@@ -74,23 +78,52 @@ Instruction memory_read(Memory *memory, int sm, Place place) {
 }
 
 Instruction memory_write(Memory *memory, int sm, Place place) {
-    return begin(memory, sm, place, REUSE_WRITE);
+    bool out = place.array == STREAM_OUT;
+    return begin(memory, sm, place,
+                 out && memory->rung->leaves_first ? REUSE_PASS : REUSE_WRITE);
+}
+
+/* `bytes` of a sector are written, perhaps beside others that lanes before have written. */
+static void cover(Instruction *in, int64_t sector, int64_t bytes) {
+    if (sector != in->last_sector) {
+        in->memory->counts->l2_partial++;
+        in->covered = 0;
+    }
+    in->covered += bytes;
+    if (in->covered == SECTOR)
+        in->memory->counts->l2_partial--;
 }
 
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
-    int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
+    int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
     in->count->bytes += (double)bytes;
-    first += first == in->last_sector;
-    in->count->sectors += (double)(last - first + 1);
-    in->memory->counts->l1_lines += (double)(last / LINE - first / LINE + 1);
-    if (first / LINE == in->last_sector / LINE)
-        in->memory->counts->l1_lines--;
-    in->last_sector = last;
+    if (first / LINE != in->last_sector / LINE)
+        in->memory->counts->l1_lines++;
+    in->memory->counts->l1_lines += (double)(last / LINE - first / LINE);
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
+        int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
+        bool asked = s == in->last_sector;
+        if (in->kind != REUSE_READ)
+            cover(in, s, to - from);
+        in->last_sector = s;
+        if (asked)
+            continue;
+        in->count->sectors++;
         if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))
             hand_on(in->memory, in->sm, sector, in->kind, 1);
     }
+}
+
+/* Sums of FP32, one a lane: a read and a store of a part, or an addition in L2. */
+static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
+    if (memory->rung->sums == SUMS_ATOMIC) {
+        hand_on(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
+        return;
+    }
+    hand_on(memory, sm, sector, REUSE_READ, (uint32_t)adds);
+    hand_on(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
+    memory->counts->l2_partial += adds;
 }
 
 void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds) {
@@ -101,7 +134,7 @@ void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes
     if (memory->rung->sums == SUMS_PLAIN)
         memory->counts->read[place.array].sectors += sectors;
     for (int64_t s = first; s <= last; s++)
-        hand_on(memory, sm, place.base + (uint32_t)s, REUSE_UPDATE, (uint32_t)adds);
+        add_in(memory, sm, place.base + (uint32_t)s, adds);
 }
 
 /* Its blocks go round the multiprocessors like any others. */

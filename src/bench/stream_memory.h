@@ -17,7 +17,9 @@ typedef struct {
     StreamCounts *counts;
     uint64_t sectors; /* of all arrays so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
+    bool missed;      /* whether a read went on to L2 since this was last set to false */
     Reuse *reuse;     /* or NULL */
+    uint32_t one_in;  /* line is followed through L2; 0: as many as the size calls for */
 } Memory;
 
 /* Where an array lies, and what its accesses are counted as. */
@@ -40,6 +42,7 @@ typedef struct {
     uint32_t base;
     StreamCount *count;
     int64_t last_sector;
+    int64_t covered; /* bytes of that */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);

@@ -21,7 +21,7 @@ typedef struct {
 } Segment;
 
 typedef struct {
-    int32_t step, steps;
+    int32_t step, steps, index_waits, waits;
     int count;
     Segment segments[WARP];
 } Warp;
@@ -37,7 +37,7 @@ typedef struct {
     int64_t blocks_a_row, owners_a_block;
     int feat_bits, out_bits, depth_bytes;
     int64_t row_bytes;    /* of a feature row's codes */
-    int32_t *interval_of; /* [cells] or -1; OWN_CELL and OWN_PIECE only */
+    int32_t *interval_of; /* [cells] or -1; OWN_CELL, OWN_PIECE and channels first only */
     Splats splats;        /* OWN_SPLAT only */
     Pieces pieces;        /* OWN_PIECE only */
 } Walk;
@@ -101,30 +101,27 @@ static void read_features(Walk *walk, int sm, const Warp *warp, const int32_t *r
         read_scales(walk, sm, warp, row);
 }
 
-/* Channels first: lanes are a whole plane apart, so that each has a sector of its own. */
-static void planes(Instruction *in, const Warp *warp, const int64_t *element, int64_t stride,
-                   int bytes) {
-    for (int s = 0; s < warp->count; s++)
-        for (int c = warp->segments[s].first; element[s] >= 0 && c < warp->segments[s].last; c++)
-            memory_span(in, (element[s] + c * stride) * bytes, bytes);
-}
-
-/* Elements of camera images of `channels` planes each. */
+/* Channels first: camera images of `channels` planes each, lanes a whole plane apart, so that each
+ * has a sector of its own. */
 static void read_feature_planes(Walk *walk, int sm, const Warp *warp, const int32_t *row) {
-    int64_t element[WARP], pixels = walk->problem->shape.feat_h * walk->problem->shape.feat_w;
-    for (int s = 0; s < warp->count; s++)
-        element[s] = row[s] < 0 ? -1 : row[s] + row[s] / pixels * (walk->channels - 1) * pixels;
+    int64_t pixels = walk->problem->shape.feat_h * walk->problem->shape.feat_w;
+    int bytes = walk->feat_bits / 8;
     Instruction in = memory_read(walk->memory, sm, walk->feat);
-    planes(&in, warp, element, pixels, walk->feat_bits / 8);
+    for (int s = 0; s < warp->count; s++) {
+        int64_t element = row[s] + row[s] / pixels * (walk->channels - 1) * pixels;
+        for (int c = warp->segments[s].first; row[s] >= 0 && c < warp->segments[s].last; c++)
+            memory_span(&in, (element + c * pixels) * bytes, bytes);
+    }
 }
 
 static void read_owners(Walk *walk, int sm, const Warp *warp) {
     int32_t cell[WARP], interval[WARP], start[WARP];
+    bool by_cell = walk->rung->owner == OWN_CELL;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         cell[s] = segment->cell;
         start[s] = segment->start;
-        interval[s] = walk->interval_of ? walk->interval_of[segment->cell] : segment->owner;
+        interval[s] = by_cell ? walk->interval_of[segment->cell] : segment->owner;
     }
     if (walk->rung->owner == OWN_PIECE) {
         Instruction in = memory_read(walk->memory, sm, walk->records);
@@ -138,11 +135,11 @@ static void read_owners(Walk *walk, int sm, const Warp *warp) {
             memory_span(&in, interval[s] * 3LL * INDEX, 3 * INDEX);
         return;
     }
-    if (walk->interval_of)
+    if (by_cell)
         read_words(walk, sm, warp, walk->cells, cell);
     read_words(walk, sm, warp, walk->starts, interval);
     read_words(walk, sm, warp, walk->lengths, interval);
-    if (!walk->interval_of) { /* which cell? Its first point knows */
+    if (!by_cell) { /* which cell? Its first point knows */
         Place first_points = {walk->ranks_bev.base, STREAM_OWNERS};
         read_words(walk, sm, warp, first_points, start);
     }
@@ -200,8 +197,15 @@ static void add_sums(Walk *walk, int sm, const Warp *warp) {
     }
 }
 
+/* Whether what was read since the last time has to come from L2. */
+static bool has_missed(Walk *walk) {
+    bool missed = walk->memory->missed;
+    walk->memory->missed = false;
+    return missed;
+}
+
 /* A warp's splats: a record of ten words each, then as many cells as it says. */
-static void splat_step(Walk *walk, int sm, const Warp *warp) {
+static void splat_step(Walk *walk, int sm, Warp *warp) {
     const Splat *splat[WARP];
     int32_t depth[WARP], row[WARP], cells = 0;
     for (int s = 0; s < warp->count; s++) {
@@ -218,8 +222,10 @@ static void splat_step(Walk *walk, int sm, const Warp *warp) {
             memory_span(&in, (warp->segments[s].owner * (int64_t)SPLAT_WORDS + word) * INDEX,
                         INDEX);
     }
+    warp->index_waits += has_missed(walk);
     read_depths(walk, sm, warp, depth);
     read_features(walk, sm, warp, row);
+    warp->waits += has_missed(walk);
     for (int j = 0; j < cells; j++) {
         walk->memory->counts->write[walk->sums.array].requests++;
         for (int s = 0; s < warp->count; s++)
@@ -234,7 +240,7 @@ static void splat_step(Walk *walk, int sm, const Warp *warp) {
 /* ---- a warp's life -------------------------------------------------------------------------- */
 
 /* Every owner's next point. */
-static void point_step(Walk *walk, int sm, const Warp *warp) {
+static void point_step(Walk *walk, int sm, Warp *warp) {
     const BevMap *map = &walk->problem->map;
     int32_t point[WARP], depth[WARP], row[WARP];
     for (int s = 0; s < warp->count; s++) {
@@ -251,26 +257,48 @@ static void point_step(Walk *walk, int sm, const Warp *warp) {
         read_words(walk, sm, warp, walk->ranks_bev, point);
     if (map->weights)
         read_words(walk, sm, warp, walk->weight, point);
+    warp->index_waits += has_missed(walk);
     read_depths(walk, sm, warp, depth);
     if (walk->rung->channels_first)
         read_feature_planes(walk, sm, warp, row);
     else
         read_features(walk, sm, warp, row);
+    warp->waits += has_missed(walk);
     if (walk->rung->sums)
         add_sums(walk, sm, warp);
 }
 
-static void write_outputs(Walk *walk, int sm, const Warp *warp) {
-    int64_t cell[WARP], byte[WARP];
+/* A sector of an output plane is filled if all its cells have points. */
+static bool fills_sector(const Walk *walk, int64_t cell) {
+    int64_t cells = walk->problem->shape.nx * walk->problem->shape.ny;
+    int64_t a_sector = SECTOR * 8 / walk->out_bits, first = cell / a_sector * a_sector;
+    for (int64_t c = first; c < first + a_sector && c < cells; c++)
+        if (walk->interval_of[c] < 0)
+            return false;
+    return true;
+}
+
+/* Channels first: lanes are a whole plane apart. */
+static void write_planes(Walk *walk, int sm, const Warp *warp) {
+    int64_t plane = walk->problem->shape.nx * walk->problem->shape.ny;
+    Instruction in = memory_write(walk->memory, sm, walk->out);
     for (int s = 0; s < warp->count; s++) {
-        cell[s] = warp->segments[s].cell;
-        byte[s] = warp->segments[s].stores ? cell[s] * walk->channels * walk->out_bits / 8 : -1;
+        const Segment *segment = &warp->segments[s];
+        in.kind = fills_sector(walk, segment->cell) ? REUSE_WRITE : REUSE_PATCH;
+        for (int c = segment->first; c < segment->last; c++)
+            memory_span(&in, (segment->cell + c * plane) * walk->out_bits / 8, walk->out_bits / 8);
     }
+}
+
+static void write_outputs(Walk *walk, int sm, const Warp *warp) {
+    int64_t byte[WARP];
     if (walk->rung->channels_first) {
-        Instruction in = memory_write(walk->memory, sm, walk->out);
-        planes(&in, warp, cell, walk->problem->shape.nx * walk->problem->shape.ny,
-               walk->out_bits / 8);
+        write_planes(walk, sm, warp);
         return;
+    }
+    for (int s = 0; s < warp->count; s++) {
+        int64_t row = warp->segments[s].cell * (int64_t)walk->channels;
+        byte[s] = warp->segments[s].stores ? row * walk->out_bits / 8 : -1;
     }
     for (int part = 0; part < walk->tile; part += walk->rung->store) {
         Instruction in = memory_write(walk->memory, sm, walk->out);
@@ -342,7 +370,7 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     } else {
         thread += in_row * rung->block;
     }
-    warp->step = warp->steps = warp->count = 0;
+    warp->step = warp->steps = warp->index_waits = warp->waits = warp->count = 0;
     for (int64_t end = thread + WARP; thread < end && thread < thread_end;) {
         int64_t owner = first_owner + thread / walk->lanes, lane = thread % walk->lanes;
         int64_t lane_end =
@@ -366,6 +394,7 @@ static bool warp_turn(void *opaque, int sm, void *state) {
     StreamCounts *counts = walk->memory->counts;
     if (warp->step == 0 && walk->rung->owner_bytes)
         read_owners(walk, sm, warp);
+    walk->memory->missed = false;
     if (warp->step < warp->steps) {
         if (walk->rung->owner == OWN_SPLAT)
             splat_step(walk, sm, warp);
@@ -377,8 +406,11 @@ static bool warp_turn(void *opaque, int sm, void *state) {
         return true;
     if (!walk->rung->sums)
         write_outputs(walk, sm, warp);
-    if (warp->steps > counts->longest)
+    if (warp->steps > counts->longest) {
         counts->longest = warp->steps;
+        counts->index_waits = warp->index_waits;
+        counts->waits = warp->waits;
+    }
     return false;
 }
 
@@ -447,7 +479,7 @@ static bool find_owners(Walk *walk, Err *err) {
         return true;
     case OWN_INTERVAL:
         walk->owners = map->intervals;
-        return true;
+        return !walk->rung->channels_first || find_intervals(walk, err);
     case OWN_CELL:
         walk->owners = walk->problem->shape.nx * walk->problem->shape.ny;
         return find_intervals(walk, err);

@@ -222,7 +222,7 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     }
     counts->steps++;
     if (++warp->turns > counts->longest)
-        counts->longest = warp->turns;
+        counts->longest = counts->waits = warp->turns;
     return !last;
 }
 

@@ -173,7 +173,9 @@ void agreement_verdict(const Agreement *agreement, char *text, size_t size) {
              "L2 hit rates are within %g points in %d of %d rows, DRAM bytes within %g %% in %d, "
              "latencies within %g %% in %d; the order of two kernels on one scene is right in %d of "
              "%d pairs. DRAM bytes also agree where model and counter are both below %g MB, or below "
-             "%g %% of what the kernel asks of L2; a percentage would say nothing there.",
+             "%g %% of what the kernel asks of L2; a percentage would say nothing there. Of arrays larger "
+             "than %d MB one line in %d was followed (sampled).",
              HITS_POINTS, count.hits, count.rows, 100 * DRAM_SHARE, count.dram, 100 * LATENCY_SHARE,
-             count.latency, count.ordered, count.pairs, LEAST_BYTES * 1e-6, 100 * LEAST_SHARE);
+             count.latency, count.ordered, count.pairs, LEAST_BYTES * 1e-6, 100 * LEAST_SHARE,
+             STREAM_EXACT_MB, STREAM_ONE_IN);
 }

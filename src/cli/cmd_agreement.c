@@ -50,7 +50,7 @@ static bool print_table(const Options *options, Report *table, const char *verdi
 bool cmd_agreement(const Options *options, Err *err) {
     static Agreement agreement;
     LabGpus known;
-    char verdict[512];
+    char verdict[640];
     const char *format = choices_name(CHOICE_FORMAT, choices_find(CHOICE_FORMAT, options->format));
     bool for_people = format[0] == 't' || format[0] == 'm';
     bool ok = lab_gpus(options, (1u << gpu_count) - 1, &known, err) &&

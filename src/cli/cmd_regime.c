@@ -151,8 +151,11 @@ static bool print_tables(const Regime *regime, bool markdown, Err *err) {
           output.stream);
     print(&traffic, output.stream);
     fputs("\nPrediction (model; recorded and published beside it where known; L2 warm, cold where "
-          "it says so)\n\n",
+          "it says so).",
           output.stream);
+    for (int i = 0; i < regime->lab_count; i++)
+        fputs(lab_sampling(&regime->labs[i]), output.stream);
+    fputs("\n\n", output.stream);
     print(&predictions, output.stream);
     for (int i = 0; i < regime->lab_count; i++)
         print_small_l2(regime, &regime->labs[i], print, output.stream);

@@ -46,8 +46,8 @@ static void put_head(const Page *page) {
     fputs(
         "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
-        "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). No "
-        "hardware counter was read for it.</p>\n<ul>\n",
+        "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). Hardware "
+        "counters are recorded ones; none was read for this page.</p>\n<ul>\n",
         out);
     for (int g = 0; g < page->gpus.count; g++) {
         const Gpu *gpu = &page->gpus.gpus[g];
@@ -89,9 +89,10 @@ static void put_traffic(const Page *page) {
 static void put_predictions(const Page *page) {
     Report report = regime_prediction_table();
     regime_add_predictions(&report, &page->lab, &page->gpus, page->scene);
-    fputs("<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
-          "launch comes on top. L2 warm unless a column says cold.</p>\n",
-          page->out);
+    fprintf(page->out,
+            "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
+            "launch comes on top. L2 warm unless a column says cold.%s</p>\n",
+            lab_sampling(&page->lab));
     html_table(page->out, &report, "gpu");
     report_free(&report);
 }
@@ -117,7 +118,7 @@ static void put_small_l2(const Page *page) {
 
 static void put_agreement(const Page *page) {
     static Agreement agreement;
-    char verdict[512];
+    char verdict[640];
     agreement = (Agreement){0};
     agreement_add(&agreement, &page->lab, &page->gpus, page->scene);
     fputs("<h3>Against hardware counters</h3>\n<p>", page->out);

@@ -42,6 +42,18 @@ void lab_close(Lab *lab) {
     *lab = (Lab){0};
 }
 
+const char *lab_sampling(const Lab *lab) {
+    static char text[160];
+    int sampled = 0;
+    for (int i = 0; i < lab->profile_count; i++)
+        sampled += profile_is_sampled(&lab->profiles[i]);
+    snprintf(text, sizeof text,
+             " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
+             "followed through L2.",
+             sampled, lab->profile_count, STREAM_EXACT_MB, STREAM_ONE_IN);
+    return sampled ? text : "";
+}
+
 unsigned lab_rung(const char *name) {
     return 1u << (stream_find(name) - stream_rungs);
 }

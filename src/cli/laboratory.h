@@ -27,6 +27,9 @@ void lab_close(Lab *lab);
 
 enum { LAB_ALL_RUNGS = (1 << LAB_RUNGS) - 1 };
 
+/* "", or how much was sampled: a sentence for above the tables. */
+const char *lab_sampling(const Lab *lab);
+
 /* Bit of a rung in the table. */
 unsigned lab_rung(const char *name);
 

@@ -172,7 +172,7 @@ static void fill_prediction(Cell *cells, const Lab *lab, const Profile *profile,
     cells[BINDING] = cell_text(part_names[warm.binding]);
     cells[WARM_US] = cell_real(warm.latency_us);
     cells[COLD_US] = cell_real(cold.latency_us);
-    cells[SOURCE] = cell_text("model");
+    cells[SOURCE] = cell_text(profile_is_sampled(profile) ? "model, sampled" : "model");
 }
 
 static void fill_known(Cell *cells, const Lab *lab, const LabGpus *chosen_gpus,
