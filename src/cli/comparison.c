@@ -82,30 +82,43 @@ static void calibrate(Comparison *comparison) {
     }
 }
 
-static bool compare_config(const LabGpus *known, const char *config, BevDtype dtype,
-                           Comparison *comparison, Err *err) {
+enum { FORMATS = 2, PARTS = 2 * 6 };
+
+/* The n-th configuration and format; the last ones walk longest. */
+static bool compare(const LabGpus *known, int n, Comparison *part, Err *err) {
     Lab lab;
-    unsigned rungs = compared_rungs(known, dtype);
-    bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, rungs, err);
+    const char *config = configs[n / FORMATS].name;
+    BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
+    bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, compared_rungs(known, dtype), err);
     if (ok) {
-        add_published(comparison, &lab, config);
-        add_recorded(comparison, &lab, known, config);
+        add_published(part, &lab, config);
+        add_recorded(part, &lab, known, config);
     }
     lab_close(&lab);
     return ok;
 }
 
+/* Side by side, each on one core. */
 bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, Err *err) {
-    *comparison = (Comparison){0};
-    for (int i = 0; i < config_count; i++) {
-        if (quick && &configs[i] != config_find("canonical"))
-            continue;
-        if (!compare_config(known, configs[i].name, BEV_FP16, comparison, err) ||
-            !compare_config(known, configs[i].name, BEV_FP8, comparison, err))
-            return false;
+    static Comparison parts[PARTS];
+    Err errs[PARTS] = {0};
+    bool ok = true;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
+    for (int i = 0; i < PARTS; i++) {
+        int n = PARTS - 1 - i;
+        parts[n].count = 0;
+        if (!quick || &configs[n / FORMATS] == config_find("canonical"))
+            ok = compare(known, n, &parts[n], &errs[n]) && ok;
+    }
+    comparison->count = 0;
+    for (int n = 0; n < PARTS; n++) {
+        if (errs[n].kind)
+            *err = errs[n];
+        for (int i = 0; i < parts[n].count && comparison->count < COMPARISON_ROWS; i++)
+            comparison->rows[comparison->count++] = parts[n].rows[i];
     }
     calibrate(comparison);
-    return true;
+    return ok;
 }
 
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,

@@ -24,7 +24,7 @@ typedef struct {
     int calibrated_from; /* so many figures of V2+DO */
 } Comparison;
 
-/* Walks the streams of all six, half a minute of one core; or, if `quick`, of canonical. */
+/* Walks the streams of all six on all cores, half a minute of one; or, if `quick`, of canonical. */
 bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, Err *err);
 
 /* Rows off by more than `factor` either way, of those that are recorded or published; calibrated
