@@ -121,6 +121,12 @@ static double l2_us(const Profile *profile, const Gpu *gpu, const ReuseCurve *cu
     return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * turns);
 }
 
+static double in_flight(const Profile *profile) {
+    const StreamRung *form = profile->counts.form;
+    bool fp8 = profile->dtype == BEV_FP8 && form->in_flight_fp8;
+    return fp8 ? form->in_flight_fp8 : form->in_flight;
+}
+
 /* The longest walk: for each point an index and behind it depth and features at once, from L1 or
  * from beyond; as many points overlap as the kernel loads together. Its arithmetic does not. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
@@ -132,7 +138,7 @@ static double chain_us(const Profile *profile, const Gpu *gpu, double instructio
     double longest = (double)counts->longest, near = L1_CYCLES * longest;
     double indices = near + beyond * (double)counts->index_waits;
     double values = near + beyond * (double)counts->waits;
-    double cycles = indices / counts->form->indices_ahead + values / counts->form->in_flight +
+    double cycles = indices / counts->form->indices_ahead + values / in_flight(profile) +
                     WALK_CYCLES * instructions_a_step * longest;
     return cycles / (clock_ghz(gpu) * 1e3);
 }

@@ -42,6 +42,7 @@ typedef struct {
     bool halves;            /* half2 sums where the format fits a half */
     int indices_ahead;      /* points whose indices are loaded together, and */
     int in_flight;          /* points whose depths and features are; both as disassembled */
+    int in_flight_fp8;      /* the same for FP8, where it is another number, or 0 */
     int point_instructions; /* of a warp, per point, apart from features, likewise */
 } StreamRung;
 

@@ -1,7 +1,7 @@
 /* The rungs as the memory system sees them. A row restates what its kernel's head says under WHO
  * and MEMORY. Columns of the numbers: tile, widens, tiles outside, block, load, store, ranks, owner
  * bytes; then what happens to the sums; points ahead and in flight, instructions a
- * point: as compiled for compute 9.0, FP16. */
+ * point: as compiled for compute 9.0. */
 #include "src/bench/stream_walks.h"
 
 #include <string.h>
@@ -123,6 +123,7 @@ const StreamRung stream_rungs[] = {
      .clears = true,
      .indices_ahead = 2,
      .in_flight = 2,
+     .in_flight_fp8 = 1,
      .point_instructions = 58},
     {.name = "v3_small_l2",
      .title = "V3 SMALL",
@@ -138,6 +139,7 @@ const StreamRung stream_rungs[] = {
      .halves = true,
      .indices_ahead = 4,
      .in_flight = 1,
+     .in_flight_fp8 = 2,
      .point_instructions = 27},
     {.name = "v3_large_l2",
      .title = "V3 LARGE",

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* The choices of V4's prepare (kernels/v4_build.cuh, where their reasons stand). */
-enum { POINTS_A_STEP = 32, LONGEST_SORTED = 4096, PORTIONS = 3, GATHERED_POINTS = 8000 };
+enum { POINTS_A_STEP = 32, LONGEST_SORTED = 4096, PORTIONS = 3 };
 static const double WAVE_STEPS = 3;
 
 /* A bin of a column slab that falls into a cell. */
@@ -301,6 +301,10 @@ static bool build(Draft *draft, int multiprocessors, TileMap *map) {
     return ok;
 }
 
+bool tile_turns(const BevMap *map, int multiprocessors) {
+    return map->weights || map->points > (int64_t)TILE_GATHERED * multiprocessors;
+}
+
 bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err) {
     const BevShape *s = &problem->shape;
     Draft draft = {.problem = problem};
@@ -310,8 +314,7 @@ bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map
     if (!tile_channels(problem) || !problem->map.points || places >= 2147483648.0 ||
         s->depth_bins >= 65536)
         return true;
-    map->turned =
-        problem->map.weights || problem->map.points > (int64_t)GATHERED_POINTS * multiprocessors;
+    map->turned = tile_turns(&problem->map, multiprocessors);
     bool ok = build(&draft, multiprocessors, map);
     free(draft.places);
     free(draft.entries);

@@ -27,6 +27,11 @@ typedef struct {
 /* Channels that a block takes; 0: the format or the number of channels needs pieces. */
 int tile_channels(const BevProblem *problem);
 
+/* Whether depth is turned by a kernel of its own on a GPU of so many multiprocessors: for weights,
+ * and for more than TILE_GATHERED points a multiprocessor. */
+enum { TILE_GATHERED = 8000 };
+bool tile_turns(const BevMap *map, int multiprocessors);
+
 /* Slabs of a feature column. */
 int64_t tile_slabs(const BevShape *shape);
 

@@ -112,8 +112,12 @@ static void print_head(const Regime *regime, FILE *out) {
                 bev_footprint_total(bev_footprint(problem)) * 1e-6, gather * 1e-6);
         for (int g = 0; g < regime->gpus.count; g++) {
             const Gpu *gpu = &regime->gpus.gpus[g];
+            char v4[160];
             fprintf(out, "V3 on %s takes %s\n", gpu->title,
                     bev_v3_choose(problem, gpu->l2_bytes).why);
+            lab_v4_choice(&regime->labs[i], gpu, v4, sizeof v4);
+            if (v4[0])
+                fprintf(out, "V4 on %s takes %s\n", gpu->title, v4);
         }
     }
 }

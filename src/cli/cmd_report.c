@@ -54,6 +54,10 @@ static void put_head(const Page *page) {
         fprintf(out, "<li>V3 on ");
         html_text(out, gpu->title);
         fprintf(out, " takes %s</li>\n", bev_v3_choose(problem, gpu->l2_bytes).why);
+        char v4[160];
+        lab_v4_choice(&page->lab, gpu, v4, sizeof v4);
+        if (v4[0])
+            fprintf(out, "<li>V4 there takes %s</li>\n", v4);
     }
     fputs("</ul>\n", out);
 }
@@ -176,10 +180,13 @@ static void put_errors(const Page *page) {
             "; calibrated by one factor, %.2f, from the column V2+DO of the RTX PRO 6000, "
             "%d of %d. ",
             comparison->calibration, off, of);
-    fputs("The published V2 is slower than any count of its bytes explains; the model has no "
-          "reason to "
-          "offer for it.</p>\n<p>",
-          page->out);
+    int like = comparison_like_atomics(comparison, &page->gpus, 1.5, &of);
+    fprintf(page->out,
+            "The published V2 is slower than any count of its accesses explains, if its sums are in "
+            "registers as the article has them. It is as slow as additions in memory: ATOMIC, "
+            "recorded on an H200, is within 1.5 times of the RTX PRO 6000's V2 on %d of %d "
+            "configurations.</p>\n<p>",
+            like, of);
     off = comparison_off(comparison, true, false, 1.3, &of);
     if (of == 0) {
         fputs("Recorded: nothing to compare with.</p>\n", page->out);

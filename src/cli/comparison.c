@@ -136,6 +136,22 @@ int comparison_off(const Comparison *comparison, bool recorded, bool calibrated,
     return off;
 }
 
+int comparison_like_atomics(const Comparison *comparison, const LabGpus *known, double factor,
+                            int *of) {
+    int like = 0;
+    *of = 0;
+    for (int i = 0; i < comparison->count; i++) {
+        const ComparisonRow *row = &comparison->rows[i];
+        if (row->recorded || strcmp(row->kernel, "V2") || row->gpu != gpu_find("pro6000"))
+            continue;
+        double atomic = lab_recorded(known, gpu_find("h200"), row->config, "atomic", row->dtype,
+                                     BEV_NEAREST, CACHE_WARM);
+        ++*of;
+        like += fabs(log(atomic / row->known_us)) <= log(factor);
+    }
+    return like;
+}
+
 static bool comparable(const ComparisonRow *a, const ComparisonRow *b) {
     return a->recorded && b->recorded && a->gpu == b->gpu && !strcmp(a->config, b->config) &&
            a->dtype == b->dtype;

@@ -32,6 +32,10 @@ bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, E
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
                    int *of);
 
+/* Published latencies of V2, of `*of`, within `factor` of ATOMIC's recorded on an H200. */
+int comparison_like_atomics(const Comparison *comparison, const LabGpus *known, double factor,
+                            int *of);
+
 /* Pairs of kernels on one configuration whose order the model has right, of the recorded rows. */
 int comparison_order(const Comparison *comparison, int *of);
 

@@ -1,6 +1,7 @@
 #include "src/cli/laboratory.h"
 
 #include "src/cli/choices.h"
+#include "src/bench/tile_map.h"
 #include "src/cli/selection.h"
 
 #include <math.h>
@@ -52,6 +53,24 @@ const char *lab_sampling(const Lab *lab) {
              "followed through L2.",
              sampled, lab->profile_count, STREAM_EXACT_MB, STREAM_ONE_IN);
     return sampled ? text : "";
+}
+
+void lab_v4_choice(const Lab *lab, const Gpu *gpu, char *text, size_t size) {
+    const BevProblem *problem = &lab->problem.view;
+    const Profile *profile = lab_profile(lab, "v4");
+    if (!profile)
+        snprintf(text, size, "%s", "");
+    else if (!tile_channels(problem))
+        snprintf(text, size, "pieces: the format or number of channels is none for tensor cores");
+    else if (profile->counts.form->owner == OWN_PIECE)
+        snprintf(text, size, "pieces: too few points a step of tensor cores");
+    else if (problem->map.weights)
+        snprintf(text, size, "tiles on tensor cores, depth turned first: the map has weights");
+    else
+        snprintf(text, size,
+                 "tiles on tensor cores, depth %s: %.0f points a multiprocessor; turned beyond %d",
+                 tile_turns(&problem->map, gpu->sms) ? "turned first" : "gathered",
+                 (double)problem->map.points / gpu->sms, TILE_GATHERED);
 }
 
 unsigned lab_rung(const char *name) {

@@ -30,6 +30,9 @@ enum { LAB_ALL_RUNGS = (1 << LAB_RUNGS) - 1 };
 /* "", or how much was sampled: a sentence for above the tables. */
 const char *lab_sampling(const Lab *lab);
 
+/* Which way V4 goes on that GPU and why; "" where it was not walked. As bev_v3_choose's `why`. */
+void lab_v4_choice(const Lab *lab, const Gpu *gpu, char *text, size_t size);
+
 /* Bit of a rung in the table. */
 unsigned lab_rung(const char *name);
 
