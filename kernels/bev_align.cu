@@ -16,14 +16,15 @@
  * LIMITS  Additions arrive in any order: the last bits may vary from run to run. Formats below
  *         FP32 add into an FP32 workspace, encoded inside the launch. The published kernel gets
  *         coordinates and works out cells and weights in every thread; a map holds the results
- *         already, so prepare only gathers each point's entries again, on the host.
+ *         already, so prepare only gathers each point's entries again, by a sort.
  * TRY     Compare with `v3` on the same bilinear map: it reads four times the features and still
  *         has no queue at any address. Count atomics per point against `atomic` on a nearest map.
  */
 #include "kernels/sums.cuh"
 
-#include <stdlib.h>
-#include <vector>
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
 
 namespace {
 
@@ -57,41 +58,97 @@ __global__ void bev_align_kernel(Pool pool, const Splat *splats, int64_t count, 
             atomicAdd(sums + (int64_t)splat.cell[j] * pool.channels + c, product * splat.weight[j]);
 }
 
-// One of the map's arrays, copied to the host.
-template <typename T> bool fetch(const T *device, std::vector<T> *host, Err *err) {
-    TRY_CUDA("bev_align",
-             cudaMemcpy(host->data(), device, host->size() * sizeof(T), cudaMemcpyDeviceToHost));
+// ---- prepare: entries back to points ------------------------------------------------------------
+
+// Entries of one point carry the same two ranks. Ordered by ranks_depth, the map's order kept among
+// equals, neighbours of equal ranks are joined, four at most.
+struct Gather {
+    int64_t entries;
+    int *numbers;        // [entries]: 0, 1, 2 ...
+    int *depths, *order; // [entries]: sorted ranks_depth, and which entry has each
+    int *splats;         // [entries]: 1 where one begins; then how many have begun
+    void *scratch;       // CUB's
+    size_t scratch_bytes;
+};
+
+__global__ void number_kernel(Gather gather) {
+    int64_t i = thread_number(); // [0, entries)
+    if (i < gather.entries)
+        gather.numbers[i] = (int)i;
+}
+
+// Whether the sorted entry i has the ranks of the one before.
+__device__ bool continues(const Pool &pool, const Gather &gather, int64_t i) {
+    return i > 0 && gather.depths[i] == gather.depths[i - 1] &&
+           pool.ranks_feat[gather.order[i]] == pool.ranks_feat[gather.order[i - 1]];
+}
+
+__global__ void begin_kernel(Pool pool, Gather gather) {
+    int64_t i = thread_number(), first = i; // [0, entries)
+    if (i >= gather.entries)
+        return;
+    while (continues(pool, gather, first))
+        first--;
+    gather.splats[i] = (i - first) % NEIGHBOURS == 0;
+}
+
+// The thread of a splat's first entry writes the splat.
+__global__ void join_kernel(Pool pool, Gather gather, Splat *splats) {
+    int64_t i = thread_number(); // [0, entries)
+    if (i >= gather.entries || (i > 0 && gather.splats[i] == gather.splats[i - 1]))
+        return;
+    Splat splat = {gather.depths[i], pool.ranks_feat[gather.order[i]], {}, {}};
+    for (int j = 0; j < NEIGHBOURS; j++) {
+        bool mine = i + j < gather.entries && gather.splats[i + j] == gather.splats[i];
+        int entry = mine ? gather.order[i + j] : 0;
+        splat.cell[j] = mine ? pool.ranks_bev[entry] : NO_CELL;
+        splat.weight[j] = mine ? pool.weights[entry] : 0;
+    }
+    splats[gather.splats[i] - 1] = splat;
+}
+
+// CUB's two steps; with scratch == NULL each only says how much of it it wants.
+cudaError_t sort_entries(const BevProblem *problem, const Gather &g, void *scratch, size_t *bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, *bytes, problem->map.ranks_depth, g.depths,
+                                           g.numbers, g.order, g.entries, 0,
+                                           std::bit_width((uint64_t)problem->depth.row_len));
+}
+
+cudaError_t count_splats(const Gather &g, void *scratch, size_t *bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, *bytes, g.splats, g.splats, g.entries);
+}
+
+bool gather_allocate(const BevProblem *problem, Gather *g, Err *err) {
+    size_t sort = 0, count = 0, array = (size_t)g->entries * sizeof(int);
+    TRY_CUDA("bev_align", sort_entries(problem, *g, NULL, &sort));
+    TRY_CUDA("bev_align", count_splats(*g, NULL, &count));
+    g->scratch_bytes = max(sort, count);
+    if (!cuda_allocate((void **)&g->numbers, 4 * array, "bev_align", err) ||
+        !cuda_allocate(&g->scratch, g->scratch_bytes, "bev_align", err))
+        return false;
+    g->depths = g->numbers + g->entries;
+    g->order = g->depths + g->entries;
+    g->splats = g->order + g->entries;
     return true;
 }
 
-// Entries of one point carry the same two ranks. Order them by ranks_depth (counting sort), then
-// join neighbours of equal ranks, four at most.
-bool gather_splats(const BevProblem *problem, std::vector<Splat> *splats, Err *err) {
-    const BevMap *map = &problem->map;
-    size_t points = (size_t)map->points;
-    std::vector<int32_t> depth(points), feat(points), cell(points);
-    std::vector<float> weight(points);
-    if (!fetch(map->ranks_depth, &depth, err) || !fetch(map->ranks_feat, &feat, err) ||
-        !fetch(map->ranks_bev, &cell, err) || !fetch(map->weights, &weight, err))
+bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *err) {
+    Pool pool = pool_of(problem);
+    unsigned blocks = blocks_for(g.entries, THREADS);
+    size_t bytes = g.scratch_bytes;
+    int count = 0;
+    number_kernel<<<blocks, THREADS>>>(g);
+    TRY_CUDA("bev_align", sort_entries(problem, g, g.scratch, &bytes));
+    begin_kernel<<<blocks, THREADS>>>(pool, g);
+    TRY_CUDA("bev_align", count_splats(g, g.scratch, &bytes));
+    TRY_CUDA("bev_align",
+             cudaMemcpy(&count, g.splats + g.entries - 1, sizeof count, cudaMemcpyDeviceToHost));
+    plan->count = count;
+    if (!cuda_allocate((void **)&plan->splats, (size_t)count * sizeof(Splat), "bev_align", err))
         return false;
-    std::vector<size_t> next((size_t)problem->depth.row_len + 1), order(points);
-    for (int32_t rank : depth)
-        next[(size_t)rank + 1]++;
-    for (size_t rank = 1; rank < next.size(); rank++)
-        next[rank] += next[rank - 1];
-    for (size_t t = 0; t < points; t++)
-        order[next[(size_t)depth[t]]++] = t;
-    int used = NEIGHBOURS;
-    for (size_t t : order) {
-        bool joins =
-            used < NEIGHBOURS && splats->back().depth == depth[t] && splats->back().feat == feat[t];
-        if (!joins) {
-            splats->push_back({depth[t], feat[t], {NO_CELL, NO_CELL, NO_CELL, NO_CELL}, {}});
-            used = 0;
-        }
-        splats->back().cell[used] = cell[t];
-        splats->back().weight[used++] = weight[t];
-    }
+    join_kernel<<<blocks, THREADS>>>(pool, g, plan->splats);
+    TRY_CUDA("bev_align", cudaGetLastError());
+    TRY_CUDA("bev_align", cudaDeviceSynchronize());
     return true;
 }
 
@@ -105,15 +162,13 @@ void bev_align_release(BevPlan *opaque) {
 }
 
 bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
-    std::vector<Splat> splats;
-    if (!gather_splats(problem, &splats, err))
-        return false;
-    plan->count = (int64_t)splats.size();
-    size_t bytes = splats.size() * sizeof(Splat);
-    if (!cuda_allocate((void **)&plan->splats, bytes, "bev_align", err))
-        return false;
-    TRY_CUDA("bev_align", cudaMemcpy(plan->splats, splats.data(), bytes, cudaMemcpyHostToDevice));
-    return sums_allocate(problem, &plan->sums, "bev_align", err);
+    Gather gather = {};
+    gather.entries = problem->map.points;
+    bool ok = !gather.entries ||
+              (gather_allocate(problem, &gather, err) && gather_splats(problem, gather, plan, err));
+    cudaFree(gather.numbers);
+    cudaFree(gather.scratch);
+    return ok && sums_allocate(problem, &plan->sums, "bev_align", err);
 }
 
 bool bev_align_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
