@@ -328,6 +328,81 @@ static void test_playing(void) {
     engine_close(engine);
 }
 
+/* ---- who waits for whom ---------------------------------------------------------------------- */
+
+typedef struct {
+    int asked, patience; /* gives up when it is asked more often than that */
+} Impatience;
+
+static bool is_impatient(void *context) {
+    Impatience *impatience = context;
+    return ++impatience->asked > impatience->patience;
+}
+
+/* A run that is given up after any stage shows nothing, and what comes after it is as if it had
+ * never been. */
+static void test_giving_up(void) {
+    enum { STAGES = 5 };
+    Pipeline *pipeline, *fresh_one;
+    Err err;
+    State state = fresh(ASYMMETRIC);
+    LiveData live, want;
+    live_init(&live);
+    live_init(&want);
+    state.job.pool_baseline = true;
+    bool ok = pipeline_open(&pipeline, &err) && pipeline_open(&fresh_one, &err);
+    ok = ok && pipeline_run(pipeline, &state, (PipelineNeeds){.truth = true}, &live, &err) ==
+                   PIPELINE_DONE;
+    const float *shown = live.frame.pooled;
+    double sum = ok ? sum_of(&live.frame) : 0;
+    state.job.serial++;
+    state.job.time_s = 1;
+    state.job.choice.align = BEV_BILINEAR;
+    int given_up = 0;
+    for (int patience = 0; ok && patience < STAGES - 1; patience++) {
+        Impatience impatience = {.patience = patience};
+        PipelineNeeds needs = {.truth = true, .give_up = is_impatient, .context = &impatience};
+        given_up += pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_GIVEN_UP &&
+                    live.serial != state.job.serial && live.frame.pooled == shown &&
+                    sum_of(&live.frame) == sum;
+    }
+    tap_ok(given_up == STAGES - 1, "a run can be given up after each of its stages but the last");
+    ok = ok &&
+         pipeline_run(pipeline, &state, (PipelineNeeds){.truth = true}, &live, &err) ==
+             PIPELINE_DONE &&
+         pipeline_run(fresh_one, &state, (PipelineNeeds){.truth = true}, &want, &err) ==
+             PIPELINE_DONE;
+    tap_ok(ok && live.serial == state.job.serial && sum_of(&live.frame) == sum_of(&want.frame) &&
+               live.stages_us[STAGE_FEATURES].value > 0,
+           "the next one takes over what it left, and shows the same");
+    pipeline_close(pipeline);
+    pipeline_close(fresh_one);
+}
+
+/* The last rung stands in for the reference until a thread of its own has pooled it: the worker,
+ * which keys wait for, never runs it. */
+static void test_slow_rung(void) {
+    Engine *engine = open_engine(true);
+    State state = fresh(INTERSECTION);
+    state.job.choice.variant = bev_variant_find("reference");
+    const EngineFrame *frame = ask(engine, &state);
+    tap_ok(frame && frame->live.stand_in, "a rung that was never run keeps nobody waiting");
+    double end = clock_ms() + PATIENCE_MS;
+    while (frame && frame->live.stand_in && clock_ms() < end)
+        frame = take(engine);
+    const LiveKernel *slow = frame ? live_kernel(&frame->live, state.job.choice.variant) : NULL;
+    tap_ok(frame && !frame->live.stand_in && frame->parts.pooled->choice.variant ==
+                                                 state.job.choice.variant,
+           "its own picture comes");
+    tap_ok(slow && slow->median_us.value > 0 &&
+               frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
+           "and the worker did not pool it");
+    state.job.probe_cell = 5;
+    frame = ask(engine, &state);
+    tap_ok(frame && !frame->live.stand_in, "it stays for the next key that pools the same");
+    engine_close(engine);
+}
+
 /* ---- speed
  * -----------------------------------------------------------------------------------------------
  */
@@ -428,6 +503,8 @@ int main(void) {
     test_mailbox();
     test_background();
     test_playing();
+    test_giving_up();
+    test_slow_rung();
     test_speed();
     return tap_done();
 }

@@ -1,10 +1,9 @@
 #include "src/bench/lane.h"
 
 #include "src/bench/background.h"
-#include "src/bench/session.h"
+#include "src/bench/parts_make.h"
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
-#include "src/model/problem.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -23,11 +22,12 @@ struct Lane {
 
     /* Under the lock. */
     LaneState state;
-    bool stop;
+    bool stop, forget;
 
     /* The lane's while a sample is asked for, the caller's otherwise. */
     SeenFeatures *features;
     BuiltMap *map;
+    bool wants_grid;
     LaneSample sample;
 
     /* The lane's own: what was run last, ready to run again. */
@@ -76,15 +76,35 @@ static bool prepare(Lane *lane, Err *err) {
            session_open(&lane->session, choice->variant, &lane->problem.view, err);
 }
 
+/* A grid is one of these very values. */
+static bool refresh(Lane *lane, Err *err) {
+    if (!lane->wants_grid || lane->problem_features == lane->features)
+        return true;
+    if (!problem_update(&lane->problem, &lane->features->values, err) ||
+        !session_update(lane->session, err))
+        return false;
+    shared_drop(lane->problem_features);
+    lane->problem_features = shared_keep(lane->features);
+    return true;
+}
+
+static bool read_grid(Lane *lane, Err *err) {
+    const FrameParts from = {.features = lane->features, .map = lane->map};
+    LaneSample *sample = &lane->sample;
+    sample->grid = read_pooled(lane->session, &lane->problem, &from, &sample->choice, err);
+    return sample->grid;
+}
+
 static bool run(Lane *lane, Err *err) {
     LaneSample *sample = &lane->sample;
     bool fresh = !is_ready(lane);
-    if (fresh && !prepare(lane, err))
+    if (!(fresh ? prepare(lane, err) : refresh(lane, err)))
         return false;
     sample->prepare_us = session_prepare_us(lane->session);
     sample->own_bytes = bev_traffic_total(sample->choice.variant->bytes(&lane->problem.view));
     return launch(lane, sample, err) &&
-           (!fresh || sample->launch_us > WARM_UP_US || launch(lane, sample, err));
+           (!fresh || sample->launch_us > WARM_UP_US || launch(lane, sample, err)) &&
+           (!lane->wants_grid || read_grid(lane, err));
 }
 
 static void answer(Lane *lane) {
@@ -104,6 +124,10 @@ static void *lane_main(void *argument) {
     stand_back();
     pthread_mutex_lock(&lane->lock);
     while (!lane->stop) {
+        if (lane->forget) {
+            lane->forget = false;
+            clear(lane);
+        }
         if (lane->state != LANE_ASKED) {
             pthread_cond_wait(&lane->changed, &lane->lock);
             continue;
@@ -147,18 +171,20 @@ void lane_close(Lane *lane) {
     pthread_cond_destroy(&lane->changed);
     pthread_mutex_destroy(&lane->lock);
     clear(lane);
+    shared_drop(lane->sample.grid);
     shared_drop(lane->map);
     shared_drop(lane->features);
     free(lane);
 }
 
-bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice) {
+bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice, bool grid) {
     pthread_mutex_lock(&lane->lock);
     bool free_now = lane->state == LANE_FREE;
     if (free_now) {
         lane->features = shared_keep(features);
         lane->map = shared_keep(map);
         lane->sample = (LaneSample){.choice = *choice};
+        lane->wants_grid = grid;
         lane->state = LANE_ASKED;
         pthread_cond_signal(&lane->changed);
     }
@@ -171,10 +197,18 @@ bool lane_take(Lane *lane, LaneSample *sample) {
     bool done = lane->state == LANE_DONE;
     if (done) {
         *sample = lane->sample;
+        lane->sample.grid = NULL;
         lane->state = LANE_FREE;
     }
     pthread_mutex_unlock(&lane->lock);
     return done;
+}
+
+void lane_forget(Lane *lane) {
+    pthread_mutex_lock(&lane->lock);
+    lane->forget = true;
+    pthread_cond_signal(&lane->changed);
+    pthread_mutex_unlock(&lane->lock);
 }
 
 bool lane_busy(Lane *lane) {

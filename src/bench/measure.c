@@ -19,7 +19,7 @@ enum {
     REFRESH_MS = 1000 /* figures that are complete are taken again at this pace */
 };
 static const double SLOW_US = 30e3;
-static const double PATIENCE_US = 20e3; /* for a launch that frames and keys wait for */
+static const double PATIENCE_US = 10e3; /* for a launch that frames and keys wait for */
 static const double LANE_REST = 5;      /* moving: this many times as long no launch as one took */
 static const double SETTLE = 0.15;
 /* On a GPU; the short one fits between two frames of a moving street. */
@@ -59,10 +59,12 @@ struct Measure {
     BuiltMap *asked_map;       /* not owned: only compared */
     double asked_ms, lane_ms;  /* lane_ms: no launch before */
     uint64_t aims, asked_aims; /* aims: grows with every picture */
+    bool wants_grid;
+    Choice grid_choice; /* where it wants one */
+    PooledGrid *grid;   /* that came, not taken yet */
 };
 
-/* ---- set-up -------------------------------------------------------------------------------------
- */
+/* ---- set-up ---------------------------------------------------------------------------------- */
 
 static void add_items(Measure *measure) {
     for (int i = 0; bev_variants[i] && measure->item_count < LIVE_MAX_KERNELS; i++) {
@@ -106,13 +108,13 @@ void measure_close(Measure *measure) {
         return;
     lane_close(measure->lane);
     close_problem(measure);
+    shared_drop(measure->grid);
     frame_parts_drop(&measure->parts);
     recorded_free(&measure->recorded);
     free(measure);
 }
 
-/* ---- aiming
- * --------------------------------------------------------------------------------------- */
+/* ---- aiming ---------------------------------------------------------------------------------- */
 
 static void go_stale(LiveKernel *live) {
     Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
@@ -166,6 +168,8 @@ void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
     frame_parts_drop(&measure->parts);
     measure->parts = kept;
     measure->job = *job;
+    if (fresh)
+        lane_forget(measure->lane);
     if (fresh || other_baseline)
         close_problem(measure);
     for (int i = 0; fresh && i < measure->item_count; i++)
@@ -176,8 +180,7 @@ void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
     }
 }
 
-/* ---- figures
- * ---------------------------------------------------------------------------------------- */
+/* ---- figures --------------------------------------------------------------------------------- */
 
 static void publish(Item *item, const Timing *timing, double own_bytes) {
     LiveKernel *live = &item->live;
@@ -237,8 +240,7 @@ void measure_observe(Measure *measure, double launch_us) {
     item->live.unsettled |= measure_busy(measure);
 }
 
-/* ---- what comes next ---------------------------------------------------------------------------
- */
+/* ---- what comes next ------------------------------------------------------------------------- */
 
 static bool due(const Item *item, bool still) {
     if (item->live.skipped || item->failed)
@@ -263,6 +265,22 @@ static BuiltMap *map_for(const Measure *measure, const Choice *choice) {
                                                                            : NULL;
 }
 
+/* The one that pools `choice`. */
+static Item *item_that_pools(Measure *measure, const Choice *choice) {
+    const Choice *selected = &measure->job.choice;
+    if (choice->dtype == selected->dtype && choice->align == selected->align)
+        return item_of(measure, choice->variant);
+    bool is_baseline =
+        has_baseline(&measure->job) && choice_equal(&measure->baseline.choice, choice);
+    return is_baseline && map_for(measure, choice) ? &measure->baseline : NULL;
+}
+
+/* NULL: none wanted, or it cannot be had. */
+static Item *item_wanted(Measure *measure) {
+    Item *item = measure->wants_grid ? item_that_pools(measure, &measure->grid_choice) : NULL;
+    return item && !item->failed && !item->live.skipped ? item : NULL;
+}
+
 static bool is_candidate(const Measure *measure, const Item *item, bool still) {
     bool lane_rests = !still && has_figure(item) && clock_us() * 1e-3 < measure->lane_ms;
     return due(item, still) && !(lane_rests && needs_lane(item));
@@ -285,8 +303,7 @@ static Item *choose(Measure *measure, bool still) {
     return best;
 }
 
-/* ---- the slow lane ------------------------------------------------------------------------------
- */
+/* ---- the slow lane --------------------------------------------------------------------------- */
 
 bool measure_busy(const Measure *measure) {
     return lane_busy(measure->lane);
@@ -294,7 +311,8 @@ bool measure_busy(const Measure *measure) {
 
 static void ask_lane(Measure *measure, Item *item) {
     BuiltMap *map = map_for(measure, &item->choice);
-    if (!lane_ask(measure->lane, measure->parts.features, map, &item->choice))
+    bool grid = item == item_wanted(measure);
+    if (!lane_ask(measure->lane, measure->parts.features, map, &item->choice, grid))
         return;
     measure->asked = item;
     measure->asked_map = map;
@@ -326,6 +344,8 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     LaneSample sample;
     if (!lane_take(measure->lane, &sample))
         return false;
+    shared_drop(measure->grid);
+    measure->grid = sample.grid;
     Item *item = measure->asked;
     double now_ms = clock_us() * 1e-3;
     measure->lane_ms = now_ms + LANE_REST * (now_ms - measure->asked_ms);
@@ -343,9 +363,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     return true;
 }
 
-/* ---- one slice
- * ----------------------------------------------------------------------------------------
- */
+/* ---- one slice --------------------------------------------------------------------------------- */
 
 static bool problem_fits(const Measure *measure, const Choice *choice) {
     return measure->problem_map && measure->problem_map == map_for(measure, choice) &&
@@ -354,8 +372,6 @@ static bool problem_fits(const Measure *measure, const Choice *choice) {
 }
 
 static bool open_problem(Measure *measure, const Choice *choice, Err *err) {
-    if (problem_fits(measure, choice))
-        return true;
     close_problem(measure);
     const FrameParts *parts = &measure->parts;
     BuiltMap *map = map_for(measure, choice);
@@ -366,10 +382,12 @@ static bool open_problem(Measure *measure, const Choice *choice, Err *err) {
                           &parts->features->values, &map->map, err);
 }
 
+/* Encoding and preparing are a step each. */
 static bool start(Measure *measure, Item *item, Err *err) {
     close_session(measure);
-    if (!open_problem(measure, &item->choice, err) ||
-        !session_open(&measure->session, item->choice.variant, &measure->problem.view, err))
+    if (!problem_fits(measure, &item->choice))
+        return open_problem(measure, &item->choice, err);
+    if (!session_open(&measure->session, item->choice.variant, &measure->problem.view, err))
         return false;
     measure->current = item;
     measure->warm = false;
@@ -443,10 +461,12 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     if (item)
         ok = slice(measure, item, still, &step, err);
     else {
-        item = choose(measure, still);
-        if (item && needs_lane(item))
+        Item *wanted = item_wanted(measure);
+        item = wanted ? wanted : choose(measure, still);
+        bool apart = item && (item == wanted || needs_lane(item));
+        if (apart)
             ask_lane(measure, item);
-        if (!item || needs_lane(item))
+        if (!item || apart)
             return MEASURE_REST;
         ok = start(measure, item, err);
     }
@@ -457,11 +477,27 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     return MEASURE_NEWS;
 }
 
-/* ---- for the engine ------------------------------------------------------------------------- */
+/* ---- for the engine -------------------------------------------------------------------------- */
 
-double measure_cost_us(const Measure *measure, const BevVariant *variant) {
+bool measure_is_slow(const Measure *measure, const BevVariant *variant) {
     int i = index_of(measure, variant);
-    return i < 0 ? 0 : measure->items[i].cost_us;
+    return i >= 0 && needs_lane(&measure->items[i]);
+}
+
+void measure_want_grid(Measure *measure, const Choice *choice) {
+    measure->wants_grid = choice != NULL;
+    if (choice)
+        measure->grid_choice = *choice;
+}
+
+bool measure_owes_grid(Measure *measure) {
+    return item_wanted(measure) != NULL;
+}
+
+PooledGrid *measure_take_grid(Measure *measure) {
+    PooledGrid *grid = measure->grid;
+    measure->grid = NULL;
+    return grid;
 }
 
 bool measure_knows_selection(const Measure *measure) {
@@ -470,8 +506,7 @@ bool measure_knows_selection(const Measure *measure) {
     return !item || item->live.skipped || item->failed || has_figure(item);
 }
 
-/* ---- for the views
- * --------------------------------------------------------------------------------------- */
+/* ---- for the views --------------------------------------------------------------------------- */
 
 void measure_fill(const Measure *measure, LiveData *live) {
     live->kernel_count = measure->item_count;

@@ -23,15 +23,26 @@ void measure_observe(Measure *measure, double launch_us);
 
 typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
 
-/* At most one launch (CPU) or one short series (GPU). Launches that a picture cannot wait for run
- * on a thread of their own (lane.h), meanwhile nothing else is timed; beside pictures (not `still`)
- * they count as unsettled until they are repeated. REST: nothing to do now. NEWS: a figure is
- * there. A rung that fails is not tried again on this problem; `err` then says why, `failed` is
- * set. */
+/* At most one launch, one encoding or one prepare step (CPU) or one short series (GPU). Launches
+ * that a picture cannot wait for run on a thread of their own (lane.h), meanwhile nothing else is
+ * timed; beside pictures (not `still`) they count as unsettled until they are repeated. REST:
+ * nothing to do now. NEWS: a figure is there. A rung that fails is not tried again on this problem;
+ * `err` then says why, `failed` is set. */
 MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err);
 
-/* What a launch of a rung took last, whatever was selected then; 0: unknown. */
-double measure_cost_us(const Measure *measure, const BevVariant *variant);
+/* Whether a launch of a CPU rung would keep a key waiting, as far as is known: one that was never
+ * run would. */
+bool measure_is_slow(const Measure *measure, const BevVariant *variant);
+
+/* The next slow launch is to be of this choice, the selection's or the baseline's, and to leave its
+ * grid behind; NULL: none wanted. */
+void measure_want_grid(Measure *measure, const Choice *choice);
+
+/* Whether it is still to come. */
+bool measure_owes_grid(Measure *measure);
+
+/* The caller's share of it; NULL: not there (yet). */
+PooledGrid *measure_take_grid(Measure *measure);
 
 /* Whether the selection has a figure of its own. */
 bool measure_knows_selection(const Measure *measure);

@@ -20,6 +20,7 @@ typedef struct {
     Features values; /* borrowed from the scene where that has tensors */
     CameraViews views;
     Embedding embedding; /* channels 0: the features are no embedding */
+    double took_us;      /* to make */
 } SeenFeatures;
 
 /* What the cameras see, sharper than the features. */
@@ -38,6 +39,7 @@ typedef struct {
     BevMap map;
     bool borrowed; /* it is the scene's own */
     LiveIntervals intervals;
+    double took_us; /* to build */
 } BuiltMap;
 
 typedef struct {

@@ -43,8 +43,14 @@ typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-bool want_pooled(Runner *runner, PooledGrid *have, const FrameParts *next, const Choice *choice,
-                 PooledGrid **pooled, StageTimes *times, Err *err);
+/* Pools features and map of `next`. */
+bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, PooledGrid **pooled,
+                 StageTimes *times, Err *err);
+
+/* What a session has just pooled from these parts, read back; NULL: failed. */
+PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameParts *from,
+                        const Choice *choice, Err *err);
+
 bool want_truth(TruthGrid *have, FrameParts *next, Err *err);
 
 /* ---- parts_cell.c ---------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * FP64. */
 #include "src/bench/parts_make.h"
 
+#include "src/bench/recycle.h"
 #include "src/bench/shared.h"
 #include "src/bench/truth.h"
 #include "src/model/clock.h"
@@ -109,54 +110,66 @@ static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice 
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
+static Recycler grids = RECYCLER, exact_grids = RECYCLER;
+
+/* Values of one grid, (cell, c). */
+static size_t grid_values(const BevShape *shape) {
+    return (size_t)(shape->nx * shape->ny * shape->channels);
+}
+
 static void pooled_destroy(void *contents) {
     PooledGrid *pooled = contents;
-    free(pooled->values);
+    recycle_give(&grids, pooled->values,
+                 grid_values(&pooled->features->shape) * sizeof *pooled->values);
     shared_drop(pooled->map);
     shared_drop(pooled->features);
 }
 
-static PooledGrid *pooled_new(const FrameParts *next, const Choice *choice) {
-    const BevShape *shape = &next->features->shape;
+static PooledGrid *pooled_new(const FrameParts *from, const Choice *choice) {
     PooledGrid *pooled = shared_new(sizeof *pooled, pooled_destroy);
     if (!pooled)
         return NULL;
-    pooled->features = shared_keep(next->features);
-    pooled->map = shared_keep(next->map);
+    pooled->features = shared_keep(from->features);
+    pooled->map = shared_keep(from->map);
     pooled->choice = *choice;
-    pooled->values = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof(float));
+    pooled->values =
+        recycle_take(&grids, grid_values(&from->features->shape) * sizeof *pooled->values);
     return pooled;
 }
 
-static bool pool(Runner *runner, PooledGrid *pooled, StageTimes *times, Err *err) {
+PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameParts *from,
+                        const Choice *choice, Err *err) {
+    const BevProblem *view = &problem->view;
+    PooledGrid *pooled = pooled_new(from, choice);
+    bool ok = (pooled && pooled->values) || no_memory("pooled grid", err);
+    const void *codes;
+    if (!ok || !session_output(session, &codes, err)) {
+        shared_drop(pooled);
+        return NULL;
+    }
+    problem_output(view, codes, pooled->values);
+    pooled->footprint = bev_footprint(view);
+    pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
+    pooled->own = choice->variant->bytes(view);
+    return pooled;
+}
+
+static bool pool(Runner *runner, const FrameParts *next, const Choice *choice, PooledGrid **pooled,
+                 StageTimes *times, Err *err) {
     double start = clock_us();
     if (!session_run(runner->session, err))
         return false;
     double pooled_at = clock_us();
     times->us[STAGE_POOL] += pooled_at - start;
-    const void *codes;
-    if (!session_output(runner->session, &codes, err))
-        return false;
-    problem_output(&runner->problem.view, codes, pooled->values);
+    *pooled = read_pooled(runner->session, &runner->problem, next, choice, err);
     times->us[STAGE_READ] += clock_us() - pooled_at;
-    const BevProblem *view = &runner->problem.view;
-    pooled->footprint = bev_footprint(view);
-    pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
-    pooled->own = pooled->choice.variant->bytes(view);
-    return true;
+    return *pooled;
 }
 
-bool want_pooled(Runner *runner, PooledGrid *have, const FrameParts *next, const Choice *choice,
-                 PooledGrid **pooled, StageTimes *times, Err *err) {
-    if (have && have->features == next->features && have->map == next->map &&
-        choice_equal(&have->choice, choice)) {
-        *pooled = shared_keep(have);
-        return true;
-    }
-    *pooled = pooled_new(next, choice);
-    if (!*pooled || !(*pooled)->values)
-        return no_memory("pooled grid", err);
-    if (runner_prepare(runner, next, choice, times, err) && pool(runner, *pooled, times, err))
+bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, PooledGrid **pooled,
+                 StageTimes *times, Err *err) {
+    if (runner_prepare(runner, next, choice, times, err) &&
+        pool(runner, next, choice, pooled, times, err))
         return true;
     runner_clear(runner);
     return false;
@@ -166,7 +179,8 @@ bool want_pooled(Runner *runner, PooledGrid *have, const FrameParts *next, const
 
 static void truth_destroy(void *contents) {
     TruthGrid *truth = contents;
-    free(truth->values);
+    recycle_give(&exact_grids, truth->values,
+                 grid_values(&truth->features->shape) * sizeof *truth->values);
     shared_drop(truth->map);
     shared_drop(truth->features);
 }
@@ -183,7 +197,7 @@ bool want_truth(TruthGrid *have, FrameParts *next, Err *err) {
     next->truth = truth;
     truth->features = shared_keep(next->features);
     truth->map = shared_keep(next->map);
-    truth->values = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof(double));
+    truth->values = recycle_take(&exact_grids, grid_values(shape) * sizeof *truth->values);
     if (!truth->values)
         return no_memory("FP64 grid", err);
     truth_pool(shape, &next->map->map, &next->features->values, truth->values);

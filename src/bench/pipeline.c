@@ -6,12 +6,18 @@
 
 #include <stdlib.h>
 
+enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
+
 struct Pipeline {
-    FrameParts parts;
+    FrameParts parts; /* of the last frame */
+    FrameParts made;  /* the newest of each kind, those of runs that were given up included */
+    PooledGrid *offers[OFFERS];      /* newest first */
     Runner runners[2];               /* the selection's and the baseline's */
-    BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each: going back to one is free */
+    BuiltMap *maps[BEV_ALIGN_COUNT]; /* of this scene, the last of each: going back is free */
     MapBuilder builder;
     bool forget_scene;
+    bool lacks;
+    Choice lacking; /* where `lacks` */
     uint64_t content, baseline_content, seen_content; /* of the parts */
 };
 
@@ -27,7 +33,10 @@ void pipeline_close(Pipeline *pipeline) {
         runner_clear(&pipeline->runners[i]);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         shared_drop(pipeline->maps[align]);
+    for (int i = 0; i < OFFERS; i++)
+        shared_drop(pipeline->offers[i]);
     map_builder_clear(&pipeline->builder);
+    frame_parts_drop(&pipeline->made);
     frame_parts_drop(&pipeline->parts);
     free(pipeline);
 }
@@ -40,54 +49,186 @@ void pipeline_forget_scene(Pipeline *pipeline) {
     pipeline->forget_scene = true;
 }
 
-/* The baseline may use another align, hence another map; it is kept with its grid. */
-static bool want_baseline(Pipeline *pipeline, const Job *job, FrameParts *next, StageTimes *times,
-                          Err *err) {
-    if (!job->pool_baseline)
-        return true;
-    if (choice_equal(&job->baseline, &job->choice)) {
-        next->baseline = shared_keep(next->pooled);
+const Choice *pipeline_lacks(const Pipeline *pipeline) {
+    return pipeline->lacks ? &pipeline->lacking : NULL;
+}
+
+void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
+    shared_drop(pipeline->offers[OFFERS - 1]);
+    for (int i = OFFERS - 1; i > 0; i--)
+        pipeline->offers[i] = pipeline->offers[i - 1];
+    pipeline->offers[0] = grid;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+/* One run on its way: what it has made so far. */
+typedef struct {
+    Pipeline *pipeline;
+    const PipelineNeeds *needs;
+    FrameParts next;
+    StageTimes times;
+    const BevVariant *stood_in; /* NULL: nobody did */
+    bool lacks;
+    Choice lacking;
+    Err *err;
+} Run;
+
+static bool grid_fits(const PooledGrid *grid, const FrameParts *next, const Choice *choice) {
+    return grid && grid->features == next->features && grid->map == next->map &&
+           choice_equal(&grid->choice, choice);
+}
+
+/* A grid of `choice` that is there already, or NULL. */
+static PooledGrid *find_grid(const Pipeline *pipeline, const FrameParts *next,
+                             const Choice *choice) {
+    PooledGrid *const there[] = {pipeline->made.pooled, pipeline->made.baseline,
+                                 pipeline->offers[0], pipeline->offers[1]};
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++)
+        if (grid_fits(there[i], next, choice))
+            return there[i];
+    return NULL;
+}
+
+/* Pools `choice`, or who stands in for it, on features and map of `with`. */
+static bool want_grid(Run *run, int runner, const FrameParts *with, Choice choice,
+                      const BevVariant *stand_in, PooledGrid **grid, StageTimes *times) {
+    PooledGrid *there = find_grid(run->pipeline, with, &choice);
+    if (!there && stand_in) {
+        if (!run->lacks)
+            run->lacking = choice;
+        run->lacks = true;
+        run->stood_in = choice.variant = stand_in;
+        there = find_grid(run->pipeline, with, &choice);
+    }
+    if (there) {
+        *grid = shared_keep(there);
         return true;
     }
+    return make_pooled(&run->pipeline->runners[runner], with, &choice, grid, times, run->err);
+}
+
+/* The baseline may use another align, hence another map; it is kept with its grid. */
+static bool want_baseline(Run *run, const Job *job) {
+    Pipeline *pipeline = run->pipeline;
     Job other = *job;
     other.choice = job->baseline;
-    FrameParts with = {.scene = next->scene, .features = next->features};
-    PooledGrid *have = pipeline->parts.baseline;
+    FrameParts with = {.scene = run->next.scene, .features = run->next.features};
+    StageTimes aside = {{0}}; /* the panel shows the selection, not what it is compared to */
     bool ok = true;
     if (job->baseline.align == job->choice.align)
-        with.map = shared_keep(next->map);
+        with.map = shared_keep(run->next.map);
     else
-        ok = want_map(&pipeline->maps[other.choice.align], &pipeline->builder, &other, &with, err);
-    ok = ok && want_pooled(&pipeline->runners[1], have, &with, &job->baseline, &next->baseline,
-                           times, err);
+        ok = want_map(&pipeline->maps[other.choice.align], &pipeline->builder, &other, &with,
+                      run->err);
+    if (ok && grid_fits(run->next.pooled, &with, &job->baseline))
+        run->next.baseline = shared_keep(run->next.pooled);
+    else
+        ok = ok && want_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
+                             &run->next.baseline, &aside);
     shared_drop(with.map);
     return ok;
 }
 
-static bool run_stages(Pipeline *pipeline, const State *state, PipelineNeeds needs,
-                       FrameParts *next, StageTimes *times, Err *err) {
-    const Job *job = &state->job;
-    const FrameParts *have = &pipeline->parts;
+/* What was kept for going back to it belongs to another scene: maps of several sizes add up. */
+static void leave_others(Pipeline *pipeline, const LoadedScene *scene) {
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        if (pipeline->maps[align] && pipeline->maps[align]->scene != scene) {
+            shared_drop(pipeline->maps[align]);
+            pipeline->maps[align] = NULL;
+        }
+    for (int i = 0; i < OFFERS; i++)
+        if (pipeline->offers[i] && pipeline->offers[i]->map->scene != scene) {
+            shared_drop(pipeline->offers[i]);
+            pipeline->offers[i] = NULL;
+        }
+    for (int i = 0; i < 2; i++)
+        if (pipeline->runners[i].features && pipeline->runners[i].features->scene != scene)
+            runner_clear(&pipeline->runners[i]);
+}
+
+static bool want_seen(Run *run, const State *state) {
+    Pipeline *pipeline = run->pipeline;
+    FrameParts *made = &pipeline->made, *next = &run->next;
     bool forget = pipeline->forget_scene;
     pipeline->forget_scene = false;
-    if (!want_scene(forget ? NULL : have->scene, state, next, err))
+    if (!want_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
+    leave_others(pipeline, next->scene);
     double start = clock_us();
-    if (!want_features(have->features, job, needs.draft, next, err) ||
-        !want_views(have->views, needs.sharp, next, err))
-        return false;
-    double seen = clock_us();
-    if (!want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, next, err))
-        return false;
-    if (next->features != have->features)
-        times->us[STAGE_FEATURES] = seen - start;
-    if (next->map != have->map)
-        times->us[STAGE_MAP] = clock_us() - seen;
-    StageTimes aside = {{0}}; /* the panel shows the selection, not what it is compared to */
-    return want_pooled(&pipeline->runners[0], have->pooled, next, &job->choice, &next->pooled,
-                       times, err) &&
-           want_baseline(pipeline, job, next, &aside, err) &&
-           (!needs.truth || want_truth(have->truth, next, err));
+    bool ok = want_features(made->features, &state->job, run->needs->draft, next, run->err) &&
+              want_views(made->views, run->needs->sharp, next, run->err);
+    if (ok && next->features != made->features)
+        next->features->took_us = clock_us() - start;
+    if (ok && next->features != pipeline->parts.features)
+        run->times.us[STAGE_FEATURES] = next->features->took_us;
+    return ok;
+}
+
+static bool want_points(Run *run, const State *state) {
+    Pipeline *pipeline = run->pipeline;
+    const Job *job = &state->job;
+    double start = clock_us();
+    bool ok = want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, &run->next,
+                       run->err);
+    if (ok && !run->next.map->took_us)
+        run->next.map->took_us = clock_us() - start;
+    if (ok && run->next.map != pipeline->parts.map)
+        run->times.us[STAGE_MAP] = run->next.map->took_us;
+    return ok;
+}
+
+static bool want_selection(Run *run, const State *state) {
+    return want_grid(run, 0, &run->next, state->job.choice, run->needs->stand_in, &run->next.pooled,
+                     &run->times);
+}
+
+static bool want_comparison(Run *run, const State *state) {
+    return !state->job.pool_baseline || want_baseline(run, &state->job);
+}
+
+static bool want_exact(Run *run, const State *state) {
+    (void)state;
+    return !run->needs->truth || want_truth(run->pipeline->made.truth, &run->next, run->err);
+}
+
+static PipelineEnd run_stages(Run *run, const State *state) {
+    static bool (*const stages[])(Run *, const State *) = {want_seen, want_points, want_selection,
+                                                           want_comparison, want_exact};
+    enum { STAGES = sizeof stages / sizeof *stages };
+    const PipelineNeeds *needs = run->needs;
+    for (int i = 0; i < STAGES; i++) {
+        if (!stages[i](run, state))
+            return PIPELINE_FAILED;
+        if (i + 1 < STAGES && needs->give_up && needs->give_up(needs->context))
+            return PIPELINE_GIVEN_UP;
+    }
+    return PIPELINE_DONE;
+}
+
+/* ---- from one frame to the next -------------------------------------------------------------- */
+
+static void replace(FrameParts *parts, FrameParts with) {
+    frame_parts_drop(parts);
+    *parts = with;
+}
+
+static void *newest(void *now, void *before) {
+    return shared_keep(now ? now : before);
+}
+
+/* Of a run that was given up; what it did not come to stays as it was. */
+static void keep_made(FrameParts *made, const FrameParts *next) {
+    const FrameParts both = {
+        .scene = shared_keep(next->scene),
+        .features = shared_keep(next->features),
+        .views = shared_keep(next->views),
+        .map = newest(next->map, made->map),
+        .pooled = newest(next->pooled, made->pooled),
+        .baseline = newest(next->baseline, made->baseline),
+        .truth = newest(next->truth, made->truth),
+    };
+    replace(made, both);
 }
 
 static bool same_parts(const FrameParts *a, const FrameParts *b) {
@@ -134,26 +275,37 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
             live->stages_us[i].stale = true;
 }
 
-bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, LiveData *live,
-                  Err *err) {
-    FrameParts next = {.scene = NULL};
-    StageTimes times = {{0}};
-    if (!run_stages(pipeline, state, needs, &next, &times, err)) {
-        frame_parts_drop(&next);
-        return false;
-    }
-    count_changes(pipeline, &next);
-    frame_parts_drop(&pipeline->parts);
-    pipeline->parts = next;
+static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
+    const FrameParts *next = &run->next;
+    count_changes(pipeline, next);
+    replace(&pipeline->parts, frame_parts_keep(next));
+    pipeline->lacks = run->lacks;
+    pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
     live->job = state->job;
+    live->stand_in = run->stood_in;
     live->memory =
-        (LiveMemory){true, next.pooled->footprint, next.pooled->gather, next.pooled->own};
-    live->intervals = next.map->intervals;
-    fill_stages(&times, live);
-    fill_frame(&next, &live->frame);
+        (LiveMemory){true, next->pooled->footprint, next->pooled->gather, next->pooled->own};
+    live->intervals = next->map->intervals;
+    fill_stages(&run->times, live);
+    fill_frame(next, &live->frame);
     live->frame.content = pipeline->content;
     live->frame.baseline_content = pipeline->baseline_content;
     live->frame.seen_content = pipeline->seen_content;
-    return probe_cell(&next, state->job.probe_cell, &live->probe, err);
+    return probe_cell(next, state->job.probe_cell, &live->probe, err);
+}
+
+PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
+                         LiveData *live, Err *err) {
+    Run run = {.pipeline = pipeline, .needs = &needs, .err = err};
+    PipelineEnd end = run_stages(&run, state);
+    if (end == PIPELINE_GIVEN_UP)
+        keep_made(&pipeline->made, &run.next);
+    if (end == PIPELINE_DONE) {
+        replace(&pipeline->made, frame_parts_keep(&run.next));
+        if (!show(pipeline, &run, state, live, err))
+            end = PIPELINE_FAILED;
+    }
+    frame_parts_drop(&run.next);
+    return end;
 }

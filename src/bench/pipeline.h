@@ -12,19 +12,34 @@ typedef struct {
     bool truth; /* FP64 is needed for the picture */
     bool draft; /* fewer rays: the world is moving, and the next frame comes soon */
     bool sharp; /* camera views worth looking at */
+    /* Pools in the place of the selection, of the baseline, where no grid of its own is there;
+     * NULL: each pools itself. */
+    const BevVariant *stand_in, *baseline_stand_in;
+    /* Asked between the stages: true gives the run up. NULL: never. */
+    bool (*give_up)(void *context);
+    void *context;
 } PipelineNeeds;
+
+/* What was made before a run was given up is kept for the next one. */
+typedef enum { PIPELINE_FAILED, PIPELINE_GIVEN_UP, PIPELINE_DONE } PipelineEnd;
 
 bool pipeline_open(Pipeline **pipeline, Err *err);
 void pipeline_close(Pipeline *pipeline); /* accepts NULL */
 
 /* Fills what depends on the job into `live` (the job itself, memory, intervals, stages, probe,
  * frame); figures of measurements stay. live->frame borrows from pipeline_parts, which hold until
- * the next run; keep them to have them longer. On failure `live` still shows the last good frame.
- */
-bool pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs, LiveData *live,
-                  Err *err);
+ * the next run; keep them to have them longer. Unless it is done `live` still shows the last good
+ * frame. */
+PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
+                         LiveData *live, Err *err);
 
 const FrameParts *pipeline_parts(const Pipeline *pipeline);
+
+/* The choice whose grid the last frame lacks, because another rung stood in; NULL: none. */
+const Choice *pipeline_lacks(const Pipeline *pipeline);
+
+/* A grid made elsewhere, for the next run to take where it fits. Takes over the caller's share. */
+void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);
 
 /* Reads the scene again next time: its file has changed. */
 void pipeline_forget_scene(Pipeline *pipeline);

@@ -10,6 +10,7 @@
 enum { PREPARE_REPEATS = 3, MIN_SAMPLES = 5 };
 
 static const double SETTLE = 0.15;        /* a machine shared with others drifts by less */
+static const double LONG_PREPARE_US = 5e3; /* far above the noise: once is enough */
 static const double MIN_SAMPLE_US = 20;   /* the clock's own cost disappears in this */
 static const size_t MAX_FLUSH = 64 << 20; /* more takes longer than what it is to measure */
 
@@ -88,15 +89,16 @@ static bool cpu_prepare(State *s, int repeats, double *prepare_us, Err *err) {
     if (!s->variant->prepare)
         return true;
     double times[PREPARE_REPEATS];
-    for (int i = 0; i < repeats; i++) {
+    int taken = 0;
+    while (taken < repeats && (taken == 0 || times[taken - 1] < LONG_PREPARE_US)) {
         s->variant->release(s->plan);
         s->plan = NULL;
         double start = clock_us();
         if (!s->variant->prepare(s->problem, &s->plan, err))
             return false;
-        times[i] = clock_us() - start;
+        times[taken++] = clock_us() - start;
     }
-    *prepare_us = timing_median(times, repeats);
+    *prepare_us = timing_median(times, taken);
     return true;
 }
 

@@ -68,7 +68,7 @@ static void obey_signals(Loop *loop) {
 static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
-    wait = fmin(wait, loop_draw_in_ms(loop));
+    wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
@@ -103,6 +103,7 @@ static void wait_for_something(Loop *loop) {
 
 static void live(Loop *loop) {
     while (!loop->quit) {
+        loop_echo(loop);
         loop_draw(loop);
         wait_for_something(loop);
         obey_signals(loop);

@@ -68,6 +68,7 @@ void loop_take_frame(Loop *loop) {
     }
     loop->frame = frame;
     loop->term_dirty = loop->window_dirty = true;
+    loop->echoes = loop->echoes && frame->wish < loop->wish;
     if (frame->loads != loop->loads) {
         loop->loads = frame->loads;
         loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});

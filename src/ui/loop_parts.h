@@ -26,6 +26,8 @@ typedef struct {
     PaceMeter pace;
     Cells cells;
     bool term_dirty, window_dirty, quit, failed, hung_up, input_ended;
+    bool echoes; /* keys were not acknowledged yet; at echo_ms they are, whatever comes */
+    double echo_ms;
     int signal;
     double term_ms, window_ms, tick_ms, start_ms;
     double moment_ms; /* when the next moment of a moving world is due */
@@ -57,6 +59,11 @@ void loop_note_error(Loop *loop, const Err *err);
 
 /* A key that was typed at `arrived_ms` or later. */
 void loop_key(Loop *loop, int32_t key, double arrived_ms);
+
+/* Keys whose picture is not there yet: milliseconds until the screens are drawn all the same, to
+ * show what was chosen; INFINITY: there are none. */
+double loop_echo_in_ms(const Loop *loop);
+void loop_echo(Loop *loop); /* has them drawn when it is time */
 
 /* A control and its value, as in a script; false: `why` says what is wrong with it. */
 bool loop_words(Loop *loop, const char *line, char *why, size_t size);

@@ -1,5 +1,10 @@
 /* What happens to the live display's state, and what that asks of the engine. */
+#include "src/model/clock.h"
 #include "src/ui/loop_parts.h"
+
+#include <math.h>
+
+enum { ECHO_MS = 80 }; /* a key whose picture takes longer is acknowledged before it */
 
 /* Whether the picture of `a` would not do for `b`, although both pool the same. */
 static bool looks_different(const State *a, const State *b) {
@@ -45,12 +50,30 @@ void loop_note_error(Loop *loop, const Err *err) {
 void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     Event event = {.kind = EVENT_COMMAND};
     uint64_t before = loop->wish;
+    bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
     if (!keys_find(key, &event.command))
         return;
-    bool redraw = loop_step(loop, &event);
-    if (loop->wish != before || redraw)
-        pace_key(&loop->pace, arrived_ms, loop->wish != before ? loop->wish : 0,
-                 loop_screens(loop));
+    bool redraw = loop_step(loop, &event), asked = loop->wish != before;
+    if (asked || redraw)
+        pace_key(&loop->pace, arrived_ms, asked ? loop->wish : 0, loop_screens(loop));
+    if (!asked)
+        return;
+    loop->term_dirty = term_dirty; /* drawing would only take time from the picture that comes */
+    loop->window_dirty = window_dirty;
+    if (!loop->echoes)
+        loop->echo_ms = clock_ms() + ECHO_MS;
+    loop->echoes = true;
+}
+
+double loop_echo_in_ms(const Loop *loop) {
+    return loop->echoes ? loop->echo_ms - clock_ms() : INFINITY;
+}
+
+void loop_echo(Loop *loop) {
+    if (loop_echo_in_ms(loop) > 0)
+        return;
+    loop->echoes = false;
+    loop->term_dirty = loop->window_dirty = true;
 }
 
 bool loop_words(Loop *loop, const char *line, char *why, size_t size) {
