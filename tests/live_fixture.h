@@ -158,7 +158,7 @@ static inline const MemoryModel *fixture_model(void) {
                           .rung_count = FIXTURE_RUNGS};
     for (int gpu = 0; gpu < gpu_count; gpu++) {
         model.gpus[gpu] = gpus[gpu];
-        model.ceilings[gpu] = (ModelCeilings){700, 3600, 38700, SOURCE_MODEL};
+        model.ceilings[gpu] = (ModelCeilings){700, 3600, 38700, 0, SOURCE_MODEL};
     }
     for (int i = 0; i < FIXTURE_RUNGS; i++)
         fixture_rung(&model, &model.rungs[i], i, &fixture_rungs[i]);

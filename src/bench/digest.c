@@ -34,7 +34,7 @@ void digest_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, 
         model->gpus[gpu] = on[gpu];
         model->ceilings[gpu] = (ModelCeilings){predict_dram_gbps(&on[gpu]),
                                                predict_l2_gbps(&on[gpu]),
-                                               predict_fp32_gflops(&on[gpu]), SOURCE_MODEL};
+                                               predict_fp32_gflops(&on[gpu]), 0, SOURCE_MODEL};
     }
     choose_v3(model, problem);
 }
@@ -43,7 +43,8 @@ void digest_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSo
     const double *value = limits->value;
     ModelCeilings found = {fmax(value[LIMIT_DRAM_COPY], value[LIMIT_DRAM_READ]),
                            fmax(value[LIMIT_L2_COPY], value[LIMIT_L2_READ]),
-                           value[LIMIT_FP32] * 1e3, source};
+                           value[LIMIT_FP32] * 1e3,
+                           isfinite(value[LIMIT_TENSOR]) ? value[LIMIT_TENSOR] * 1e3 : 0, source};
     if (isfinite(found.dram_gbps) && isfinite(found.l2_gbps) && isfinite(found.fp32_gflops))
         model->ceilings[gpu] = found;
 }
@@ -72,6 +73,7 @@ static ModelRung rung_of(const MemoryModel *model, const Profile *profile) {
         .rank_bytes = counts->read[STREAM_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
         .l2_sectors = counts->l2_sectors,
+        .sampled = profile_is_sampled(profile),
     };
     for (int i = 0; i < MODEL_SIZES; i++)
         rung.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * 1048576);

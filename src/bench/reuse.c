@@ -465,7 +465,8 @@ static double at_size(const ReuseCurve *curve, const uint64_t *counts, double by
 }
 
 double reuse_misses(const ReuseCurve *curve, double bytes) {
-    return curve->scale * at_size(curve, curve->misses, bytes);
+    double followed = curve->fetches ? (double)curve->misses[0] : 0;
+    return followed > 0 ? (double)curve->fetches / followed * at_size(curve, curve->misses, bytes) : 0;
 }
 
 double reuse_writebacks(const ReuseCurve *curve, double bytes) {

@@ -34,6 +34,7 @@ typedef struct {
     double rank_bytes;        /* the points' part of requested.index */
     double sectors_per_request; /* of a warp instruction that reads features */
     double l2_sectors;
+    bool sampled; /* some lines stand for all; else all were followed through L2 */
     double miss_ratio[MODEL_SIZES];              /* of reads, L2 warm; at model_size_mib() */
     Prediction predicted[MODEL_GPUS][MODEL_L2S]; /* L2 warm; of size model_l2_bytes() */
 } ModelRung;
@@ -49,6 +50,7 @@ typedef struct {
 /* MODEL: from the data sheet. */
 typedef struct {
     double dram_gbps, l2_gbps, fp32_gflops;
+    double tensor_gflops; /* FP16; 0: unknown, data sheets of the table do not say */
     FigureSource source;
 } ModelCeilings;
 

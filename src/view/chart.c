@@ -10,7 +10,7 @@
 
 #define MIB 1048576.0
 
-enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 2 };
+enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
 
 /* What a chart is drawn with; its texts and values in one place. */
 typedef union {
@@ -94,6 +94,7 @@ static int l2_marks(Drawing *drawing) {
 
 static void make_mrc(Drawing *drawing) {
     const ChartSpec *spec = drawing->spec;
+    const char *how = "exact";
     double most = 1;
     int count = 0;
     for (int i = 0; i < MODEL_SIZES; i++)
@@ -106,6 +107,7 @@ static void make_mrc(Drawing *drawing) {
             drawing->y[r][i] = 100 * rung->miss_ratio[i];
             most = fmax(most, drawing->y[r][i]);
         }
+        how = rung->sampled ? "sampled" : how;
         PlotSeries *series = &drawing->series[count++];
         *series = series_of(spec, r);
         series->x = drawing->x;
@@ -114,8 +116,9 @@ static void make_mrc(Drawing *drawing) {
     }
     describe(spec, drawing->subtitle);
     snprintf(drawing->note, sizeof drawing->note,
-             "Model: exact reuse distances of each kernel's access stream, behind the L1s, in lines "
-             "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.");
+             "Model: %s reuse distances of each kernel's access stream, behind the L1s, in lines "
+             "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
+             how);
     drawing->plot.lines = (PlotLines){
         .title = "Which reads miss an L2 of each size?",
         .x = {"L2 size, MiB", true, model_size_mib(0), model_size_mib(MODEL_SIZES - 1)},
@@ -139,15 +142,36 @@ static void make_roof(Drawing *drawing, int i, const char *name, double gbps, do
         .name = drawing->labels[i], .x = x, .y = y, .count = 3, .color = 7, .faint = i > 0};
 }
 
+/* Beyond the FP32 units' roof, from where L2 reaches it up to the tensor cores'. */
+static void make_tensor_roof(Drawing *drawing, int i, const ModelCeilings *ceilings,
+                             const PlotAxis *axis) {
+    double *x = drawing->roof_x[i], *y = drawing->roof_y[i];
+    x[0] = ceilings->fp32_gflops / ceilings->l2_gbps, y[0] = ceilings->fp32_gflops;
+    x[1] = ceilings->tensor_gflops / ceilings->l2_gbps, y[1] = ceilings->tensor_gflops;
+    x[2] = axis->hi, y[2] = ceilings->tensor_gflops;
+    snprintf(drawing->labels[i], TEXT, "tensor, %.0f TFLOP/s", ceilings->tensor_gflops * 1e-3);
+    drawing->series[i] = (PlotSeries){
+        .name = drawing->labels[i], .x = x, .y = y, .count = 3, .color = 7, .faint = true};
+}
+
+/* The power of ten below the smaller one. */
+static double decade_below(double value, double usual) {
+    return fmin(usual, pow(10, floor(log10(value))));
+}
+
 static const char *ceilings_words(FigureSource source) {
     switch (source) {
     case SOURCE_MEASURED:
-        return "Ceilings: measured on this GPU by probes of its DRAM, L2 and FP32 units.";
+        return "Ceilings: measured on this GPU by probes of its DRAM, L2, FP32 and tensor units.";
     case SOURCE_RECORDED:
-        return "Ceilings: recorded on such a GPU by probes of its DRAM, L2 and FP32 units.";
+        return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
     default:
         return "Ceilings: model, from the data sheet (DRAM at 90 %, L2 scaled from an H200's).";
     }
+}
+
+static double latency_of(const ChartSpec *spec, int rung) {
+    return spec->model->rungs[rung].predicted[spec->gpu][spec->l2].latency_us;
 }
 
 static void make_roofline(Drawing *drawing) {
@@ -157,15 +181,22 @@ static void make_roofline(Drawing *drawing) {
     double flops = 2.0 * (double)model->points * (double)model->channels;
     PlotAxis intensity = {"FLOP per byte that L2 delivers", true, 0.01, 100};
     char what[TEXT], on[64];
-    int count = ROOFS;
+    bool tensor = ceilings->tensor_gflops > 0;
+    int count = 2 + tensor;
+    double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops, least = 10;
+    for (int r = 0; r < model->rung_count; r++)
+        if (model->rungs[r].name)
+            least = decade_below(flops / (latency_of(spec, r) * 1e3), least);
     make_roof(drawing, 0, "L2", ceilings->l2_gbps, ceilings->fp32_gflops, &intensity);
     make_roof(drawing, 1, "DRAM", ceilings->dram_gbps, ceilings->fp32_gflops, &intensity);
+    if (tensor)
+        make_tensor_roof(drawing, 2, ceilings, &intensity);
     for (int r = 0; r < model->rung_count; r++) {
         const ModelRung *rung = &model->rungs[r];
         if (!rung->name)
             continue;
         drawing->x[r] = flops / (rung->l2_sectors * MODEL_SECTOR);
-        drawing->y[r][0] = flops / (rung->predicted[spec->gpu][spec->l2].latency_us * 1e3);
+        drawing->y[r][0] = flops / (latency_of(spec, r) * 1e3);
         PlotSeries *series = &drawing->series[count++];
         *series = series_of(spec, r);
         series->x = &drawing->x[r];
@@ -185,7 +216,7 @@ static void make_roofline(Drawing *drawing) {
         .title = spec->brief ? "Roofline: how far from the ceilings?"
                              : "Roofline: how far is each kernel from the ceilings?",
         .x = intensity,
-        .y = {"GFLOP/s", true, 10, 3 * ceilings->fp32_gflops},
+        .y = {"GFLOP/s", true, least, 3 * most},
         .series_count = count,
     };
 }
