@@ -465,8 +465,10 @@ static double at_size(const ReuseCurve *curve, const uint64_t *counts, double by
 }
 
 double reuse_misses(const ReuseCurve *curve, double bytes) {
-    double followed = curve->fetches ? (double)curve->misses[0] : 0;
-    return followed > 0 ? (double)curve->fetches / followed * at_size(curve, curve->misses, bytes) : 0;
+    if (!curve->fetches || !curve->misses[0])
+        return 0;
+    double scale = (double)curve->fetches / (double)curve->misses[0];
+    return scale * at_size(curve, curve->misses, bytes);
 }
 
 double reuse_writebacks(const ReuseCurve *curve, double bytes) {
