@@ -119,7 +119,7 @@ else
 fi
 
 # The live display on a terminal of 200 x 60: 60 moments a second while nobody types, and each key
-# answered in time. Kernels and aligns apart: bev_align's prepare step works for 18 ms on the host.
+# answered in time.
 if command -v python3 >/dev/null; then
     live="python3 $source/tests/live_latency.py"
     step live-play 60 $live --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical --no-window
