@@ -2,7 +2,6 @@
 #ifndef BEV_BACKGROUND_H
 #define BEV_BACKGROUND_H
 
-#include <sched.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -12,7 +11,7 @@
  * short slices: they interrupt nobody, and who wakes for a picture does not wait for the end of a
  * long one. Kernels before Linux 6.12 give all threads the same slice. */
 static inline void stand_back(void) {
-    enum { LEAST = 10, SLICE_NS = 100000 };
+    enum { LEAST = 10, SLICE_NS = 100000, BATCH = 3 }; /* sched.h has it for GNU sources only */
 #ifdef SYS_sched_setattr
     const struct {
         uint32_t size, policy;
@@ -20,7 +19,7 @@ static inline void stand_back(void) {
         int32_t nice;
         uint32_t priority;
         uint64_t runtime_ns, deadline_ns, period_ns;
-    } attributes = {sizeof attributes, SCHED_BATCH, 0, LEAST, 0, SLICE_NS, 0, 0};
+    } attributes = {sizeof attributes, BATCH, 0, LEAST, 0, SLICE_NS, 0, 0};
     if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0)
         return;
 #endif
