@@ -53,6 +53,9 @@ PooledGrid *read_pooled(Session *session, const HostProblem *problem, const Fram
 
 bool want_truth(TruthGrid *have, FrameParts *next, Err *err);
 
+/* The next grids have another size: no memory is kept for more like the last ones. */
+void grids_change_size(void);
+
 /* ---- parts_cell.c ---------------------------------------------------------------------------- */
 
 /* The points that fell into `cell` (-1: none), and its values beside the truth. */

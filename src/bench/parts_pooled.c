@@ -112,6 +112,11 @@ static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice 
 
 static Recycler grids = RECYCLER, exact_grids = RECYCLER;
 
+void grids_change_size(void) {
+    recycle_empty(&grids);
+    recycle_empty(&exact_grids);
+}
+
 /* Values of one grid, (cell, c). */
 static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);

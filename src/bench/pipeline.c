@@ -154,6 +154,8 @@ static bool want_seen(Run *run, const State *state) {
     pipeline->forget_scene = false;
     if (!want_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
+    if (next->scene != made->scene)
+        grids_change_size();
     leave_others(pipeline, next->scene);
     double start = clock_us();
     bool ok = want_features(made->features, &state->job, run->needs->draft, next, run->err) &&

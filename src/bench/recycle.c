@@ -23,3 +23,11 @@ void recycle_give(Recycler *recycler, void *block, size_t bytes) {
     pthread_mutex_unlock(&recycler->lock);
     free(block);
 }
+
+void recycle_empty(Recycler *recycler) {
+    pthread_mutex_lock(&recycler->lock);
+    while (recycler->count)
+        free(recycler->kept[--recycler->count]);
+    recycler->bytes = 0;
+    pthread_mutex_unlock(&recycler->lock);
+}

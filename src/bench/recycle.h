@@ -27,4 +27,7 @@ void *recycle_take(Recycler *recycler, size_t bytes);
 /* A block that was taken with that many bytes; accepts NULL. */
 void recycle_give(Recycler *recycler, void *block, size_t bytes);
 
+/* Nothing is kept until the next block is taken: its size will be another one. */
+void recycle_empty(Recycler *recycler);
+
 #endif

@@ -7,7 +7,18 @@
 #include "src/ui/rescue.h"
 #include "src/ui/script.h"
 
+#include <malloc.h>
 #include <string.h>
+
+/* Left alone, malloc learns from the first large block that is freed to keep such blocks, up to
+ * 32 MB each, in heaps of which every thread has its own: as sizes change, holes fill the memory.
+ * One heap for what is small; the rest, from where malloc itself begins, goes back to the system
+ * when it is freed. */
+static void keep_memory_flat(void) {
+    enum { LARGE = 128 << 10 };
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+}
 
 static void add_word(LoopOptions *loop, const char *control, const char *value) {
     if (value)
@@ -69,6 +80,7 @@ bool cmd_live(const Options *options, Err *err) {
     if (options->script)
         return run_script(options, &loop, err);
     int signal;
+    keep_memory_flat();
     bool ok = loop_run(&loop, &signal, err);
     if (signal)
         rescue_die(signal);
