@@ -138,4 +138,13 @@ if command -v python3 >/dev/null; then
 else
     echo "skip  live: no python3"
 fi
+
+# Random keys on the terminal; each count of memory, descriptors and device memory is a row.
+if [ -x "$build/tests/test_soak" ]; then
+    BEVSCOPE=$build/bevscope SOAK_DEVICE=cuda SOAK_WINDOW=0 SOAK_SCENE=canonical SOAK_KEYS=600 \
+        SOAK_MS=20 SOAK_ROUNDS=3 step soak 180 "$build/tests/test_soak"
+    grep '^# ' "$logs/soak"
+else
+    echo "skip  soak: no tests/test_soak"
+fi
 exit $failed

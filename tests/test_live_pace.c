@@ -7,8 +7,7 @@
  * of keys. */
 #include "tests/pty.h"
 #include "tests/tap.h"
-
-#include "src/model/keys.h"
+#include "tests/typed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COLUMNS = 200, ROWS = 60, KEY_MS = 100, WARM_S = 4, PATIENCE_S = 60, TEXT = 8 };
+enum { COLUMNS = 200, ROWS = 60, KEY_MS = 100, WARM_S = 4, PATIENCE_S = 60 };
 
 /* What is done to the program. */
 typedef enum { UNTOUCHED, PLAYING, PAUSED, MODE_COUNT } Mode;
@@ -29,46 +28,15 @@ typedef struct {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* What a terminal sends; "": nothing that is the same on all of them. */
-static void type_text(int32_t key, char text[TEXT]) {
-    static const struct {
-        int32_t key;
-        const char *text;
-    } special[] = {{KEYCODE_UP, "\033OA"},   {KEYCODE_DOWN, "\033OB"}, {KEYCODE_RIGHT, "\033OC"},
-                   {KEYCODE_LEFT, "\033OD"}, {KEYCODE_ENTER, "\r"},    {KEYCODE_TAB, "\t"},
-                   {KEYCODE_ESCAPE, "\033"}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
-        if (special[i].key == key)
-            snprintf(text, TEXT, "%s", special[i].text);
-    if (key > ' ' && key < 0x7f)
-        snprintf(text, TEXT, "%c", (char)key);
-}
-
 /* Controls that leave, write files, or show another size than the one that is promised; and pause,
  * which this test holds in its own hand. */
-static bool is_left_out(Action action) {
+static uint64_t typed_controls(void) {
     static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
                                  ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP};
+    uint64_t controls = (1ull << ACTION_COUNT) - 1;
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        if (out[i] == action)
-            return true;
-    return false;
-}
-
-/* One of the controls, at random, and one of its keys. */
-static void random_key(char text[TEXT]) {
-    do {
-        const KeyRow *row = &keys[rand() % ACTION_COUNT];
-        bool back = row->back[0] && rand() % 2;
-        int count = 0;
-        while (count < KEYS_PER_ROW && row->keys[count])
-            count++;
-        if (is_left_out(row->action) || !count)
-            text[0] = '\0';
-        else
-            type_text(back ? row->back[0] : row->keys[rand() % count], text);
-    } while (!text[0]);
+        controls &= ~(1ull << out[i]);
+    return controls;
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
@@ -98,7 +66,7 @@ static bool run(const char *program, int count, Mode mode, Figures *figures) {
     char *argv[] = {(char *)program, "--device", "cpu", NULL};
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
-    char line[512], text[TEXT];
+    char line[512], text[TYPED_TEXT];
     int status = 0;
     Pty pty;
     bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
@@ -107,7 +75,7 @@ static bool run(const char *program, int count, Mode mode, Figures *figures) {
     if (mode == PAUSED)
         pty_type(&pty, " ");
     for (int i = 0; ok && i < count; i++) {
-        random_key(text);
+        typed_text(typed_random(typed_controls()), text);
         pty_type(&pty, text);
         pty_read(&pty, KEY_MS * 1e-3);
     }

@@ -1,0 +1,291 @@
+/* Random keys for a long time, on a terminal and in a window at once: memory, descriptors and
+ * threads stay what they were.
+ *
+ * A larger scene or a comparison needs more memory by right, so like is compared with like: a State
+ * beside the program steps through the same keys, knows where each control stands, and so types
+ * the way home before anything is counted. Then the program rests until it has computed what it
+ * computes in the background, and the least that it holds in the seconds after that counts.
+ *
+ *     make check TESTS=tests/test_soak                     a few keys on the smallest scene
+ *     SOAK_KEYS=36000 make check TESTS=tests/test_soak     an hour, of which 5 minutes do not count
+ *
+ * SOAK_SCENE (toy), SOAK_DEVICE (cpu, cuda), SOAK_MS between keys (100), SOAK_ROUNDS from one count
+ * to the next (12), SOAK_REST seconds that each of them takes at least (2), SOAK_WINDOW=0 for the
+ * terminal alone. Each count is a row of the log; growth is counted from the first round on. */
+#include "tests/process.h"
+#include "tests/pty.h"
+#include "tests/tap.h"
+#include "tests/typed.h"
+
+#include "src/model/scene.h"
+#include "src/ui/menu.h"
+
+#include <signal.h>
+#include <strings.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
+enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
+/* An hour is held to what is promised; the first minutes, in which buffers reach their size, not. */
+enum { HOUR_KB = 1024, MINUTE_KB = 16384 };
+
+static struct {
+    const char *scene, *device;
+    int keys, ms, rounds;
+    double rest_s;
+    bool window, hour;
+} plan;
+
+/* The program, and what its controls stand at. */
+static Pty pty;
+static LiveMenu menu;
+static State state, home;
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* What the engine tells of a scene once it has loaded it, as far as controls ask for it. */
+static void tell_scene(void) {
+    Scene scene;
+    Err err;
+    SceneFacts facts = {.aligns = (1u << BEV_ALIGN_COUNT) - 1};
+    if (!scene_load(state.menu.scenes.names[state.job.scene], &scene, &err))
+        return;
+    facts.nx = scene.shape.nx;
+    facts.ny = scene.shape.ny;
+    facts.channels = scene.channels;
+    facts.has_rig = scene.has_rig;
+    facts.has_world = scene.has_world;
+    facts.camera_count = scene.has_rig ? scene.rig.camera_count : 0;
+    scene_free(&scene);
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &facts});
+}
+
+static void type(int32_t key) {
+    Event event = {.kind = EVENT_COMMAND};
+    char text[TYPED_TEXT];
+    int scene = state.job.scene;
+    typed_text(key, text);
+    pty_type(&pty, text);
+    if (keys_find(key, &event.command))
+        state_step(&state, &event);
+    if (state.job.scene != scene)
+        tell_scene();
+}
+
+/* ---- the way home ---------------------------------------------------------------------------- */
+
+static bool is_home(Action action) {
+    char here[64], there[64];
+    state_value(&state, action, here, sizeof here);
+    state_value(&home, action, there, sizeof there);
+    return !strcmp(here, there);
+}
+
+static void step_home(Action action, int32_t key) {
+    for (int i = 0; i < MANY_STEPS && !is_home(action); i++) {
+        type(key);
+        pty_read(&pty, FINGER_MS * 1e-3);
+    }
+}
+
+/* Another scene begins at its beginning, with clean cameras; a control that stops at its end is
+ * tried the other way. */
+static void go_home(void) {
+    bool config = home.job.scene < home.menu.config_count;
+    if (state.playing)
+        type(' ');
+    while (state.help)
+        type(KEYCODE_ESCAPE);
+    if (state.baseline_pinned)
+        type('p');
+    type('s');
+    pty_read(&pty, LEAVE_S); /* what was kept of the scene is let go of */
+    step_home(config ? ACTION_CONFIG : ACTION_SCENE, config ? 'g' : 's');
+    type('f');
+    for (int pass = 0; pass < 2; pass++)
+        for (Action action = 0; action < ACTION_COUNT; action++) {
+            if (action == ACTION_CONFIG || action == ACTION_SCENE || action == ACTION_STEP)
+                continue;
+            step_home(action, keys[action].keys[0]);
+            if (keys[action].back[0])
+                step_home(action, keys[action].back[0]);
+        }
+}
+
+/* The whole screen drawn again says so. */
+static bool screen_says(const char *text) {
+    for (int tries = 0; tries < PATIENCE_S; tries++) {
+        size_t from = pty.length;
+        pty_type(&pty, "\014");
+        if (pty_wait_text(&pty, text, from, 1))
+            return true;
+    }
+    return false;
+}
+
+static bool came_home(void) {
+    char title[64];
+    choice_label(&home.job.choice, title, sizeof title);
+    return screen_says(title) && screen_says("0.00 s");
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+typedef struct {
+    Holdings held;
+    long gpu_mb;
+} Counted;
+
+static Holdings least(Holdings a, Holdings b) {
+    Holdings both = a.resident_kb < b.resident_kb ? a : b;
+    both.files = a.files < b.files ? a.files : b.files;
+    both.threads = a.threads < b.threads ? a.threads : b.threads;
+    return both;
+}
+
+/* Until gates, slow launches and walks of the model are over, and frames no longer take all the
+ * time: timings are taken again every second. */
+static void settle(void) {
+    static const double STEP_S = 0.1, NOTHING_S = 1e-3, BREATHS_S = 0.8;
+    Busy before = process_busy(pty.program);
+    double idle_s = 0, breaths_s = 0;
+    for (double waited_s = 0; waited_s < SETTLE_S; waited_s += STEP_S) {
+        pty_read(&pty, STEP_S);
+        Busy now = process_busy(pty.program);
+        bool idle = now.background_s - before.background_s < NOTHING_S;
+        bool breath = now.foreground_s - before.foreground_s < STEP_S / 2;
+        idle_s = idle ? idle_s + STEP_S : 0;
+        breaths_s = !idle ? 0 : breath ? breaths_s + STEP_S : breaths_s;
+        before = now;
+        if (idle_s >= plan.rest_s && breaths_s >= BREATHS_S)
+            return;
+    }
+}
+
+static bool count(Counted *counted) {
+    enum { READINGS = 40 };
+    Holdings now, *held = &counted->held;
+    go_home();
+    bool ok = came_home();
+    settle();
+    ok = ok && process_holdings(pty.program, held);
+    for (int i = 0; i < READINGS && ok; i++) {
+        pty_read(&pty, plan.rest_s / READINGS);
+        ok = process_holdings(pty.program, &now);
+        *held = least(*held, now);
+    }
+    counted->gpu_mb = gpu_used_mb();
+    pty.length = 0; /* hours of output need not be kept */
+    return ok;
+}
+
+/* Every control but those that leave, write files, or count with the hardware. */
+static uint64_t all_controls(void) {
+    uint64_t out = 1ull << ACTION_QUIT | 1ull << ACTION_SNAPSHOT | 1ull << ACTION_RECORD |
+                   1ull << ACTION_COUNTERS;
+    return ((1ull << ACTION_COUNT) - 1) & ~out;
+}
+
+static void type_for_a_while(int times) {
+    for (int i = 0; i < times; i++) {
+        type(typed_random(all_controls()));
+        pty_read(&pty, plan.ms * 1e-3);
+        pty.length = 0;
+    }
+}
+
+/* ---- the test -------------------------------------------------------------------------------- */
+
+static bool start(void) {
+    char *argv[] = {getenv("BEVSCOPE"), (char *)plan.scene, "--device", (char *)plan.device,
+                    plan.window ? NULL : "--no-window", NULL};
+    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
+                                 NULL};
+    unsigned where = 1u << (strcmp(plan.device, "cpu") ? BEV_CUDA : BEV_CPU);
+    int scene;
+    live_menu(&menu, plan.scene, where, &scene);
+    state_init(&state, &menu.menu, scene);
+    tell_scene();
+    state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = COLUMNS, .rows = ROWS});
+    if (plan.window)
+        state_step(&state, &(Event){.kind = EVENT_WINDOW, .on = true});
+    home = state;
+    home.playing = false;
+    return pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+           pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
+}
+
+static int number(const char *name, int otherwise) {
+    const char *wanted = getenv(name);
+    return wanted ? atoi(wanted) : otherwise;
+}
+
+static void read_plan(void) {
+    plan.scene = getenv("SOAK_SCENE") ? getenv("SOAK_SCENE") : "toy";
+    plan.device = getenv("SOAK_DEVICE") ? getenv("SOAK_DEVICE") : "cpu";
+    plan.keys = number("SOAK_KEYS", 200);
+    plan.hour = plan.keys >= 36000;
+    plan.ms = number("SOAK_MS", getenv("SOAK_KEYS") ? 100 : 10);
+    plan.rounds = number("SOAK_ROUNDS", getenv("SOAK_KEYS") ? 12 : 2);
+    plan.rest_s = number("SOAK_REST", 2);
+    plan.window = number("SOAK_WINDOW", 1);
+}
+
+static void report(int typed, const Counted *counted) {
+    const Holdings *held = &counted->held;
+    tap_note("%6d keys: %ld kB resident, %ld kB anonymous, %d files, %d threads, %d mappings, "
+             "GPU %ld MB",
+             typed, held->resident_kb, held->anonymous_kb, held->files, held->threads,
+             held->mappings, counted->gpu_mb);
+    fflush(stdout);
+}
+
+/* The first count that stands for all later ones, and the last. */
+static bool soak(Counted *first, Counted *last) {
+    int each = plan.keys / plan.rounds;
+    *first = *last = (Counted){.gpu_mb = 0};
+    bool ok = start();
+    for (int round = 1; ok && round <= plan.rounds; round++) {
+        type_for_a_while(each);
+        ok = count(last);
+        report(round * each, last);
+        if (round == 1)
+            *first = *last;
+    }
+    return ok;
+}
+
+static void check(bool ok, const Counted *first, const Counted *last) {
+    const Holdings *a = &first->held, *b = &last->held;
+    long most_kb = plan.hour ? HOUR_KB : MINUTE_KB;
+#ifdef __SANITIZE_ADDRESS__
+    tap_skip("memory stays", "sanitizers keep what is freed");
+#else
+    tap_ok(ok && b->resident_kb - a->resident_kb < most_kb, "%d keys: memory stays, within %ld kB",
+           plan.keys, most_kb);
+#endif
+    tap_note("grew by %ld kB", b->resident_kb - a->resident_kb);
+    tap_ok(ok && b->files == a->files && b->threads == a->threads,
+           "%d open files and %d threads, as before", b->files, b->threads);
+    if (strcmp(plan.device, "cpu"))
+        tap_ok(ok && first->gpu_mb > 0 && last->gpu_mb == first->gpu_mb, "device memory stays");
+}
+
+int main(void) {
+    Counted first, last;
+    int status = 0;
+    if (!getenv("BEVSCOPE"))
+        return tap_skip_all("BEVSCOPE names the program: use make check");
+    signal(SIGPIPE, SIG_IGN);
+    srand(2);
+    read_plan();
+    bool ok = soak(&first, &last);
+    check(ok, &first, &last);
+    pty_type(&pty, "q");
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status) &&
+         WEXITSTATUS(status) == 0;
+    tap_ok(ok && pty_same_modes(&pty), "and it still quits in order");
+    pty_end(&pty);
+    return tap_done();
+}

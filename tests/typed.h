@@ -1,0 +1,15 @@
+/* Keys as a terminal sends them. */
+#ifndef BEV_TYPED_H
+#define BEV_TYPED_H
+
+#include "src/model/keys.h"
+
+enum { TYPED_TEXT = 8 };
+
+/* "": nothing that is the same on all terminals. */
+void typed_text(int32_t key, char text[TYPED_TEXT]);
+
+/* One of the controls whose bit (1 << Action) is set, and one of its keys, both at random (rand). */
+int32_t typed_random(uint64_t actions);
+
+#endif
