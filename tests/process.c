@@ -54,8 +54,9 @@ static bool read_nice(pid_t pid, const char *thread, long *nice) {
     fclose(file);
     line[length] = '\0';
     const char *fields = strrchr(line, ')');
-    return fields && sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-                                    "%*d %ld", nice) == 1;
+    return fields && sscanf(fields,
+                            ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %ld",
+                            nice) == 1;
 }
 
 static double busy_s(pid_t pid, const char *thread) {
@@ -97,7 +98,8 @@ bool process_holdings(pid_t pid, Holdings *holdings) {
 
 long gpu_used_mb(void) {
     long mb = 0;
-    FILE *pipe = popen("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>&1", "r");
+    FILE *pipe =
+        popen("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>&1", "r");
     if (pipe && fscanf(pipe, "%ld", &mb) != 1)
         mb = 0;
     if (pipe)

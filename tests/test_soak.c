@@ -27,7 +27,7 @@
 
 enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
 enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
-/* An hour is held to what is promised; the first minutes, in which buffers reach their size, not. */
+/* What is promised of an hour; in the first minutes buffers still reach their size. */
 enum { HOUR_KB = 1024, MINUTE_KB = 16384 };
 
 static struct {
