@@ -12,10 +12,9 @@
 
 /* Left alone, malloc learns from the first large block that is freed to keep such blocks, up to
  * 32 MB each, in heaps of which every thread has its own: as sizes change, holes fill the memory.
- * One heap for what is small; the rest, from where malloc itself begins, goes back to the system
- * when it is freed. */
+ * One heap for what is small; the rest, grids and maps, goes back to the system when freed. */
 static void keep_memory_flat(void) {
-    enum { LARGE = 128 << 10 };
+    enum { LARGE = 1 << 20 };
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
 }
