@@ -11,7 +11,7 @@
  *
  * SOAK_SCENE (toy), SOAK_DEVICE (cpu, cuda), SOAK_MS between keys (100), SOAK_ROUNDS from one count
  * to the next (12), SOAK_REST seconds that each of them takes at least (2), SOAK_WINDOW=0 for the
- * terminal alone. Each count is a row of the log; growth is counted from the first round on. */
+ * terminal alone. Each count is a row of the log. */
 #include "tests/process.h"
 #include "tests/pty.h"
 #include "tests/tap.h"
@@ -29,6 +29,7 @@ enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
 enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
 /* What is promised of an hour; in the first minutes buffers still reach their size. */
 enum { HOUR_KB = 1024, MINUTE_KB = 16384 };
+enum { GPU_MB = 64 }; /* the problems of the rungs that are timed come and go */
 
 static struct {
     const char *scene, *device;
@@ -89,20 +90,8 @@ static void step_home(Action action, int32_t key) {
     }
 }
 
-/* Another scene begins at its beginning, with clean cameras; a control that stops at its end is
- * tried the other way. */
-static void go_home(void) {
-    bool config = home.job.scene < home.menu.config_count;
-    if (state.playing)
-        type(' ');
-    while (state.help)
-        type(KEYCODE_ESCAPE);
-    if (state.baseline_pinned)
-        type('p');
-    type('s');
-    pty_read(&pty, LEAVE_S); /* what was kept of the scene is let go of */
-    step_home(config ? ACTION_CONFIG : ACTION_SCENE, config ? 'g' : 's');
-    type('f');
+/* A control that stops at its end is tried the other way. */
+static void controls_home(void) {
     for (int pass = 0; pass < 2; pass++)
         for (Action action = 0; action < ACTION_COUNT; action++) {
             if (action == ACTION_CONFIG || action == ACTION_SCENE || action == ACTION_STEP)
@@ -111,6 +100,24 @@ static void go_home(void) {
             if (keys[action].back[0])
                 step_home(action, keys[action].back[0]);
         }
+}
+
+/* Another scene begins at its beginning, with clean cameras. The controls come first: what they ask
+ * for on the way is made for the scene that is left, and let go of with it. */
+static void go_home(void) {
+    bool config = home.job.scene < home.menu.config_count;
+    if (state.playing)
+        type(' ');
+    while (state.help)
+        type(KEYCODE_ESCAPE);
+    if (state.baseline_pinned)
+        type('p');
+    controls_home();
+    type('s');
+    pty_read(&pty, LEAVE_S);
+    step_home(config ? ACTION_CONFIG : ACTION_SCENE, config ? 'g' : 's');
+    type('f');
+    controls_home();
 }
 
 /* The whole screen drawn again says so. */
@@ -241,17 +248,24 @@ static void report(int typed, const Counted *counted) {
     fflush(stdout);
 }
 
-/* The first count that stands for all later ones, and the last. */
+static void take_least(Counted *so_far, const Counted *now, bool first) {
+    long gpu_mb = first || now->gpu_mb < so_far->gpu_mb ? now->gpu_mb : so_far->gpu_mb;
+    so_far->held = first ? now->held : least(so_far->held, now->held);
+    so_far->gpu_mb = gpu_mb;
+}
+
+/* The least of the first and of the second half of the counts: what was asked for on the way home
+ * may be kept for a while, so that one count is above another; a leak is in all of them. */
 static bool soak(Counted *first, Counted *last) {
-    int each = plan.keys / plan.rounds;
+    int each = plan.keys / plan.rounds, half = (plan.rounds + 1) / 2;
+    Counted now;
     *first = *last = (Counted){.gpu_mb = 0};
     bool ok = start();
     for (int round = 1; ok && round <= plan.rounds; round++) {
         type_for_a_while(each);
-        ok = count(last);
-        report(round * each, last);
-        if (round == 1)
-            *first = *last;
+        ok = count(&now);
+        report(round * each, &now);
+        take_least(round <= half ? first : last, &now, round == 1 || round == half + 1);
     }
     return ok;
 }
@@ -269,7 +283,8 @@ static void check(bool ok, const Counted *first, const Counted *last) {
     tap_ok(ok && b->files == a->files && b->threads == a->threads,
            "%d open files and %d threads, as before", b->files, b->threads);
     if (strcmp(plan.device, "cpu"))
-        tap_ok(ok && first->gpu_mb > 0 && last->gpu_mb == first->gpu_mb, "device memory stays");
+        tap_ok(ok && first->gpu_mb > 0 && last->gpu_mb - first->gpu_mb < GPU_MB,
+               "device memory stays, within %d MB", GPU_MB);
 }
 
 int main(void) {
