@@ -28,7 +28,7 @@
 enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
 enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
 /* What is promised of an hour; in the first minutes buffers still reach their size. */
-enum { HOUR_KB = 1024, MINUTE_KB = 16384 };
+enum { HOUR_KB = 1024, MINUTE_KB = 32768 };
 enum { GPU_MB = 64 }; /* the problems of the rungs that are timed come and go */
 
 static struct {

@@ -14,7 +14,7 @@
  * 32 MB each, in heaps of which every thread has its own: as sizes change, holes fill the memory.
  * One heap for what is small; the rest, grids and maps, goes back to the system when freed. */
 static void keep_memory_flat(void) {
-    enum { LARGE = 1 << 20 };
+    enum { LARGE = 256 << 10 };
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
 }
