@@ -148,7 +148,7 @@ bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *
         return false;
     join_kernel<<<blocks, THREADS>>>(pool, g, plan->splats);
     TRY_CUDA("bev_align", cudaGetLastError());
-    TRY_CUDA("bev_align", cudaDeviceSynchronize());
+    TRY_CUDA("bev_align", cudaStreamSynchronize(NULL));
     return true;
 }
 

@@ -15,6 +15,8 @@
 #include "tests/tap.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 enum { SEED = 7, REPEATS = 100 };
 
@@ -279,6 +281,57 @@ static void test_wide(const BevVariant *variant) {
     free(feat);
 }
 
+/* ---- two lanes ------------------------------------------------------------------------------- */
+
+enum { TIMINGS = 60, LANE_SAMPLES = 5 };
+
+typedef struct {
+    const BevProblem *problem;
+    atomic_bool stop;
+    int opened, failed;
+} Lane;
+
+/* Opens, runs and closes every rung, round and round: all that the picture's lane does. */
+static void *open_rungs(void *opaque) {
+    Lane *lane = opaque;
+    for (int i = 0; !atomic_load(&lane->stop); i = bev_variants[i + 1] ? i + 1 : 0) {
+        Err err = {0};
+        Session *session = NULL;
+        if (bev_variants[i]->where != BEV_CUDA || bev_unsupported(bev_variants[i], lane->problem))
+            continue;
+        bool ok = session_open(&session, bev_variants[i], lane->problem, &err) &&
+                  session_run(session, &err);
+        session_close(session);
+        lane->failed += !ok_or_note(ok, &err);
+        lane->opened++;
+    }
+    return NULL;
+}
+
+/* As in the live display, where rungs are timed, by graphs, while pictures are pooled. */
+static void test_two_lanes(const BevProblem *problem) {
+    const TimingOptions options = {.samples = LANE_SAMPLES, .max_s = 0.05};
+    Lane lane = {.problem = problem};
+    pthread_t thread;
+    int timed = 0;
+    bool started = !pthread_create(&thread, NULL, open_rungs, &lane);
+    for (int i = 0; started && i < TIMINGS; i++) {
+        Err err = {0};
+        Session *session = NULL;
+        Timing timing;
+        bool ok = session_open(&session, bev_variant_find("v4"), problem, &err) &&
+                  session_time(session, CACHE_WARM, &options, &timing, &err);
+        session_close(session);
+        timed += ok_or_note(ok, &err);
+    }
+    atomic_store(&lane.stop, true);
+    if (started)
+        pthread_join(thread, NULL);
+    tap_ok(timed == TIMINGS, "%d of %d timings beside another thread", timed, TIMINGS);
+    tap_ok(lane.opened > 0 && !lane.failed, "which opened %d rungs, %d in vain", lane.opened,
+           lane.failed);
+}
+
 /* ---- faults ---------------------------------------------------------------------------------- */
 
 static void test_memory(const BevProblem *problem) {
@@ -423,6 +476,7 @@ int main(void) {
     test_live();
     test_limits();
     test_l2_aside(&problem.view);
+    test_two_lanes(&problem.view);
     test_memory(&problem.view);
     test_lasting_error(&problem.view);
     problem_free(&problem);

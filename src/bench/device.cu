@@ -45,12 +45,14 @@ int device_index() {
     return device.index;
 }
 
+// An error that ends CUDA comes back from every later call: waiting for one stream asks it. Waiting
+// for the whole device would fail, and spoil the capture, while another thread captures a graph.
 bool device_failed(Err *err) {
     static std::mutex one_at_a_time;
     std::lock_guard<std::mutex> lock(one_at_a_time);
     if (!device.dead) {
         cudaGetLastError();
-        if (cudaDeviceSynchronize() == cudaSuccess)
+        if (cudaStreamSynchronize(NULL) == cudaSuccess)
             return false;
         err_set(&device.why_dead, ERR_DEVICE, err ? err->where : "cuda",
                 "the CPU goes on; restart to use the GPU again", "%.120s: CUDA is not used again",
