@@ -41,8 +41,7 @@ static int complain(const Err *err) {
     return 1;
 }
 
-/* ---- one row on one problem --------------------------------------------------------------------
- */
+/* ---- one row on one problem ------------------------------------------------------------------ */
 
 typedef struct {
     const char *scene;

@@ -20,8 +20,7 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* ---- the other side
- * ------------------------------------------------------------------------------ */
+/* ---- the other side -------------------------------------------------------------------------- */
 
 static void run_program(int slave, char *const argv[], char *const environment[]) {
     struct rlimit no_core = {0, 0};
@@ -82,8 +81,7 @@ bool pty_start(Pty *pty, int columns, int rows, char *const argv[], char *const 
     return read(pty->reports, &pty->program, sizeof pty->program) == sizeof pty->program;
 }
 
-/* ---- this side
- * ------------------------------------------------------------------------------------- */
+/* ---- this side ------------------------------------------------------------------------------- */
 
 /* What is there within `seconds`; false: nothing. */
 static bool read_some(Pty *pty, double seconds) {

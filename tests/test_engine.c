@@ -71,8 +71,7 @@ static const EngineFrame *settle(Engine *engine, const EngineFrame *frame) {
     return frame;
 }
 
-/* ---- FP64 ---------------------------------------------------------------------------------------
- */
+/* ---- FP64 ------------------------------------------------------------------------------------ */
 
 static void test_truth(const char *scene, BevAlign align) {
     Workload workload;
@@ -97,8 +96,7 @@ static void test_truth(const char *scene, BevAlign align) {
     workload_close(&workload);
 }
 
-/* ---- calibration errors
- * --------------------------------------------------------------------------- */
+/* ---- calibration errors ---------------------------------------------------------------------- */
 
 static void test_bend(void) {
     Camera camera;
@@ -120,8 +118,7 @@ static void test_bend(void) {
     tap_ok(worst < 1e-12, "a positive pitch error looks up");
 }
 
-/* ---- frames
- * ---------------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static double sum_of(const LiveFrame *frame) {
     double sum = 0;
@@ -230,8 +227,7 @@ static void test_bad_scene(void) {
     engine_close(engine);
 }
 
-/* ---- handing over
- * ----------------------------------------------------------------------------------- */
+/* ---- handing over ---------------------------------------------------------------------------- */
 
 static void test_mailbox(void) {
     enum { WISHES = 400 };
@@ -264,8 +260,7 @@ static void test_mailbox(void) {
     tap_ok(true, "closes while it computes");
 }
 
-/* ---- background
- * --------------------------------------------------------------------------------------- */
+/* ---- background ------------------------------------------------------------------------------ */
 
 static bool all_known(const LiveData *live) {
     for (int i = 0; i < live->kernel_count; i++) {

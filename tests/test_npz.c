@@ -12,8 +12,7 @@
 #include <unistd.h>
 #include <zip.h>
 
-/* ---- a small scene: 2 cameras, 3 bins, 2 x 3 features of 4 channels, 3 x 4 cells
- * -------------------- */
+/* ---- a small scene: 2 cameras, 3 bins, 2 x 3 features of 4 channels, 3 x 4 cells ------------- */
 
 typedef struct {
     const char *name, *descr, *shape;
@@ -127,8 +126,7 @@ static Buffer make_archive(void) {
     return zip.archive;
 }
 
-/* ---- reading and refusing
- * ---------------------------------------------------------------------------- */
+/* ---- reading and refusing -------------------------------------------------------------------- */
 
 static char line[800];
 
@@ -177,8 +175,7 @@ static bool accepts(Scene *scene, const char *title) {
     return ok;
 }
 
-/* ---- what is read
- * ----------------------------------------------------------------------------------- */
+/* ---- what is read ---------------------------------------------------------------------------- */
 
 static void check_tensors(const Scene *scene) {
     tap_ok(scene->tensors.depth[5] == 0.25f && scene->tensors.depth[35] == 0.5f &&
@@ -286,8 +283,7 @@ static void test_values(void) {
     scene_free(&scene);
 }
 
-/* ---- headers
- * ---------------------------------------------------------------------------------------- */
+/* ---- headers --------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *title, *array;
@@ -422,8 +418,7 @@ static void test_prefix(void) {
     }
 }
 
-/* ---- elements
- * ----------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static const struct {
     const char *title, *array;
@@ -497,8 +492,7 @@ static void test_elements(void) {
     refuses("int64 beyond int32", "net.npz: ranks_feat[2]:", "2147483648 does not fit int32");
 }
 
-/* ---- sets of arrays
- * ------------------------------------------------------------------------------------ */
+/* ---- sets of arrays -------------------------------------------------------------------------- */
 
 static void test_sets(void) {
     for (int i = 0; i < BASE; i++) {
@@ -525,8 +519,7 @@ static void test_sets(void) {
     refuses("an array too many", "net.npz: labels: unknown array", "nearest known");
 }
 
-/* ---- the zip around them
- * --------------------------------------------------------------------------------- */
+/* ---- the zip around them --------------------------------------------------------------------- */
 
 static uint32_t le32(const unsigned char *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
@@ -630,8 +623,7 @@ static void test_entries(void) {
     free(archive.bytes);
 }
 
-/* ---- deflated members that are not what they declare
- * ------------------------------------------------------- */
+/* ---- deflated members that are not what they declare ----------------------------------------- */
 
 /* Zeros deflated by libzip: the bytes of the member alone. */
 static Buffer deflated_zeros(size_t size) {
@@ -723,8 +715,7 @@ static void test_deflated(void) {
     free(zeros.bytes);
 }
 
-/* ---- any damage
- * ------------------------------------------------------------------------------------------- */
+/* ---- any damage ------------------------------------------------------------------------------ */
 
 static void test_damage(void) {
     start("");
@@ -754,8 +745,7 @@ static void test_damage(void) {
     free(archive.bytes);
 }
 
-/* ---- files, and what we write
- * ------------------------------------------------------------------------------ */
+/* ---- files, and what we write ---------------------------------------------------------------- */
 
 static char folder[] = "/tmp/bevscope-npz-XXXXXX";
 

@@ -55,8 +55,7 @@ static bool read_json(const json_t *json, Scene *scene, char line[800]) {
     return ok;
 }
 
-/* ---- what is read -------------------------------------------------------------------------------
- */
+/* ---- what is read ---------------------------------------------------------------------------- */
 
 static bool near(double a, double b) {
     return fabs(a - b) < 1e-9;
@@ -128,8 +127,7 @@ static void test_values(void) {
     tap_ok(!scene.world.patches, "scene_free zeroes, and may be called again");
 }
 
-/* ---- every field, broken in every way
- * ---------------------------------------------------------------- */
+/* ---- every field, broken in every way -------------------------------------------------------- */
 
 static int refusals;
 
@@ -327,8 +325,7 @@ static void test_every_field(void) {
     json_decref(root);
 }
 
-/* ---- what only this or that field can get wrong
- * --------------------------------------------------------- */
+/* ---- what only this or that field can get wrong ---------------------------------------------- */
 
 typedef struct {
     const char *title;
@@ -440,8 +437,7 @@ static void test_edits(void) {
     }
 }
 
-/* ---- sizes
- * ------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 /* The base scene with `count` copies of the first element of a list. */
 static json_t *with_copies(const char *object, const char *list, size_t count) {

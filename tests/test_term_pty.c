@@ -50,8 +50,7 @@ static void check_end(Pty *pty, const char *what, const char *last_line, bool as
                  back, pty_same_modes(pty), line);
 }
 
-/* ---- what ends it
- * ---------------------------------------------------------------------------------- */
+/* ---- what ends it ---------------------------------------------------------------------------- */
 
 static const struct {
     int signal;
@@ -127,8 +126,7 @@ static void test_gone(void) {
     pty_end(&pty);
 }
 
-/* ---- sizes
- * ------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static void test_tiny(void) {
     Pty pty;
@@ -192,8 +190,7 @@ static void test_resize_storm(void) {
     pty_end(&pty);
 }
 
-/* ---- kinds of terminals
- * --------------------------------------------------------------------------------- */
+/* ---- kinds of terminals ---------------------------------------------------------------------- */
 
 static bool has_bytes_above_ascii(const Pty *pty) {
     for (size_t i = 0; i < pty->length; i++)
@@ -258,8 +255,7 @@ static void test_refusals(void) {
     pty_end(&pty);
 }
 
-/* ---- names that bite
- * -------------------------------------------------------------------------------------- */
+/* ---- names that bite ------------------------------------------------------------------------- */
 
 static void test_file_name(void) {
     char folder[] = "/tmp/bevscope-XXXXXX", path[128], command[512];

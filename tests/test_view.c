@@ -27,8 +27,7 @@ static bool same(Rgb color, uint32_t hex) {
     return color.r == want.r && color.g == want.g && color.b == want.b;
 }
 
-/* ---- colours ----------------------------------------------------------------------------------
- */
+/* ---- colours --------------------------------------------------------------------------------- */
 
 static void test_colormaps(void) {
     static const struct {
@@ -92,8 +91,7 @@ static void test_linear_light(void) {
     tap_ok(same(rgb_from_linear(-1, NAN, 9), 0x0000ff), "colours outside 0..1 are clamped");
 }
 
-/* ---- PNG ---------------------------------------------------------------------------------------
- */
+/* ---- PNG ------------------------------------------------------------------------------------- */
 
 static uint32_t big_endian(const uint8_t *p) {
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -184,8 +182,7 @@ static void test_image_limits(void) {
     image_free(&small);
 }
 
-/* ---- orientation -------------------------------------------------------------------------------
- */
+/* ---- orientation ----------------------------------------------------------------------------- */
 
 enum { NX = 4, NY = 6 };
 

@@ -10,8 +10,7 @@
 
 enum { CHANNELS = 16 };
 
-/* ---- specs -------------------------------------------------------------------------------------
- */
+/* ---- specs ----------------------------------------------------------------------------------- */
 
 /* Everything that a spec borrows. */
 typedef struct {
@@ -200,8 +199,7 @@ static void subject_close(Subject *subject) {
     embedding_free(&subject->embedding);
 }
 
-/* ---- layout
- * -------------------------------------------------------------------------------------- */
+/* ---- layout ---------------------------------------------------------------------------------- */
 
 static bool overlap(const FigureText *a, const FigureText *b) {
     const double touch = 0.25;
@@ -283,8 +281,7 @@ static void test_detector(void) {
     figure_layout_free(NULL);
 }
 
-/* ---- truth
- * ------------------------------------------------------------------------------------------ */
+/* ---- truth ----------------------------------------------------------------------------------- */
 
 static void test_directions(void) {
     Subject subject;
@@ -392,8 +389,7 @@ static void test_hot_cell(void) {
     subject_close(&subject);
 }
 
-/* ---- bytes
- * ------------------------------------------------------------------------------------------- */
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static void test_same_pixels(const Case *c, double scale) {
     Subject subject;

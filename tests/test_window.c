@@ -35,8 +35,7 @@ static bool prepare(Pipeline **pipeline, Err *err) {
     return scene_picture(&state, &live, NULL, &picture, &same, err) && !same;
 }
 
-/* ---- whether there is one
- * ------------------------------------------------------------------------- */
+/* ---- whether there is one -------------------------------------------------------------------- */
 
 static void test_no_display(void) {
     Err err;
@@ -53,8 +52,7 @@ static void test_no_display(void) {
     setenv("SDL_VIDEODRIVER", "dummy", 1);
 }
 
-/* ---- pixels
- * ------------------------------------------------------------------------------------------ */
+/* ---- pixels ---------------------------------------------------------------------------------- */
 
 static SDL_Window *sdl_window(void) {
     for (Uint32 id = 1; id < 100; id++)
@@ -95,8 +93,7 @@ static void test_pixels(void) {
     state.help = false;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static SceneLayout layout(void) {
     SceneLayout at;

@@ -34,8 +34,7 @@ static bool color_is(const WorldHit *hit, const float color[3]) {
     return memcmp(hit->color, color, sizeof hit->color) == 0;
 }
 
-/* ---- solids by hand
- * ------------------------------------------------------------------------------ */
+/* ---- solids by hand -------------------------------------------------------------------------- */
 
 static void test_box(void) {
     Solid box = {SOLID_BOX, CLASS_TRUCK, {1, 0.5F, 0.25F}, {10, 0}, 0.5, {4, 2, 3}, 0, {0, 0}};
@@ -81,8 +80,7 @@ static void test_cylinder(void) {
     tap_ok(!cast(&world, 7, 0, 9, 0, 0, 1, 100).hit, "straight up beside it nothing");
 }
 
-/* ---- against a slow march
- * -------------------------------------------------------------------------- */
+/* ---- against a slow march -------------------------------------------------------------------- */
 
 static bool inside(const World *world, const double p[3]) {
     for (int i = 0; i < world->solid_count; i++) {
@@ -199,8 +197,7 @@ static void test_sight(void) {
     world_still_free(still);
 }
 
-/* ---- the ground
- * --------------------------------------------------------------------------------------- */
+/* ---- the ground ------------------------------------------------------------------------------ */
 
 static void test_ground(void) {
     Patch patches[] = {
@@ -277,8 +274,7 @@ static void test_copies(void) {
     }
 }
 
-/* ---- motion
- * ----------------------------------------------------------------------------------------- */
+/* ---- motion ---------------------------------------------------------------------------------- */
 
 static void test_motion(void) {
     Solid solids[] = {

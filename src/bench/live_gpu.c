@@ -49,8 +49,7 @@ void live_gpu_probe(LiveGpu *gpu) {
         gpu->limits = limits_unknown();
 }
 
-/* ---- facts ------------------------------------------------------------------------------------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 bool live_gpu_refresh(LiveGpu *gpu) {
     uint64_t asked = nvml_latest(gpu->nvml, &gpu->facts);

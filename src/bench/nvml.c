@@ -10,8 +10,7 @@
 
 enum { PERIOD_MS = 1000, PATIENCE_MS = 1000 };
 
-/* ---- the library, prototypes and numbers as in its ABI ----------------------------------------
- */
+/* ---- the library, prototypes and numbers as in its ABI --------------------------------------- */
 
 typedef void *Device;
 
@@ -68,8 +67,7 @@ static bool load(Library *l) {
            find(l->handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index);
 }
 
-/* ---- one reading ------------------------------------------------------------------------------
- */
+/* ---- one reading ----------------------------------------------------------------------------- */
 
 static const NvmlFacts unknown = {NAN, NAN, NAN, NAN, NAN, ""};
 
@@ -104,8 +102,7 @@ static void read_facts(const Library *l, Device device, NvmlFacts *facts) {
         name_reasons(bits, facts->throttle, sizeof facts->throttle);
 }
 
-/* ---- the thread -------------------------------------------------------------------------------
- */
+/* ---- the thread ------------------------------------------------------------------------------ */
 
 struct Nvml {
     pthread_t thread;

@@ -19,8 +19,7 @@ struct Window {
     double press_x, press_y, last_x, last_y; /* units */
 };
 
-/* ---- opening ------------------------------------------------------------------------------------
- */
+/* ---- opening --------------------------------------------------------------------------------- */
 
 static bool is_set(const char *variable) {
     const char *value = getenv(variable);

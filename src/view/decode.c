@@ -161,8 +161,7 @@ static bool decode_class(const BevContent *content, CellField *field, Err *err) 
     return masses_to_strengths(content, field, err);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
@@ -237,8 +236,7 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
     return true;
 }
 
-/* ---- principal components -----------------------------------------------------------------------
- */
+/* ---- principal components -------------------------------------------------------------------- */
 
 /* A vector's direction says what a cell shows, its length how many points it caught; the lengths
  * would drown the rest, so components are those of unit vectors. */
@@ -313,8 +311,7 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector a row");
 }
 
-/* ---- the table ----------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,

@@ -185,8 +185,7 @@ static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, doub
     return y - top;
 }
 
-/* ---- colour views ------------------------------------------------------------------------------
- */
+/* ---- colour views ---------------------------------------------------------------------------- */
 
 static double strength_bar(Pen *pen, const Panel *panel, double x, double top, double w) {
     Box bar = {x, top, w, BAR_HEIGHT};
@@ -272,8 +271,7 @@ double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 
-/* ---- lines over the picture ---------------------------------------------------------------------
- */
+/* ---- lines over the picture ------------------------------------------------------------------ */
 
 /* A chip of the panel with the line on it as a small sketch. */
 static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,

@@ -173,8 +173,7 @@ TextStyle style_heading(const Pen *pen) {
     return (TextStyle){.size = SIZE_HEADING, .bold = true, .color = pen->theme->text};
 }
 
-/* ---- lines and pictures ------------------------------------------------------------------------
- */
+/* ---- lines and pictures ---------------------------------------------------------------------- */
 
 void pen_color(Pen *pen, Rgb color, double alpha) {
     cairo_set_source_rgba(pen->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
