@@ -398,9 +398,7 @@ static void test_slow_rung(void) {
     engine_close(engine);
 }
 
-/* ---- speed
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- speed ----------------------------------------------------------------------------------- */
 
 static double cpu_ms(void) {
     struct rusage used;
@@ -468,7 +466,7 @@ static void test_model(void) {
     engine_close(engine);
 }
 
-/* ---- hardware counters ------------------------------------------------------------------------ */
+/* ---- hardware counters ----------------------------------------------------------------------- */
 
 /* Without a GPU the answer is a note that says why. */
 static void test_counters(void) {

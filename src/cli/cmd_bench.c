@@ -169,7 +169,7 @@ static bool measure(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- results of other machines ------------------------------------------------------------------ */
+/* ---- results of other machines --------------------------------------------------------------- */
 
 enum {
     REC_MACHINE, REC_SCENE, REC_VARIANT, REC_DTYPE, REC_ALIGN, REC_L2_ASIDE, REC_L2_LEFT, REC_CACHE,

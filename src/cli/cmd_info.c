@@ -7,7 +7,7 @@
 #include "src/model/scatter.h"
 
 
-/* ---- a scene ------------------------------------------------------------------------------------ */
+/* ---- a scene --------------------------------------------------------------------------------- */
 
 enum {
     COL_SCENE, COL_DTYPE, COL_ALIGN, COL_CAMERAS, COL_DEPTHS, COL_H, COL_W, COL_CHANNELS, COL_NX,
@@ -131,7 +131,7 @@ static bool describe_scenes(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- this machine ---------------------------------------------------------------------------------- */
+/* ---- this machine ---------------------------------------------------------------------------- */
 
 enum { VAR_NAME, VAR_TITLE, VAR_WHERE, VAR_DTYPES, VAR_SAME, VAR_IDEA, VAR_COUNT };
 

@@ -49,7 +49,7 @@ static void snapshot_free(Snapshot *snapshot) {
     free(snapshot->table_cells);
 }
 
-/* ---- what to show ------------------------------------------------------------------------------- */
+/* ---- what to show ---------------------------------------------------------------------------- */
 
 static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
     char *end;
@@ -98,7 +98,7 @@ static bool load_recorded(Snapshot *snapshot, Err *err) {
             recorded_load(&snapshot->recorded, folder, err));
 }
 
-/* ---- running --------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static bool pool(Snapshot *snapshot, Selection selection, Err *err) {
     FigureSpec *spec = &snapshot->spec;
@@ -178,7 +178,7 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
                                &snapshot->cameras, err);
 }
 
-/* ---- the table beside the picture -------------------------------------------------------------------- */
+/* ---- the table beside the picture ------------------------------------------------------------ */
 
 enum { TAB_KERNEL, TAB_DEVICE, TAB_LATENCY, TAB_SPEEDUP, TAB_MAX_ABS, TAB_REL_L2, TAB_GATE, TAB_COUNT };
 
@@ -302,7 +302,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     return true;
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 static bool fit_width(FigureSpec *spec, int64_t width, Err *err) {
     FigureLayout layout = {0};

@@ -103,9 +103,9 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
     return ok;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------
- *
- * The new bytes go into a file without a name (O_TMPFILE), which the kernel drops whatever kills
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The new bytes go into a file without a name (O_TMPFILE), which the kernel drops whatever kills
  * the program, SIGKILL and power loss included. A target that does not exist yet is then linked in
  * place: no temporary name ever exists. To replace one, Linux wants a name to rename from, so one
  * exists between two adjacent system calls. Where the file system has no O_TMPFILE it exists while

@@ -55,7 +55,7 @@ typedef struct {
     int history_count;
 } LiveKernel;
 
-/* ---- hardware counters ------------------------------------------------------------------------ */
+/* ---- hardware counters ----------------------------------------------------------------------- */
 
 /* Of one launch of the choice that was selected when they were asked for. NaN: not counted. */
 typedef struct {

@@ -40,7 +40,7 @@ typedef struct {
     Err *err;                 /* of loop_run; filled where the first frame is impossible */
 } Loop;
 
-/* ---- loop_frames.c: the engine and what comes from it ----------------------------------------- */
+/* ---- loop_frames.c: the engine and what comes from it ---------------------------------------- */
 
 bool loop_open_engine(Loop *loop, Err *err);
 void loop_take_frame(Loop *loop);
