@@ -91,7 +91,7 @@ static void name_calls(void) {
 #endif
 }
 
-static void reset_terminal(const SignalRow *row) {
+static void reset_terminal(const char *farewell, bool crashed) {
     if (!armed.armed)
         return;
     armed.armed = 0;
@@ -101,9 +101,9 @@ static void reset_terminal(const SignalRow *row) {
     sigaction(SIGTTOU, &ignore, NULL);
     tcsetattr(armed.tty, TCSANOW, &armed.modes);
     replay_captured();
-    if (row->reaction == ON_CRASH)
+    if (crashed)
         name_calls();
-    write_all(armed.errors, row->farewell, strlen(row->farewell));
+    write_all(armed.errors, farewell, strlen(farewell));
 }
 
 static void wake(void) {
@@ -134,7 +134,7 @@ static void handle(int signal) {
     switch (row->reaction) {
     case ON_QUIT:
         if (state.quit) { /* asked twice: the main loop does not listen */
-            reset_terminal(row);
+            reset_terminal(row->farewell, false);
             die_of(signal);
         }
         state.quit = signal;
@@ -149,7 +149,7 @@ static void handle(int signal) {
         state.resized = 1;
         break;
     case ON_CRASH:
-        reset_terminal(row);
+        reset_terminal(row->farewell, true);
         die_of(signal);
         break;
     }
@@ -158,6 +158,13 @@ static void handle(int signal) {
 }
 
 /* ---- outside handlers ------------------------------------------------------------------------ */
+
+/* Xlib ends the program when its display goes away, and says why on standard error. */
+static void exit_beneath(void) {
+    reset_terminal("bevscope: ended by a library, perhaps because the window's display is gone; the "
+                   "terminal was reset\n",
+                   false);
+}
 
 bool rescue_thread_begin(Err *err) {
     void *stack =
@@ -203,6 +210,8 @@ bool rescue_install(Err *err) {
     void *call;
     backtrace(&call, 1); /* loads what it needs: a handler must not */
 #endif
+    static bool at_exit;
+    at_exit = at_exit || atexit(exit_beneath) == 0;
     state.quit = state.suspend = state.resumed = state.resized = 0;
     for (int i = 0; i < ROW_COUNT; i++)
         install_row(i);

@@ -1,5 +1,5 @@
-/* Signals: told to stop, the main loop hears of it and leaves in order; fallen over, the terminal
- * gets its modes back before the process dies.
+/* Signals: told to stop, the main loop hears of it and leaves in order; fallen over, or ended by a
+ * library that calls exit(), the terminal gets its modes back before the process dies.
  *
  * Install before ncurses and SDL: both leave signals alone that already have a handler. */
 #ifndef BEV_RESCUE_H
@@ -26,8 +26,8 @@ typedef struct {
 /* What has happened since the last call. */
 RescueSignals rescue_take(void);
 
-/* From now until rescue_disarm, a crash writes `reset` to `tty` and restores `modes`; what stderr
- * collected in `captured` (a file descriptor, or -1) is then copied to `errors`. */
+/* From now until rescue_disarm, a crash or exit() writes `reset` to `tty` and restores `modes`; what
+ * stderr collected in `captured` (a file descriptor, or -1) is then copied to `errors`. */
 enum { RESCUE_RESET_MAX = 512 };
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
                 int captured, int errors);
