@@ -18,22 +18,42 @@ static int distance(Rgb a, Rgb b) {
     return 3 * r * r + 6 * g * g + blue * blue;
 }
 
-static int cube_step(uint8_t level) {
+/* The last step of the cube that is not above a level. */
+static int step_below(uint8_t level) {
     int step = 0;
-    while (step + 1 < CUBE_EDGE && level > (cube_levels[step] + cube_levels[step + 1]) / 2)
+    while (step + 2 < CUBE_EDGE && level >= cube_levels[step + 1])
         step++;
     return step;
 }
 
+static int luma(Rgb color) {
+    return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
+}
+
+/* Muted colours have greys nearest to them, and a picture of them would lose all its colour: what
+ * sets a colour apart from its grey counts twice as much as how bright that is. */
+static int pale_distance(Rgb a, Rgb b) {
+    int bright = luma(a) - luma(b);
+    int red = a.r - b.r - bright, blue = a.b - b.b - bright;
+    return 2 * bright * bright + 2 * red * red + blue * blue;
+}
+
+/* The corners of the cube around the colour, and the grey that is as bright. */
 static int nearest_256(Rgb color) {
-    int r = cube_step(color.r), g = cube_step(color.g), b = cube_step(color.b);
-    Rgb cube = {cube_levels[r], cube_levels[g], cube_levels[b]};
-    int level = ((color.r + color.g + color.b) / 3 - 3) / 10;
-    int grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
+    int level = (luma(color) - 4) / 10, grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
     uint8_t shade = (uint8_t)(8 + 10 * grey);
-    if (distance(color, (Rgb){shade, shade, shade}) < distance(color, cube))
-        return GREY_FIRST + grey;
-    return CUBE_FIRST + (r * CUBE_EDGE + g) * CUBE_EDGE + b;
+    int best = GREY_FIRST + grey, least = pale_distance(color, (Rgb){shade, shade, shade});
+    int r0 = step_below(color.r), g0 = step_below(color.g), b0 = step_below(color.b);
+    for (int corner = 0; corner < 8; corner++) {
+        int r = r0 + (corner & 1), g = g0 + (corner >> 1 & 1), b = b0 + (corner >> 2);
+        Rgb cube = {cube_levels[r], cube_levels[g], cube_levels[b]};
+        int far = pale_distance(color, cube);
+        if (far < least) {
+            least = far;
+            best = CUBE_FIRST + (r * CUBE_EDGE + g) * CUBE_EDGE + b;
+        }
+    }
+    return best;
 }
 
 int palette_nearest(Rgb color, int colors) {
@@ -44,4 +64,14 @@ int palette_nearest(Rgb color, int colors) {
         if (distance(color, system_colors[i]) < distance(color, system_colors[best]))
             best = i;
     return best;
+}
+
+static uint8_t away(int level, int grey) {
+    int far = grey + 3 * (level - grey) / 2;
+    return (uint8_t)(far < 0 ? 0 : far > 255 ? 255 : far);
+}
+
+Rgb palette_vivid(Rgb color) {
+    int grey = luma(color);
+    return (Rgb){away(color.r, grey), away(color.g, grey), away(color.b, grey)};
 }

@@ -156,10 +156,10 @@ void term_resized(Term *term) {
     cells_free(&term->shown);
 }
 
+/* The theme brings its own paper: few terminals say whether theirs is light or dark. */
 static int color_number(const Term *term, Ink ink, bool light, bool paper) {
-    if (ink == INK_DEFAULT)
-        return -1;
-    return palette_nearest(ink_color(ink, light, paper), term->colors);
+    Rgb color = ink_color(ink, light, paper);
+    return palette_nearest(ink & INK_RGB ? palette_vivid(color) : color, term->colors);
 }
 
 static void show_cell(const Term *term, int x, int y, const Cell *cell, bool light) {

@@ -15,7 +15,7 @@ typedef uint32_t Ink;
 #define INK_RGB ((Ink)1 << 24)
 
 enum {
-    INK_DEFAULT, /* paper: the terminal's own background; ink: its own text colour */
+    INK_DEFAULT, /* as paper the page, as ink plain text */
     INK_TEXT,
     INK_MUTED,
     INK_RULE,
