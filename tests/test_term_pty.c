@@ -1,24 +1,13 @@
 /* The live display on a terminal: whatever ends it, the terminal comes back as it was, and the last
  * line says what happened. Runs the real program. */
+#include "config.h"
+
 #include "tests/process.h"
-#include "tests/pty.h"
-#include "tests/tap.h"
+#include "tests/pty_check.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define ENTER       "\033[?1049h"
-#define LEAVE       "\033[?1049l"
-#define SHOW_CURSOR "\033[?25h"
-#define READY       "kernel" /* on the key bar */
-
-enum { PATIENCE_S = 30 }; /* the machine may be busy with other tests */
 
 static char *program;
 static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
@@ -31,23 +20,6 @@ static bool start(Pty *pty, int columns, int rows, const char *option, char *con
 
 static bool start_ready(Pty *pty) {
     return start(pty, 100, 30, NULL, xterm) && pty_wait_text(pty, READY, 0, PATIENCE_S);
-}
-
-/* After the last visit to the other screen: left, cursor shown, nothing drawn any more. */
-static bool came_back(const Pty *pty) {
-    size_t left = pty_last(pty, LEAVE), entered = pty_last(pty, ENTER);
-    return entered && left > entered && pty_last(pty, SHOW_CURSOR) > entered &&
-           !memmem(pty->output + left, pty->length - left, "\033[?25l", 6) && pty_same_modes(pty);
-}
-
-static void check_end(Pty *pty, const char *what, const char *last_line, bool as_expected) {
-    char line[256];
-    pty_last_line(pty, line, sizeof line);
-    bool back = came_back(pty);
-    if (!tap_ok(as_expected && back && strstr(line, last_line), "%s: terminal as before, \"%s\"",
-                what, last_line))
-        tap_note("ended as expected: %d; terminal back: %d (modes %d); last line: %s", as_expected,
-                 back, pty_same_modes(pty), line);
 }
 
 /* ---- what ends it ---------------------------------------------------------------------------- */
@@ -73,6 +45,44 @@ static void test_signals(void) {
         check_end(&pty, signals[i].name, signals[i].last_line, ok);
         pty_end(&pty);
     }
+}
+
+/* Addresses in the program that stand in the lines before the last: "bevscope(+0x1f)[0x55...]", or
+ * "bevscope()[0x40...]" where it is loaded at a fixed place. Their functions, as addr2line names
+ * them; false: there is no addr2line. */
+static bool name_functions(const Pty *pty, char *names, size_t size) {
+    char command[4096];
+    int used = snprintf(command, sizeof command, "addr2line -i -f -e '%s' 0", program);
+    for (const char *line = pty->output + pty_last(pty, LEAVE); line; line = strchr(line, '\n')) {
+        unsigned long offset = 0;
+        line += *line == '\n';
+        const char *call = !strncmp(line, program, strlen(program)) ? line + strlen(program) : "";
+        if (sscanf(call, "(+%lx)", &offset) == 1 || sscanf(call, "() [%lx]", &offset) == 1)
+            used += snprintf(command + used, sizeof command - (size_t)used, " 0x%lx", offset);
+    }
+    FILE *answer = popen(command, "r");
+    size_t length = answer ? fread(names, 1, size - 1, answer) : 0;
+    names[length] = '\0';
+    return answer && pclose(answer) == 0;
+}
+
+static void test_backtrace(void) {
+    Pty pty;
+    char functions[16384];
+    int status = 0;
+    bool ok = start_ready(&pty);
+    kill(pty.program, SIGSEGV);
+    ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
+#ifdef HAVE_EXECINFO_H
+    if (!name_functions(&pty, functions, sizeof functions))
+        tap_skip("a crash says where it happened", "there is no addr2line");
+    else if (!tap_ok(ok && strstr(functions, "\nloop_run\n") && strstr(functions, "\ncmd_live\n"),
+                     "a crash says where it happened, in addresses that addr2line resolves"))
+        tap_note("%s", pty.output + pty_last(&pty, LEAVE));
+#else
+    tap_skip("a crash says where it happened", "this C library has no execinfo.h");
+#endif
+    pty_end(&pty);
 }
 
 static void test_keys(void) {
@@ -113,17 +123,26 @@ static void test_suspend(void) {
     pty_end(&pty);
 }
 
+/* Its last line cannot be read on a terminal that is not there: standard error goes to a file. */
 static void test_gone(void) {
+    char errors[] = "/tmp/bevscope-XXXXXX", said[256] = "";
+    int file = mkstemp(errors), status = 0;
+    char *argv[] = {"/bin/sh", "-c",   "exec \"$0\" toy --no-window --device cpu 2>\"$1\"",
+                    program,   errors, NULL};
     Pty pty;
-    int status = 0;
-    bool ok = start_ready(&pty);
+    bool ok = file >= 0 && pty_start(&pty, 100, 30, argv, xterm) &&
+              pty_wait_text(&pty, READY, 0, PATIENCE_S);
     close(pty.slave);
     close(pty.master);
     pty.slave = pty.master = -1;
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S);
-    tap_ok(ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP,
-           "the terminal is gone: ends as hung up, and soon");
+    ok = ok && read(file, said, sizeof said - 1) > 0;
+    tap_ok(ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP &&
+               (strstr(said, "bevscope: hung up") || strstr(said, "the terminal is gone")),
+           "the terminal is gone: ends as hung up, and soon, and says so where it can");
     pty_end(&pty);
+    close(file);
+    unlink(errors);
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -255,30 +274,44 @@ static void test_refusals(void) {
     pty_end(&pty);
 }
 
-/* ---- names that bite ------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
-static void test_file_name(void) {
-    char folder[] = "/tmp/bevscope-XXXXXX", path[128], command[512];
+static void write_nonsense(const char *path) {
+    FILE *file = fopen(path, "w");
+    if (!file)
+        abort();
+    fputs("{ nonsense", file);
+    fclose(file);
+}
+
+/* A scene's file whose name would set the terminal's title, and what may happen to it meanwhile. */
+static void test_file(void) {
+    char folder[] = "/tmp/bevscope-XXXXXX", path[128], copy[512];
     if (!mkdtemp(folder))
         abort();
     snprintf(path, sizeof path, "%s/\033]0;evil\007x.json", folder);
-    snprintf(command, sizeof command, "cp '%s/samples/toy.json' '%s'", getenv("SRCDIR"), path);
-    bool ok = system(command) == 0;
+    snprintf(copy, sizeof copy, "cp '%s/samples/toy.json' '%s'", getenv("SRCDIR"), path);
+    bool ok = system(copy) == 0;
     char *argv[] = {program, path, "--no-window", "--device", "cpu", NULL};
     Pty pty;
-    int status = 0;
     ok = ok && pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, READY, 0, PATIENCE_S);
     pty_read(&pty, 0.3);
-    size_t shown = pty.length;
-    ok = ok && system(command) == 0 && pty_wait_text(&pty, "read again", shown, PATIENCE_S);
+    ok = ok && system(copy) == 0 && screen_says(&pty, "it has changed, read again");
     tap_ok(ok, "a scene's file is replaced: said, and read again");
-    unlink(path); /* vanishes while it is shown */
-    ok = ok && pty_wait_text(&pty, "the copy in memory stays", 0, PATIENCE_S);
-    tap_ok(ok, "a scene's file vanishes: said, and the picture stays");
+    unlink(path);
+    ok = ok && screen_says(&pty, "it has vanished, the copy in memory stays");
+    tap_ok(ok, "it vanishes: said, and the picture stays");
+    write_nonsense(path);
+    ok = ok && screen_says(&pty, "line 1, column 10");
+    tap_ok(ok, "it comes back as something else: said, and the picture stays");
+    size_t shown = pty.length;
+    ok = ok && system(copy) == 0 && pty_wait_text(&pty, "read again", shown, PATIENCE_S);
+    tap_ok(ok, "it is a scene again: read again");
     pty_type(&pty, "q");
-    ok = pty_wait_status(&pty, &status, PATIENCE_S) && WIFEXITED(status);
-    tap_ok(ok && !strstr(pty.output, "\033]0;evil"), "control characters in its name stay out");
+    check_end(&pty, "quit after all that", "bevscope: quit", exits_with(&pty, 0));
+    tap_ok(!strstr(pty.output, "\033]0;evil"), "control characters in its name stay out");
     pty_end(&pty);
+    unlink(path);
     rmdir(folder);
 }
 
@@ -288,6 +321,7 @@ int main(void) {
         return tap_skip_all("BEVSCOPE and SRCDIR name the program and its sources: use make check");
     signal(SIGPIPE, SIG_IGN);
     test_signals();
+    test_backtrace();
     test_keys();
     test_suspend();
     test_gone();
@@ -295,6 +329,6 @@ int main(void) {
     test_resize_storm();
     test_colors();
     test_refusals();
-    test_file_name();
+    test_file();
     return tap_done();
 }

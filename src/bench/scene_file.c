@@ -6,6 +6,7 @@ static const double LOOK_MS = 1000;
 
 void scene_file_watch(SceneFile *file, const char *name) {
     file->watched = stat(name, &file->then) == 0 && S_ISREG(file->then.st_mode);
+    file->gone = false;
     file->looked_ms = clock_ms();
 }
 
@@ -19,11 +20,11 @@ SceneFileNews scene_file_look(SceneFile *file, const char *name) {
     if (!file->watched || clock_ms() - file->looked_ms < LOOK_MS)
         return SCENE_FILE_SAME;
     file->looked_ms = clock_ms();
-    if (stat(name, &now) != 0) {
-        file->watched = false;
-        return SCENE_FILE_GONE;
-    }
-    if (same(&now, &file->then))
+    bool was_gone = file->gone;
+    file->gone = stat(name, &now) != 0;
+    if (file->gone)
+        return was_gone ? SCENE_FILE_SAME : SCENE_FILE_GONE;
+    if (!was_gone && same(&now, &file->then))
         return SCENE_FILE_SAME;
     file->then = now;
     return SCENE_FILE_CHANGED;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 typedef struct {
-    bool watched;
+    bool watched, gone;
     double looked_ms;
     struct stat then;
 } SceneFile;
@@ -16,8 +16,7 @@ typedef enum { SCENE_FILE_SAME, SCENE_FILE_CHANGED, SCENE_FILE_GONE } SceneFileN
 /* From now on. A name that is no regular file, one of the built-in scenes say, is not watched. */
 void scene_file_watch(SceneFile *file, const char *name);
 
-/* Looks at most once a second. Each change is told once, and one that vanished is not watched any
- * more. */
+/* Looks at most once a second. Each change is told once; a file that comes back has changed. */
 SceneFileNews scene_file_look(SceneFile *file, const char *name);
 
 #endif

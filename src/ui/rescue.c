@@ -161,9 +161,9 @@ static void handle(int signal) {
 
 /* Xlib ends the program when its display goes away, and says why on standard error. */
 static void exit_beneath(void) {
-    reset_terminal("bevscope: ended by a library, perhaps because the window's display is gone; the "
-                   "terminal was reset\n",
-                   false);
+    static const char farewell[] = "bevscope: ended by a library, perhaps because the window's "
+                                   "display is gone; the terminal was reset\n";
+    reset_terminal(farewell, false);
 }
 
 bool rescue_thread_begin(Err *err) {

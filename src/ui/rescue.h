@@ -26,8 +26,8 @@ typedef struct {
 /* What has happened since the last call. */
 RescueSignals rescue_take(void);
 
-/* From now until rescue_disarm, a crash or exit() writes `reset` to `tty` and restores `modes`; what
- * stderr collected in `captured` (a file descriptor, or -1) is then copied to `errors`. */
+/* From now until rescue_disarm, a crash or exit() writes `reset` to `tty` and restores `modes`;
+ * what stderr collected in `captured` (a file descriptor, or -1) is then copied to `errors`. */
 enum { RESCUE_RESET_MAX = 512 };
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
                 int captured, int errors);

@@ -1,0 +1,83 @@
+/* A GPU that fails in the middle of a frame, on a terminal and in a window: the CPU takes over, the
+ * log says both, and the terminal comes back as it was.
+ *
+ * The program on the terminal is this one again: the live display over a ladder whose last rung
+ * runs on the CPU until SIGUSR1 comes, and turns out to be a GPU's when it fails. */
+#include "tests/pty_check.h"
+
+#include "kernels/bevpool.h"
+#include "src/ui/loop.h"
+
+#include <locale.h>
+#include <signal.h>
+
+extern const BevVariant reference_variant, cpu_v3_variant;
+static BevVariant gpu_variant;
+static volatile sig_atomic_t lost;
+
+const BevVariant *const bev_variants[] = {&reference_variant, &cpu_v3_variant, &gpu_variant, NULL};
+
+const BevVariant *bev_variant_find(const char *name) {
+    for (int i = 0; bev_variants[i]; i++)
+        if (!strcmp(bev_variants[i]->name, name))
+            return bev_variants[i];
+    return NULL;
+}
+
+static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
+                            Err *err) {
+    if (!lost)
+        return cpu_v3_variant.launch(problem, plan, stream, err);
+    gpu_variant.where = BEV_CUDA;
+    return err_set(err, ERR_DEVICE, gpu_variant.name, "",
+                   "CUDA error 700: an illegal memory access");
+}
+
+/* ---- on the terminal ------------------------------------------------------------------------- */
+
+static void lose_device(int signal) {
+    (void)signal;
+    lost = 1;
+}
+
+static int live(void) {
+    const LoopOptions options = {.scene = "toy",
+                                 .where = 1u << BEV_CPU | 1u << BEV_CUDA,
+                                 .word_count = 1,
+                                 .words = {"kernel gpu_v3"}};
+    Err err = {.what = ""};
+    int end;
+    setlocale(LC_ALL, "");
+    signal(SIGUSR1, lose_device);
+    gpu_variant = cpu_v3_variant;
+    gpu_variant.name = "gpu_v3";
+    gpu_variant.title = "GPU V3";
+    gpu_variant.launch = launch_and_fail;
+    if (loop_run(&options, &end, &err))
+        return 0;
+    fprintf(stderr, "%s: %s\n", err.where, err.what);
+    return 1;
+}
+
+/* ---- this side ------------------------------------------------------------------------------- */
+
+int main(int argc, char *argv[]) {
+    if (argc > 1)
+        return live();
+    char *const again[] = {argv[0], "live", NULL};
+    char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
+                                 NULL};
+    Pty pty;
+    bool ok = pty_start(&pty, 120, 40, again, environment);
+    tap_ok(ok && pty_wait_text(&pty, "GPU V3", 0, PATIENCE_S), "a GPU's picture is there");
+    kill(pty.program, SIGUSR1);
+    tap_ok(screen_says(&pty, "gpu_v3: CUDA error 700: an illegal memory access"),
+           "it fails in the middle of a frame: said");
+    tap_ok(screen_says(&pty, "CPU, V3"), "the CPU takes over: said, too");
+    pty_type(&pty, "?");
+    tap_ok(screen_says(&pty, "Help"), "keys are obeyed as before");
+    pty_type(&pty, "q");
+    check_end(&pty, "quit after that", "bevscope: quit", exits_with(&pty, 0));
+    pty_end(&pty);
+    return tap_done();
+}
