@@ -33,6 +33,36 @@ static void test_never_possible(const char *display, const char *why) {
     pty_end(&pty);
 }
 
+/* ---- without fonts --------------------------------------------------------------------------- */
+
+static int occurrences(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++)
+        count++;
+    return count;
+}
+
+/* Lines print each line of the log once; the driver makes a window that nobody sees. */
+static void test_no_font(void) {
+    char fonts[] = "/tmp/bevscope-XXXXXX", variable[64];
+    int file = mkstemp(fonts);
+    ssize_t written = write(file, "<fontconfig/>", 13);
+    snprintf(variable, sizeof variable, "FONTCONFIG_FILE=%s", fonts);
+    char *argv[] = {program, "toy", "--device", "cpu", NULL};
+    char *const environment[] = {"TERM=dumb", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy", variable,
+                                 NULL};
+    Pty pty;
+    bool ok = written == 13 && pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
+              pty_wait_text(&pty, "install fonts-dejavu-core", 0, PATIENCE_S);
+    pty_type(&pty, "dtype fp8\nview norm\nquit\n");
+    ok = exits_with(&pty, 0) && ok;
+    tap_ok(ok && occurrences(pty.output, "no scalable font found") == 1,
+           "no font for the window: said, once");
+    pty_end(&pty);
+    close(file);
+    unlink(fonts);
+}
+
 /* ---- closed ---------------------------------------------------------------------------------- */
 
 static void test_closed(const XServer *server) {
@@ -84,6 +114,7 @@ int main(void) {
     signal(SIGPIPE, SIG_IGN);
     test_never_possible("DISPLAY=", "no display: neither DISPLAY nor WAYLAND_DISPLAY is set");
     test_never_possible("DISPLAY=:4711", "window: no display answers");
+    test_no_font();
     const char *reason = xserver_start(&server);
     if (reason) {
         tap_skip("the window is closed", reason);

@@ -2,6 +2,7 @@
 #include "src/model/clock.h"
 #include "src/ui/loop_parts.h"
 #include "src/view/dashboard.h"
+#include "src/view/pen.h"
 
 #include <math.h>
 
@@ -69,14 +70,17 @@ void loop_read_keys(Loop *loop) {
 
 void loop_open_window(Loop *loop) {
     Err err;
-    const char *reason = window_impossible();
+    const char *reason = window_impossible(), *font_missing;
     if (loop->options->no_window)
         return;
     if (reason)
         loop_note(loop, reason);
-    else if (window_open(&loop->window, "bevscope", &err))
+    else if (window_open(&loop->window, "bevscope", &err)) {
         loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = true});
-    else
+        font_missing = pen_font_missing();
+        if (font_missing)
+            loop_note(loop, font_missing);
+    } else
         loop_note_error(loop, &err);
 }
 

@@ -42,6 +42,18 @@ static void select_font(Pen *pen, const TextStyle *style) {
     cairo_set_font_size(pen->cr, style->size);
 }
 
+/* Where fontconfig finds nothing cairo takes its own characters, a font of type "user". */
+const char *pen_font_missing(void) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    Pen pen = {.cr = cairo_create(surface)};
+    select_font(&pen, &(TextStyle){.size = SIZE_BODY});
+    bool own = cairo_scaled_font_get_type(cairo_get_scaled_font(pen.cr)) == CAIRO_FONT_TYPE_USER;
+    cairo_destroy(pen.cr);
+    cairo_surface_destroy(surface);
+    return own ? "no scalable font found, texts are coarse and slow: install fonts-dejavu-core"
+               : NULL;
+}
+
 static double clean_width(Pen *pen, const char *text) {
     cairo_text_extents_t extents;
     cairo_text_extents(pen->cr, text, &extents);

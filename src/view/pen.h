@@ -35,6 +35,10 @@ typedef struct {
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring);
 
+/* NULL where texts have a font of the system's; else what is missing: cairo then draws characters
+ * of its own, which are coarse and take ten times as long. */
+const char *pen_font_missing(void);
+
 /* Writes at (x, baseline), at most `max_w` wide; returns the width used. Turned text has its
  * baseline along the vertical through x, and `baseline` is where `align` refers to. */
 double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
