@@ -84,6 +84,15 @@ static bool idle_launch(const BevProblem *problem, const BevPlan *plan, void *st
     return true;
 }
 
+/* The first launch takes as long as if another program had taken the core. */
+static bool interrupted_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
+                               Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    if (idle_launches++ == 0)
+        nap();
+    return true;
+}
+
 /* Each call changes one byte more of one input. */
 static bool meddling_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
                             Err *err) {
@@ -375,6 +384,22 @@ static void test_short_launches(const HostProblem *problem) {
     session_close(session);
 }
 
+/* What the warm-up took for a long launch was an interruption. */
+static void test_interruption(const HostProblem *problem) {
+    const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
+    BevVariant variant = variant_of(interrupted_launch);
+    Session *session;
+    Timing t;
+    Err err;
+    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "one that is interrupted"))
+        return;
+    idle_launches = 0;
+    bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
+    tap_ok(ok && t.inner > 10 && t.median_us < 1 && t.samples == options.samples,
+           "is timed like any other, %d launches at a time", t.inner);
+    session_close(session);
+}
+
 static void test_time_limit(const HostProblem *problem) {
     const TimingOptions options = {.samples = 1000000, .min_warm_ms = 1, .max_s = 0.05};
     BevVariant variant = variant_of(sleep_launch);
@@ -410,6 +435,7 @@ int main(void) {
     test_summary();
     test_time(&fp32);
     test_short_launches(&fp32);
+    test_interruption(&fp32);
     test_time_limit(&fp32);
     problem_free(&fp32);
     problem_free(&nvfp4);

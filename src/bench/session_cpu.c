@@ -194,19 +194,28 @@ static bool sample(State *s, int inner, double *sample_us, Err *err) {
     return true;
 }
 
+/* Launches that make a sample long enough for the clock. */
+static int enough_launches(double launch_us) {
+    return launch_us < MIN_SAMPLE_US ? (int)(MIN_SAMPLE_US / launch_us) + 1 : 1;
+}
+
 static bool collect(State *s, const TimingOptions *options, unsigned char *flushed, double *samples,
                     Timing *timing, Err *err) {
     double launch_us, start = clock_us();
     if (!warm_up(s, options->min_warm_ms, &launch_us, err))
         return false;
-    int inner = 1, count = 0;
-    if (!flushed && launch_us < MIN_SAMPLE_US)
-        inner = (int)(MIN_SAMPLE_US / launch_us) + 1;
+    int inner = flushed ? 1 : enough_launches(launch_us), count = 0;
     while (count < options->samples) {
         if (flushed)
             flush(flushed, flush_bytes());
         if (!sample(s, inner, &samples[count], err))
             return false;
+        /* The warm-up reads the clock after each launch, and may have been interrupted: either makes
+         * launches look longer than they are. */
+        if (count == 0 && !flushed && inner < enough_launches(samples[0]) / 2) {
+            inner = enough_launches(samples[0]);
+            continue;
+        }
         count++;
         if (count >= MIN_SAMPLES && clock_us() - start > options->max_s * 1e6)
             break;
