@@ -97,7 +97,7 @@ BevTraffic v4_bytes(const BevProblem *problem) {
 extern "C" const BevVariant v4_variant = {
     .name = "v4",
     .title = "V4",
-    .idea = "a camera's columns as matrices: tensor cores, and work dealt out in equal steps",
+    .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",
     .where = BEV_CUDA,
     .dtypes = BEV_ALL_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -15,7 +15,8 @@ enum { ALL_DTYPES = (1u << BEV_DTYPE_COUNT) - 1, ALL_ALIGNS = (1u << BEV_ALIGN_C
 
 #define RUNG(stem, label, same, wrong)                                                             \
     {                                                                                              \
-        .name = stem, .title = label, .where = BEV_CUDA, .dtypes = ALL_DTYPES,                     \
+        .name = stem, .title = label, .idea = "What the lesson of this rung is, in a sentence.",   \
+        .where = BEV_CUDA, .dtypes = ALL_DTYPES,                                                   \
         .aligns = ALL_ALIGNS, .deterministic = same, .wrong_on_purpose = wrong                     \
     }
 

@@ -151,6 +151,40 @@ static void test_beside(void) {
         image_free(all[i]);
 }
 
+static int pixels_of(const Image *image, Rgb color, int x0) {
+    int count = 0;
+    for (int y = 0; y < image->h; y++)
+        for (int x = x0; x < image->w; x++) {
+            Rgb p = image_get(image, x, y);
+            count += p.r == color.r && p.g == color.g && p.b == color.b;
+        }
+    return count;
+}
+
+/* The bars of the ladder: the baseline's has a colour of its own. */
+static void test_ladder(void) {
+    enum { W = 1280, H = 860 };
+    const Rgb baseline_color = {214, 140, 60};
+    SceneLayout layout;
+    scene_layout(&state, &live, W, H, &layout);
+    int side = (int)layout.side.x;
+    LiveKernel *baseline = (LiveKernel *)live_kernel(&live, live.job.baseline.variant);
+    LiveKernel kept = *baseline;
+    baseline->history_count = 0;
+    Image fast = window_of(W, H);
+    baseline->median_us.value *= 1.5;
+    Image slow = window_of(W, H);
+    baseline->median_us.source = SOURCE_UNKNOWN;
+    Image unknown = window_of(W, H);
+    int a = pixels_of(&fast, baseline_color, side), b = pixels_of(&slow, baseline_color, side);
+    tap_ok(a > 500 && b > a * 13 / 10, "a rung has a bar as long as it takes (%d, %d)", a, b);
+    tap_ok(!pixels_of(&unknown, baseline_color, side), "and none before it was timed");
+    *baseline = kept;
+    Image *all[] = {&fast, &slow, &unknown};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        image_free(all[i]);
+}
+
 static void test_small_windows(void) {
     static const int sizes[][2] = {{900, 600}, {700, 520}, {480, 360}, {320, 240}, {64, 64}};
     int drawn = 0, changed = 0;
@@ -176,6 +210,7 @@ int main(void) {
     state = fixture_state(200, 60);
     live = fixture_live(&state);
     live.model = fixture_model();
+    test_ladder();
     test_beside();
     test_small_windows();
     return tap_done();

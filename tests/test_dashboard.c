@@ -174,6 +174,17 @@ static void test_forms(void) {
            "without colour the tensors are told apart by texture");
 }
 
+/* The lesson stands there where nothing else needs the room. */
+static void test_idea(void) {
+    begin(200, 60);
+    draw();
+    tap_ok(shows("The idea of V4") && shows(state.job.choice.variant->idea),
+           "a tall screen has the idea of the selection");
+    begin(80, 24);
+    draw();
+    tap_ok(!shows("The idea of") && shows("Kernels"), "a small one keeps its figures");
+}
+
 /* ---- the memory model ------------------------------------------------------------------------ */
 
 static void test_model(void) {
@@ -203,8 +214,8 @@ static void test_model(void) {
     draw();
     tap_ok(shows("V4 on H200 with 16 MB of L2: 22.0 \u00b5s") && shows("what-if L2"),
            "another GPU, and another L2 of it");
-    tap_ok(shows("requested") && shows("ranks 25.1 MB for 2.51, 11.5 sectors a request"),
-           "what threads ask for stands beside the working set");
+    tap_ok(shows("requested") && shows("16 MB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
+           "what threads ask for stands beside the working set, and on which GPU");
     cells.color = false;
     draw();
     tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
@@ -483,6 +494,7 @@ int main(void) {
         return EXIT_FAILURE;
     test_golden();
     test_forms();
+    test_idea();
     test_model();
     test_unknown();
     test_labels();

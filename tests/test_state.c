@@ -409,6 +409,12 @@ static void test_program(void) {
     use(&state, "help on");
     tap_ok(state.help && state.help_page == 0, "it opens at the first page again");
     use(&state, "help off");
+    state.page = PAGE_BOTH;
+    use(&state, "page");
+    Page first = state.page;
+    use(&state, "page");
+    tap_ok(first == PAGE_BEV && state.page == PAGE_DASHBOARD,
+           "where both have no room each step changes the page");
     tap_ok(use(&state, "quit") == STEP_QUIT, "quit");
 }
 

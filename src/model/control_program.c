@@ -4,11 +4,16 @@
 
 #include <string.h>
 
+/* Where both have no room they look like the dashboard: a step must not lead from one to the other. */
 unsigned control_page(State *state, const Command *command) {
     const Menu pages = {page_names, PAGE_COUNT};
-    int page = control_pick(state, command, &pages, (int)state->page);
+    bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;
+    Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
+    int page = control_pick(state, command, &pages, (int)now);
     if (page < 0)
         return STEP_REDRAW;
+    if (narrow && page == PAGE_BOTH)
+        page = PAGE_DASHBOARD;
     state->page = (Page)page;
     SAY(state, command->action, "page: %s", page_names[page]);
     return STEP_REDRAW;

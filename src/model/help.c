@@ -38,6 +38,13 @@ static int rows_left(int screen_rows) {
     return screen_rows - (screen_rows >= 54 ? 10 : screen_rows >= 30 ? 5 : 2);
 }
 
+int help_rows(int columns) {
+    HelpLayout layout = {.columns = columns, .rows = LEAST_ROWS, .pages = 1};
+    while (help_place(&layout, ACTION_COUNT - 1).page > 0)
+        layout.rows++;
+    return layout.rows;
+}
+
 HelpLayout help_layout(int screen_columns, int screen_rows) {
     HelpLayout layout = {.columns = (screen_columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP),
                          .rows = rows_left(screen_rows),
@@ -48,5 +55,7 @@ HelpLayout help_layout(int screen_columns, int screen_rows) {
         layout.rows = LEAST_ROWS;
     if (screen_columns && screen_rows)
         layout.pages = help_place(&layout, ACTION_COUNT - 1).page + 1;
+    if (layout.pages == 1 && help_rows(layout.columns) < layout.rows)
+        layout.rows = help_rows(layout.columns);
     return layout;
 }

@@ -21,6 +21,9 @@ typedef struct {
     bool heading; /* its group begins here: the heading is in the row above */
 } HelpPlace;
 
+/* The fewest rows in which so many columns hold all controls on one page. */
+int help_rows(int columns);
+
 HelpPlace help_place(const HelpLayout *layout, Action action);
 
 #endif

@@ -101,7 +101,7 @@ const KeyRow keys[ACTION_COUNT] = {
         false, GROUP_LOOK, "fit", 0, "the whole grid again"},
 
     [ACTION_PAGE] = {ACTION_PAGE, "page", ARGUMENT_NAME, {KEYCODE_TAB}, {0},
-        false, GROUP_PROGRAM, "page", 16, "terminal: both, figures, BEV"},
+        false, GROUP_PROGRAM, "page", 16, "terminal: both, dashboard, BEV"},
     [ACTION_FULLSCREEN] = {ACTION_FULLSCREEN, "fullscreen", ARGUMENT_SWITCH, {'w', F(11)}, {0},
         false, GROUP_PROGRAM, "full", 0, "window over the whole screen"},
     [ACTION_SNAPSHOT] = {ACTION_SNAPSHOT, "snapshot", ARGUMENT_NONE, {'P', F(12)}, {0},

@@ -80,6 +80,7 @@ extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" *
 /* What the terminal shows: BOTH where there is room. With a window open, its default is the
  * dashboard alone. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
+enum { PAGE_BOTH_COLUMNS = 110 }; /* of the terminal: narrower ones show the dashboard */
 extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" */
 
 /* What the engine found when it loaded the scene. */

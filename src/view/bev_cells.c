@@ -167,21 +167,25 @@ static void edges_text(const State *state, char *text, size_t size) {
              x_max_m, y_max_m - window.w * y_cell_m, y_max_m);
 }
 
-/* The edges, and what the colours mean. */
-static void scale_text(const Show *show, char *text, size_t size) {
+/* The edges, and what the colours mean; where there is no room for both, the colours. */
+static void scale_text(const Show *show, int w, char *text, size_t size) {
     const State *state = show->state;
     const BevPicture *picture = show->picture;
     char range[96] = "", edges[96];
-    if (picture->colormap)
-        snprintf(range, sizeof range, ", %.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
+    if (picture->colormap && picture->difference && !picture->range.hi)
+        snprintf(range, sizeof range, "99 %% of it equal");
+    else if (picture->colormap)
+        snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
                  picture->difference ? "" : views[picture->view].unit,
                  picture->locked ? " (locked)" : "");
-    if (state->scene.has_rig) {
+    if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
-        snprintf(text, size, "%s%s", edges, range);
-    } else
-        snprintf(text, size, "%lld x %lld cells%s", (long long)state->scene.nx,
-                 (long long)state->scene.ny, range);
+    else
+        snprintf(edges, sizeof edges, "%lld x %lld cells", (long long)state->scene.nx,
+                 (long long)state->scene.ny);
+    snprintf(text, size, "%s%s%s", edges, range[0] ? ", " : "", range);
+    if (cells_width(text) > w && range[0])
+        snprintf(text, size, "%s", range);
 }
 
 /* What is known of the cell under the cursor; NULL-like "" when nothing is probed. */
@@ -224,7 +228,7 @@ static void bev_draw(Cells *cells, Area area, const Show *show) {
     picture.h -= 2;
     Area used = bev_cells_draw(cells, picture, show->picture, state);
     int y = used.y + used.h;
-    scale_text(show, text, sizeof text);
+    scale_text(show, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
     probe_text(show, area.w, text, sizeof text);

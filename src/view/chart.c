@@ -2,6 +2,7 @@
 #include "src/view/chart.h"
 
 #include "kernels/regime.h"
+#include "src/model/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,12 +31,14 @@ typedef struct {
     char labels[MAX_BARS][TEXT];
 } Drawing;
 
-/* "canonical, FP16, nearest, C = 80, 209019 points" */
+/* "canonical, FP16, nearest, C = 80, 209,019 points" */
 static void describe(const ChartSpec *spec, char text[TEXT]) {
     const MemoryModel *model = spec->model;
-    snprintf(text, TEXT, "%s, %s, %s, C = %lld, %lld points", spec->scene,
+    char points[32];
+    unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
+    snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", spec->scene,
              bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-             (long long)model->channels, (long long)model->points);
+             (long long)model->channels, points);
 }
 
 /* The GPU that charts of one GPU are about. */

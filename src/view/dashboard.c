@@ -85,7 +85,7 @@ static void stack_draw(Cells *cells, Stack *stack, const Show *show) {
     fold(stack);
     int heights[MAX_PANELS], gap, y = stack->area.y;
     share_rows(stack, show, heights, &gap);
-    if (is_short(stack, show, heights) && spare(stack))
+    while (is_short(stack, show, heights) && spare(stack))
         share_rows(stack, show, heights, &gap);
     for (int i = 0; i < stack->count; i++) {
         int room = stack->area.y + stack->area.h - y;
@@ -113,21 +113,23 @@ static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
     {PAGE_BOTH,
      160,
-     {{40, {&memory_panel, &kernels_panel, &model_panel}},
+     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
       {34, {&bev_panel}}}},
     {PAGE_BOTH,
-     110,
-     {{58, {&memory_panel, &kernels_panel, &model_panel, &accuracy_panel, &pipeline_panel}},
+     PAGE_BOTH_COLUMNS,
+     {{58,
+       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel,
+        &pipeline_panel}},
       {42, {&bev_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD,
      110,
-     {{55, {&memory_panel, &kernels_panel, &pipeline_panel}},
+     {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
       {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD,
      0,
      {{100,
-       {&memory_panel, &kernels_panel, &model_panel, &accuracy_panel, &intervals_panel,
+       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel, &intervals_panel,
         &pipeline_panel}}}},
 };
 

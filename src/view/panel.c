@@ -22,6 +22,31 @@ Area panel_title(Cells *cells, Area area, const char *title, const char *note) {
     return (Area){area.x, area.y + 1, area.w, area.h - 1};
 }
 
+/* Bytes of the words that fit into a row; all of them where not even one does, or no row follows. */
+static int row_length(const char *text, int w, bool last) {
+    int length = (int)strlen(text), fit = 0;
+    if (last || cells_width(text) <= w)
+        return length;
+    for (int i = 0; i < length && i <= w; i++)
+        if (text[i] == ' ')
+            fit = i;
+    return fit ? fit : length;
+}
+
+int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text) {
+    int row = 0;
+    for (; *text && row < area.h; row++) {
+        char line[256];
+        int length = row_length(text, area.w, row == area.h - 1);
+        snprintf(line, sizeof line, "%.*s", length, text);
+        if (cells)
+            cells_text(cells, area.x, area.y + row, area.w, cell_style(ink), line);
+        text += length;
+        text += *text == ' ';
+    }
+    return row;
+}
+
 /* ---- bars ------------------------------------------------------------------------------------ */
 
 /* Which segment covers position `at` (in columns); -1: none. */

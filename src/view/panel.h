@@ -27,7 +27,7 @@ typedef struct {
 } DashPanel;
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
-    model_panel, bev_panel;
+    model_panel, idea_panel, bev_panel;
 
 /* The fixed parts; they fold nothing and return the rows they used. */
 int header_draw(Cells *cells, Area area, const Show *show);
@@ -41,6 +41,10 @@ void help_draw(Cells *cells, Area area, const Show *show);
 
 /* "Title ------------ note": the first line of a panel. Returns the area below. */
 Area panel_title(Cells *cells, Area area, const char *title, const char *note);
+
+/* Text broken at spaces, in at most area.h rows; what is left over ends with an ellipsis. Returns the
+ * rows used; without cells they are only counted. */
+int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text);
 
 /* Colours tensors and stages apart with a texture, too, for screens without colour. */
 typedef struct {

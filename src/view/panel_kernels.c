@@ -1,9 +1,9 @@
 /* One row a rung: how long it takes, against the baseline and against the machine. */
+#include "src/view/ladder.h"
 #include "src/view/panel.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -33,42 +33,6 @@ static const Column columns[COL_COUNT] = {
     [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},
     [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
 };
-
-/* Rows of the selected backend: what keys 1 to 9 pick, in that order. */
-typedef struct {
-    const LiveKernel *rungs[LIVE_MAX_KERNELS];
-    int count;
-    double scale_us; /* where bars end; slower rungs run off with an arrow */
-} Ladder;
-
-static int by_value(const void *a, const void *b) {
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
-
-/* Twice the middle rung, or the slowest: one very slow rung shall not flatten all others. */
-static double scale_of(double *us, int count) {
-    if (!count)
-        return 0;
-    qsort(us, (size_t)count, sizeof *us, by_value);
-    return fmin(2 * us[count / 2], us[count - 1]);
-}
-
-static Ladder make_ladder(const Show *show) {
-    Ladder ladder = {.count = 0};
-    double us[LIVE_MAX_KERNELS];
-    int known = 0;
-    for (int i = 0; i < show->live->kernel_count; i++) {
-        const LiveKernel *kernel = &show->live->kernels[i];
-        if (kernel->variant->where != show->state->job.choice.variant->where)
-            continue;
-        ladder.rungs[ladder.count++] = kernel;
-        if (kernel->median_us.source)
-            us[known++] = kernel->median_us.value;
-    }
-    ladder.scale_us = scale_of(us, known);
-    return ladder;
-}
 
 static Ink row_ink(const Show *show, const LiveKernel *kernel) {
     if (kernel->variant == show->state->job.choice.variant)
@@ -149,30 +113,9 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, co
     table->y++;
 }
 
-/* Explains the marks that are on the screen, and only those. */
-static void make_note(const Ladder *ladder, char *note, size_t size) {
-    bool measured = false, recorded = false, stale = false, unsettled = false;
-    for (int i = 0; i < ladder->count; i++) {
-        const LiveKernel *kernel = ladder->rungs[i];
-        const char *mark = reading_mark(&kernel->median_us);
-        measured |= kernel->median_us.source == SOURCE_MEASURED;
-        recorded |= mark[0] == 'r';
-        stale |= mark[0] == '~';
-        unsettled |= kernel->unsettled && kernel->median_us.source && !mark[0];
-    }
-    snprintf(note, size, "%s%s%s%s", measured || recorded ? "" : "not measured",
-             measured ? "measured, " : "", recorded ? "r recorded, " : "",
-             stale ? "~ stale, " : "");
-    if (unsettled)
-        snprintf(note + strlen(note), size - strlen(note), "? unsettled");
-    size_t length = strlen(note);
-    if (length > 1 && note[length - 2] == ',')
-        note[length - 2] = '\0';
-}
-
 static int kernels_want(const Show *show, int width) {
     (void)width;
-    Ladder ladder = make_ladder(show);
+    Ladder ladder = ladder_of(show->state, show->live);
     return 2 + (ladder.count ? ladder.count : 1);
 }
 
@@ -202,7 +145,7 @@ static int visible_rows(const Ladder *ladder, const Show *show, int room,
 
 static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder *ladder) {
     char note[96], title[96];
-    make_note(ladder, note, sizeof note);
+    ladder_note(ladder, note, sizeof note);
     const Choice *choice = &show->state->job.choice;
     snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[choice->dtype].title,
              bev_aligns[choice->align].name);
@@ -213,7 +156,7 @@ static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder 
 }
 
 static void kernels_draw(Cells *cells, Area area, const Show *show) {
-    Ladder ladder = make_ladder(show);
+    Ladder ladder = ladder_of(show->state, show->live);
     draw_title(cells, &area, show, &ladder);
     if (!ladder.count) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");

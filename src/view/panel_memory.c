@@ -155,9 +155,9 @@ static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segme
 /* What the class means for the choice of a kernel, for the GPU that the user picked or has. */
 static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
     static const char *const advice[REGIME_COUNT] = {
-        [REGIME_RESIDENT] = "stays in the cache: loads are cheap, occupancy decides",
-        [REGIME_CONTESTED] = "may be evicted: keep the output out of the cache",
-        [REGIME_STREAMING] = "read from memory: wide tiles, read indices once"};
+        [REGIME_RESIDENT] = "all fits, loads are cheap, occupancy decides",
+        [REGIME_CONTESTED] = "may be evicted, keep the output out of it",
+        [REGIME_STREAMING] = "too small, wide tiles read the indices once"};
     if (isnan(cache->bytes))
         return;
     char text[128];
@@ -166,21 +166,28 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
-/* Where the requests beyond the gathered bytes come from, and what L2 makes of them. */
-static void draw_requests(Cells *cells, Area area, const Show *show, const ModelRung *rung) {
-    const BevTraffic *gather = &show->live->memory.gather;
-    char text[160], ranks[32];
-    if (!rung)
-        return;
-    megabytes(rung->rank_bytes, ranks, sizeof ranks);
-    snprintf(text, sizeof text, "ranks %s for %.2f, %.1f sectors a request, L2 hits %.1f %%", ranks,
-             gather->index * 1e-6, rung->sectors_per_request,
-             100 * prediction_of(show->state, rung)->hit_rate);
-    if (cells_width(text) <= area.w)
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
+/* As many of the figures in a line as there is room for; they stand between commas. */
+static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
+    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
+        *comma = '\0';
+    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
 }
 
-/* What the hardware counted, when it was asked to; as many figures as there is room for. */
+/* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
+static void draw_requests(Cells *cells, Area area, const Show *show, const ModelRung *rung) {
+    char line[200], ranks[32], on[64];
+    if (!rung)
+        return;
+    prediction_gpu(show->state, on, sizeof on);
+    megabytes(rung->rank_bytes, ranks, sizeof ranks);
+    snprintf(line, sizeof line,
+             "%s: L2 hits %.1f %%, indices %s for %.2f, %.1f sectors a request", on,
+             100 * prediction_of(show->state, rung)->hit_rate, ranks,
+             show->live->memory.gather.index * 1e-6, rung->sectors_per_request);
+    draw_figures(cells, area, INK_MUTED, line);
+}
+
+/* What the hardware counted, when it was asked to. */
 static bool draw_counted(Cells *cells, Area area, const Show *show) {
     const LiveCounters *counters = &show->live->counters;
     char text[160], line[192];
@@ -188,10 +195,7 @@ static bool draw_counted(Cells *cells, Area area, const Show *show) {
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
-    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
-        *comma = '\0';
-    cells_text(cells, area.x, area.y, area.w, cell_style(counters->stale ? INK_MUTED : INK_TEXT),
-               line);
+    draw_figures(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "src/view/scene_image.h"
 
 #include "src/model/units.h"
+#include "src/view/panel.h"
 #include "src/view/scene_parts.h"
 
 #include <math.h>
@@ -100,6 +101,7 @@ bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, d
 }
 
 const Rgb scene_mark = {255, 196, 0};
+const Rgb scene_baseline = {214, 140, 60};
 
 /* ---- what the parts share -------------------------------------------------------------------- */
 
@@ -146,9 +148,8 @@ void scene_reading(const Reading *value, char *text, size_t size) {
         snprintf(text, size, "n/a");
         return;
     }
-    unit_text(UNIT_US, value->value, number, sizeof number);
-    const char *source = value->source == SOURCE_MEASURED ? "" : source_names[value->source];
-    snprintf(text, size, "%s%s%s%s", number, *source ? " " : "", source,
+    figure_text(UNIT_US, value->value, number, sizeof number);
+    snprintf(text, size, "%s %s%s", number, source_names[value->source],
              value->stale ? " (old)" : "");
 }
 

@@ -1,10 +1,12 @@
 /* The key bar and the help screen of the window, both from the table of keys. */
+#include "src/model/help.h"
 #include "src/view/scene_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { HELP_ROW = 17, HELP_PAD = 18, KEY_W = 92, VALUE_W = 96, HELP_COLUMN_MIN = 460 };
+enum { HELP_ROW = 17, HELP_HEAD = 26, HELP_PAD = 18 };
+enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470 };
 
 static const KeyRow *next_rank(int rank) {
     const KeyRow *best = NULL;
@@ -36,10 +38,7 @@ void scene_draw_keys(const SceneView *view) {
     }
 }
 
-/* Lines of the help screen, headings included; group -1 counts all. */
-static int help_lines(void) {
-    return ACTION_COUNT + GROUP_COUNT;
-}
+/* ---- help ------------------------------------------------------------------------------------ */
 
 static void help_row(const SceneView *view, double x, double y, double w, const KeyRow *row) {
     char label[64], value[64];
@@ -49,37 +48,49 @@ static void help_row(const SceneView *view, double x, double y, double w, const 
     keys_label(row, label, sizeof label);
     state_value(view->state, row->action, value, sizeof value);
     pen_text(view->pen, x, y, KEY_W - 8, &key, label);
-    pen_text(view->pen, x + KEY_W, y, w - KEY_W - VALUE_W - 8, &text, row->help);
-    key.align = ALIGN_RIGHT;
     key.color = view->pen->theme->accent;
     if (value[0])
-        pen_text(view->pen, x + w, y, VALUE_W, &key, value);
+        pen_text(view->pen, x + KEY_W, y, VALUE_W - 8, &key, value);
+    pen_text(view->pen, x + KEY_W + VALUE_W, y, w - KEY_W - VALUE_W, &text, row->help);
+}
+
+/* The terminal may need several pages, which `?` turns, too: then only Escape closes at once. */
+static void help_title(const SceneView *view, Box box) {
+    const State *state = view->state;
+    TextStyle title = style_heading(view->pen), note = style_muted(view->pen);
+    bool pages = help_layout(state->columns, state->rows).pages > 1;
+    note.align = ALIGN_RIGHT;
+    double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title, "Keys");
+    pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - SCENE_GAP, &note,
+             pages ? "they work here, too; Esc closes" : "they work here, too; ? or Esc closes");
+}
+
+/* Columns of equal height in which groups stay whole. */
+static HelpLayout help_columns(double w) {
+    HelpLayout layout = {.columns = (int)fmax(1, fmin(3, floor(w / HELP_COLUMN_MIN)))};
+    layout.rows = help_rows(layout.columns);
+    return layout;
 }
 
 void scene_draw_help(const SceneView *view) {
     Pen *pen = view->pen;
     double w = view->layout.w - 2 * SCENE_MARGIN, h = view->layout.h - 2 * SCENE_MARGIN;
     Box box = {SCENE_MARGIN, SCENE_MARGIN, w, h};
-    int columns = (int)fmax(1, fmin(3, floor((w - 2 * HELP_PAD) / HELP_COLUMN_MIN)));
-    int per_column = (help_lines() + columns - 1) / columns + 1;
-    double column_w = (w - 2 * HELP_PAD) / columns;
-    double row_h = fmin(HELP_ROW, (h - 2 * HELP_PAD) / per_column);
-    pen_fill(pen, box, pen->theme->page, 0.95);
+    Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};
+    HelpLayout layout = help_columns(in.w);
+    double column_w = in.w / layout.columns;
+    double row_h = fmin(HELP_ROW, (in.h - HELP_HEAD) / layout.rows);
+    pen_fill(pen, (Box){0, 0, view->layout.w, view->layout.h}, pen->theme->page, 1);
     pen_frame(pen, box, pen->theme->rule, 1, 1);
-    TextStyle title = style_muted(pen);
-    title.bold = true;
-    title.color = pen->theme->text;
-    int at = 0;
-    for (int group = 0; group < GROUP_COUNT; group++)
-        for (int i = -1; i < ACTION_COUNT; i++) {
-            if (i >= 0 && (int)keys[i].group != group)
-                continue;
-            double x = box.x + HELP_PAD + at / per_column * column_w;
-            double y = box.y + HELP_PAD + (at % per_column + 1) * row_h;
-            if (i < 0)
-                pen_text(pen, x, y, column_w, &title, key_groups[group]);
-            else
-                help_row(view, x, y, column_w - HELP_PAD, &keys[i]);
-            at++;
-        }
+    help_title(view, in);
+    TextStyle group = style_muted(pen);
+    group.bold = true;
+    group.color = pen->theme->text;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        HelpPlace place = help_place(&layout, (Action)i);
+        double x = in.x + place.column * column_w, y = in.y + HELP_HEAD + (place.row + 1) * row_h;
+        if (place.heading)
+            pen_text(pen, x, y - row_h, column_w, &group, key_groups[keys[i].group]);
+        help_row(view, x, y, column_w - HELP_PAD, &keys[i]);
+    }
 }

@@ -8,6 +8,7 @@
 enum { SCENE_MARGIN = 12, SCENE_GAP = 10, SCENE_SIDE_W = 320, SCENE_LINE = 22 };
 
 extern const Rgb scene_mark; /* the cell looked at and its pixels: like no class, like no map */
+extern const Rgb scene_baseline; /* the pinned baseline's bars and curves */
 
 typedef struct {
     const State *state;
@@ -43,10 +44,14 @@ void scene_draw_chart(const SceneView *view, Box beside);
 /* Where there is no side column: in the place of the BEV. */
 void scene_draw_chart_over(const SceneView *view);
 
+/* A bar a rung; height 0: there is none to show. */
+double scene_ladder_height(const SceneView *view);
+void scene_draw_ladder(const SceneView *view, Box at);
+
 void scene_draw_keys(const SceneView *view);
 void scene_draw_help(const SceneView *view);
 
-/* "12.3 ms", and where that comes from: " (recorded)", " (old)"; "n/a" where it is unknown. */
+/* "12.3 ms measured (old)": the figure and where it comes from; "n/a" where it is unknown. */
 void scene_reading(const Reading *value, char *text, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 /* Beside the BEV: what the colours mean, the cell looked at, latency over time. Around it: header,
  * log line, key bar. */
 #include "src/model/units.h"
+#include "src/view/panel.h"
 #include "src/view/scene_parts.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 18, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
+enum { ROW = 18, WORDS_H = 140, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
 
 static double heading(const SceneView *view, Box at, const char *text) {
     TextStyle style = style_heading(view->pen);
@@ -193,12 +194,14 @@ static void curve(const SceneView *view, Box box, const LiveKernel *kernel, doub
     cairo_stroke(cr);
 }
 
-static void chart_label(const SceneView *view, double right, double baseline, double top_us) {
-    char text[32];
-    unit_text(UNIT_US, top_us, text, sizeof text);
+/* The axis in words: from the box's lower edge to its upper one. */
+static void chart_scale(const SceneView *view, double right, double baseline, double top_us) {
+    char text[48], top[32];
+    figure_text(UNIT_US, top_us, top, sizeof top);
+    snprintf(text, sizeof text, "0 to %s", top);
     TextStyle style = style_muted(view->pen);
     style.align = ALIGN_RIGHT;
-    pen_text(view->pen, right, baseline, 70, &style, text);
+    pen_text(view->pen, right, baseline, 110, &style, text);
 }
 
 static double curve_name(const SceneView *view, double x, double baseline,
@@ -213,7 +216,6 @@ static void chart(const SceneView *view, Box at) {
     const LiveKernel *selected = live_kernel(view->live, job->choice.variant);
     const LiveKernel *baseline = live_kernel(view->live, job->baseline.variant);
     const Theme *theme = view->pen->theme;
-    Rgb other = {214, 140, 60};
     double top_us = 1.3 * fmax(usual_us(selected), usual_us(baseline)), y = at.y;
     y += heading(view, at, "Latency over time");
     Box box = {at.x, y, at.w, CHART_H};
@@ -224,14 +226,14 @@ static void chart(const SceneView *view, Box at) {
         return;
     }
     if (baseline != selected)
-        curve(view, box, baseline, top_us, other);
+        curve(view, box, baseline, top_us, scene_baseline);
     curve(view, box, selected, top_us, theme->accent);
-    chart_label(view, box.x + box.w - 4, box.y + 14, top_us);
+    chart_scale(view, box.x + box.w, box.y - 6, top_us);
     double x = box.x, names = box.y + box.h + 16;
     if (selected)
         x += curve_name(view, x, names, selected->variant, theme->accent);
-    if (baseline && baseline != selected)
-        curve_name(view, x, names, baseline->variant, other);
+    if (baseline && baseline != selected && baseline->history_count)
+        curve_name(view, x, names, baseline->variant, scene_baseline);
 }
 
 /* A recorded latency is one figure, without a course. */
@@ -241,6 +243,20 @@ static bool has_course(const SceneView *view) {
 }
 
 /* ---- the column ------------------------------------------------------------------------------ */
+
+/* The cell looked at, else what is selected; under it the ladder, which a pinned cell's list of
+ * points replaces. */
+static void words(const SceneView *view, Box at) {
+    double ladder = scene_ladder_height(view);
+    if (ladder && !view->state->pinned && at.h >= WORDS_H + ladder) {
+        scene_draw_ladder(view, (Box){at.x, at.y + WORDS_H, at.w, ladder});
+        at.h = WORDS_H;
+    }
+    if (at.h > 7 * ROW && view->live->probe.cell < 0)
+        overview(view, at);
+    else if (at.h > 5 * ROW)
+        readout(view, at);
+}
 
 void scene_draw_side(const SceneView *view) {
     Box side = view->layout.side;
@@ -254,10 +270,8 @@ void scene_draw_side(const SceneView *view) {
     }
     if (scene_has_chart(view))
         scene_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
-    else if (bottom - y > 7 * ROW && view->live->probe.cell < 0)
-        overview(view, (Box){side.x, y, side.w, bottom - y});
-    else if (bottom - y > 5 * ROW)
-        readout(view, (Box){side.x, y, side.w, bottom - y});
+    else
+        words(view, (Box){side.x, y, side.w, bottom - y});
     if (has_chart)
         chart(view, (Box){side.x, bottom + 8, side.w, CHART_SPACE - 8});
 }
