@@ -208,6 +208,23 @@ static void test_mouse(void) {
            "the wheel zooms");
 }
 
+/* Twice as large a window is the same picture twice as large: the mouse is where it seems to be. */
+static void test_large(void) {
+    const SceneLayout at = layout();
+    double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    SDL_SetWindowSize(sdl_window(), 2560, 1720);
+    drain();
+    push_motion(2 * x, 2 * y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER &&
+               fabs(event.x - 0.25 * (double)live.frame.nx) < 1 &&
+               fabs(event.y - 0.75 * (double)live.frame.ny) < 1,
+           "a large window is drawn larger, and the mouse follows");
+    SDL_SetWindowSize(sdl_window(), 1280, 860);
+    drain();
+}
+
 /* What lies under a point follows zoom and pan. */
 static void test_zoom(void) {
     state.viewport = (Viewport){20, 30, 4};
@@ -246,6 +263,7 @@ int main(void) {
     test_pixels();
     test_keys();
     test_mouse();
+    test_large();
     test_zoom();
     test_closing();
     scene_picture_free(&picture);

@@ -53,6 +53,19 @@ const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant) {
     return NULL;
 }
 
+/* Nobody stands in for itself: what stood in for the selection's own rung drew the baseline. */
+void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
+    const Choice *choice = baseline ? &live->job.baseline : &live->job.choice;
+    const BevVariant *by = live->stand_in;
+    char label[96] = "n/a";
+    if (choice->variant)
+        choice_label(choice, label, sizeof label);
+    if (by && by != choice->variant && baseline == (by == live->job.choice.variant))
+        snprintf(text, size, "%s (by %s)", label, by->title);
+    else
+        snprintf(text, size, "%s", label);
+}
+
 Headline live_headline(const LiveData *live) {
     Headline headline = {.serial = live->serial};
     if (live->memory.known)

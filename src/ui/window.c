@@ -127,7 +127,14 @@ void window_fullscreen(Window *window, bool on) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* Size in pixels, and pixels a unit: above 1 on dense displays. */
+/* SDL's points a unit: a large window is drawn larger, to be read from farther away. */
+static double magnification(const Window *window) {
+    int w, h;
+    SDL_GetWindowSize(window->window, &w, &h);
+    return fmax(1, fmin((double)w / START_W, (double)h / START_H));
+}
+
+/* Size in pixels, and pixels a unit: above 1 on dense displays and in large windows. */
 static double pixel_size(const Window *window, int *w, int *h) {
     int window_w, window_h;
     SDL_GetWindowSize(window->window, &window_w, &window_h);
@@ -137,7 +144,7 @@ static double pixel_size(const Window *window, int *w, int *h) {
     }
     *w = *w < 1 ? 1 : *w > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *w;
     *h = *h < 1 ? 1 : *h > IMAGE_MAX_EDGE ? IMAGE_MAX_EDGE : *h;
-    return window_w > 0 ? (double)*w / window_w : 1;
+    return (window_w > 0 ? (double)*w / window_w : 1) * magnification(window);
 }
 
 static bool fit_canvas(Window *window, int w, int h, Err *err) {
@@ -281,10 +288,11 @@ static bool move(Window *window, const SceneLayout *layout, double x, double y, 
     return true;
 }
 
-static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, Event *event) {
+static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, double unit,
+                  Event *event) {
     int x, y;
     SDL_GetMouseState(&x, &y);
-    *event = at_cell(EVENT_WHEEL, layout, x, y);
+    *event = at_cell(EVENT_WHEEL, layout, x / unit, y / unit);
     event->steps =
         turned->direction == SDL_MOUSEWHEEL_FLIPPED ? -turned->preciseY : turned->preciseY;
     return event->steps != 0;
@@ -295,17 +303,16 @@ static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, 
 static bool mouse_event(Window *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
     SceneLayout layout = layout_of(window, state, live);
+    double unit = magnification(window), x = from->button.x / unit, y = from->button.y / unit;
     switch (from->type) {
     case SDL_MOUSEMOTION:
-        return move(window, &layout, from->motion.x, from->motion.y, event);
+        return move(window, &layout, from->motion.x / unit, from->motion.y / unit, event);
     case SDL_MOUSEBUTTONDOWN:
-        return from->button.button == SDL_BUTTON_LEFT &&
-               press(window, &layout, state, from->button.x, from->button.y);
+        return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y);
     case SDL_MOUSEBUTTONUP:
-        return from->button.button == SDL_BUTTON_LEFT &&
-               release(window, &layout, from->button.x, from->button.y, event);
+        return from->button.button == SDL_BUTTON_LEFT && release(window, &layout, x, y, event);
     default:
-        return wheel(&layout, &from->wheel, event);
+        return wheel(&layout, &from->wheel, unit, event);
     }
 }
 

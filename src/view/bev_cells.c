@@ -207,17 +207,16 @@ static void probe_text(const Show *show, int w, char *text, size_t size) {
 
 static void bev_draw(Cells *cells, Area area, const Show *show) {
     const State *state = show->state;
-    char title[96], text[200];
+    bool difference = state->compare == COMPARE_DIFFERENCE;
+    char title[96], text[300] = "", baseline[128], selection[128];
     snprintf(title, sizeof title, "BEV, %s",
-             state->compare == COMPARE_DIFFERENCE ? "difference from the baseline"
-                                                  : state->menu.views.names[state->view]);
-    text[0] = '\0';
-    if (state->compare == COMPARE_WIPE) {
-        char left[64], right[64];
-        choice_label(&state->job.baseline, left, sizeof left);
-        choice_label(&state->job.choice, right, sizeof right);
-        snprintf(text, sizeof text, "%s | %s", left, right);
-    }
+             difference ? "difference" : state->menu.views.names[state->view]);
+    live_side_label(show->live, true, baseline, sizeof baseline);
+    live_side_label(show->live, false, selection, sizeof selection);
+    if (difference)
+        snprintf(text, sizeof text, "against %s", baseline);
+    else if (state->compare == COMPARE_WIPE)
+        snprintf(text, sizeof text, "%s | %s", baseline, selection);
     area = panel_title(cells, area, title, text);
     if (!show->picture || !show->picture->ready) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),

@@ -55,7 +55,9 @@ static void draw_first(Cells *cells, Area area, const Show *show) {
     choice_label(&state->job.choice, left[1].text, sizeof left[1].text);
     snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
     if (show->live->stand_in)
-        snprintf(left[3].text, sizeof left[3].text, "picture by %s", show->live->stand_in->title);
+        snprintf(left[3].text, sizeof left[3].text, "%s by %s",
+                 show->live->stand_in == state->job.choice.variant ? "baseline" : "picture",
+                 show->live->stand_in->title);
     else
         snprintf(left[3].text, sizeof left[3].text, "%s", show->live->busy ? "working" : "");
     pieces_draw(cells, area.x, area.y, area.w - right_w - 2, left, 4, 2);

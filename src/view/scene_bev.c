@@ -39,9 +39,9 @@ static void draw_raster(const SceneView *view, const Image *raster, Box clip) {
 
 /* ---- wipe ------------------------------------------------------------------------------------ */
 
-static void wipe_label(const SceneView *view, double x, TextAlign align, const Choice *choice) {
-    char text[96];
-    choice_label(choice, text, sizeof text);
+static void wipe_label(const SceneView *view, double x, TextAlign align, bool baseline) {
+    char text[128];
+    live_side_label(view->live, baseline, text, sizeof text);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
                        .color = panel_dark.line,
@@ -62,8 +62,8 @@ static void draw_wipe(const SceneView *view) {
     cairo_arc(view->pen->cr, x, bev->y + bev->h / 2, 7, 0, 2 * M_PI);
     pen_color(view->pen, panel_dark.line, 1);
     cairo_fill(view->pen->cr);
-    wipe_label(view, x - 12, ALIGN_RIGHT, &view->live->job.baseline);
-    wipe_label(view, x + 12, ALIGN_LEFT, &view->live->job.choice);
+    wipe_label(view, x - 12, ALIGN_RIGHT, true);
+    wipe_label(view, x + 12, ALIGN_LEFT, false);
 }
 
 /* ---- one cell -------------------------------------------------------------------------------- */

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { HELP_ROW = 17, HELP_HEAD = 26, HELP_PAD = 18 };
+enum { HELP_ROW = 17, HELP_ROW_MIN = 13, HELP_HEAD = 26, HELP_PAD = 18 };
 enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470 };
+enum { BRIEF_W = 300, BRIEF_COLUMN_MIN = 190 };
 
 static const KeyRow *next_rank(int rank) {
     const KeyRow *best = NULL;
@@ -40,14 +41,19 @@ void scene_draw_keys(const SceneView *view) {
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
+/* In a small window the control's name; else what it stands at and what it does. */
 static void help_row(const SceneView *view, double x, double y, double w, const KeyRow *row) {
     char label[64], value[64];
     TextStyle key = style_muted(view->pen), text = style_muted(view->pen);
     key.bold = true;
     key.color = view->pen->theme->text;
     keys_label(row, label, sizeof label);
-    state_value(view->state, row->action, value, sizeof value);
     pen_text(view->pen, x, y, KEY_W - 8, &key, label);
+    if (w < BRIEF_W) {
+        pen_text(view->pen, x + KEY_W, y, w - KEY_W, &text, row->word);
+        return;
+    }
+    state_value(view->state, row->action, value, sizeof value);
     key.color = view->pen->theme->accent;
     if (value[0])
         pen_text(view->pen, x + KEY_W, y, VALUE_W - 8, &key, value);
@@ -65,9 +71,11 @@ static void help_title(const SceneView *view, Box box) {
              pages ? "they work here, too; Esc closes" : "they work here, too; ? or Esc closes");
 }
 
-/* Columns of equal height in which groups stay whole. */
-static HelpLayout help_columns(double w) {
+/* Columns in which groups stay whole: wide ones, and narrow ones where those would be too high. */
+static HelpLayout help_columns(double w, double h) {
     HelpLayout layout = {.columns = (int)fmax(1, fmin(3, floor(w / HELP_COLUMN_MIN)))};
+    if (help_rows(layout.columns) * HELP_ROW_MIN > h)
+        layout.columns = (int)fmax(1, floor(w / BRIEF_COLUMN_MIN));
     layout.rows = help_rows(layout.columns);
     return layout;
 }
@@ -77,9 +85,9 @@ void scene_draw_help(const SceneView *view) {
     double w = view->layout.w - 2 * SCENE_MARGIN, h = view->layout.h - 2 * SCENE_MARGIN;
     Box box = {SCENE_MARGIN, SCENE_MARGIN, w, h};
     Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};
-    HelpLayout layout = help_columns(in.w);
+    HelpLayout layout = help_columns(in.w, in.h - HELP_HEAD);
     double column_w = in.w / layout.columns;
-    double row_h = fmin(HELP_ROW, (in.h - HELP_HEAD) / layout.rows);
+    double row_h = fmax(HELP_ROW_MIN, fmin(HELP_ROW, (in.h - HELP_HEAD) / layout.rows));
     pen_fill(pen, (Box){0, 0, view->layout.w, view->layout.h}, pen->theme->page, 1);
     pen_frame(pen, box, pen->theme->rule, 1, 1);
     help_title(view, in);
@@ -89,6 +97,8 @@ void scene_draw_help(const SceneView *view) {
     for (int i = 0; i < ACTION_COUNT; i++) {
         HelpPlace place = help_place(&layout, (Action)i);
         double x = in.x + place.column * column_w, y = in.y + HELP_HEAD + (place.row + 1) * row_h;
+        if (y > in.y + in.h)
+            continue;
         if (place.heading)
             pen_text(pen, x, y - row_h, column_w, &group, key_groups[keys[i].group]);
         help_row(view, x, y, column_w - HELP_PAD, &keys[i]);

@@ -97,6 +97,15 @@ static double contributions(const SceneView *view, Box at) {
     return y - at.y;
 }
 
+/* What the legend calls A and B. */
+static double difference_sides(const SceneView *view, Box at) {
+    char a[128], b[128], text[300];
+    live_side_label(view->live, false, a, sizeof a);
+    live_side_label(view->live, true, b, sizeof b);
+    snprintf(text, sizeof text, "A: %s   B: %s", a, b);
+    return line(view, at, text);
+}
+
 /* Where no cell is looked at: what is, and how to look closer. */
 static void overview(const SceneView *view, Box at) {
     const LiveData *live = view->live;
@@ -104,7 +113,9 @@ static void overview(const SceneView *view, Box at) {
     const LiveAccuracy *accuracy = &live->accuracy[live->job.choice.dtype];
     char text[160], number[32] = "n/a";
     double y = at.y + heading(view, at, "Selection");
-    if (live->job.choice.variant)
+    if (view->state->compare == COMPARE_DIFFERENCE)
+        y += difference_sides(view, (Box){at.x, y, at.w, ROW});
+    else if (live->job.choice.variant)
         y += line(view, (Box){at.x, y, at.w, ROW}, live->job.choice.variant->idea);
     if (live->memory.known)
         unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
@@ -278,17 +289,19 @@ void scene_draw_side(const SceneView *view) {
 
 /* ---- header, log ----------------------------------------------------------------------------- */
 
-static void header_facts(const SceneView *view, char *text, size_t size) {
+static void header_facts(const SceneView *view, bool brief, char *text, size_t size) {
     const LiveData *live = view->live;
     const LiveKernel *kernel = live_kernel(live, live->job.choice.variant);
     char label[96], latency[64] = "n/a", fps[32] = "", by[64] = "";
     choice_label(&live->job.choice, label, sizeof label);
     if (kernel)
         scene_reading(&kernel->median_us, latency, sizeof latency);
-    if (live->fps.source != SOURCE_UNKNOWN)
+    if (live->fps.source != SOURCE_UNKNOWN && !brief)
         snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
     if (live->stand_in)
-        snprintf(by, sizeof by, " (picture by %s)", live->stand_in->title);
+        snprintf(by, sizeof by, " (%s by %s)",
+                 live->stand_in == live->job.choice.variant ? "baseline" : "picture",
+                 live->stand_in->title);
     snprintf(text, size, "%s%s   %s   t = %.2f s%s", label, by, latency, live->frame.time_s, fps);
 }
 
@@ -302,7 +315,9 @@ void scene_draw_header(const SceneView *view) {
     facts.align = ALIGN_RIGHT;
     double right = 0;
     if (view->live->job.choice.variant) {
-        header_facts(view, text, sizeof text);
+        header_facts(view, false, text, sizeof text);
+        if (pen_text_width(view->pen, &facts, text) > at.w * 0.7)
+            header_facts(view, true, text, sizeof text);
         right = pen_text(view->pen, at.x + at.w, at.y + 16, at.w * 0.7, &facts, text);
     }
     pen_text(view->pen, at.x, at.y + 16, at.w - right - SCENE_GAP, &title,
