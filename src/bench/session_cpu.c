@@ -210,8 +210,8 @@ static bool collect(State *s, const TimingOptions *options, unsigned char *flush
             flush(flushed, flush_bytes());
         if (!sample(s, inner, &samples[count], err))
             return false;
-        /* The warm-up reads the clock after each launch, and may have been interrupted: either makes
-         * launches look longer than they are. */
+        /* The warm-up reads the clock after each launch, and may have been interrupted: either
+         * makes launches look longer than they are. */
         if (count == 0 && !flushed && inner < enough_launches(samples[0]) / 2) {
             inner = enough_launches(samples[0]);
             continue;

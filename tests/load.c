@@ -1,0 +1,63 @@
+#include "tests/load.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A line of /proc/stat that tells of one core: its number and for how many ticks it worked, what
+ * the machine's owner took (steal) included. */
+static bool read_core(const char *line, unsigned *core, double *ticks) {
+    enum { USER, NICE, SYSTEM, IDLE, IO_WAIT, IRQ, SOFT_IRQ, STEAL, FIELDS };
+    unsigned long long t[FIELDS];
+    *ticks = 0;
+    if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", core, &t[USER], &t[NICE],
+               &t[SYSTEM], &t[IDLE], &t[IO_WAIT], &t[IRQ], &t[SOFT_IRQ], &t[STEAL]) != 1 + FIELDS)
+        return false;
+    for (int i = 0; i < FIELDS; i++)
+        *ticks += i == IDLE || i == IO_WAIT ? 0 : (double)t[i];
+    return true;
+}
+
+/* No cores: the system does not tell. */
+static double busy_s(int *cores) {
+    char line[512];
+    unsigned core;
+    double ticks, sum = 0;
+    cpu_set_t ours;
+    FILE *file = fopen("/proc/stat", "r");
+    *cores = 0;
+    if (sched_getaffinity(0, sizeof ours, &ours) < 0)
+        CPU_ZERO(&ours);
+    while (file && fgets(line, sizeof line, file))
+        if (read_core(line, &core, &ticks) && core < CPU_SETSIZE && CPU_ISSET(core, &ours)) {
+            sum += ticks;
+            ++*cores;
+        }
+    if (file)
+        fclose(file);
+    return sum / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double used_s(int who) {
+    struct rusage used;
+    getrusage(who, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+}
+
+Load load_now(void) {
+    struct timespec now;
+    Load load = {.own_s = used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN)};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    load.wall_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    load.busy_s = busy_s(&load.cores);
+    return load;
+}
+
+double load_of_others(const Load *then) {
+    const Load now = load_now();
+    double others_s = now.busy_s - then->busy_s - (now.own_s - then->own_s);
+    double all_s = now.cores * (now.wall_s - then->wall_s);
+    return all_s > 0 && others_s > 0 ? others_s / all_s : 0;
+}
