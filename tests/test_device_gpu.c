@@ -48,13 +48,14 @@ static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     Scene scene;
     BevMap want = {0}, on_device = {0}, got = {0};
     ScatterCuda *builder = NULL;
+    Staging memory = {.memory = NULL};
     double first_us = 0, again_us = 0;
     bool ok = scene_load(name, &scene, &err) &&
               scatter_build(&scene.rig, align, cameras, &want, &err) &&
               scatter_cuda_open(&builder, &scene.rig, align, &err) &&
               scatter_cuda_build(builder, &scene.rig, cameras, &on_device, &first_us, &err) &&
               scatter_cuda_build(builder, &scene.rig, cameras, &on_device, &again_us, &err) &&
-              scatter_cuda_download(&on_device, &got, &err);
+              scatter_cuda_download(&on_device, &got, &memory, &err);
     tap_ok(ok_or_note(ok, &err) && same_map(&want, &got),
            "%s, %s, cameras %x: the map is the host's, bit for bit", name, bev_aligns[align].name,
            cameras);
@@ -62,7 +63,7 @@ static void test_map(const char *name, BevAlign align, uint32_t cameras) {
              first_us);
     scatter_cuda_close(builder);
     scatter_free(&want);
-    scatter_free(&got);
+    staging_give(&memory);
     scene_free(&scene);
 }
 

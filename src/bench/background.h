@@ -7,6 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 /* From now on the calling thread, and those that it starts, take the time that pictures leave, in
  * short slices: they interrupt nobody, and who wakes for a picture does not wait for the end of a
  * long one. Kernels before Linux 6.12 give all threads the same slice. */
@@ -24,6 +28,15 @@ static inline void stand_back(void) {
         return;
 #endif
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LEAST);
+}
+
+/* Teams that the calling thread starts leave half of the cores to pictures, whose own teams wait
+ * for the last of their threads. Not for what is timed. */
+static inline void share_cores(void) {
+#ifdef _OPENMP
+    int half = omp_get_max_threads() / 2;
+    omp_set_num_threads(half > 1 ? half : 1);
+#endif
 }
 
 #endif

@@ -46,19 +46,22 @@ bool elapsed_us(const Timed *t, double *us, Err *err) {
     return true;
 }
 
-// Launches back to back until clocks and caches are warm; gives the time of one.
+// Launches back to back until clocks and caches are warm; gives the time of one. Slow ones need no
+// batch to be timed.
 bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
     constexpr int BATCH = 10;
     double begun = clock_us();
+    int batch = 1;
     do {
         TRY(cudaEventRecord(t->start, t->s->stream));
-        for (int i = 0; i < BATCH; i++)
+        for (int i = 0; i < batch; i++)
             if (!t->enqueue(t->s, err))
                 return device_failed(err);
         TRY(cudaEventRecord(t->stop, t->s->stream));
         if (!elapsed_us(t, launch_us, err))
             return false;
-        *launch_us /= BATCH;
+        *launch_us /= batch;
+        batch = *launch_us < SAMPLE_US ? BATCH : 1;
     } while (clock_us() - begun < min_warm_ms * 1e3);
     return true;
 }

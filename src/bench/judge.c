@@ -81,6 +81,7 @@ static void judge_asked(Judge *judge) {
 static void *judge_main(void *argument) {
     Judge *judge = argument;
     stand_back();
+    share_cores();
     pthread_mutex_lock(&judge->lock);
     while (!judge->stop) {
         if (judge->state != JUDGE_ASKED) {

@@ -12,51 +12,64 @@
 #include "src/bench/scatter_cuda.h"
 
 void map_builder_clear(MapBuilder *builder) {
-    scatter_cuda_close(builder->gpu);
-    *builder = (MapBuilder){.gpu = NULL};
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        scatter_cuda_close(builder->gpu[align]);
+    *builder = (MapBuilder){.gpu = {NULL}};
 }
 
 static bool fit(MapBuilder *builder, const Rig *rig, BevAlign align) {
     BevShape shape = rig_shape(rig, 1);
-    if (builder->gpu && builder->align == align && !memcmp(&builder->shape, &shape, sizeof shape))
-        return true;
-    map_builder_clear(builder);
+    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
+        map_builder_clear(builder);
     builder->shape = shape;
-    builder->align = align;
     Err err;
-    return scatter_cuda_open(&builder->gpu, rig, align, &err);
+    return builder->gpu[align] || scatter_cuda_open(&builder->gpu[align], rig, align, &err);
 }
 
 static bool build_on_gpu(MapBuilder *builder, const Rig *rig, BevAlign align, uint32_t camera_mask,
-                         BevMap *map) {
+                         BevMap *map, Staging *memory) {
     BevMap on_device;
     Err err;
     if (!device_opened() || !fit(builder, rig, align))
         return false;
-    if (scatter_cuda_build(builder->gpu, rig, camera_mask, &on_device, NULL, &err) &&
-        scatter_cuda_download(&on_device, map, &err))
+    if (scatter_cuda_build(builder->gpu[align], rig, camera_mask, &on_device, NULL, &err) &&
+        scatter_cuda_download(&on_device, map, memory, &err))
         return true;
-    scatter_free(map);
+    map_free(map, memory);
     return false;
+}
+
+void map_free(BevMap *map, Staging *memory) {
+    if (!memory->memory)
+        scatter_free(map);
+    staging_give(memory);
+    *map = (BevMap){.points = 0};
+    *memory = (Staging){.memory = NULL};
 }
 
 #else
 
 void map_builder_clear(MapBuilder *builder) {
-    *builder = (MapBuilder){.gpu = NULL};
+    *builder = (MapBuilder){.gpu = {NULL}};
 }
 
 static bool build_on_gpu(MapBuilder *builder, const Rig *rig, BevAlign align, uint32_t camera_mask,
-                         BevMap *map) {
-    (void)builder, (void)rig, (void)align, (void)camera_mask, (void)map;
+                         BevMap *map, Staging *memory) {
+    (void)builder, (void)rig, (void)align, (void)camera_mask, (void)map, (void)memory;
     return false;
+}
+
+void map_free(BevMap *map, Staging *memory) {
+    (void)memory;
+    scatter_free(map);
 }
 
 #endif
 
 bool map_build(MapBuilder *builder, BevWhere where, const Rig *rig, BevAlign align,
-               uint32_t camera_mask, BevMap *map, Err *err) {
+               uint32_t camera_mask, BevMap *map, Staging *memory, Err *err) {
     *map = (BevMap){.points = 0};
-    return (where == BEV_CUDA && build_on_gpu(builder, rig, align, camera_mask, map)) ||
+    *memory = (Staging){.memory = NULL};
+    return (where == BEV_CUDA && build_on_gpu(builder, rig, align, camera_mask, map, memory)) ||
            scatter_build(rig, align, camera_mask, map, err);
 }

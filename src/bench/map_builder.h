@@ -3,20 +3,24 @@
 #ifndef BEV_MAP_BUILDER_H
 #define BEV_MAP_BUILDER_H
 
+#include "src/bench/staging.h"
 #include "src/model/scatter.h"
 
-/* What is kept for the next map of the same sizes. Zeroed: nothing yet. */
+/* What is kept for the next maps of the same sizes: a comparison builds two, of different aligns,
+ * for every change of calibration. Zeroed: nothing yet. */
 typedef struct {
-    struct ScatterCuda *gpu;
+    struct ScatterCuda *gpu[BEV_ALIGN_COUNT];
     BevShape shape;
-    BevAlign align;
 } MapBuilder;
 
-/* The map of `rig` in host memory; free with scatter_free. Where the GPU cannot build it, for lack
- * of memory say, the CPU does. */
-bool map_build(MapBuilder *builder, BevWhere where, const Rig *rig, BevAlign align,
-               uint32_t camera_mask, BevMap *map, Err *err);
-
 void map_builder_clear(MapBuilder *builder);
+
+/* The map of `rig` in host memory; free with map_free. Where the GPU cannot build it, for lack of
+ * memory say, the CPU does. */
+bool map_build(MapBuilder *builder, BevWhere where, const Rig *rig, BevAlign align,
+               uint32_t camera_mask, BevMap *map, Staging *memory, Err *err);
+
+/* Both as map_build left them. */
+void map_free(BevMap *map, Staging *memory);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef BEV_PARTS_H
 #define BEV_PARTS_H
 
+#include "src/bench/staging.h"
 #include "src/model/live.h"
 #include "src/model/scene.h"
 
@@ -37,7 +38,8 @@ typedef struct {
     CameraError errors[RIG_MAX_CAMERAS];
     Rig rig; /* as calibrated, errors included */
     BevMap map;
-    bool borrowed; /* it is the scene's own */
+    Staging map_memory; /* where the GPU built the map */
+    bool borrowed;      /* it is the scene's own */
     LiveIntervals intervals;
     double took_us; /* to build */
 } BuiltMap;

@@ -9,7 +9,7 @@
 static void map_destroy(void *contents) {
     BuiltMap *built = contents;
     if (!built->borrowed)
-        scatter_free(&built->map);
+        map_free(&built->map, &built->map_memory);
     shared_drop(built->scene);
 }
 
@@ -41,7 +41,7 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
         for (int i = 0; i < built->rig.camera_count; i++)
             camera_bend(&built->rig.cameras[i], &built->errors[i]);
         if (!map_build(builder, where, &built->rig, built->align, built->camera_mask, &built->map,
-                       err))
+                       &built->map_memory, err))
             return false;
     }
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);

@@ -253,13 +253,29 @@ bool allocate_all(ScatterCuda *b, Err *err) {
     return allocate_scratch(b, err);
 }
 
-template <typename T> bool fetch(T **host, const T *from, int64_t count, Err *err) {
-    *host = (T *)malloc((size_t)(count ? count : 1) * sizeof **host);
-    if (!*host)
-        return err_set(err, ERR_FAILED, "scatter map", "", "out of memory");
-    TRY_CUDA("scatter map",
-             cudaMemcpy(*host, from, (size_t)count * sizeof **host, cudaMemcpyDeviceToHost));
+// Copies behind what lies in `memory` so far, `*used` bytes.
+template <typename T>
+bool fetch(T **host, const T *from, int64_t count, const Staging *memory, size_t *used, Err *err) {
+    *host = (T *)((char *)memory->memory + *used);
+    *used += (size_t)count * sizeof **host;
+    TRY_CUDA("scatter map", cudaMemcpyAsync(*host, from, (size_t)count * sizeof **host,
+                                            cudaMemcpyDeviceToHost, 0));
     return true;
+}
+
+bool fetch_all(const BevMap *map, BevMap *host, const Staging *memory, Err *err) {
+    int64_t points = map->points, intervals = map->intervals;
+    size_t used = 0;
+    bool ok =
+        fetch(&host->ranks_depth, map->ranks_depth, points, memory, &used, err) &&
+        fetch(&host->ranks_feat, map->ranks_feat, points, memory, &used, err) &&
+        fetch(&host->ranks_bev, map->ranks_bev, points, memory, &used, err) &&
+        fetch(&host->interval_starts, map->interval_starts, intervals, memory, &used, err) &&
+        fetch(&host->interval_lengths, map->interval_lengths, intervals, memory, &used, err) &&
+        (!map->weights || fetch(&host->weights, map->weights, points, memory, &used, err));
+    if (ok)
+        TRY_CUDA("scatter map", cudaStreamSynchronize(0));
+    return ok;
 }
 
 } // namespace
@@ -336,19 +352,18 @@ bool scatter_cuda_build(ScatterCuda *b, const Rig *rig, uint32_t camera_mask, Be
     return true;
 }
 
-bool scatter_cuda_download(const BevMap *map, BevMap *host, Err *err) {
+bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err *err) {
+    size_t arrays = map->weights ? 4 : 3;
+    size_t words = arrays * (size_t)map->points + 2 * (size_t)map->intervals;
     *host = {};
+    *memory = {};
     if (!device_usable(err))
+        return false;
+    if (!staging_take(memory, words * sizeof(int32_t), err))
         return false;
     host->points = map->points;
     host->intervals = map->intervals;
-    bool ok = fetch(&host->ranks_depth, map->ranks_depth, map->points, err) &&
-              fetch(&host->ranks_feat, map->ranks_feat, map->points, err) &&
-              fetch(&host->ranks_bev, map->ranks_bev, map->points, err) &&
-              fetch(&host->interval_starts, map->interval_starts, map->intervals, err) &&
-              fetch(&host->interval_lengths, map->interval_lengths, map->intervals, err) &&
-              (!map->weights || fetch(&host->weights, map->weights, map->points, err));
-    return ok || device_failed(err);
+    return fetch_all(map, host, memory, err) || device_failed(err);
 }
 
 } // extern "C"

@@ -3,6 +3,7 @@
 #ifndef BEV_SCATTER_CUDA_H
 #define BEV_SCATTER_CUDA_H
 
+#include "src/bench/staging.h"
 #include "src/model/geometry.h"
 
 #ifdef __cplusplus
@@ -22,8 +23,9 @@ void scatter_cuda_close(ScatterCuda *builder); /* accepts NULL */
 bool scatter_cuda_build(ScatterCuda *builder, const Rig *rig, uint32_t camera_mask, BevMap *map,
                         double *build_us, Err *err);
 
-/* Copies a map that lies on the device into host memory; free with scatter_free. */
-bool scatter_cuda_download(const BevMap *map, BevMap *host, Err *err);
+/* Copies a map that lies on the device into host memory, all of it `memory`, which the caller gives
+ * back with staging_give. */
+bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err *err);
 
 #ifdef __cplusplus
 }

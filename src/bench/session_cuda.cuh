@@ -3,7 +3,7 @@
 #define BEV_SESSION_CUDA_CUH
 
 #include "src/bench/device.cuh"
-#include "src/bench/staging.cuh"
+#include "src/bench/staging.h"
 
 #include <vector>
 

@@ -88,7 +88,6 @@ static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth,
             continue;
         map->ranks_depth[place] = (int32_t)ranks_depth;
         map->ranks_feat[place] = (int32_t)ranks_feat;
-        map->ranks_bev[place] = splat->cells[i];
         if (map->weights)
             map->weights[place] = splat->weights[i];
     }
@@ -116,16 +115,33 @@ static void sort_pass(const Sort *sort, BevMap *map) {
     }
 }
 
-/* Turns counts into places. Returns the number of points; beyond INT32_MAX of them the places mean
- * nothing. */
-static int64_t counts_to_places(const Sort *sort) {
-    int64_t cells = sort->shape.nx * sort->shape.ny, next = 0;
+/* Turns counts into places, and counts points and intervals; beyond INT32_MAX points the places
+ * mean nothing. */
+static void counts_to_places(const Sort *sort, BevMap *map) {
+    int64_t cells = sort->shape.nx * sort->shape.ny;
     for (int64_t cell = 0; cell < cells; cell++) {
         int32_t points = sort->counts[cell];
-        sort->counts[cell] = (int32_t)next;
-        next += points;
+        sort->counts[cell] = (int32_t)map->points;
+        map->points += points;
+        map->intervals += points > 0;
     }
-    return next;
+}
+
+/* Intervals and ranks_bev follow from where each cell's points end, which is where the second pass
+ * has left the counts. */
+static void fill_cells(const Sort *sort, BevMap *map) {
+    int64_t cells = sort->shape.nx * sort->shape.ny;
+    int32_t next = 0;
+    map->intervals = 0;
+    for (int64_t cell = 0; cell < cells; cell++) {
+        int32_t start = next, end = sort->counts[cell];
+        if (start == end)
+            continue;
+        map->interval_starts[map->intervals] = start;
+        map->interval_lengths[map->intervals++] = end - start;
+        for (; next < end; next++)
+            map->ranks_bev[next] = (int32_t)cell;
+    }
 }
 
 /* ---- building ------------------------------------------------------------------------------- */
@@ -150,6 +166,12 @@ static bool no_memory(Err *err, int64_t points) {
                    "out of memory for %lld points", (long long)points);
 }
 
+static bool allocate_intervals(BevMap *map, Err *err) {
+    map->interval_starts = array_of(map->intervals, sizeof *map->interval_starts);
+    map->interval_lengths = array_of(map->intervals, sizeof *map->interval_lengths);
+    return (map->interval_starts && map->interval_lengths) || no_memory(err, map->points);
+}
+
 static bool allocate_points(BevMap *map, BevAlign align, Err *err) {
     map->ranks_depth = array_of(map->points, sizeof *map->ranks_depth);
     map->ranks_feat = array_of(map->points, sizeof *map->ranks_feat);
@@ -168,11 +190,10 @@ bool scatter_find_intervals(BevMap *map, Err *err) {
         intervals += t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1];
     free(map->interval_starts);
     free(map->interval_lengths);
+    map->intervals = intervals;
+    if (!allocate_intervals(map, err))
+        return false;
     map->intervals = 0;
-    map->interval_starts = array_of(intervals, sizeof *map->interval_starts);
-    map->interval_lengths = array_of(intervals, sizeof *map->interval_lengths);
-    if (!map->interval_starts || !map->interval_lengths)
-        return no_memory(err, map->points);
     for (int64_t t = 0; t < map->points; t++) {
         if (t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1]) {
             map->interval_starts[map->intervals] = (int32_t)t;
@@ -201,16 +222,17 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
     }
     fill_directions(&sort);
     sort_pass(&sort, NULL);
-    map->points = counts_to_places(&sort);
+    counts_to_places(&sort, map);
     if (map->points > INT32_MAX) {
         err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                 (long long)map->points, INT32_MAX);
         goto done;
     }
-    if (!allocate_points(map, align, err))
+    if (!allocate_points(map, align, err) || !allocate_intervals(map, err))
         goto done;
     sort_pass(&sort, map);
-    done = scatter_find_intervals(map, err);
+    fill_cells(&sort, map);
+    done = true;
 done:
     free(sort.directions);
     free(sort.counts);

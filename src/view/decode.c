@@ -1,5 +1,6 @@
 #include "src/view/decode.h"
 
+#include "kernels/vector.h"
 #include "src/view/nth.h"
 
 #include <assert.h>
@@ -65,6 +66,7 @@ static const float *vector_at(const BevContent *content, size_t cell) {
 
 /* NaN outranks Inf outranks a value; a vector of zeros means that nothing arrived. Magnitudes of
  * floats are ordered as their bits are, infinity and NaN at the top. */
+CPU_CLONES
 static CellState state_of(const float *vector, int64_t channels) {
     const uint32_t infinity = 0x7f800000;
     uint32_t largest = 0;
@@ -201,8 +203,35 @@ typedef struct {
     const float *other;
 } Baseline;
 
-static double baseline_at(const Baseline *baseline, size_t i) {
-    return baseline->truth ? baseline->truth[i] : (double)baseline->other[i];
+/* How a vector differs from the one it is compared with, over all channels. */
+typedef struct {
+    double lowest, highest; /* of the differences, 0 included */
+    bool zero, unknown;     /* it is all zeros; it holds a NaN */
+} Difference;
+
+CPU_INLINE Difference difference(const float *got, const double *truth, const float *other,
+                                 size_t channels) {
+    double lowest = 0, highest = 0;
+    int values = 0, unknown = 0;
+#pragma omp simd reduction(min : lowest) reduction(max : highest) reduction(| : values, unknown)
+    for (size_t c = 0; c < channels; c++) {
+        double want = truth ? truth[c] : (double)other[c], error = got[c] - want;
+        lowest = error < lowest ? error : lowest;
+        highest = error > highest ? error : highest;
+        values |= want != 0;
+        unknown |= want != want;
+    }
+    return (Difference){lowest, highest, !values, unknown};
+}
+
+CPU_CLONES
+static Difference from_truth(const float *got, const double *truth, size_t channels) {
+    return difference(got, truth, NULL, channels);
+}
+
+CPU_CLONES
+static Difference from_other(const float *got, const float *other, size_t channels) {
+    return difference(got, NULL, other, channels);
 }
 
 /* The difference of the channel in which two vectors differ most, with its sign. */
@@ -211,21 +240,16 @@ static void worst_differences(const BevContent *content, Baseline baseline, Cell
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = vector_at(content, cell);
-        double worst = 0;
-        bool nothing = field->state[cell] == CELL_EMPTY, unknown = false;
-        for (size_t c = 0; c < channels; c++) {
-            double want = baseline_at(&baseline, cell * channels + c);
-            double error = got[c] - want;
-            worst = fabs(error) > fabs(worst) ? error : worst;
-            nothing = nothing && want == 0;
-            unknown = unknown || isnan(want);
-        }
+        size_t first = cell * channels;
+        Difference d = baseline.truth ? from_truth(got, baseline.truth + first, channels)
+                                      : from_other(got, baseline.other + first, channels);
+        double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
-        if (unknown || field->state[cell] == CELL_NAN)
+        if (d.unknown || field->state[cell] == CELL_NAN)
             field->state[cell] = CELL_NAN;
         else if (isinf(worst))
             field->state[cell] = CELL_INF;
-        else if (field->state[cell] == CELL_EMPTY && !nothing)
+        else if (field->state[cell] == CELL_EMPTY && !d.zero)
             field->state[cell] = CELL_VALUE;
     }
 }
