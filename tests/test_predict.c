@@ -113,7 +113,7 @@ static void test_recorded(void) {
     for (int i = 0; i < RECORDED; i++) {
         double error = predicted[i] / recorded[i].us - 1;
         close += fabs(error) <= 0.3;
-        tap_ok(error > -0.4 && error < 0.4, "%s, %s: %.1f us predicted, %.1f recorded, %+.0f %%",
+        tap_ok(error > -0.3 && error < 0.3, "%s, %s: %.1f us predicted, %.1f recorded, %+.0f %%",
                recorded[i].config, recorded[i].rung, predicted[i], recorded[i].us, 100 * error);
         for (int j = 0; j < i; j++)
             if (!strcmp(recorded[i].config, recorded[j].config)) {

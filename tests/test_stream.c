@@ -1,5 +1,6 @@
 /* The access streams: bytes by counting against bytes by formula, and toy streams by hand. */
 #include "src/bench/stream.h"
+#include "src/bench/stream_slices.h"
 #include "src/model/workload.h"
 #include "tests/tap.h"
 
@@ -157,6 +158,7 @@ static void test_by_hand(void) {
     };
     StreamCounts counts = count("v3_large_l2", &problem);
     tap_ok(counts.steps == 2 && counts.longest == 2, "one warp, two steps");
+    tap_ok(counts.busy_steps == 2 * STREAM_MULTIPROCESSORS, "all by one multiprocessor");
     tap_ok(counts.read[STREAM_RANKS].bytes == 3 * 8, "eight bytes of ranks a point");
     tap_ok(counts.read[STREAM_FEAT].bytes == 3 * 16 && counts.read[STREAM_FEAT].requests == 2,
            "sixteen feature bytes a point in one load");
@@ -166,6 +168,12 @@ static void test_by_hand(void) {
            "48 bytes written, two sectors");
     StreamCounts atomic = count("block_atomic", &problem);
     tap_ok(atomic.atomics == 16, "one atomic a cell and channel");
+    atomic = count("atomic", &problem);
+    tap_ok(atomic.additions == 24 && atomic.busiest == SLICES * 24,
+           "three rows of a sector in one slice: 24 additions, and as many as all slices could do");
+    StreamCounts race = count("race", &problem);
+    tap_ok(race.additions == 16 && race.busiest == SLICES * 16 * (1 + SLICE_WAIT),
+           "plain ones merge where two points share a cell, and wait for each other in one line");
     problem.map.points = problem.map.intervals = 0;
     StreamCounts none = count("v2_do", &problem);
     tap_ok(none.steps == 0 && written(&none) == 48, "no points: only the clear");

@@ -7,14 +7,17 @@
 /* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
  * samples/recorded/NOTES-model.md), taken to grow with multiprocessors and clock. A copy reaches
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
- * the ladder, write 5,160 GB/s. An addition in L2 takes two turns, a read and a write. Latencies in
- * cycles: L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a
- * warp that walks alone takes 4 cycles if it needs the last one's result, as most do; V2+DO, whose
- * 80 a point outweigh its loads, takes 3: the one figure from a recorded latency (canonical). A
- * launch: an empty kernel in a graph; a clear is another, and takes as long before it writes. */
+ * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of 4
+ * bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles: L1, L2, what only the other partition
+ * has on top of that, and DRAM. An instruction of a warp that walks alone takes 4 cycles if it needs
+ * the last one's result, as most do; V2+DO, whose 80 a point outweigh its loads, takes 3: the one
+ * figure from a recorded latency (canonical). A launch: an empty kernel in a graph; a clear is
+ * another, and takes as long before it writes; so is the encoding, one element a thread, of which
+ * 3.2 million take 7.8 us. */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
-static const double ADDITION_TURNS = 2;
+static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
+static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCLES = 412;
 static const double WALK_CYCLES = 3;
 static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
@@ -68,10 +71,15 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, const Strea
                   Profile *profile, Err *err) {
     *profile = (Profile){.rung = rung, .dtype = problem->dtype};
     double cells = (double)(problem->shape.nx * problem->shape.ny);
+    double elements = cells * (double)problem->shape.channels;
     if (rung->clears)
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
     if (rung->sums)
-        profile->cleared_bytes = cells * (double)problem->shape.channels * sizeof(float);
+        profile->cleared_bytes = elements * sizeof(float);
+    if (rung->sums && problem->out.dtype != BEV_FP32) {
+        profile->encoded = elements;
+        profile->encoded_bytes = (double)bev_tensor_bytes(&problem->out);
+    }
     Reuse *reuse;
     if (!stream_walk(rung, problem, watch, &profile->counts, &reuse, err))
         return false;
@@ -96,29 +104,41 @@ void profile_free(Profile *profile) {
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer. */
+/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer, on the
+ * busiest multiprocessor. */
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
-    double cycles = profile->counts.steps * instructions_a_step / (4 * ISSUE_SHARE);
-    return fmax(cycles, profile->counts.l1_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
+    double cycles = profile->counts.busy_steps * instructions_a_step / (4 * ISSUE_SHARE);
+    return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
 static double ratio(double part, uint64_t whole) {
     return whole ? part / (double)whole : 0;
 }
 
-static double l2_write_us(const Gpu *gpu, double bytes) {
-    return bytes / (L2_WRITE_BYTES * gpu->sms * clock_ghz(gpu) * 1e3);
+static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
+    return number / (a_cycle * gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
-/* Reads, stores and additions take turns; the clear has had its own. A store of a part of a sector
- * takes as many as an addition: L2 reads it, puts the bytes in and makes its check bits anew. */
-static double l2_us(const Profile *profile, const Gpu *gpu, const ReuseCurve *curve) {
+static double l2_write_us(const Gpu *gpu, double bytes) {
+    return a_cycle_us(gpu, bytes, L2_WRITE_BYTES);
+}
+
+/* Additions to sums: as long as the busiest of the L2's slices takes. */
+static double additions_us(const Profile *profile, const Gpu *gpu) {
+    bool plain = profile->rung->sums == SUMS_PLAIN;
+    return a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
+}
+
+/* Of the kernel alone; clear and encoding have had their own. A store of a part of a sector takes
+ * as long as an addition: L2 reads it, puts the bytes in and makes its check bits anew. */
+static double l2_us(const Profile *profile, const Gpu *gpu) {
     const StreamCounts *counts = &profile->counts;
-    double additions = counts->l2_sectors - (double)(curve->fetches + curve->writes);
-    double reads = counts->l2_reads - additions, twice = additions + counts->l2_partial;
-    double stores = counts->l2_sectors - counts->l2_reads - additions - counts->l2_partial;
-    double turns = stores + ADDITION_TURNS * twice - profile->cleared_bytes / SECTOR;
-    return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * turns);
+    double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
+    double writes = counts->l2_sectors - counts->l2_reads - counts->additions;
+    double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
+    double stores = writes - counts->l2_partial - apart;
+    return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
+           a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
 }
 
 static double in_flight(const Profile *profile) {
@@ -155,7 +175,7 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     p.dram_write_bytes = SECTOR * reuse_writebacks(curve, l2);
     p.part_us[PART_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
-    p.part_us[PART_L2] = l2_us(profile, gpu, curve);
+    p.part_us[PART_L2] = l2_us(profile, gpu);
     p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
     p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, curve);
     double squares = 0;
@@ -167,6 +187,8 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     p.launch_us = LAUNCH_US;
     if (profile->cleared_bytes > 0)
         p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
+    if (profile->encoded > 0)
+        p.launch_us += LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
     p.latency_us = sqrt(squares) + p.launch_us;
     return p;
 }

@@ -20,6 +20,8 @@ typedef struct {
     StreamCounts counts;
     ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
     double cleared_bytes; /* by a launch of its own before the kernel; 0: none */
+    double encoded;       /* sums, by another after it, into so many bytes; 0: none */
+    double encoded_bytes;
 } Profile;
 
 /* Walks the stream; a tenth of a second a million accesses at most. `watch` may be NULL. */

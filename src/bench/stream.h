@@ -79,10 +79,13 @@ typedef struct {
     StreamCount read[STREAM_ARRAY_COUNT], write[STREAM_ARRAY_COUNT];
     double atomics;    /* additions of one float */
     double steps;      /* warps times points they walk, or V4's turns */
-    double l1_lines;   /* lines of 128 bytes that warp instructions touch: L1 takes one a cycle */
+    double busy_steps; /* the same if all multiprocessors had as many as the busiest one; and so */
+    double busy_lines; /* lines of 128 bytes that warp instructions touch: L1 takes one a cycle */
     double l2_sectors; /* accesses handed on to L2, an addition twice */
     double l2_reads;   /* those of them that read */
-    double l2_partial; /* and those that write a part of a sector only */
+    double l2_partial; /* and those that write a part of a sector, additions apart */
+    double additions;  /* to sums in memory, a sector and instruction; each is read and written */
+    double busiest;    /* the same, waits included, if all slices of the L2 had as many as one */
     int64_t longest;   /* points, or turns of V4's warps, that the longest walk has */
     int64_t index_waits, waits; /* of it, for L2: for indices, and for what they name */
 } StreamCounts;

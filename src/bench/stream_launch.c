@@ -50,6 +50,8 @@ static bool run(const Launch *launch, void *walk, Room *rooms, const StreamWatch
             fill(launch, walk, &rooms[i], &next);
             busy |= rooms[i].warps > 0;
         }
+        if (launch->round)
+            launch->round(walk);
     }
     return true;
 }

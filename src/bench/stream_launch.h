@@ -14,6 +14,7 @@ typedef struct {
     bool (*begin)(void *walk, int64_t block, int warp, void *state);
     /* Its next turn, on multiprocessor `sm`; false: that was the last. */
     bool (*turn)(void *walk, int sm, void *state);
+    void (*round)(void *walk); /* all warps under way have had a turn; or NULL */
 } Launch;
 
 /* `where` is named in errors. */

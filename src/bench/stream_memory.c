@@ -22,6 +22,11 @@ bool memory_start(Memory *memory, bool with_reuse, Err *err) {
     if (!memory->l1)
         return err_set(err, ERR_FAILED, memory->rung->name, "", "no memory for L1");
     memset(memory->l1, 0xff, l1); /* no line has that number */
+    bool plain = memory->rung->sums == SUMS_PLAIN;
+    if (memory->rung->sums &&
+        !slices_start(&memory->slices, memory->sectors / LINE,
+                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->rung->name, err))
+        return false;
     if (!memory->one_in)
         memory->one_in = memory->sectors > STREAM_EXACT_MB * 1000000 / SECTOR ? STREAM_ONE_IN : 1;
     memory->reuse =
@@ -32,6 +37,7 @@ bool memory_start(Memory *memory, bool with_reuse, Err *err) {
 void memory_stop(Memory *memory) {
     free(memory->l1);
     memory->l1 = NULL;
+    slices_stop(&memory->slices);
 }
 
 /* ---- sectors -------------------------------------------------------------------------------- */
@@ -98,8 +104,8 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
     in->count->bytes += (double)bytes;
     if (first / LINE != in->last_sector / LINE)
-        in->memory->counts->l1_lines++;
-    in->memory->counts->l1_lines += (double)(last / LINE - first / LINE);
+        in->memory->shares[in->sm].lines++;
+    in->memory->shares[in->sm].lines += (double)(last / LINE - first / LINE);
     for (int64_t s = first; s <= last; s++) {
         uint32_t sector = in->base + (uint32_t)s;
         int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
@@ -115,29 +121,53 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     }
 }
 
-/* Sums of FP32, one a lane: a read and a store of a part, or an addition in L2. */
+/* Sums of FP32, one a lane: a read and a store, or an addition in L2. */
 static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
+    memory->counts->additions += adds;
+    slices_add(&memory->slices, sector, adds);
     if (memory->rung->sums == SUMS_ATOMIC) {
         hand_on(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
         return;
     }
     hand_on(memory, sm, sector, REUSE_READ, (uint32_t)adds);
     hand_on(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
-    memory->counts->l2_partial += adds;
 }
 
 void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds) {
     int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
     double sectors = (double)((last - first + 1) * adds);
-    memory->counts->l1_lines += (double)((last / LINE - first / LINE + 1) * adds);
+    memory->shares[sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
     memory->counts->write[place.array].sectors += sectors;
-    if (memory->rung->sums == SUMS_PLAIN)
+    if (memory->rung->sums == SUMS_PLAIN) {
         memory->counts->read[place.array].sectors += sectors;
+        for (int64_t line = first / LINE; line <= last / LINE; line++)
+            slices_ask(&memory->slices, place.base + (uint64_t)line * LINE, adds);
+    }
     for (int64_t s = first; s <= last; s++)
         add_in(memory, sm, place.base + (uint32_t)s, adds);
 }
 
-/* Its blocks go round the multiprocessors like any others. */
+/* ---- launches ------------------------------------------------------------------------------- */
+
+void memory_step(Memory *memory, int sm) {
+    memory->counts->steps++;
+    memory->shares[sm].steps++;
+}
+
+void memory_launched(Memory *memory) {
+    MemoryShare most = {0};
+    for (int sm = 0; sm < STREAM_MULTIPROCESSORS; sm++) {
+        most.steps = fmax(most.steps, memory->shares[sm].steps);
+        most.lines = fmax(most.lines, memory->shares[sm].lines);
+    }
+    memory->counts->busy_steps += STREAM_MULTIPROCESSORS * most.steps;
+    memory->counts->busy_lines += STREAM_MULTIPROCESSORS * most.lines;
+    memset(memory->shares, 0, sizeof memory->shares);
+    slices_close(&memory->slices);
+    memory->counts->busiest = memory->slices.busiest;
+}
+
+/* Its blocks go round the multiprocessors like any others; none has more to do than others. */
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
     size_t warp_bytes = (size_t)lane_bytes * WARP;
     for (size_t byte = 0, warp = 0; byte < bytes; byte += warp_bytes, warp++) {
@@ -146,4 +176,5 @@ void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int 
         memory_span(&in, (int64_t)byte,
                     (int64_t)(bytes - byte < warp_bytes ? bytes - byte : warp_bytes));
     }
+    memset(memory->shares, 0, sizeof memory->shares);
 }

@@ -8,8 +8,14 @@
 #define BEV_STREAM_MEMORY_H
 
 #include "src/bench/stream.h"
+#include "src/bench/stream_slices.h"
 
 enum { WARP = 32, INDEX = 4, FLOAT = 4 };
+
+/* What a multiprocessor has done of the launch under way. */
+typedef struct {
+    double steps, lines;
+} MemoryShare;
 
 typedef struct {
     const StreamRung *rung;
@@ -17,7 +23,9 @@ typedef struct {
     StreamCounts *counts;
     uint64_t sectors; /* of all arrays so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
+    MemoryShare shares[STREAM_MULTIPROCESSORS];
     bool missed;      /* whether a read went on to L2 since this was last set to false */
+    Slices slices;    /* of rungs whose sums are in memory */
     Reuse *reuse;     /* or NULL */
     uint32_t one_in;  /* line is followed through L2; 0: as many as the size calls for */
 } Memory;
@@ -55,6 +63,12 @@ void memory_span(Instruction *instruction, int64_t byte, int64_t bytes);
 /* `adds` instructions, each of which reads and writes every sector of these bytes. Counts sectors
  * only. */
 void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds);
+
+/* A step of a warp. */
+void memory_step(Memory *memory, int sm);
+
+/* That was the launch: its busiest multiprocessor counts, and the busiest slice of its end. */
+void memory_launched(Memory *memory);
 
 /* A linear pass over a whole array by a launch of its own, `lane_bytes` a thread. */
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes);

@@ -400,7 +400,7 @@ static bool warp_turn(void *opaque, int sm, void *state) {
             splat_step(walk, sm, warp);
         else
             point_step(walk, sm, warp);
-        counts->steps++;
+        memory_step(walk->memory, sm);
     }
     if (++warp->step < warp->steps)
         return true;
@@ -412,6 +412,11 @@ static bool warp_turn(void *opaque, int sm, void *state) {
         counts->waits = warp->waits;
     }
     return false;
+}
+
+static void warps_round(void *opaque) {
+    Walk *walk = opaque;
+    slices_turn(&walk->memory->slices);
 }
 
 /* ---- the launch ----------------------------------------------------------------------------- */
@@ -511,7 +516,8 @@ static Launch plan_launch(Walk *walk) {
                     .resident = rung->resident / warps > 0 ? rung->resident / warps : 1,
                     .state_bytes = sizeof(Warp),
                     .begin = warp_begin,
-                    .turn = warp_turn};
+                    .turn = warp_turn,
+                    .round = rung->sums ? warps_round : NULL};
 }
 
 /* The clear, the kernel, and where sums have a workspace of their own, the encoding. */
@@ -526,6 +532,7 @@ static bool run_launches(Walk *walk, const StreamWatch *watch, Err *err) {
         memory_pass(walk->memory, walk->out, REUSE_WRITE, out, CLEAR_BYTES);
     if (!launch_run(&launch, walk, watch, walk->rung->name, err))
         return false;
+    memory_launched(walk->memory);
     if (walk->rung->sums && problem->out.dtype != BEV_FP32) {
         memory_pass(walk->memory, walk->sums, REUSE_READ, sums, FLOAT);
         memory_pass(walk->memory, walk->out, REUSE_WRITE, out, walk->out_bits / 8);

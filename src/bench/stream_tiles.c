@@ -220,7 +220,7 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         last = true;
         break;
     }
-    counts->steps++;
+    memory_step(walk->memory, sm);
     if (++warp->turns > counts->longest)
         counts->longest = counts->waits = warp->turns;
     return !last;
@@ -349,8 +349,12 @@ static bool run_launches(TilesWalk *walk, const StreamWatch *watch, Err *err) {
                     .state_bytes = sizeof(TileWarp),
                     .begin = tile_begin,
                     .turn = tile_turn};
-    return (!map->turned || launch_run(&turn, walk, watch, "v4", err)) &&
-           launch_run(&tiles, walk, watch, "v4", err);
+    if (map->turned && !launch_run(&turn, walk, watch, "v4", err))
+        return false;
+    memory_launched(walk->memory);
+    bool ok = launch_run(&tiles, walk, watch, "v4", err);
+    memory_launched(walk->memory);
+    return ok;
 }
 
 bool tiles_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *err) {
