@@ -14,9 +14,9 @@ const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT] = {
 };
 
 const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
-    [BEV_NEAREST] = {"nearest", "Nearest"},
-    [BEV_BILINEAR] = {"bilinear", "Bilinear"},
-    [BEV_LATTICE] = {"lattice", "Lattice"},
+    [BEV_NEAREST] = {"nearest", "Nearest", "A point goes into the cell that holds it."},
+    [BEV_BILINEAR] = {"bilinear", "Bilinear", "A point is shared out to the four nearest cells."},
+    [BEV_LATTICE] = {"lattice", "Lattice", "As published: shared out to lower cell corners, half a cell off."},
 };
 
 const char *bev_unsupported(const BevVariant *variant, const BevProblem *problem) {

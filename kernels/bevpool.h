@@ -47,7 +47,7 @@ enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the c
 typedef enum { BEV_NEAREST, BEV_BILINEAR, BEV_LATTICE, BEV_ALIGN_COUNT } BevAlign;
 
 typedef struct {
-    const char *name, *title;
+    const char *name, *title, *idea;
 } BevAlignInfo;
 
 extern const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT];

@@ -9,6 +9,7 @@
 #include "src/cli/selection.h"
 #include "src/cli/small_l2.h"
 #include "src/model/data.h"
+#include "src/model/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,17 +31,19 @@ typedef struct {
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->lab.problem.view;
     FILE *out = page->out;
-    char title[256];
+    char title[256], points[32], intervals[32];
+    unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
+    unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
     snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->scene);
     html_begin(out, title, page->options->theme
                                ? (FigureTheme)choices_find(CHOICE_THEME, page->options->theme)
                                : THEME_LIGHT);
     fprintf(out,
-            "<p>%s, %s, C = %lld, %lld points, %lld intervals. Footprint (distinct bytes) %.1f MB, "
+            "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "
             "gather traffic (the published way of counting) %.1f MB.</p>\n",
             bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
-            (long long)problem->shape.channels, (long long)problem->map.points,
-            (long long)problem->map.intervals, bev_footprint_total(bev_footprint(problem)) * 1e-6,
+            (long long)problem->shape.channels, points, intervals,
+            bev_footprint_total(bev_footprint(problem)) * 1e-6,
             bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)) *
                 1e-6);
     fputs(

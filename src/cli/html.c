@@ -13,7 +13,7 @@ static const char style[] =
     "table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}"
     "th,td{padding:4px 10px;border-bottom:1px solid var(--rule);text-align:right;"
     "white-space:nowrap}th{vertical-align:bottom;white-space:normal;color:var(--muted)}"
-    "th:first-child,td:first-child{text-align:left;padding-left:0}"
+    "th.word,td.word{text-align:left}th:first-child,td:first-child{text-align:left;padding-left:0}"
     "tr.group td{border-top:2px solid var(--muted)}"
     ".wide{overflow-x:auto;margin:1em 0}"
     "code{background:var(--tint);padding:2px 5px;border-radius:3px;font-size:13px}"
@@ -81,7 +81,7 @@ static void put_heads(FILE *out, const Report *report) {
     fputs("<tr>", out);
     for (int column = 0; column < report->column_count; column++)
         if (report_shows(report, column)) {
-            fputs("<th>", out);
+            fputs(report_is_text(report, column) ? "<th class=\"word\">" : "<th>", out);
             html_text(out, report->columns[column].heading);
             fputs("</th>", out);
         }
@@ -104,7 +104,7 @@ static void put_row(FILE *out, const Report *report, int row, int group) {
     for (int column = 0; column < report->column_count; column++)
         if (report_shows(report, column)) {
             report_cell(report, row, column, text, sizeof text);
-            fputs("<td>", out);
+            fputs(report_is_text(report, column) ? "<td class=\"word\">" : "<td>", out);
             html_text(out, text);
             fputs("</td>", out);
         }

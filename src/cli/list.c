@@ -44,7 +44,7 @@ void list_everything(FILE *out) {
                 bev_dtypes[i].scaling);
     fputs("\nAligns:\n", out);
     for (int i = 0; i < BEV_ALIGN_COUNT; i++)
-        fprintf(out, "  %-16s %s\n", bev_aligns[i].name, bev_aligns[i].title);
+        fprintf(out, "  %-16s %s\n", bev_aligns[i].name, bev_aligns[i].idea);
     fputs("\nViews:\n", out);
     for (int i = 0; i < VIEW_COUNT; i++)
         fprintf(out, "  %-16s %s\n", views[i].name, views[i].title);

@@ -128,8 +128,7 @@ static int column_width(const Report *report, int column) {
     return width;
 }
 
-/* Text stands left, numbers right. */
-static int is_text(const Report *report, int column) {
+int report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (cell_at(report, row, column)->kind != CELL_NONE)
             return cell_at(report, row, column)->kind == CELL_TEXT;
@@ -149,7 +148,7 @@ typedef struct {
 static void print_rule(const Report *report, FILE *out) {
     for (int column = 0; column < report->column_count; column++)
         if (report_shows(report, column))
-            fputs(is_text(report, column) ? "|---" : "|---:", out);
+            fputs(report_is_text(report, column) ? "|---" : "|---:", out);
     fputs("|\n", out);
 }
 
@@ -170,7 +169,7 @@ static void print_table(const Report *report, FILE *out, TableStyle style) {
             else
                 report_cell(report, row, column, text, sizeof text);
             fputs(first ? "" : style.between, out);
-            print_padded(out, text, column_width(report, column), is_text(report, column));
+            print_padded(out, text, column_width(report, column), report_is_text(report, column));
             first = 0;
         }
         fprintf(out, "%s\n", style.after);

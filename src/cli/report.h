@@ -45,6 +45,9 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
 /* Whether people see the column in the table: it has a heading and is not folded. */
 bool report_shows(const Report *report, int column);
 
+/* Whether the column's cells are words: those stand left, numbers right. */
+int report_is_text(const Report *report, int column);
+
 /* What the folded columns say: "dtype fp16, align nearest"; "" when there are none. */
 void report_folded(const Report *report, char *text, size_t size);
 
