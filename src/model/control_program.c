@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Where both have no room they look like the dashboard: a step must not lead from one to the other. */
+/* Where both have no room they look like the dashboard: no step leads from one to the other. */
 unsigned control_page(State *state, const Command *command) {
     const Menu pages = {page_names, PAGE_COUNT};
     bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;

@@ -179,8 +179,8 @@ void live_init(LiveData *live);
 /* The row of `variant`, or NULL. */
 const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant);
 
-/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or, where another rung had to stand
- * in for a slow one, "V2 FP16 nearest (by V4)". */
+/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or, where another rung stood in
+ * for a slow one, "V2 FP16 nearest (by V4)". */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
 /* What EVENT_RESULT carries: footprint, latency and error of the selection. */

@@ -163,8 +163,8 @@ static void edges_text(const State *state, char *text, size_t size) {
     double y_cell_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
     double x_max_m = grid->x_max_m - window.top * x_cell_m;
     double y_max_m = grid->y_max_m - window.left * y_cell_m;
-    snprintf(text, size, "x %.3g to %.3g m up, y %.3g to %.3g m left", x_max_m - window.h * x_cell_m,
-             x_max_m, y_max_m - window.w * y_cell_m, y_max_m);
+    snprintf(text, size, "x %.3g to %.3g m up, y %.3g to %.3g m left",
+             x_max_m - window.h * x_cell_m, x_max_m, y_max_m - window.w * y_cell_m, y_max_m);
 }
 
 /* The edges, and what the colours mean; where there is no room for both, the colours. */

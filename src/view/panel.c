@@ -22,7 +22,7 @@ Area panel_title(Cells *cells, Area area, const char *title, const char *note) {
     return (Area){area.x, area.y + 1, area.w, area.h - 1};
 }
 
-/* Bytes of the words that fit into a row; all of them where not even one does, or no row follows. */
+/* Bytes of the words that fit into a row; all where not even one does, or no row follows. */
 static int row_length(const char *text, int w, bool last) {
     int length = (int)strlen(text), fit = 0;
     if (last || cells_width(text) <= w)

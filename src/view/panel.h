@@ -42,8 +42,8 @@ void help_draw(Cells *cells, Area area, const Show *show);
 /* "Title ------------ note": the first line of a panel. Returns the area below. */
 Area panel_title(Cells *cells, Area area, const char *title, const char *note);
 
-/* Text broken at spaces, in at most area.h rows; what is left over ends with an ellipsis. Returns the
- * rows used; without cells they are only counted. */
+/* Text broken at spaces, in at most area.h rows; what is left over ends with an ellipsis. Returns
+ * the rows used; without cells they are only counted. */
 int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text);
 
 /* Colours tensors and stages apart with a texture, too, for screens without colour. */

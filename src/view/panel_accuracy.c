@@ -19,7 +19,7 @@ enum {
 };
 
 static const Column columns[COL_COUNT] = {
-    [COL_DTYPE] = {"", 5, 0, true},
+    [COL_DTYPE] = {"", 6, 0, true},
     [COL_A] = {"A kernel", 8, 0, true},
     [COL_B] = {"B format", 8, 0, true},
     [COL_C] = {"C exact", 7, 0, true},
@@ -28,7 +28,7 @@ static const Column columns[COL_COUNT] = {
     [COL_COSINE] = {"cosine", 8, 4, false},
     [COL_SPECIAL] = {"NaN+Inf", 7, 5, false},
     [COL_WORST] = {"worst cell", 10, 6, false},
-    [COL_ATOL] = {"atol 1e-2", 9, 2, true},
+    [COL_ATOL] = {"at 1e-2", 7, 2, true},
 };
 
 static const struct {

@@ -42,9 +42,12 @@ static double total(const Segment segments[TENSORS]) {
 
 /* ---- the figures ----------------------------------------------------------------------------- */
 
-/* In one unit, so that the columns can be compared. */
+/* In one unit, so that the columns can be compared; another one where nothing would be left. */
 static void megabytes(double bytes, char *text, size_t size) {
-    snprintf(text, size, bytes < 9.995e6 ? "%.2f MB" : "%.1f MB", bytes / 1e6);
+    if (bytes > 0 && bytes < 9995)
+        snprintf(text, size, "%.2f kB", bytes / 1e3);
+    else
+        snprintf(text, size, bytes < 9.995e6 ? "%.2f MB" : "%.1f MB", bytes / 1e6);
 }
 
 static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
@@ -175,15 +178,18 @@ static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
 
 /* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
 static void draw_requests(Cells *cells, Area area, const Show *show, const ModelRung *rung) {
-    char line[200], ranks[32], on[64];
+    char line[200], ranks[32], once[32], on[64];
     if (!rung)
         return;
     prediction_gpu(show->state, on, sizeof on);
     megabytes(rung->rank_bytes, ranks, sizeof ranks);
+    megabytes(show->live->memory.gather.index, once, sizeof once);
+    if (strstr(ranks, " MB") && strstr(once, " MB"))
+        *strchr(once, ' ') = '\0'; /* one unit for both is enough */
     snprintf(line, sizeof line,
-             "%s: L2 hits %.1f %%, indices %s for %.2f, %.1f sectors a request", on,
-             100 * prediction_of(show->state, rung)->hit_rate, ranks,
-             show->live->memory.gather.index * 1e-6, rung->sectors_per_request);
+             "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request", on,
+             100 * prediction_of(show->state, rung)->hit_rate, ranks, once,
+             rung->sectors_per_request);
     draw_figures(cells, area, INK_MUTED, line);
 }
 
