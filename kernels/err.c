@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* File names and JSON keys come from the world: keep them on one line and off the terminal's
- * control codes. Bytes above 0x7f are left alone, they are UTF-8. */
-static void clean(char *text) {
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+void err_clean(char *text) {
+    for (unsigned char *p = (unsigned char *)text; *p; p++) {
+        if (*p < 0x20 || *p == 0x7f)
             *p = '?';
+        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+            p[0] = p[1] = '?';
+    }
 }
 
 bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const char *what, ...) {
@@ -22,9 +23,9 @@ bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const 
     va_start(args, what);
     vsnprintf(err->what, sizeof err->what, what, args);
     va_end(args);
-    clean(err->where);
-    clean(err->what);
-    clean(err->hint);
+    err_clean(err->where);
+    err_clean(err->what);
+    err_clean(err->hint);
     return false;
 }
 

@@ -93,6 +93,17 @@ for format in table markdown csv; do
 done
 
 # A GPU whose L2 is made smaller; without one, what was recorded.
+# What a file is called stays off the terminal's control codes.
+evil="$folder/$(printf '\033]0;evil\007\302\2332Jx').json"
+cp "$SRCDIR/samples/toy.json" "$evil"
+for command in "info" "bench --quick" "verify" "regime" "live --plain --no-window"; do
+    "$BEVSCOPE" $command "$evil" --device cpu --dtype fp16 </dev/null >"$folder/out" 2>&1
+    status=$?
+    grep -q '?]0;evil???2Jx.json' "$folder/out" &&
+        ! grep -q "$(printf '[\001-\010\013-\037\177]')" "$folder/out" &&
+        ! grep -q "$(printf '\302\233')" "$folder/out"
+    tap_ok $? "$command: control characters in a file's name stay out (exit $status)"
+done
 expect 2 'no list of sizes' bench toy --l2-aside 1,x --device cpu
 expect 2 'no list of sizes' bench toy --l2-aside -1 --device cpu
 expect 2 'more than 16' bench toy --l2-aside 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu

@@ -566,6 +566,8 @@ static void test_texts(void) {
     text_clean("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
     tap_ok(!strcmp(text, "a??\?(??\?z\u00e9"), "control bytes and broken UTF-8 become '?' (%s)",
            text);
+    text_clean("a\xc2\x9bJb\u00a0", text, sizeof text);
+    tap_ok(!strcmp(text, "a??Jb\u00a0"), "those of two bytes in UTF-8, too");
     text_clean(NULL, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "no text is n/a");
     text_clean("abc\u00e9", text, 5);

@@ -5,6 +5,7 @@
 #include "src/bench/recorded.h"
 #include "src/model/config.h"
 #include "src/model/data.h"
+#include "src/view/text.h"
 
 #include "config.h"
 
@@ -51,6 +52,13 @@ static const ReportColumn columns[COL_COUNT] = {
     [COL_SKIPPED] = {"skipped", NULL, 0},
 };
 
+static void show_progress(const BenchRow *row) {
+    char scene[21];
+    text_clean(row->scene, scene, sizeof scene);
+    fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", scene, row->selection.variant->name,
+            bev_dtypes[row->selection.dtype].name, bev_aligns[row->selection.align].name);
+}
+
 static void add_row(const BenchRow *row, void *context) {
     Cell cells[COL_COUNT] = {
         [COL_SCENE] = cell_text(row->scene),
@@ -82,8 +90,7 @@ static void add_row(const BenchRow *row, void *context) {
     }
     report_add(context, cells);
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", row->scene, row->selection.variant->name,
-                bev_dtypes[row->selection.dtype].name, bev_aligns[row->selection.align].name);
+        show_progress(row);
 }
 
 /* The six configurations, in their order, unless scenes are named. */

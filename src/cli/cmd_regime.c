@@ -6,6 +6,7 @@
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
 #include "src/cli/small_l2.h"
+#include "src/view/text.h"
 
 #include <string.h>
 
@@ -101,13 +102,15 @@ static void print_counters(const Regime *regime, void (*print)(const Report *, F
 /* ---- output --------------------------------------------------------------------------------- */
 
 static void print_head(const Regime *regime, FILE *out) {
+    char scene[256];
+    text_clean(regime->scene, scene, sizeof scene);
     for (int i = 0; i < regime->lab_count; i++) {
         const BevProblem *problem = &regime->labs[i].problem.view;
         double gather =
             bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits));
         fprintf(out,
                 "%s, %s, %s, C = %lld: %lld points, footprint %.1f MB, gather traffic %.1f MB\n",
-                regime->scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
+                scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
                 (long long)problem->shape.channels, (long long)problem->map.points,
                 bev_footprint_total(bev_footprint(problem)) * 1e-6, gather * 1e-6);
         for (int g = 0; g < regime->gpus.count; g++) {

@@ -3,6 +3,7 @@
 #include "src/cli/options.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
+#include "src/view/text.h"
 
 #include <string.h>
 
@@ -34,12 +35,14 @@ static const ReportColumn columns[COL_COUNT] = {
 
 /* A failed gate is explained at once: the table only has room for the verdict. */
 static void explain(const VerifyRow *row, char gate, const GateResult *result) {
+    char scene[256];
     if (result->verdict != GATE_FAIL)
         return;
+    text_clean(row->scene, scene, sizeof scene);
     fprintf(stderr,
             "bevscope: %s, %s, %s, %s: gate %c: %lld of %lld values wrong, first at cell %lld "
             "channel %lld: %.9g instead of %.9g\n",
-            row->scene, row->selection.variant->name, bev_dtypes[row->selection.dtype].name,
+            scene, row->selection.variant->name, bev_dtypes[row->selection.dtype].name,
             bev_aligns[row->selection.align].name, gate, (long long)result->bad,
             (long long)result->checked, (long long)result->cell, (long long)result->channel,
             result->got, result->want);

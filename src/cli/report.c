@@ -1,5 +1,7 @@
 #include "src/cli/report.h"
 
+#include "src/view/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +70,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     int digits = report->columns[column].digits;
     switch (cell->kind) {
     case CELL_NONE: snprintf(text, size, "n/a"); break;
-    case CELL_TEXT: snprintf(text, size, "%s", cell->text); break;
+    case CELL_TEXT: text_clean(cell->text, text, size); break;
     case CELL_INT: snprintf(text, size, "%lld", cell->integer); break;
     case CELL_REAL: report_number(text, size, cell->real, digits); break;
     case CELL_BOOL: snprintf(text, size, "%s", cell->integer ? "yes" : "no"); break;

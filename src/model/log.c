@@ -1,5 +1,6 @@
 #include "src/model/log.h"
 
+#include "kernels/err.h"
 #include "src/model/units.h"
 
 #include <math.h>
@@ -22,20 +23,13 @@ static LogLine *push(Log *log, Action action) {
     return &log->lines[0];
 }
 
-/* Files and drivers write notes, too: what could move a cursor becomes '?'. */
-static void disarm(char *text) {
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
 void log_say(Log *log, Action action, const char *format, ...) {
     LogLine *line = push(log, action);
     va_list args;
     va_start(args, format);
     vsnprintf(line->said, sizeof line->said, format, args);
     va_end(args);
-    disarm(line->said);
+    err_clean(line->said); /* files and drivers write notes, too */
     snprintf(line->text, sizeof line->text, "%s", line->said);
 }
 

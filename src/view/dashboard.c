@@ -1,6 +1,7 @@
 #include "src/view/dashboard.h"
 
 #include "src/view/panel.h"
+#include "src/view/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -228,10 +229,12 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
 /* ---- without a screen ------------------------------------------------------------------------ */
 
 char *dashboard_plain(const State *state, const LiveData *live) {
-    char *text = NULL, label[96], footprint[32], latency[32], error[32], fps[16], pace[96] = "";
+    char *text = NULL, scene[256], label[96], footprint[32], latency[32], error[32], fps[16],
+         pace[96] = "";
     Headline headline = live_headline(live);
     const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
                   *max = &headline.max_abs;
+    text_clean(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
     choice_label(&state->job.choice, label, sizeof label);
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
@@ -248,9 +251,9 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     if (asprintf(&text,
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
                  "%s frames/s%s%s%s\n",
-                 state->menu.scenes.names[state->job.scene], label, live->job.time_s, footprint,
-                 source_names[bytes->source], latency, source_names[us->source], error,
-                 source_names[max->source], fps, pace, live->problem[0] ? ": " : "", live->problem) < 0)
+                 scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
+                 source_names[us->source], error, source_names[max->source], fps, pace,
+                 live->problem[0] ? ": " : "", live->problem) < 0)
         return NULL;
     return text;
 }

@@ -12,12 +12,15 @@ static bool continues(const unsigned char *p, int count) {
     return true;
 }
 
-/* Bytes of the valid character at p, or 0. Refuses overlong forms, surrogates, > U+10FFFF. */
+/* Bytes of the valid character at p, or 0. Refuses control characters, overlong forms, surrogates,
+ * > U+10FFFF. */
 static int character_length(const unsigned char *p) {
     if (p[0] < 0x80)
         return p[0] >= 0x20 && p[0] != 0x7f;
-    if (p[0] >= 0xc2 && p[0] <= 0xdf)
-        return continues(p, 1) ? 2 : 0;
+    if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+        bool control = p[0] == 0xc2 && p[1] < 0xa0;
+        return !control && continues(p, 1) ? 2 : 0;
+    }
     if ((p[0] & 0xf0) == 0xe0) {
         bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0);
         return !bad && continues(p, 2) ? 3 : 0;
