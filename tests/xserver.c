@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@
 static void become_server(int numbers) {
     char number[16];
     int nowhere = open("/dev/null", O_RDWR);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* it does not outlive a test that is killed */
+    signal(SIGUSR1, SIG_DFL);         /* ignored, it would be sent to the parent, too */
     snprintf(number, sizeof number, "%d", numbers);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
