@@ -243,6 +243,7 @@ static void test_unknown(void) {
                !shows("inf"),
            "what is unknown prints n/a, never 0");
     tap_ok(shows("not measured") && shows("not checked"), "and says that it was not looked at");
+    tap_ok(!shows("Pipeline"), "a panel without a single figure leaves its room to others");
     char *plain = dashboard_plain(&state, &live);
     tap_ok(plain && strstr(plain, "latency n/a (n/a)") && strchr(plain, '\n') != NULL,
            "the plain line, too: %s", plain ? "" : "no memory");

@@ -158,9 +158,9 @@ static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segme
 /* What the class means for the choice of a kernel, for the GPU that the user picked or has. */
 static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
     static const char *const advice[REGIME_COUNT] = {
-        [REGIME_RESIDENT] = "all fits, loads are cheap, occupancy decides",
-        [REGIME_CONTESTED] = "may be evicted, keep the output out of it",
-        [REGIME_STREAMING] = "too small, wide tiles read the indices once"};
+        [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
+        [REGIME_CONTESTED] = "fits barely; keep the output out of it",
+        [REGIME_STREAMING] = "does not fit; take wide tiles, read indices once"};
     if (isnan(cache->bytes))
         return;
     char text[128];

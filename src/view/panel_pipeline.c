@@ -86,6 +86,13 @@ static int draw_legend(Cells *cells, Area area, const Show *show) {
     return legend.rows;
 }
 
+/* A script draws frames without a clock: its panel would be empty. */
+static bool pipeline_shown(const Show *show) {
+    Segment segments[STAGE_COUNT];
+    double total;
+    return collect(show->live, segments, &total) > 0;
+}
+
 static int pipeline_want(const Show *show, int width) {
     return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, show);
 }
@@ -93,15 +100,11 @@ static int pipeline_want(const Show *show, int width) {
 static void pipeline_draw(Cells *cells, Area area, const Show *show) {
     Segment segments[STAGE_COUNT];
     double total;
-    int known = collect(show->live, segments, &total);
-    char note[64] = "n/a", time[32];
-    if (known) {
-        figure_text(UNIT_US, total, time, sizeof time);
-        snprintf(note, sizeof note, "%s a frame", time);
-    }
+    char note[64], time[32];
+    collect(show->live, segments, &total);
+    figure_text(UNIT_US, total, time, sizeof time);
+    snprintf(note, sizeof note, "%s a frame", time);
     area = panel_title(cells, area, "Pipeline, features to pixels", note);
-    if (!known)
-        return;
     draw_stack(cells, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
     draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show);
 }
@@ -112,4 +115,5 @@ const DashPanel pipeline_panel = {.name = "pipeline",
                                   .grow = 5,
                                   .height = 3,
                                   .want = pipeline_want,
+                                  .shown = pipeline_shown,
                                   .draw = pipeline_draw};

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LADDER_ROW = 19, LADDER_HEAD = SIZE_HEADING + 12, TITLE_W = 104, ARROW_W = 9 };
-enum { MARK_W = 12, TIME_W = 76 + MARK_W }; /* the mark explains itself in the heading */
+enum { ROW_MIN = 19, ROW_MAX = 30, LADDER_HEAD = SIZE_HEADING + 12, TITLE_W = 116, ARROW_W = 9 };
+enum { MARK_W = 14, TIME_W = 86 + MARK_W }; /* the mark explains itself in the heading */
 
 static Rgb row_color(const SceneView *view, const LiveKernel *kernel) {
     const Job *job = &view->state->job;
@@ -36,11 +36,12 @@ static void draw_rung(const SceneView *view, Box at, const LiveKernel *kernel, d
     TextStyle style = style_muted(view->pen);
     bool selected = kernel->variant == view->state->job.choice.variant;
     bool known = kernel->median_us.source != SOURCE_UNKNOWN;
+    style.size = at.h < 24 ? SIZE_SMALL : SIZE_BODY;
     style.bold = selected;
     style.color = known ? view->pen->theme->text : view->pen->theme->muted;
-    double baseline = at.y + SIZE_SMALL + 1;
+    double baseline = at.y + (at.h + style.size) / 2 - 2;
     pen_text(view->pen, at.x, baseline, TITLE_W - 6, &style, kernel->variant->title);
-    Box bar = {at.x + TITLE_W, at.y + 2, at.w - TITLE_W - TIME_W - ARROW_W, SIZE_SMALL};
+    Box bar = {at.x + TITLE_W, at.y + at.h / 6, at.w - TITLE_W - TIME_W - ARROW_W, at.h * 2 / 3};
     if (!known) {
         pen_text(view->pen, bar.x, baseline, at.w - TITLE_W, &style,
                  kernel->skipped ? kernel->skipped : "n/a");
@@ -57,7 +58,7 @@ static void draw_rung(const SceneView *view, Box at, const LiveKernel *kernel, d
 
 double scene_ladder_height(const SceneView *view) {
     Ladder ladder = ladder_of(view->state, view->live);
-    return ladder.count ? LADDER_HEAD + ladder.count * LADDER_ROW : 0;
+    return ladder.count ? LADDER_HEAD + ladder.count * ROW_MIN : 0;
 }
 
 void scene_draw_ladder(const SceneView *view, Box at) {
@@ -72,7 +73,8 @@ void scene_draw_ladder(const SceneView *view, Box at) {
     snprintf(text, sizeof text, "Latency, %s %s", bev_dtypes[choice->dtype].title,
              bev_aligns[choice->align].name);
     pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w - used, &heading, text);
+    double row = fmin(ROW_MAX, floor((at.h - LADDER_HEAD) / ladder.count));
     for (int i = 0; i < ladder.count; i++)
-        draw_rung(view, (Box){at.x, at.y + LADDER_HEAD + i * LADDER_ROW, at.w, LADDER_ROW},
-                  ladder.rungs[i], ladder.scale_us);
+        draw_rung(view, (Box){at.x, at.y + LADDER_HEAD + i * row, at.w, row}, ladder.rungs[i],
+                  ladder.scale_us);
 }

@@ -44,7 +44,7 @@ void scene_draw_chart(const SceneView *view, Box beside);
 /* Where there is no side column: in the place of the BEV. */
 void scene_draw_chart_over(const SceneView *view);
 
-/* A bar a rung; height 0: there is none to show. */
+/* A bar a rung, taller where there is room; the least height, 0: there is none to show. */
 double scene_ladder_height(const SceneView *view);
 void scene_draw_ladder(const SceneView *view, Box at);
 

@@ -260,7 +260,7 @@ static bool has_course(const SceneView *view) {
 static void words(const SceneView *view, Box at) {
     double ladder = scene_ladder_height(view);
     if (ladder && !view->state->pinned && at.h >= WORDS_H + ladder) {
-        scene_draw_ladder(view, (Box){at.x, at.y + WORDS_H, at.w, ladder});
+        scene_draw_ladder(view, (Box){at.x, at.y + WORDS_H, at.w, at.h - WORDS_H});
         at.h = WORDS_H;
     }
     if (at.h > 7 * ROW && view->live->probe.cell < 0)
