@@ -146,10 +146,15 @@ static void test_published(void) {
     tap_ok(!published_column("v3_small_l2", "v3_large_l2") &&
                !strcmp(published_column("v3_large_l2", "v3_large_l2"), "V3"),
            "V3 is the form that is chosen");
-    const double ratios[] = {2, 8};
-    tap_ok(fabs(predict_calibration(ratios, 2) - 4) < 1e-12 &&
-               isnan(predict_calibration(ratios, 0)),
-           "the calibration is a geometric mean, of something");
+    const Prediction walks[] = {{.part_us[PART_CHAIN] = 10, .launch_us = 1},
+                                {.part_us[PART_CHAIN] = 10, .part_us[PART_L2] = 30}};
+    const double known_us[] = {21, 40};
+    tap_ok(predict_walking(&walks[1], 4) == 50 && predict_walking(&walks[1], 0) == 30,
+           "only the walk is scaled");
+    tap_ok(fabs(predict_calibration(walks, known_us, 1) - 2) < 1e-9 &&
+               fabs(predict_calibration(walks + 1, known_us + 1, 1) - sqrt(7)) < 1e-9 &&
+               isnan(predict_calibration(walks, known_us, 0)),
+           "the calibration is what brings it to the known latency, of something");
 }
 
 /* DRAM bytes and hits where one line in eight is followed, beside all. */

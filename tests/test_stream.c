@@ -95,7 +95,10 @@ static void test_published_index_traffic(const BevProblem *problem) {
     tap_ok(lround(12 * points / 1e4) == 251 &&
                once.read[STREAM_RANKS].bytes / points < 12 * 1.3 + 1e-9,
            "one pass is 2.51 MB");
-    tap_ok(tiles.longest == 352 && once.longest == 1, "the longest walk is the longest interval");
+    tap_ok(tiles.atomics == 80 * points && once.atomics == tiles.atomics,
+           "and an addition for each point and channel");
+    StreamCounts walk = count("v2", problem);
+    tap_ok(walk.longest == 352 && once.longest == 1, "the longest walk is the longest interval");
 }
 
 static void test_coalescing(const BevProblem *problem) {

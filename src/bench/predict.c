@@ -58,7 +58,7 @@ double predict_dram_gbps(const Gpu *gpu) {
 }
 
 double predict_l2_gbps(const Gpu *gpu) {
-    return L2_READ_BYTES * gpu->sms * clock_ghz(gpu);
+    return isfinite(gpu->l2_gbps) ? gpu->l2_gbps : L2_READ_BYTES * gpu->sms * clock_ghz(gpu);
 }
 
 double predict_fp32_gflops(const Gpu *gpu) {
@@ -76,7 +76,7 @@ bool profile_make(const StreamRung *rung, const BevProblem *problem, const Strea
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
     if (rung->sums)
         profile->cleared_bytes = elements * sizeof(float);
-    if (rung->sums && problem->out.dtype != BEV_FP32) {
+    if (rung->sums && !rung->stays && problem->out.dtype != BEV_FP32) {
         profile->encoded = elements;
         profile->encoded_bytes = (double)bev_tensor_bytes(&problem->out);
     }
@@ -119,14 +119,20 @@ static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
     return number / (a_cycle * gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
+/* Of what an H200's L2 does in a cycle of a multiprocessor; others do as much more or less of it as
+ * they give bytes to reads. */
+static double l2_a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
+    return number / (predict_l2_gbps(gpu) * a_cycle / L2_READ_BYTES * 1e3);
+}
+
 static double l2_write_us(const Gpu *gpu, double bytes) {
-    return a_cycle_us(gpu, bytes, L2_WRITE_BYTES);
+    return l2_a_cycle_us(gpu, bytes, L2_WRITE_BYTES);
 }
 
 /* Additions to sums: as long as the busiest of the L2's slices takes. */
 static double additions_us(const Profile *profile, const Gpu *gpu) {
     bool plain = profile->rung->sums == SUMS_PLAIN;
-    return a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
+    return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
 /* Of the kernel alone; clear and encoding have had their own. A store of a part of a sector takes
@@ -138,7 +144,7 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
     double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
     double stores = writes - counts->l2_partial - apart;
     return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
-           a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
+           l2_a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
 }
 
 static double in_flight(const Profile *profile) {
@@ -178,24 +184,44 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     p.part_us[PART_L2] = l2_us(profile, gpu);
     p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
     p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, curve);
-    double squares = 0;
-    for (int part = 0; part < PART_COUNT; part++) {
-        squares += p.part_us[part] * p.part_us[part];
+    for (int part = 0; part < PART_COUNT; part++)
         if (p.part_us[part] > p.part_us[p.binding])
             p.binding = (Part)part;
-    }
     p.launch_us = LAUNCH_US;
     if (profile->cleared_bytes > 0)
         p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     if (profile->encoded > 0)
         p.launch_us += LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
-    p.latency_us = sqrt(squares) + p.launch_us;
+    p.latency_us = predict_walking(&p, 1);
     return p;
 }
 
-double predict_calibration(const double *ratios, int count) {
+double predict_walking(const Prediction *prediction, double walk) {
+    double squares = 0;
+    for (int part = 0; part < PART_COUNT; part++) {
+        double us = prediction->part_us[part] * (part == PART_CHAIN ? walk : 1);
+        squares += us * us;
+    }
+    return sqrt(squares) + prediction->launch_us;
+}
+
+/* Mean logarithm of what is known over what is predicted. */
+static double too_short(const Prediction *predictions, const double *known_us, int count,
+                        double walk) {
     double sum = 0;
     for (int i = 0; i < count; i++)
-        sum += log(ratios[i]);
-    return count ? exp(sum / count) : NAN;
+        sum += log(known_us[i] / predict_walking(&predictions[i], walk));
+    return sum / count;
+}
+
+double predict_calibration(const Prediction *predictions, const double *known_us, int count) {
+    double least = 0, most = 16;
+    for (int halving = 0; count && halving < 50; halving++) {
+        double walk = (least + most) / 2;
+        if (too_short(predictions, known_us, count, walk) > 0)
+            least = walk;
+        else
+            most = walk;
+    }
+    return count ? (least + most) / 2 : NAN;
 }

@@ -40,9 +40,13 @@ double predict_dram_gbps(const Gpu *gpu);
 double predict_l2_gbps(const Gpu *gpu);
 double predict_fp32_gflops(const Gpu *gpu);
 
-/* Factor that brings the model's V2+DO to the published one, over the configurations that were
- * published for the GPU (geometric mean of `count` ratios published / predicted); the one thing
- * ever fitted. NaN without any. */
-double predict_calibration(const double *ratios, int count);
+/* The latency if the longest walk took `walk` times as long. */
+double predict_walking(const Prediction *prediction, double walk);
+
+/* The `walk` with which V2+DO takes as long as published, in the geometric mean over `count`
+ * configurations; the one thing ever fitted. The model walks our maps; how long the longest interval
+ * of the article's is was not published, and V2+DO is the kernel that waits for nothing else. Between
+ * 0 and 16; NaN without any. */
+double predict_calibration(const Prediction *predictions, const double *known_us, int count);
 
 #endif

@@ -37,6 +37,7 @@ typedef struct {
     int owner_bytes;    /* index bytes an owner reads before its points */
     bool merges;        /* one atomic for points of one cell in a block of 256 */
     bool clears;        /* the output, before */
+    bool stays;         /* sums are the output, FP32, and never encoded */
     bool channels_first;
     bool leaves_first;      /* the output, by evict-first stores */
     bool halves;            /* half2 sums where the format fits a half */

@@ -89,7 +89,7 @@ BevTraffic stream_formula(const StreamRung *rung, const BevProblem *problem) {
         double adds = points * channels;
         if (rung->merges) /* a cell once, and at most once more for each block that begins in it */
             adds = (intervals + ceil(points / MERGE_BLOCK)) * channels;
-        bool workspace = problem->out.dtype != BEV_FP32;
+        bool workspace = !rung->stays && problem->out.dtype != BEV_FP32;
         traffic.atomics = rung->sums == SUMS_ATOMIC ? adds : 0;
         traffic.out_read = FLOAT * adds + (workspace ? sums : 0);
         traffic.out_write = FLOAT * adds + sums + (workspace ? out : 0);

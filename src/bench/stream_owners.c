@@ -533,7 +533,7 @@ static bool run_launches(Walk *walk, const StreamWatch *watch, Err *err) {
     if (!launch_run(&launch, walk, watch, walk->rung->name, err))
         return false;
     memory_launched(walk->memory);
-    if (walk->rung->sums && problem->out.dtype != BEV_FP32) {
+    if (walk->rung->sums && !walk->rung->stays && problem->out.dtype != BEV_FP32) {
         memory_pass(walk->memory, walk->sums, REUSE_READ, sums, FLOAT);
         memory_pass(walk->memory, walk->out, REUSE_WRITE, out, walk->out_bits / 8);
     }

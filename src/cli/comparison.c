@@ -63,22 +63,25 @@ static void add_recorded(Comparison *comparison, const Lab *lab, const LabGpus *
         }
 }
 
-/* One factor for the GPU whose V2+DO was published, from that column alone. */
+/* One factor on walks, for the GPU whose V2+DO was published, from that column alone. */
 static void calibrate(Comparison *comparison) {
-    double ratios[COMPARISON_ROWS];
+    Prediction predictions[COMPARISON_ROWS];
+    double known_us[COMPARISON_ROWS];
     const Gpu *gpu = gpu_find("pro6000");
     int count = 0;
     for (int i = 0; i < comparison->count; i++) {
         const ComparisonRow *row = &comparison->rows[i];
-        if (!row->recorded && row->gpu == gpu && !strcmp(row->kernel, "V2+DO"))
-            ratios[count++] = row->known_us / row->model.latency_us;
+        if (row->recorded || row->gpu != gpu || strcmp(row->kernel, "V2+DO"))
+            continue;
+        predictions[count] = row->model;
+        known_us[count++] = row->known_us;
     }
-    comparison->calibration = predict_calibration(ratios, count);
+    comparison->calibration = predict_calibration(predictions, known_us, count);
     comparison->calibrated_from = count;
     for (int i = 0; i < comparison->count; i++) {
         ComparisonRow *row = &comparison->rows[i];
         if (!row->recorded && row->gpu == gpu)
-            row->calibrated_us = row->model.latency_us * comparison->calibration;
+            row->calibrated_us = predict_walking(&row->model, comparison->calibration);
     }
 }
 
@@ -134,22 +137,6 @@ int comparison_off(const Comparison *comparison, bool recorded, bool calibrated,
         off += fabs(log(model / row->known_us)) > log(factor);
     }
     return off;
-}
-
-int comparison_like_atomics(const Comparison *comparison, const LabGpus *known, double factor,
-                            int *of) {
-    int like = 0;
-    *of = 0;
-    for (int i = 0; i < comparison->count; i++) {
-        const ComparisonRow *row = &comparison->rows[i];
-        if (row->recorded || strcmp(row->kernel, "V2") || row->gpu != gpu_find("pro6000"))
-            continue;
-        double atomic = lab_recorded(known, gpu_find("h200"), row->config, "atomic", row->dtype,
-                                     BEV_NEAREST, CACHE_WARM);
-        ++*of;
-        like += fabs(log(atomic / row->known_us)) <= log(factor);
-    }
-    return like;
 }
 
 static bool comparable(const ComparisonRow *a, const ComparisonRow *b) {

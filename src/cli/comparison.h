@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* of the RTX PRO 6000 */
+    double calibration;  /* of walks on the RTX PRO 6000: predict_walking */
     int calibrated_from; /* so many figures of V2+DO */
 } Comparison;
 
@@ -31,10 +31,6 @@ bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, E
  * where that is possible and `calibrated` asked for. */
 int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
                    int *of);
-
-/* Published latencies of V2, of `*of`, within `factor` of ATOMIC's recorded on an H200. */
-int comparison_like_atomics(const Comparison *comparison, const LabGpus *known, double factor,
-                            int *of);
 
 /* Pairs of kernels on one configuration whose order the model has right, of the recorded rows. */
 int comparison_order(const Comparison *comparison, int *of);

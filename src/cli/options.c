@@ -164,7 +164,7 @@ static const OptionRow rows[] = {
      "GPUs to model (default: the article's two and the one that results were recorded on)"},
     {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file), CHOICE_NONE, 0, 0,
      "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
-     "and, if known, l2_partitions, fp32_tflops and converts_fp8"},
+     "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), CHOICE_SWEEP, 0, 0,
      "what a sweep varies (default: grid)"},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb), CHOICE_NONE, 0.01, 100000,

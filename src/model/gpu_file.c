@@ -10,7 +10,7 @@
 typedef struct {
     char name[64];
     int compute_capability[2], multiprocessors, l2_partitions, converts_fp8;
-    double l2_mb, dram_gbps, fp32_tflops;
+    double l2_mb, l2_gbps, dram_gbps, fp32_tflops;
 } GpuFields;
 
 static const char *no_or_yes(int index) {
@@ -28,6 +28,7 @@ static const Field gpu_fields[] = {
     {"l2_partitions", FIELD_INT, AT(l2_partitions), .min = 1, .max = 2, .optional = true,
      .fallback = 1},
     {"dram_gbps", FIELD_DOUBLE, AT(dram_gbps), .min = 1, .max = 1e6},
+    {"l2_gbps", FIELD_DOUBLE, AT(l2_gbps), .min = 1, .max = 1e6, .optional = true, .fallback = NAN},
     {"fp32_tflops", FIELD_DOUBLE, AT(fp32_tflops), .min = 0.001, .max = 1e6, .optional = true,
      .fallback = NAN},
     {"converts_fp8", FIELD_WORD, AT(converts_fp8), .word_at = no_or_yes, .optional = true},
@@ -58,6 +59,7 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
                               .l2_bytes = fields.l2_mb * 1048576,
                               .l2_partitions = fields.l2_partitions,
                               .dram_gbps = fields.dram_gbps,
+                              .l2_gbps = fields.l2_gbps,
                               .fp32_tflops = fields.fp32_tflops,
                               .converts_fp8 = fields.converts_fp8 != 0}};
     snprintf(file->name, sizeof file->name, "%s", fields.name);

@@ -12,6 +12,7 @@ typedef struct {
     double l2_bytes; /* 2^20 bytes a megabyte, as the makers count */
     int l2_partitions; /* joined by a fabric; 1: undivided */
     double dram_gbps;
+    double l2_gbps;     /* read by all multiprocessors, measured; NaN: not known */
     double fp32_tflops; /* NaN: not published */
     bool converts_fp8;  /* in hardware */
 } Gpu;
