@@ -32,8 +32,7 @@ static void run_program(int slave, char *const argv[], char *const environment[]
     for (int fd = 3; fd < 256; fd++)
         close(fd);
     /* nohup and background shells ignore some, which an exec would hand down. */
-    const int signals[] = {SIGTTOU, SIGTTIN, SIGTSTP, SIGHUP,
-                           SIGINT,  SIGQUIT, SIGTERM, SIGPIPE};
+    const int signals[] = {SIGTTOU, SIGTTIN, SIGTSTP, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         signal(signals[i], SIG_DFL);
     execv(argv[0], argv);
