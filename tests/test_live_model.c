@@ -113,6 +113,32 @@ static void test_digest(const Scenery *toy) {
     live_model_close(live_model);
 }
 
+static void test_ceilings(const Scenery *toy) {
+    LiveModel *live_model = open_model();
+    const int h200 = (int)(gpu_find("h200") - gpus), a6000 = (int)(gpu_find("a6000") - gpus);
+    Limits limits = limits_unknown();
+    limits.value[LIMIT_DRAM_READ] = 4000;
+    limits.value[LIMIT_L2_READ] = 8000;
+    limits.value[LIMIT_FP32] = 60;
+    aim(live_model, toy, "cpu_v2_do", BEV_FP16);
+    MemoryModel *before = shared_keep(live_model_known(live_model));
+    FigureSource source = before->ceilings[h200].source;
+    live_model_measured(live_model, h200, &limits);
+    const MemoryModel *after = live_model_known(live_model);
+    tap_ok(source != SOURCE_MEASURED && before->ceilings[h200].source == source,
+           "without a probe no ceiling is measured, and what is known never changes");
+    tap_ok(after->ceilings[h200].source == SOURCE_MEASURED &&
+               after->ceilings[h200].dram_gbps == 4000 && after->ceilings[h200].l2_gbps == 8000 &&
+               after->ceilings[h200].fp32_gflops == 60e3 &&
+               after->ceilings[a6000].source != SOURCE_MEASURED,
+           "ceilings that its probes found are that GPU's, as measured");
+    aim(live_model, toy, "cpu_v2_do", BEV_FP8);
+    tap_ok(live_model_known(live_model)->ceilings[h200].source == SOURCE_MEASURED,
+           "and those of the problems after it");
+    shared_drop(before);
+    live_model_close(live_model);
+}
+
 static void test_published_v2(void) {
     Scenery canonical = open_scenery("canonical");
     LiveModel *live_model = open_model();
@@ -225,6 +251,7 @@ static void test_ended(const Scenery *toy) {
 int main(void) {
     Scenery toy = open_scenery("toy");
     test_digest(&toy);
+    test_ceilings(&toy);
     test_published_v2();
     test_depth(&toy);
     test_cache(&toy);

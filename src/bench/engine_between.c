@@ -108,7 +108,7 @@ static bool model_comes_first(const Engine *engine) {
     return model_lane_first(engine->model_lane) && clock_ms() - engine->wish_ms < MODEL_FIRST_MS;
 }
 
-/* Beside timings walks rest. */
+/* Beside timings walks rest, while nothing moves from one timing to the next. */
 static void consult_model(Engine *engine, bool still, bool timing) {
     bool rests = still && (timing || measure_busy(engine->measure));
     model_lane_hold(engine->model_lane, rests && !model_comes_first(engine));
@@ -122,6 +122,7 @@ static MeasureStep measure(Engine *engine, bool still) {
     if (still ? judge_busy(engine->judge) || model_comes_first(engine)
               : begun < engine->measure_ms)
         return MEASURE_REST;
+    model_lane_hold(engine->model_lane, true);
     MeasureStep step = measure_step(engine->measure, still, &failed, &err);
     if (failed)
         complain(engine, &err);
@@ -130,12 +131,20 @@ static MeasureStep measure(Engine *engine, bool still) {
     return step;
 }
 
+static void probe_gpu(Engine *engine) {
+    int row;
+    live_gpu_probe(engine->gpu);
+    engine->probed = true;
+    const Limits *limits = live_gpu_limits(engine->gpu, &row);
+    if (limits)
+        model_lane_measured(engine->model_lane, row, limits);
+}
+
 static void look_at_gpu(Engine *engine) {
     if (!engine->gpu)
         return;
     if (!engine->probed)
-        live_gpu_probe(engine->gpu);
-    engine->probed = true;
+        probe_gpu(engine);
     engine->news |= live_gpu_refresh(engine->gpu);
 }
 

@@ -42,11 +42,19 @@ void live_gpu_close(LiveGpu *gpu) {
 }
 
 void live_gpu_probe(LiveGpu *gpu) {
-    unsigned bandwidths =
-        1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY | 1u << LIMIT_L2_READ;
-    Err ignored; /* the ceiling stays unknown */
-    if (!probe_limits(bandwidths, &gpu->limits, &ignored))
+    unsigned ceilings = 1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY |
+                        1u << LIMIT_L2_READ | 1u << LIMIT_FP32 | 1u << LIMIT_TENSOR;
+    Err ignored; /* they stay unknown */
+    if (!probe_limits(ceilings, &gpu->limits, &ignored))
         gpu->limits = limits_unknown();
+}
+
+const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
+    const Gpu *known = gpu_of_device(gpu->info.name);
+    if (!known || !limits_any(&gpu->limits))
+        return NULL;
+    *row = (int)(known - gpus);
+    return &gpu->limits;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -118,6 +126,11 @@ void live_gpu_close(LiveGpu *gpu) {
 
 void live_gpu_probe(LiveGpu *gpu) {
     (void)gpu;
+}
+
+const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
+    (void)gpu, (void)row;
+    return NULL;
 }
 
 bool live_gpu_refresh(LiveGpu *gpu) {

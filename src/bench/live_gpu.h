@@ -3,6 +3,7 @@
 #ifndef BEV_LIVE_GPU_H
 #define BEV_LIVE_GPU_H
 
+#include "src/bench/limits.h"
 #include "src/bench/session.h"
 #include "src/model/live.h"
 
@@ -12,8 +13,12 @@ typedef struct LiveGpu LiveGpu;
 LiveGpu *live_gpu_open(void);
 void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
 
-/* Finds out its bandwidths, once: within the L2, and far beyond it. Takes a tenth of a second. */
+/* Finds out its ceilings, once: bandwidths within the L2 and far beyond it, FP32, tensor cores. Takes
+ * a tenth of a second. */
 void live_gpu_probe(LiveGpu *gpu);
+
+/* What that found, of the GPU in row `*row` of gpus[]. NULL: nothing, or a GPU that is in no row. */
+const Limits *live_gpu_limits(const LiveGpu *gpu, int *row);
 
 /* Whether there are new facts since the last time. */
 bool live_gpu_refresh(LiveGpu *gpu);

@@ -29,8 +29,9 @@ struct LiveModel {
     KnownProblem *now; /* NULL: not aimed yet */
     BuiltMap *map;     /* of the last aim */
     uint64_t map_hash, aims;
-    bool read_limits;          /* those that were recorded: */
-    Limits limits[MODEL_GPUS]; /* of gpus[] */
+    bool read_limits; /* those that were recorded */
+    Limits limits[MODEL_GPUS];        /* of gpus[] */
+    FigureSource sources[MODEL_GPUS]; /* of these: recorded, or measured since */
     const BevVariant *variant;
 };
 
@@ -133,8 +134,10 @@ static void read_limits(LiveModel *live_model) {
         return;
     live_model->read_limits = true;
     recorded_load_samples(&recorded);
-    for (int i = 0; i < gpu_count; i++)
+    for (int i = 0; i < gpu_count; i++) {
         live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
+        live_model->sources[i] = SOURCE_RECORDED;
+    }
     recorded_free(&recorded);
 }
 
@@ -148,7 +151,7 @@ static bool begin_model(LiveModel *live_model, Err *err) {
         digest_begin(now->model, &problem.view, gpus, gpu_count);
     read_limits(live_model);
     for (int i = 0; now->model && i < gpu_count; i++)
-        digest_ceilings(now->model, i, &live_model->limits[i], SOURCE_RECORDED);
+        digest_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
     problem_free(&problem);
     return now->model != NULL;
 }
@@ -164,6 +167,23 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
         return true;
     live_model->now = NULL;
     return false;
+}
+
+/* Known models never change: each gets a successor. */
+void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
+    read_limits(live_model);
+    live_model->limits[gpu] = *limits;
+    live_model->sources[gpu] = SOURCE_MEASURED;
+    for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
+        Err ignored; /* it keeps the ceilings that it has */
+        MemoryModel *next = p->model ? new_model(&ignored) : NULL;
+        if (!next)
+            continue;
+        *next = *p->model;
+        digest_ceilings(next, gpu, limits, SOURCE_MEASURED);
+        shared_drop(p->model);
+        p->model = next;
+    }
 }
 
 /* ---- what is missing ------------------------------------------------------------------------- */

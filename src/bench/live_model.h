@@ -21,6 +21,10 @@ void live_model_close(LiveModel *live_model); /* accepts NULL */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const Choice *choice, Err *err);
 
+/* From now on a GPU of the table has the ceilings that its own probes found, instead of recorded
+ * ones or the data sheet's. */
+void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);
+
 /* Walks what is missing first: the selection, then the other rungs, quick ones before slow ones.
  * False: nothing is missing. What fails is not tried again on this problem. `watch` (or NULL) may
  * end the walk, which then counts as not begun. */

@@ -27,6 +27,9 @@ struct ModelLane {
     bool first;         /* the selection was not walked yet */
     bool for_selection; /* the walk under way is; others give way to a new aim */
     bool other_problem; /* so that the walk under way is for nothing */
+    bool measured;      /* ceilings of a GPU of the table, not yet looked at: */
+    int gpu;
+    Limits limits;
     MemoryModel *known; /* of `aim` */
     bool news;
 
@@ -93,8 +96,19 @@ static bool walk(ModelLane *lane) {
     return more || was_first;
 }
 
+/* The same. */
+static void take_ceilings(ModelLane *lane) {
+    Limits limits = lane->limits;
+    int gpu = lane->gpu;
+    lane->measured = false;
+    pthread_mutex_unlock(&lane->lock);
+    live_model_measured(lane->live_model, gpu, &limits);
+    pthread_mutex_lock(&lane->lock);
+    publish(lane);
+}
+
 static void wait_for_change(ModelLane *lane) {
-    if (!lane->stop && !lane->aimed)
+    if (!lane->stop && !lane->aimed && !lane->measured)
         pthread_cond_wait(&lane->changed, &lane->lock);
 }
 
@@ -105,6 +119,8 @@ static void *lane_main(void *argument) {
     while (!lane->stop)
         if (lane->aimed)
             aim(lane);
+        else if (lane->measured)
+            take_ceilings(lane);
         else if (lane->hold || !walk(lane))
             wait_for_change(lane);
     pthread_mutex_unlock(&lane->lock);
@@ -177,6 +193,15 @@ void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, cons
         lane->known = NULL;
         lane->news = true;
     }
+    pthread_mutex_unlock(&lane->lock);
+}
+
+void model_lane_measured(ModelLane *lane, int gpu, const Limits *limits) {
+    pthread_mutex_lock(&lane->lock);
+    lane->measured = true;
+    lane->gpu = gpu;
+    lane->limits = *limits;
+    pthread_cond_signal(&lane->changed);
     pthread_mutex_unlock(&lane->lock);
 }
 

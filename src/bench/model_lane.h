@@ -15,6 +15,9 @@ void model_lane_close(ModelLane *lane); /* accepts NULL; a walk ends early */
 void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice,
                     ModelDepth depth);
 
+/* The ceilings of a GPU of the table, as its own probes found them. */
+void model_lane_measured(ModelLane *lane, int gpu, const Limits *limits);
+
 /* Whether what stands for the selection is still to be walked. */
 bool model_lane_first(ModelLane *lane);
 

@@ -102,16 +102,17 @@ static void print_counters(const Regime *regime, void (*print)(const Report *, F
 /* ---- output --------------------------------------------------------------------------------- */
 
 static void print_head(const Regime *regime, FILE *out) {
-    char scene[256];
+    char scene[256], points[32];
     text_clean(regime->scene, scene, sizeof scene);
     for (int i = 0; i < regime->lab_count; i++) {
         const BevProblem *problem = &regime->labs[i].problem.view;
         double gather =
             bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits));
+        text_count(problem->map.points, points, sizeof points);
         fprintf(out,
-                "%s, %s, %s, C = %lld: %lld points, footprint %.1f MB, gather traffic %.1f MB\n",
+                "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
                 scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
-                (long long)problem->shape.channels, (long long)problem->map.points,
+                (long long)problem->shape.channels, points,
                 bev_footprint_total(bev_footprint(problem)) * 1e-6, gather * 1e-6);
         for (int g = 0; g < regime->gpus.count; g++) {
             const Gpu *gpu = &regime->gpus.gpus[g];

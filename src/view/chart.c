@@ -169,7 +169,7 @@ static const char *ceilings_words(FigureSource source) {
     case SOURCE_RECORDED:
         return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
     default:
-        return "Ceilings: model, from the data sheet (DRAM at 90 %, L2 scaled from an H200's).";
+        return "Ceilings: model, from the data sheet; L2 as measured by others, or as an H200's.";
     }
 }
 

@@ -332,11 +332,23 @@ static int model_want(const Show *show, int width) {
     return 1 + rows + WORDS;
 }
 
+/* Roofs are not the model's where the GPU itself was asked. */
+static void chart_title(const Show *show, char *title, size_t size) {
+    const MemoryModel *model = show->live->model;
+    const char *text = charts[show->state->chart].title;
+    if (model && show->state->chart == CHART_ROOFLINE)
+        snprintf(title, size, "%s; roofs: %s", text,
+                 source_names[model->ceilings[show->state->gpu].source]);
+    else
+        snprintf(title, size, "%s", text);
+}
+
 static void model_draw(Cells *cells, Area area, const Show *show) {
     const LiveData *live = show->live;
     bool on_cpu = live->job.choice.variant && live->job.choice.variant->where == BEV_CPU;
-    area = panel_title(cells, area, charts[show->state->chart].title,
-                       on_cpu ? "model of the CUDA twin" : "model");
+    char title[64];
+    chart_title(show, title, sizeof title);
+    area = panel_title(cells, area, title, on_cpu ? "model of the CUDA twin" : "model");
     if (!live->model) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
