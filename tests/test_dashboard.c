@@ -174,6 +174,17 @@ static void test_forms(void) {
            "without colour the tensors are told apart by texture");
 }
 
+/* In the terminal nothing but the BEV shows that a camera is off: its title says which. */
+static void test_faults(void) {
+    begin(120, 40);
+    draw();
+    bool before = shows("front, ");
+    use("camera front");
+    use("yaw 3");
+    draw();
+    tap_ok(!before && shows("front, yaw +3.0 deg"), "a camera that is off is named");
+}
+
 /* The lesson stands there where nothing else needs the room. */
 static void test_idea(void) {
     begin(200, 60);
@@ -496,6 +507,7 @@ int main(void) {
     test_golden();
     test_forms();
     test_idea();
+    test_faults();
     test_model();
     test_unknown();
     test_labels();

@@ -93,6 +93,33 @@ static void test_pixels(void) {
     state.help = false;
 }
 
+static int reddish_pixels(void) {
+    Image image;
+    Err err;
+    int count = 0;
+    SceneLayout at;
+    scene_layout(&state, &live, 1280, 860, &at);
+    if (!scene_image(1280, 860, 1, &state, &live, &picture, &image, &err))
+        return -1;
+    int names = (int)(at.strip.y + at.strip.h) - 14;
+    for (int y = names; y < names + 16; y++)
+        for (int x = 0; x < image.w; x++) {
+            Rgb p = image_get(&image, x, y);
+            count += p.r > 150 && p.g < 90 && p.b < 90;
+        }
+    image_free(&image);
+    return count;
+}
+
+/* A camera's own picture does not show that its calibration is wrong: its name does. */
+static void test_faults(void) {
+    int right = reddish_pixels();
+    live.job.camera_errors[0].yaw_deg = 3;
+    int bent = reddish_pixels();
+    live.job.camera_errors[0].yaw_deg = 0;
+    tap_ok(right == 0 && bent > 20, "a camera that is off says so (%d, %d)", right, bent);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static SceneLayout layout(void) {
@@ -261,6 +288,7 @@ int main(void) {
         return tap_done();
     }
     test_pixels();
+    test_faults();
     test_keys();
     test_mouse();
     test_large();

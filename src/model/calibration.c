@@ -1,6 +1,7 @@
 #include "src/model/calibration.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void multiply(const double a[9], const double b[9], double product[9]) {
@@ -27,4 +28,20 @@ void camera_bend(Camera *camera, const CameraError *error) {
 
 bool camera_error_is_zero(const CameraError *error) {
     return error->yaw_deg == 0 && error->pitch_deg == 0 && error->height_m == 0;
+}
+
+static void append(char *text, size_t size, const char *format, double value) {
+    size_t length = strlen(text);
+    if (value != 0)
+        snprintf(text + length, size - length, format, value);
+}
+
+bool camera_faults(const Job *job, int camera, char *text, size_t size) {
+    const CameraError *error = &job->camera_errors[camera];
+    bool dirty = !(job->camera_mask >> camera & 1);
+    snprintf(text, size, "%s", dirty ? ", dirty" : "");
+    append(text, size, ", yaw %+.1f deg", error->yaw_deg);
+    append(text, size, ", pitch %+.1f deg", error->pitch_deg);
+    append(text, size, ", height %+.1f m", error->height_m);
+    return text[0] != '\0';
 }

@@ -1,5 +1,6 @@
 #include "src/view/bev_cells.h"
 
+#include "src/model/calibration.h"
 #include "src/view/panel.h"
 
 #include <math.h>
@@ -205,6 +206,17 @@ static void probe_text(const Show *show, int w, char *text, size_t size) {
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
 
+/* "front, dirty, yaw +3.0 deg": the first camera that something is wrong with. */
+static void faults_text(const Show *show, char *text, size_t size) {
+    const SceneFacts *scene = &show->state->scene;
+    char faults[96];
+    for (int i = 0; scene->has_rig && i < scene->camera_count; i++)
+        if (camera_faults(&show->state->job, i, faults, sizeof faults)) {
+            snprintf(text, size, "%s%s", scene->cameras[i], faults);
+            return;
+        }
+}
+
 static void bev_draw(Cells *cells, Area area, const Show *show) {
     const State *state = show->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -217,6 +229,8 @@ static void bev_draw(Cells *cells, Area area, const Show *show) {
         snprintf(text, sizeof text, "against %s", baseline);
     else if (state->compare == COMPARE_WIPE)
         snprintf(text, sizeof text, "%s | %s", baseline, selection);
+    else
+        faults_text(show, text, sizeof text);
     area = panel_title(cells, area, title, text);
     if (!show->picture || !show->picture->ready) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),

@@ -102,6 +102,7 @@ bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, d
 
 const Rgb scene_mark = {255, 196, 0};
 const Rgb scene_baseline = {214, 140, 60};
+const Rgb scene_fault = {214, 64, 64};
 
 /* ---- what the parts share -------------------------------------------------------------------- */
 
@@ -150,7 +151,7 @@ void scene_reading(const Reading *value, char *text, size_t size) {
     }
     figure_text(UNIT_US, value->value, number, sizeof number);
     snprintf(text, size, "%s %s%s", number, source_names[value->source],
-             value->stale ? " (old)" : "");
+             value->stale ? " (stale)" : "");
 }
 
 /* Metres where they are known, else cells. */

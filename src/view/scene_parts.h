@@ -9,6 +9,7 @@ enum { SCENE_MARGIN = 12, SCENE_GAP = 10, SCENE_SIDE_W = 320, SCENE_LINE = 22 };
 
 extern const Rgb scene_mark; /* the cell looked at and its pixels: like no class, like no map */
 extern const Rgb scene_baseline; /* the pinned baseline's bars and curves */
+extern const Rgb scene_fault;    /* what went wrong, or was made wrong on purpose */
 
 typedef struct {
     const State *state;
@@ -51,7 +52,7 @@ void scene_draw_ladder(const SceneView *view, Box at);
 void scene_draw_keys(const SceneView *view);
 void scene_draw_help(const SceneView *view);
 
-/* "12.3 ms measured (old)": the figure and where it comes from; "n/a" where it is unknown. */
+/* "12.3 ms measured (stale)": the figure and where it comes from; "n/a" where it is unknown. */
 void scene_reading(const Reading *value, char *text, size_t size);
 
 #endif

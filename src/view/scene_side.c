@@ -133,7 +133,7 @@ static void overview(const SceneView *view, Box at) {
     if (accuracy->source != SOURCE_UNKNOWN)
         unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
     snprintf(text, sizeof text, "largest error against FP64 %s%s",
-             accuracy->source != SOURCE_UNKNOWN ? number : "n/a", accuracy->stale ? " (old)" : "");
+             accuracy->source != SOURCE_UNKNOWN ? number : "n/a", accuracy->stale ? " (stale)" : "");
     y += line(view, (Box){at.x, y, at.w, ROW}, text);
     line(view, (Box){at.x, y + 8, at.w, ROW}, "Point at a cell to read it, click to see its rays.");
 }
@@ -332,7 +332,7 @@ void scene_draw_log(const SceneView *view) {
     if (at.w <= 0)
         return;
     if (view->live->problem[0])
-        style.color = (Rgb){214, 64, 64};
+        style.color = scene_fault;
     const Log *log = &view->state->log;
     const char *text = view->live->problem[0] ? view->live->problem
                        : log->count           ? log->lines[0].text

@@ -1,4 +1,5 @@
 /* What the cameras see, and which of their pixels fell into the cell looked at. */
+#include "src/model/calibration.h"
 #include "src/view/scene_parts.h"
 
 #include <math.h>
@@ -6,15 +7,16 @@
 
 static void camera_name(const SceneView *view, int camera) {
     const Box *box = &view->layout.cameras[camera];
-    bool dirty = !(view->live->job.camera_mask >> camera & 1);
     bool chosen = camera == view->state->camera;
-    char text[64];
+    char text[192], faults[96];
     TextStyle style = style_muted(view->pen);
     style.bold = chosen;
     if (chosen)
         style.color = view->pen->theme->text;
-    snprintf(text, sizeof text, "%s%s", view->live->frame.rig->cameras[camera].name,
-             dirty ? " (dirty)" : "");
+    /* Its own picture does not show it, only the BEV does. */
+    if (camera_faults(&view->live->job, camera, faults, sizeof faults))
+        style.color = scene_fault;
+    snprintf(text, sizeof text, "%s%s", view->live->frame.rig->cameras[camera].name, faults);
     pen_text(view->pen, box->x, box->y + box->h + 12, box->w, &style, text);
 }
 
