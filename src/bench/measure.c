@@ -14,12 +14,13 @@
 
 enum {
     SAMPLES = 20,     /* of a rung before its median counts as settled */
-    SLOW_SAMPLES = 5, /* where a launch takes longer than SLOW_US */
+    SLOW_SAMPLES = 5, /* of one that takes the lane */
     FIRST_NEWS = 5,   /* a first figure is shown after so many */
     REFRESH_MS = 1000 /* figures that are complete are taken again at this pace */
 };
-static const double SLOW_US = 30e3;
+static const double SLOW_US = 30e3;     /* beyond, a figure that is complete is not taken again */
 static const double PATIENCE_US = 10e3; /* for a launch that frames and keys wait for */
+static const double SLICE_US = 4e3;     /* short launches are timed in rows of about this length */
 static const double LANE_REST = 5;      /* moving: this many times as long no launch as one took */
 static const double SETTLE = 0.15;
 /* On a GPU; the short one fits between two frames of a moving street. */
@@ -48,7 +49,6 @@ struct Measure {
     int item_count;
     Item baseline; /* only where its format or align is not the selection's */
     Item *current; /* whose session is open */
-    bool warm;     /* and has run once */
     HostProblem problem;
     BuiltMap *problem_map;
     SeenFeatures *problem_features;
@@ -363,7 +363,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     return true;
 }
 
-/* ---- one slice --------------------------------------------------------------------------------- */
+/* ---- one slice ------------------------------------------------------------------------------- */
 
 static bool problem_fits(const Measure *measure, const Choice *choice) {
     return measure->problem_map && measure->problem_map == map_for(measure, choice) &&
@@ -390,7 +390,6 @@ static bool start(Measure *measure, Item *item, Err *err) {
     if (!session_open(&measure->session, item->choice.variant, &measure->problem.view, err))
         return false;
     measure->current = item;
-    measure->warm = false;
     item->count = 0;
     double prepare_us = session_prepare_us(measure->session);
     item->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
@@ -408,32 +407,44 @@ static MeasureStep finish(Measure *measure, Item *item) {
     return MEASURE_NEWS;
 }
 
-static bool slice(Measure *measure, Item *item, bool still, MeasureStep *step, Err *err) {
+static bool time_series(Measure *measure, Item *item, bool still, MeasureStep *step, Err *err) {
     double own_bytes = bev_traffic_total(item->choice.variant->bytes(&measure->problem.view));
-    if (item->choice.variant->where == BEV_CUDA) {
-        Timing timing;
-        if (!session_time(measure->session, CACHE_WARM, still ? &series : &short_series, &timing,
-                          err))
-            return false;
-        publish(item, &timing, own_bytes);
-        *step = finish(measure, item);
-        return true;
-    }
-    double begun = clock_us();
-    if (!session_run(measure->session, err))
+    Timing timing;
+    if (!session_time(measure->session, CACHE_WARM, still ? &series : &short_series, &timing, err))
         return false;
-    item->cost_us = clock_us() - begun;
-    if (!measure->warm) { /* not a sample: caches and threads warmed up */
-        measure->warm = true;
+    publish(item, &timing, own_bytes);
+    *step = finish(measure, item);
+    return true;
+}
+
+static bool time_launch(Measure *measure, double *us, Err *err) {
+    double begun = clock_us();
+    bool ok = session_run(measure->session, err);
+    *us = clock_us() - begun;
+    return ok;
+}
+
+/* What ran in between has taken the caches and put the threads to sleep, on one core perhaps: the
+ * first launch of a row is no sample. */
+static bool time_row(Measure *measure, Item *item, MeasureStep *step, Err *err) {
+    double own_bytes = bev_traffic_total(item->choice.variant->bytes(&measure->problem.view));
+    double begun = clock_us(), us;
+    int before = item->count;
+    if (!time_launch(measure, &us, err))
+        return false;
+    item->cost_us = us;
+    if (needs_lane(item))
         return true;
-    }
-    add_sample(item, item->cost_us);
+    do {
+        if (!time_launch(measure, &us, err))
+            return false;
+        add_sample(item, us);
+    } while (clock_us() - begun < SLICE_US && item->count < SAMPLES);
     if (item->count >= FIRST_NEWS)
         publish_samples(item, own_bytes);
-    bool enough = item->count >= (item->cost_us > SLOW_US ? SLOW_SAMPLES : SAMPLES);
-    *step = enough                      ? finish(measure, item)
-            : item->count == FIRST_NEWS ? MEASURE_NEWS
-                                        : MEASURE_MORE;
+    *step = item->count == SAMPLES                             ? finish(measure, item)
+            : before < FIRST_NEWS && item->count >= FIRST_NEWS ? MEASURE_NEWS
+                                                               : MEASURE_MORE;
     return true;
 }
 
@@ -459,7 +470,9 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     bool ok = true;
     Item *item = measure->current;
     if (item)
-        ok = slice(measure, item, still, &step, err);
+        ok = item->choice.variant->where == BEV_CUDA
+                 ? time_series(measure, item, still, &step, err)
+                 : time_row(measure, item, &step, err);
     else {
         Item *wanted = item_wanted(measure);
         item = wanted ? wanted : choose(measure, still);

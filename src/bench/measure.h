@@ -23,11 +23,11 @@ void measure_observe(Measure *measure, double launch_us);
 
 typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
 
-/* At most one launch, one encoding or one prepare step (CPU) or one short series (GPU). Launches
- * that a picture cannot wait for run on a thread of their own (lane.h), meanwhile nothing else is
- * timed; beside pictures (not `still`) they count as unsettled until they are repeated. REST:
- * nothing to do now. NEWS: a figure is there. A rung that fails is not tried again on this problem;
- * `err` then says why, `failed` is set. */
+/* At most one encoding, one prepare step or one short row of launches. Launches that a picture
+ * cannot wait for run on a thread of their own (lane.h), meanwhile nothing else is timed; beside
+ * pictures (not `still`) they count as unsettled until they are repeated. REST: nothing to do now.
+ * NEWS: a figure is there. A rung that fails is not tried again on this problem; `err` then says
+ * why, `failed` is set. */
 MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err);
 
 /* Whether a launch of a CPU rung would keep a key waiting, as far as is known: one that was never
