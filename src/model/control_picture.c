@@ -102,7 +102,9 @@ unsigned control_chart(State *state, const Command *command) {
     if (chart < 0)
         return STEP_REDRAW;
     state->chart = (Chart)chart;
-    SAY(state, command->action, "chart: %s%s", chart_names[chart], chart ? " (model)" : "");
+    bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
+    SAY(state, command->action, "chart: %s%s%s", chart_names[chart], chart ? " (model)" : "",
+        hidden ? ", on the dashboard: Tab" : "");
     return STEP_REDRAW;
 }
 

@@ -159,7 +159,20 @@ void term_resized(Term *term) {
 /* The theme brings its own paper: few terminals say whether theirs is light or dark. */
 static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     Rgb color = ink_color(ink, light, paper);
-    return palette_nearest(ink & INK_RGB ? palette_vivid(color) : color, term->colors);
+    bool picture = ink & INK_RGB && term->colors >= 256;
+    return palette_nearest(picture ? palette_vivid(color) : color, term->colors);
+}
+
+/* Eight colours have no greys: what would vanish into the page takes another of them. */
+static int pair_of(const Term *term, const CellStyle *style, bool light) {
+    int ink = color_number(term, style->ink, light, false);
+    int paper = color_number(term, style->paper, light, true);
+    bool band = style->paper == INK_SELECTED || style->paper == INK_KEY;
+    if (band && paper == color_number(term, INK_DEFAULT, light, true))
+        paper = light ? COLOR_CYAN : COLOR_BLUE;
+    if (ink == paper && !(style->ink & INK_RGB))
+        ink = color_number(term, INK_TEXT, light, false);
+    return alloc_pair(ink, paper);
 }
 
 static void show_cell(const Term *term, int x, int y, const Cell *cell, bool light) {
@@ -169,8 +182,7 @@ static void show_cell(const Term *term, int x, int y, const Cell *cell, bool lig
     attributes |= cell->style.attributes & CELL_UNDERLINE ? A_UNDERLINE : A_NORMAL;
     int pair = 0; /* alloc_pair would crash without colours */
     if (term->colors)
-        pair = alloc_pair(color_number(term, cell->style.ink, light, false),
-                          color_number(term, cell->style.paper, light, true));
+        pair = pair_of(term, &cell->style, light);
     wchar_t glyph[] = {(wchar_t)cell->glyph, L'\0'};
     cchar_t character;
     if (setcchar(&character, glyph, attributes, 0, &pair) == OK)
