@@ -45,6 +45,11 @@ static void test_laws(const HostProblem *problem) {
                    warm.part_us[warm.binding] == longest_part(&warm);
         cold_costs &= cold.dram_read_bytes >= warm.dram_read_bytes;
     }
+    Gpu faster = *gpu_find("h200");
+    double us = predict(&profile, &faster, true).part_us[PART_L2];
+    faster.l2_gbps *= 2;
+    tap_ok(fabs(predict(&profile, &faster, true).part_us[PART_L2] / us - 0.5) < 1e-9,
+           "an L2 twice as fast takes half as long");
     tap_ok(falls, "a larger L2 never means more DRAM traffic");
     tap_ok(before == 0, "and one that holds everything means none when warm");
     tap_ok(adds_up, "the latency is at least the binding part and the launch");

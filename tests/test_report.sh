@@ -34,6 +34,7 @@ tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file "$folder/gpu.json"
     -o "$folder/mine.json"
 for case in "$good|l2_mb" "$good, \"l2_mb\": -6|l2_mb.*-6" "$good, \"l2_mb\": \"6\"|l2_mb" \
     "$good, \"l2_mb\": 6, \"l3_mb\": 1|l3_mb.*l2_mb" \
+    "$good, \"l2_mb\": 6, \"l2_gbps\": 0|l2_gbps.*0" \
     "$good, \"l2_mb\": 6, \"converts_fp8\": \"maybe\"|converts_fp8.*maybe"; do
     gpu_file "${case%|*}"
     refuse 1 "gpu.json.*${case##*|}" regime toy --gpu-file "$folder/gpu.json"
