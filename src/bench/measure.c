@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double SLICE_US = 4e3; /* short launches are timed in rows of about this length */
+static const double WARM_US = 3e3;  /* of launches before those that are timed in a row, */
+static const double SLICE_US = 4e3; /* and of these, where one launch is shorter */
 static const double LANE_REST = 5;  /* moving: this many times as long no launch as one took */
 /* On a GPU; the short one fits between two frames of a moving street. */
 static const TimingOptions series = {.samples = 20, .min_warm_ms = 1, .max_s = 0.02};
@@ -328,16 +329,19 @@ static bool time_launch(Measure *measure, double *us, Err *err) {
 }
 
 /* What ran in between has taken the caches and put the threads to sleep, on one core perhaps: the
- * first launch of a row is no sample. */
+ * first launches of a row are no samples. */
 static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
     double own_bytes = bev_traffic_total(rung->choice.variant->bytes(&measure->problem.view));
     double begun = clock_us(), us;
     int before = rung->count;
-    if (!time_launch(measure, &us, err))
-        return false;
+    do {
+        if (!time_launch(measure, &us, err))
+            return false;
+    } while (clock_us() - begun < WARM_US);
     rung->cost_us = us;
     if (rung_needs_lane(rung))
         return true;
+    begun = clock_us();
     do {
         if (!time_launch(measure, &us, err))
             return false;
