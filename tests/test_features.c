@@ -65,7 +65,7 @@ static Features render_with(const Scene *scene, double temperature, double time_
     Err err = {0};
     Features features;
     need(features_render(&scene->rig, &scene->world, scene->channels, scene->seed, temperature,
-                         time_s, rays, &features, views, &err),
+                         time_s, rays, NULL, &features, views, &err),
          &err);
     return features;
 }
@@ -261,7 +261,7 @@ static void test_draft(const Scene *scene, const Features *full) {
 static void test_views(const Scene *scene, const CameraViews *coarse) {
     Err err = {0};
     CameraViews views;
-    need(camera_views_render(&scene->rig, &scene->world, 64, 176, 0, &views, &err), &err);
+    need(camera_views_render(&scene->rig, &scene->world, 64, 176, 0, NULL, &views, &err), &err);
     int64_t seen[CLASS_COUNT + 1] = {0}, kinds = 0, differ = 0;
     for (int64_t i = 0; i < views.cameras * views.h * views.w; i++)
         seen[views.class[i]]++;

@@ -81,7 +81,7 @@ static const BevVariant *stand_in_for(const Engine *engine, const Choice *choice
     const BevVariant *last = rungs[choice_rungs(BEV_CPU, rungs, LIVE_MAX_KERNELS) - 1];
     bool fits = last->dtypes & 1u << choice->dtype && last->aligns & 1u << choice->align;
     bool slow = engine->measure && choice->variant->where == BEV_CPU && choice->variant != last &&
-                measure_is_slow(engine->measure, choice->variant);
+                measure_is_slow(engine->measure, choice);
     return slow && fits ? last : NULL;
 }
 
@@ -94,8 +94,7 @@ static PipelineNeeds needs_of(Engine *engine) {
         .stand_in = stand_in_for(engine, &state->job.choice),
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
-        .give_up = gives_way,
-        .context = engine,
+        .give_up = {gives_way, engine},
     };
 }
 

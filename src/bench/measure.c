@@ -124,6 +124,18 @@ static bool has_baseline(const Job *job) {
            (job->baseline.dtype != job->choice.dtype || job->baseline.align != job->choice.align);
 }
 
+static int index_of(const Measure *measure, const BevVariant *variant) {
+    int i = 0;
+    while (i < measure->rung_count && measure->rungs[i].choice.variant != variant)
+        i++;
+    return i < measure->rung_count ? i : -1;
+}
+
+static TimedRung *rung_of(Measure *measure, const BevVariant *variant) {
+    int i = index_of(measure, variant);
+    return i < 0 ? NULL : &measure->rungs[i];
+}
+
 void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
     bool fresh = !measure->parts.map || !same_problem(measure, parts, job);
     bool other_baseline = fresh || !choice_equal(&measure->job.baseline, &job->baseline);
@@ -139,21 +151,11 @@ void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
     for (int i = 0; fresh && i < measure->rung_count; i++)
         restart(measure, &measure->rungs[i], &job->choice);
     if (other_baseline && has_baseline(job)) {
-        measure->baseline = (TimedRung){.live.variant = job->baseline.variant};
+        const TimedRung *same = rung_of(measure, job->baseline.variant);
+        measure->baseline = (TimedRung){.choice = same->choice, .cost_us = same->cost_us};
+        measure->baseline.live.variant = job->baseline.variant;
         restart(measure, &measure->baseline, &job->baseline);
     }
-}
-
-static int index_of(const Measure *measure, const BevVariant *variant) {
-    int i = 0;
-    while (i < measure->rung_count && measure->rungs[i].choice.variant != variant)
-        i++;
-    return i < measure->rung_count ? i : -1;
-}
-
-static TimedRung *rung_of(Measure *measure, const BevVariant *variant) {
-    int i = index_of(measure, variant);
-    return i < 0 ? NULL : &measure->rungs[i];
 }
 
 void measure_observe(Measure *measure, double launch_us) {
@@ -199,7 +201,7 @@ static TimedRung *rung_wanted(Measure *measure) {
 
 static bool is_candidate(const Measure *measure, const TimedRung *rung, bool still) {
     bool lane_rests = !still && rung_has_figure(rung) && clock_us() * 1e-3 < measure->lane_ms;
-    return rung_due(rung, still) && !(lane_rests && rung_needs_lane(rung));
+    return rung_due(rung, still) && !(lane_rests && rung_is_slow(rung, rung->choice.align));
 }
 
 /* What speed-ups refer to; NULL: its map is not there. */
@@ -261,7 +263,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
         *err = sample.err;
     else {
         rung->cost_us = sample.busy_us; /* what a launch takes that has the cores to itself */
-        if (rung_needs_lane(rung))
+        if (rung_is_slow(rung, rung->choice.align))
             rung_add_lane_sample(rung, &sample, !still || measure->asked_aims != measure->aims);
     }
     return true;
@@ -339,7 +341,7 @@ static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *
             return false;
     } while (clock_us() - begun < WARM_US);
     rung->cost_us = us;
-    if (rung_needs_lane(rung))
+    if (rung_is_slow(rung, rung->choice.align))
         return true;
     begun = clock_us();
     do {
@@ -357,7 +359,7 @@ static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *
 
 /* Found out only now: such an rung's turn comes later, in the lane. */
 static bool give_up(Measure *measure) {
-    if (!measure->current || !rung_needs_lane(measure->current))
+    if (!measure->current || !rung_is_slow(measure->current, measure->current->choice.align))
         return false;
     close_session(measure);
     return true;
@@ -382,7 +384,7 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     else {
         TimedRung *wanted = rung_wanted(measure);
         rung = wanted ? wanted : choose(measure, still);
-        bool apart = rung && (rung == wanted || rung_needs_lane(rung));
+        bool apart = rung && (rung == wanted || rung_is_slow(rung, rung->choice.align));
         if (apart)
             ask_lane(measure, rung);
         if (!rung || apart)
@@ -398,9 +400,11 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
 
 /* ---- for the engine -------------------------------------------------------------------------- */
 
-bool measure_is_slow(const Measure *measure, const BevVariant *variant) {
-    int i = index_of(measure, variant);
-    return i >= 0 && rung_needs_lane(&measure->rungs[i]);
+bool measure_is_slow(Measure *measure, const Choice *choice) {
+    const TimedRung *rung = rung_that_pools(measure, choice);
+    if (!rung)
+        rung = rung_of(measure, choice->variant);
+    return rung && rung_is_slow(rung, choice->align);
 }
 
 void measure_want_grid(Measure *measure, const Choice *choice) {

@@ -30,9 +30,9 @@ typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
  * why, `failed` is set. */
 MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err);
 
-/* Whether a launch of a CPU rung would keep a key waiting, as far as is known: one that was never
- * run would. */
-bool measure_is_slow(const Measure *measure, const BevVariant *variant);
+/* Whether a launch of this choice, the selection's or the baseline's, would keep a key waiting, as
+ * far as is known: on the CPU one that was never run would. */
+bool measure_is_slow(Measure *measure, const Choice *choice);
 
 /* The next slow launch is to be of this choice, the selection's or the baseline's, and to leave its
  * grid behind; NULL: none wanted. */

@@ -6,6 +6,7 @@
 #include "src/bench/map_builder.h"
 #include "src/bench/parts.h"
 #include "src/bench/session.h"
+#include "src/model/give_up.h"
 #include "src/model/problem.h"
 
 /* Refuses for lack of memory; returns false. */
@@ -14,8 +15,9 @@ bool no_memory(const char *where, Err *err);
 /* ---- parts_seen.c ---------------------------------------------------------------------------- */
 
 bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *err);
-bool want_features(SeenFeatures *have, const Job *job, bool draft, FrameParts *next, Err *err);
-bool want_views(SharpViews *have, bool sharp, FrameParts *next, Err *err);
+bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
+                   FrameParts *next, Err *err);
+bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameParts *next, Err *err);
 
 /* Whether the scene came with a map of this kind. */
 bool scene_has_own_map(const Scene *scene, BevAlign align);

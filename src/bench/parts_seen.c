@@ -66,7 +66,7 @@ static void features_destroy(void *contents) {
     shared_drop(seen->scene);
 }
 
-static bool look(SeenFeatures *seen, Err *err) {
+static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
     if (!scene->has_world) {
         seen->values = scene->tensors;
@@ -75,11 +75,12 @@ static bool look(SeenFeatures *seen, Err *err) {
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
            features_render(&scene->rig, &scene->world, seen->shape.channels, scene->seed,
                            seen->temperature, seen->time_s,
-                           seen->draft ? sub_rays_draft : sub_rays_full, &seen->values,
-                           &seen->views, err);
+                           seen->draft ? sub_rays_draft : sub_rays_full, give_up,
+                           &seen->values, &seen->views, err);
 }
 
-bool want_features(SeenFeatures *have, const Job *job, bool draft, FrameParts *next, Err *err) {
+bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
+                   FrameParts *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     SeenFeatures want = {.scene = next->scene, .shape = scene->shape};
     if (scene->has_world) {
@@ -99,7 +100,11 @@ bool want_features(SeenFeatures *have, const Job *job, bool draft, FrameParts *n
         return no_memory("features", err);
     *next->features = want;
     shared_keep(want.scene);
-    return look(next->features, err);
+    if (look(next->features, give_up, err))
+        return true;
+    shared_drop(next->features);
+    next->features = NULL;
+    return false;
 }
 
 /* ---- camera views ---------------------------------------------------------------------------- */
@@ -112,7 +117,7 @@ static void views_destroy(void *contents) {
     shared_drop(sharp->scene);
 }
 
-bool want_views(SharpViews *have, bool sharp, FrameParts *next, Err *err) {
+bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameParts *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     if (have && have->scene == next->scene && have->time_s == next->features->time_s) {
         next->views = shared_keep(have);
@@ -125,7 +130,11 @@ bool want_views(SharpViews *have, bool sharp, FrameParts *next, Err *err) {
         return no_memory("camera views", err);
     next->views->scene = shared_keep(next->scene);
     next->views->time_s = next->features->time_s;
-    return camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
-                               SHARPER * scene->rig.frustum.feat_w, next->features->time_s,
-                               &next->views->views, err);
+    if (camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
+                            SHARPER * scene->rig.frustum.feat_w, next->features->time_s, give_up,
+                            &next->views->views, err))
+        return true;
+    shared_drop(next->views);
+    next->views = NULL;
+    return false;
 }

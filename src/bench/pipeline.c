@@ -158,8 +158,10 @@ static bool want_seen(Run *run, const State *state) {
         grids_change_size();
     leave_others(pipeline, next->scene);
     double start = clock_us();
-    bool ok = want_features(made->features, &state->job, run->needs->draft, next, run->err) &&
-              want_views(made->views, run->needs->sharp, next, run->err);
+    const GiveUp *give_up = &run->needs->give_up;
+    bool ok =
+        want_features(made->features, &state->job, run->needs->draft, give_up, next, run->err) &&
+        want_views(made->views, run->needs->sharp, give_up, next, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
     if (ok && next->features != pipeline->parts.features)
@@ -201,8 +203,8 @@ static PipelineEnd run_stages(Run *run, const State *state) {
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
         if (!stages[i](run, state))
-            return PIPELINE_FAILED;
-        if (i + 1 < STAGES && needs->give_up && needs->give_up(needs->context))
+            return given_up(&needs->give_up) ? PIPELINE_GIVEN_UP : PIPELINE_FAILED;
+        if (i + 1 < STAGES && given_up(&needs->give_up))
             return PIPELINE_GIVEN_UP;
     }
     return PIPELINE_DONE;
@@ -223,7 +225,7 @@ static void *newest(void *now, void *before) {
 static void keep_made(FrameParts *made, const FrameParts *next) {
     const FrameParts both = {
         .scene = shared_keep(next->scene),
-        .features = shared_keep(next->features),
+        .features = newest(next->features, made->features),
         .views = shared_keep(next->views),
         .map = newest(next->map, made->map),
         .pooled = newest(next->pooled, made->pooled),

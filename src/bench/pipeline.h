@@ -5,6 +5,7 @@
 #define BEV_PIPELINE_H
 
 #include "src/bench/parts.h"
+#include "src/model/give_up.h"
 
 typedef struct Pipeline Pipeline;
 
@@ -15,9 +16,7 @@ typedef struct {
     /* Pools in the place of the selection, of the baseline, where no grid of its own is there;
      * NULL: each pools itself. */
     const BevVariant *stand_in, *baseline_stand_in;
-    /* Asked between the stages: true gives the run up. NULL: never. */
-    bool (*give_up)(void *context);
-    void *context;
+    GiveUp give_up; /* asked between the stages and within the long ones */
 } PipelineNeeds;
 
 /* What was made before a run was given up is kept for the next one. */

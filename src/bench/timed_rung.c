@@ -21,8 +21,15 @@ static void go_stale(LiveKernel *live) {
         readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
 }
 
+/* What a launch at this align would take; 0: unknown. */
+static double cost_us(const TimedRung *rung, BevAlign align) {
+    bool before = rung->choice.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
+    return rung->cost_us * (before == weighted ? 1 : weighted ? 4 : 0.25);
+}
+
 void rung_restart(TimedRung *rung, const Choice *choice) {
     const BevVariant *variant = rung->choice.variant;
+    rung->cost_us = cost_us(rung, choice->align);
     rung->choice = *choice;
     if (variant)
         rung->choice.variant = variant;
@@ -93,7 +100,7 @@ bool rung_due(const TimedRung *rung, bool still) {
            (!slow && clock_ms() - rung->done_ms > REFRESH_MS);
 }
 
-bool rung_needs_lane(const TimedRung *rung) {
-    return rung->choice.variant->where == BEV_CPU &&
-           (rung->cost_us == 0 || rung->cost_us > PATIENCE_US);
+bool rung_is_slow(const TimedRung *rung, BevAlign align) {
+    double cost = cost_us(rung, align);
+    return rung->choice.variant->where == BEV_CPU && (cost == 0 || cost > PATIENCE_US);
 }

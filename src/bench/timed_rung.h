@@ -24,7 +24,8 @@ typedef struct {
     double done_ms; /* when it was complete last; 0: not yet */
 } TimedRung;
 
-/* No sample any more; figures become stale. What a launch costs stays: it will be much the same. */
+/* No sample any more; figures become stale. What a launch costs stays: it will be much the same, or
+ * four times as much where every point goes to four cells. */
 void rung_restart(TimedRung *rung, const Choice *choice);
 
 /* Keeps the latest RUNG_SAMPLES. */
@@ -47,7 +48,7 @@ bool rung_has_figure(const TimedRung *rung);
 /* Whether it is to be timed again; `still`: nothing moves. */
 bool rung_due(const TimedRung *rung, bool still);
 
-/* A launch that nobody can wait for, or of which it is not known yet. */
-bool rung_needs_lane(const TimedRung *rung);
+/* Whether nobody can wait for a launch, at this align, or that is not known yet. */
+bool rung_is_slow(const TimedRung *rung, BevAlign align);
 
 #endif

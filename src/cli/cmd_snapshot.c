@@ -175,7 +175,7 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     return camera_views_render(&scene->rig, &scene->world,
                                scene->shape.feat_h * STRIP_PIXELS_PER_FEATURE,
                                scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s,
-                               &snapshot->cameras, err);
+                               NULL, &snapshot->cameras, err);
 }
 
 /* ---- the table beside the picture ------------------------------------------------------------ */

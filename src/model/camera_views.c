@@ -112,14 +112,20 @@ static void render_line(const Rig *rig, const WorldStill *still, int64_t camera,
 }
 
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
-                         CameraViews *views, Err *err) {
+                         const GiveUp *give_up, CameraViews *views, Err *err) {
     WorldStill *still = NULL;
     bool done = world_still(world, time_s, &still, err) &&
                 camera_views_alloc(views, rig->camera_count, h, w, err);
     int64_t lines = done ? rig->camera_count * h : 0;
-#pragma omp parallel for schedule(dynamic, 4)
-    for (int64_t line = 0; line < lines; line++)
-        render_line(rig, still, line / h, line % h, views);
+    bool unwanted = false;
+#pragma omp parallel for schedule(dynamic, 4) reduction(|| : unwanted)
+    for (int64_t line = 0; line < lines; line++) {
+        unwanted = unwanted || given_up(give_up);
+        if (!unwanted)
+            render_line(rig, still, line / h, line % h, views);
+    }
     world_still_free(still);
-    return done;
+    if (unwanted)
+        camera_views_free(views);
+    return done && !unwanted;
 }

@@ -137,8 +137,8 @@ static bool render_alloc(Render *render, Err *err) {
 }
 
 bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, SubRays rays, Features *features,
-                     CameraViews *views, Err *err) {
+                     double temperature, double time_s, SubRays rays, const GiveUp *give_up,
+                     Features *features, CameraViews *views, Err *err) {
     assert(temperature > 0);
     Render render = {
         .rig = rig, .rays = rays, .temperature = temperature, .features = features, .views = views};
@@ -151,13 +151,19 @@ bool features_render(const Rig *rig, const World *world, int64_t channels, uint6
                 world_still(world, time_s, &still, err) && render_alloc(&render, err);
     render.still = still;
     int64_t h = render.shape.feat_h, lines = done ? render.shape.cameras * h : 0;
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int64_t line = 0; line < lines; line++)
-        for (int64_t w = 0; w < render.shape.feat_w; w++)
+    bool unwanted = false;
+#pragma omp parallel for schedule(dynamic, 1) reduction(|| : unwanted)
+    for (int64_t line = 0; line < lines; line++) {
+        unwanted = unwanted || given_up(give_up);
+        for (int64_t w = 0; !unwanted && w < render.shape.feat_w; w++)
             render_pixel(&render, line / h, line % h, w,
                          render.mass + line * render.shape.depth_bins);
-    if (!done)
+    }
+    done = done && !unwanted;
+    if (!done) {
         features_free(features);
+        camera_views_free(views);
+    }
     embedding_free(&render.embedding);
     world_still_free(still);
     free(render.mass);

@@ -5,6 +5,7 @@
 
 #include "src/model/embedding.h"
 #include "src/model/geometry.h"
+#include "src/model/give_up.h"
 #include "src/model/world.h"
 
 typedef struct {
@@ -35,17 +36,19 @@ extern const SubRays sub_rays_full, sub_rays_draft;
  * depth distribution, which sums to 1 and is then raised to 1/temperature and renormalised. Sky,
  * and what lies beyond the last bin, has a zero feature and puts its share of depth into the last
  * bin. `views` may be NULL. The caller frees with features_free / camera_views_free. Deterministic
- * for any number of threads. */
+ * for any number of threads. False with nothing to free: an error; or given up, which is asked once
+ * a line (NULL: never) and leaves `err` as it is. */
 #define SIGMA_AT_10M_M 0.08 /* 2 m at 50 m: what one pixel of disparity is worth */
 
 bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, SubRays rays, Features *features,
-                     CameraViews *views, Err *err);
+                     double temperature, double time_s, SubRays rays, const GiveUp *give_up,
+                     Features *features, CameraViews *views, Err *err);
 void features_free(Features *features);
 void camera_views_free(CameraViews *views);
 
-/* Rays the cameras at higher resolution for pictures only: `w` x `h` pixels a camera. */
+/* Rays the cameras at higher resolution for pictures only: `w` x `h` pixels a camera. Given up as
+ * above. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
-                         CameraViews *views, Err *err);
+                         const GiveUp *give_up, CameraViews *views, Err *err);
 
 #endif

@@ -29,7 +29,7 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     bool ok = override_scene(scene, &workload->options, err);
     if (ok && scene->has_world)
         ok = features_render(&scene->rig, &scene->world, scene->channels, scene->seed,
-                             scene->temperature, workload->options.time_s, sub_rays_full,
+                             scene->temperature, workload->options.time_s, sub_rays_full, NULL,
                              &workload->features, workload->options.views ? &workload->views : NULL,
                              err);
     else if (ok)
