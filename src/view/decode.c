@@ -264,30 +264,38 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
 
 /* A vector's direction says what a cell shows, its length how many points it caught; the lengths
  * would drown the rest, so components are those of unit vectors. */
-static void unit_vector(const BevContent *content, size_t cell, float *unit) {
-    const float *vector = vector_at(content, cell);
+CPU_CLONES
+static void unit_vector(const float *restrict vector, int64_t channels, float *restrict unit) {
     double sum = 0;
-    for (int64_t c = 0; c < content->channels; c++)
+    for (int64_t c = 0; c < channels; c++)
         sum += (double)vector[c] * vector[c];
-    for (int64_t c = 0; c < content->channels; c++)
-        unit[c] = (float)(vector[c] / sqrt(sum));
+    double length = sqrt(sum);
+    CPU_SIMD
+    for (int64_t c = 0; c < channels; c++)
+        unit[c] = (float)(vector[c] / length);
+}
+
+/* The cells that hold a value, in order; returns their number. */
+static int64_t filled_cells(const BevContent *content, size_t *filled) {
+    int64_t count = 0;
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        if (state_of(vector_at(content, cell), content->channels) == CELL_VALUE)
+            filled[count++] = cell;
+    return count;
 }
 
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
-    int64_t channels = content->channels, count = 0;
-    size_t cells = cells_of(content), values = cells * (size_t)channels;
+    int64_t channels = content->channels;
+    size_t cells = cells_of(content), values = PCA_SAMPLES * (size_t)channels;
     float *units = malloc(values * sizeof *units);
-    size_t *filled = malloc(cells * sizeof *filled); /* the cells that hold a value */
+    size_t *filled = malloc(cells * sizeof *filled);
     bool done = units && filled;
     if (!done)
         err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
-    for (size_t cell = 0; done && cell < cells; cell++)
-        if (state_of(vector_at(content, cell), channels) == CELL_VALUE)
-            filled[count++] = cell;
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++)
-        unit_vector(content, filled[i], units + i * channels);
-    done = done && pca_fit(units, count, channels, pca, err);
+    int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
+    for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
+        unit_vector(vector_at(content, filled[i]), channels, units + samples++ * channels);
+    done = done && pca_fit(units, samples, channels, pca, err);
     free(filled);
     free(units);
     return done;
@@ -301,7 +309,7 @@ static uint8_t component_level(double sigmas) {
 static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
                        CellField *field) {
     double at[PCA_COMPONENTS];
-    unit_vector(content, cell, unit);
+    unit_vector(vector_at(content, cell), content->channels, unit);
     pca_project(pca, unit, at);
     field->color[cell] =
         (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More vectors than this do not change a picture: every n-th is taken. */
-enum { PCA_SAMPLES = 8192, PCA_STEPS = 300 };
+enum { PCA_STEPS = 300 };
 
 static double dot(const double *a, const double *b, int64_t n) {
     double sum = 0;
@@ -16,22 +15,20 @@ static double dot(const double *a, const double *b, int64_t n) {
     return sum;
 }
 
-static void mean_of(const float *vectors, int64_t count, int64_t stride, int64_t channels,
-                    double *mean) {
-    int64_t samples = 0;
+static void mean_of(const float *vectors, int64_t count, int64_t channels, double *mean) {
     memset(mean, 0, (size_t)channels * sizeof *mean);
-    for (int64_t i = 0; i < count; i += stride, samples++)
+    for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < channels; c++)
             mean[c] += vectors[i * channels + c];
     for (int64_t c = 0; c < channels; c++)
-        mean[c] /= (double)(samples ? samples : 1);
+        mean[c] /= (double)(count ? count : 1);
 }
 
 /* A row of the upper triangle, the products of the samples added in their order. */
 CPU_CLONES
-static void covariance_row(const float *vectors, int64_t count, int64_t stride, int64_t channels,
+static void covariance_row(const float *vectors, int64_t count, int64_t channels,
                            const double *mean, int64_t r, double *row) {
-    for (int64_t i = 0; i < count; i += stride) {
+    for (int64_t i = 0; i < count; i++) {
         const float *vector = vectors + i * channels;
         double centred = vector[r] - mean[r];
         CPU_SIMD
@@ -40,15 +37,14 @@ static void covariance_row(const float *vectors, int64_t count, int64_t stride, 
     }
 }
 
-static void covariance_of(const float *vectors, int64_t count, int64_t stride, int64_t channels,
-                          const double *mean, double *covariance) {
-    int64_t samples = (count + stride - 1) / stride;
+static void covariance_of(const float *vectors, int64_t count, int64_t channels, const double *mean,
+                          double *covariance) {
 #pragma omp parallel for schedule(dynamic, 1)
     for (int64_t r = 0; r < channels; r++)
-        covariance_row(vectors, count, stride, channels, mean, r, covariance + r * channels);
+        covariance_row(vectors, count, channels, mean, r, covariance + r * channels);
     for (int64_t r = 0; r < channels; r++)
         for (int64_t c = r; c < channels; c++) {
-            covariance[r * channels + c] /= (double)(samples ? samples : 1);
+            covariance[r * channels + c] /= (double)(count ? count : 1);
             covariance[c * channels + r] = covariance[r * channels + c];
         }
 }
@@ -142,9 +138,8 @@ bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Er
     double *scratch = calloc(n, sizeof *scratch);
     bool fits = pca->mean && pca->axes && covariance && scratch;
     if (fits) {
-        int64_t stride = count / PCA_SAMPLES + 1;
-        mean_of(vectors, count, stride, channels, pca->mean);
-        covariance_of(vectors, count, stride, channels, pca->mean, covariance);
+        mean_of(vectors, count, channels, pca->mean);
+        covariance_of(vectors, count, channels, pca->mean, covariance);
         find_axes(pca, covariance, scratch);
     }
     free(covariance);

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PCA_COMPONENTS = 3 };
+enum {
+    PCA_COMPONENTS = 3,
+    PCA_SAMPLES = 2048 /* more vectors than this do not change a picture: take every n-th */
+};
 
 typedef struct {
     int64_t channels;
