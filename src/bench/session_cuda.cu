@@ -191,20 +191,63 @@ bool run(void *state, Err *err) {
     return true;
 }
 
+constexpr int TILE = 32, TILE_ROWS = 8;
+
+// (a, b) -> (b, a), a square at a time through shared memory, whole rows of it on both sides.
+template <typename T> __global__ void turn_kernel(const T *from, T *to, int64_t a, int64_t b) {
+    __shared__ T tile[TILE][TILE + 1];
+    int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x, row = (int64_t)blockIdx.y * TILE;
+    for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
+        if (row + i < a && column < b)
+            tile[i][threadIdx.x] = from[(row + i) * b + column];
+    __syncthreads();
+    column = row + threadIdx.x;
+    row = (int64_t)blockIdx.x * TILE;
+    for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
+        if (row + i < b && column < a)
+            to[(row + i) * a + column] = tile[threadIdx.x][i];
+}
+
+template <typename T> void turn(CudaSession *s, int64_t a, int64_t b) {
+    dim3 blocks((unsigned)((b + TILE - 1) / TILE), (unsigned)((a + TILE - 1) / TILE));
+    turn_kernel<<<blocks, dim3(TILE, TILE_ROWS), 0, s->stream>>>((const T *)s->problem.out.data,
+                                                                 (T *)s->turned_out, a, b);
+}
+
+// The output of a channels-first variant as all others have it: (c, cell) -> (cell, c).
+bool turn_output(CudaSession *s, Err *err) {
+    const BevProblem *p = &s->problem;
+    int64_t channels = p->shape.channels, cells = p->shape.nx * p->shape.ny;
+    if (!s->turned_out &&
+        !cuda_allocate((void **)&s->turned_out, bev_tensor_bytes(&p->out), s->variant->name, err))
+        return device_failed(err);
+    switch (bev_dtypes[p->out.dtype].bits) {
+    case 8:
+        turn<uint8_t>(s, channels, cells);
+        break;
+    case 16:
+        turn<uint16_t>(s, channels, cells);
+        break;
+    default:
+        turn<uint32_t>(s, channels, cells);
+        break;
+    }
+    TRY(cudaGetLastError());
+    return true;
+}
+
 bool read(void *state, void *codes, Err *err) {
     CudaSession *s = (CudaSession *)state;
     const BevProblem *p = &s->problem;
     if (!device_usable(err))
         return false;
     Range range("download");
-    size_t bytes = bev_tensor_bytes(&p->out);
-    std::vector<char> turned(s->variant->channels_first ? bytes : 0);
-    void *to = s->variant->channels_first ? turned.data() : codes;
-    TRY(cudaMemcpyAsync(to, p->out.data, bytes, cudaMemcpyDeviceToHost, s->stream));
+    bool turned = s->variant->channels_first;
+    if (turned && !turn_output(s, err))
+        return false;
+    TRY(cudaMemcpyAsync(codes, turned ? s->turned_out : p->out.data, bev_tensor_bytes(&p->out),
+                        cudaMemcpyDeviceToHost, s->stream));
     TRY(cudaStreamSynchronize(s->stream));
-    if (s->variant->channels_first)
-        transpose_codes(p->out.dtype, turned.data(), codes, 1, p->shape.channels,
-                        p->shape.nx * p->shape.ny);
     return true;
 }
 
@@ -264,6 +307,7 @@ void cuda_session_close(void *state) {
         if (s->variant->release)
             s->variant->release(s->plan);
         cudaFree(s->arena);
+        cudaFree(s->turned_out);
         if (s->stream)
             cudaStreamDestroy(s->stream);
     }

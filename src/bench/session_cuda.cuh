@@ -25,6 +25,7 @@ struct CudaSession {
     std::vector<Buffer> buffers;
     size_t value_buffers;          // the first of them; the others are the map's, then the output
     std::vector<char> turned_feat; // channels-first copy, where the variant wants one
+    char *turned_out;              // on the device: its output channels last, once it was read
     Staging staging;               // the output for the host, once it was asked for
 };
 
