@@ -1,8 +1,10 @@
 /* bevscope [live] [SCENE]: from options to the loop. */
+#include "src/bench/machine.h"
 #include "src/cli/choices.h"
 #include "src/cli/options.h"
 #include "src/cli/selection.h"
 #include "src/model/config.h"
+#include "src/model/gpus.h"
 #include "src/ui/loop.h"
 #include "src/ui/rescue.h"
 #include "src/ui/script.h"
@@ -29,6 +31,14 @@ static void add_number(LoopOptions *loop, const char *control, double value) {
     snprintf(text, sizeof text, "%g", value);
     if (value > 0)
         add_word(loop, control, text);
+}
+
+/* The model first speaks of the GPU that is here, where the table knows it. */
+static void add_gpu(LoopOptions *loop) {
+    Machine machine;
+    machine_read(&machine);
+    const Gpu *gpu = loop->where & 1u << BEV_CUDA ? gpu_of_device(machine.gpu) : NULL;
+    add_word(loop, "gpu", gpu ? gpu->name : NULL);
 }
 
 /* One value each where other commands take lists. */
@@ -79,6 +89,7 @@ bool cmd_live(const Options *options, Err *err) {
     if (options->script)
         return run_script(options, &loop, err);
     int signal;
+    add_gpu(&loop);
     keep_memory_flat();
     bool ok = loop_run(&loop, &signal, err);
     if (signal)
