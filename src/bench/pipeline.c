@@ -74,18 +74,18 @@ typedef struct {
     Err *err;
 } Run;
 
-static bool grid_fits(const PooledGrid *grid, const FrameParts *next, const Choice *choice) {
-    return grid && grid->features == next->features && grid->map == next->map &&
+static bool grid_fits(const PooledGrid *grid, const FrameParts *with, const Choice *choice) {
+    return grid && grid->features == with->features && grid->map == with->map &&
            choice_equal(&grid->choice, choice);
 }
 
-/* A grid of `choice` that is there already, or NULL. */
-static PooledGrid *find_grid(const Pipeline *pipeline, const FrameParts *next,
-                             const Choice *choice) {
-    PooledGrid *const there[] = {pipeline->made.pooled, pipeline->made.baseline,
+/* A grid of `choice` on features and map of `with` that is there already, or NULL. */
+static PooledGrid *find_grid(const Run *run, const FrameParts *with, const Choice *choice) {
+    const Pipeline *pipeline = run->pipeline;
+    PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
                                  pipeline->offers[0], pipeline->offers[1]};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
-        if (grid_fits(there[i], next, choice))
+        if (grid_fits(there[i], with, choice))
             return there[i];
     return NULL;
 }
@@ -93,13 +93,13 @@ static PooledGrid *find_grid(const Pipeline *pipeline, const FrameParts *next,
 /* Pools `choice`, or who stands in for it, on features and map of `with`. */
 static bool want_grid(Run *run, int runner, const FrameParts *with, Choice choice,
                       const BevVariant *stand_in, PooledGrid **grid, StageTimes *times) {
-    PooledGrid *there = find_grid(run->pipeline, with, &choice);
+    PooledGrid *there = find_grid(run, with, &choice);
     if (!there && stand_in) {
         if (!run->lacks)
             run->lacking = choice;
         run->lacks = true;
         run->stood_in = choice.variant = stand_in;
-        there = find_grid(run->pipeline, with, &choice);
+        there = find_grid(run, with, &choice);
     }
     if (there) {
         *grid = shared_keep(there);
@@ -121,11 +121,8 @@ static bool want_baseline(Run *run, const Job *job) {
     else
         ok = want_map(&pipeline->maps[other.choice.align], &pipeline->builder, &other, &with,
                       run->err);
-    if (ok && grid_fits(run->next.pooled, &with, &job->baseline))
-        run->next.baseline = shared_keep(run->next.pooled);
-    else
-        ok = ok && want_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
-                             &run->next.baseline, &aside);
+    ok = ok && want_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
+                         &run->next.baseline, &aside);
     shared_drop(with.map);
     return ok;
 }
