@@ -15,7 +15,7 @@
  * short slices: they interrupt nobody, and who wakes for a picture does not wait for the end of a
  * long one. Kernels before Linux 6.12 give all threads the same slice. */
 static inline void stand_back(void) {
-    enum { LEAST = 10, SLICE_NS = 100000, BATCH = 3 }; /* sched.h has it for GNU sources only */
+    enum { LEAST = 19, SLICE_NS = 100000, BATCH = 3 }; /* sched.h has it for GNU sources only */
 #ifdef SYS_sched_setattr
     const struct {
         uint32_t size, policy;

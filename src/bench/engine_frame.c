@@ -170,11 +170,19 @@ PipelineEnd remake(Engine *engine, Quality quality) {
     return end;
 }
 
+/* Walks rest while a picture is on its way: its teams wait for the last of their threads, and that
+ * one for a core. */
+static void hold_walks(Engine *engine, bool hold) {
+    if (engine->model_lane)
+        model_lane_hold(engine->model_lane, hold);
+}
+
 void answer(Engine *engine, const State *wish) {
     bool moved = wish->job.time_s != engine->state.job.time_s;
     engine->state = *wish;
     engine->wish_ms = clock_ms();
     engine->device_lost = false;
+    hold_walks(engine, true);
     if (make(engine, ROUGH) == PIPELINE_GIVEN_UP)
         return;
     if (moved)
@@ -182,4 +190,5 @@ void answer(Engine *engine, const State *wish) {
     else if (!wish->playing)
         engine->live.fps = (Reading){.value = 0};
     deliver(engine);
+    hold_walks(engine, false);
 }
