@@ -6,6 +6,8 @@
 #include "tests/tap.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
     Err err = {0};
@@ -49,6 +51,47 @@ static void test_sizes(Scene *scene) {
            "its lengths are skewed: median %d, p90 %d, p99 %d", stats.median, stats.p90, stats.p99);
     scatter_free(&map);
     tap_ok(config_find("canonica") == NULL && config_find("") == NULL, "unknown sizes are unknown");
+}
+
+/* ---- memory of the caller's ------------------------------------------------------------------ */
+
+static bool same_ints(const int32_t *a, const int32_t *b, int64_t count) {
+    return memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+static bool same_map(const BevMap *a, const BevMap *b) {
+    return a->points == b->points && a->intervals == b->intervals &&
+           same_ints(a->ranks_depth, b->ranks_depth, a->points) &&
+           same_ints(a->ranks_feat, b->ranks_feat, a->points) &&
+           same_ints(a->ranks_bev, b->ranks_bev, a->points) &&
+           same_ints(a->interval_starts, b->interval_starts, a->intervals) &&
+           same_ints(a->interval_lengths, b->interval_lengths, a->intervals) &&
+           !a->weights == !b->weights &&
+           (!a->weights ||
+            memcmp(a->weights, b->weights, (size_t)a->points * sizeof *a->weights) == 0);
+}
+
+/* Bytes of `memory` that are no longer `pattern`, up to the last one of them. */
+static size_t bytes_used(const unsigned char *memory, size_t bytes, unsigned char pattern) {
+    while (bytes && memory[bytes - 1] == pattern)
+        bytes--;
+    return bytes;
+}
+
+static void test_into(const Scene *scene, BevAlign align) {
+    enum { BAND = 4096, PATTERN = 0xa5 };
+    Err err = {0};
+    size_t bytes = scatter_bytes(&scene->rig, align);
+    BevMap map = build(&scene->rig, align, UINT32_MAX), into;
+    unsigned char *memory = malloc(bytes + BAND);
+    need(memory != NULL, &err);
+    memset(memory, PATTERN, bytes + BAND);
+    bool built = scatter_build_into(&scene->rig, align, UINT32_MAX, memory, &into, &err);
+    tap_ok(built && same_map(&map, &into) && bytes_used(memory, bytes + BAND, PATTERN) <= bytes,
+           "%s: the same map in memory of the caller's, within %zu bytes", bev_aligns[align].name,
+           bytes);
+    scatter_free(&map);
+    free(memory);
 }
 
 /* ---- every point ---------------------------------------------------------------------------- */
@@ -402,6 +445,8 @@ int main(void) {
         test_nearest(scene);
         test_bilinear(scene, BEV_BILINEAR, 0.5);
         test_bilinear(scene, BEV_LATTICE, 0);
+        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+            test_into(scene, (BevAlign)align);
         drop_scene(scene);
     }
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");

@@ -4,7 +4,11 @@
 
 #include "src/bench/map_builder.h"
 
+#include "src/bench/recycle.h"
+
 #include <string.h>
+
+/* ---- on the GPU ------------------------------------------------------------------------------ */
 
 #ifdef HAVE_CUDA
 
@@ -35,16 +39,13 @@ static bool build_on_gpu(MapBuilder *builder, const Rig *rig, BevAlign align, ui
     if (scatter_cuda_build(builder->gpu[align], rig, camera_mask, &on_device, NULL, &err) &&
         scatter_cuda_download(&on_device, map, memory, &err))
         return true;
-    map_free(map, memory);
+    staging_give(memory);
+    *memory = (Staging){.memory = NULL};
     return false;
 }
 
-void map_free(BevMap *map, Staging *memory) {
-    if (!memory->memory)
-        scatter_free(map);
+static void give_back(const Staging *memory) {
     staging_give(memory);
-    *map = (BevMap){.points = 0};
-    *memory = (Staging){.memory = NULL};
 }
 
 #else
@@ -59,17 +60,51 @@ static bool build_on_gpu(MapBuilder *builder, const Rig *rig, BevAlign align, ui
     return false;
 }
 
-void map_free(BevMap *map, Staging *memory) {
+static void give_back(const Staging *memory) {
     (void)memory;
-    scatter_free(map);
 }
 
 #endif
 
+/* ---- on the CPU ------------------------------------------------------------------------------ */
+
+static Recycler blocks = RECYCLER; /* of weighted maps, which are four times as large */
+
+void maps_change_size(void) {
+    recycle_empty(&blocks);
+}
+
+static bool build_on_cpu(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map,
+                         MapMemory *memory, Err *err) {
+    if (align == BEV_NEAREST)
+        return scatter_build(rig, align, camera_mask, map, err);
+    memory->block_bytes = scatter_bytes(rig, align);
+    memory->block = recycle_take(&blocks, memory->block_bytes);
+    if (!memory->block)
+        return err_set(err, ERR_FAILED, "scatter map", "use fewer cells, bins or pixels",
+                       "no memory for %zu bytes", memory->block_bytes);
+    if (scatter_build_into(rig, align, camera_mask, memory->block, map, err))
+        return true;
+    map_free(map, memory);
+    return false;
+}
+
+/* ---- either ---------------------------------------------------------------------------------- */
+
 bool map_build(MapBuilder *builder, BevWhere where, const Rig *rig, BevAlign align,
-               uint32_t camera_mask, BevMap *map, Staging *memory, Err *err) {
+               uint32_t camera_mask, BevMap *map, MapMemory *memory, Err *err) {
     *map = (BevMap){.points = 0};
-    *memory = (Staging){.memory = NULL};
-    return (where == BEV_CUDA && build_on_gpu(builder, rig, align, camera_mask, map, memory)) ||
-           scatter_build(rig, align, camera_mask, map, err);
+    *memory = (MapMemory){.block = NULL};
+    return (where == BEV_CUDA &&
+            build_on_gpu(builder, rig, align, camera_mask, map, &memory->pinned)) ||
+           build_on_cpu(rig, align, camera_mask, map, memory, err);
+}
+
+void map_free(BevMap *map, MapMemory *memory) {
+    if (!memory->pinned.memory && !memory->block)
+        scatter_free(map);
+    give_back(&memory->pinned);
+    recycle_give(&blocks, memory->block, memory->block_bytes);
+    *map = (BevMap){.points = 0};
+    *memory = (MapMemory){.block = NULL};
 }

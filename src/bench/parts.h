@@ -3,7 +3,7 @@
 #ifndef BEV_PARTS_H
 #define BEV_PARTS_H
 
-#include "src/bench/staging.h"
+#include "src/bench/map_builder.h"
 #include "src/model/live.h"
 #include "src/model/scene.h"
 
@@ -38,8 +38,8 @@ typedef struct {
     CameraError errors[RIG_MAX_CAMERAS];
     Rig rig; /* as calibrated, errors included */
     BevMap map;
-    Staging map_memory; /* where the GPU built the map */
-    bool borrowed;      /* it is the scene's own */
+    MapMemory map_memory;
+    bool borrowed; /* it is the scene's own */
     LiveIntervals intervals;
     double took_us; /* to build */
 } BuiltMap;

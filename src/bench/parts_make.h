@@ -3,7 +3,6 @@
 #ifndef BEV_PARTS_MAKE_H
 #define BEV_PARTS_MAKE_H
 
-#include "src/bench/map_builder.h"
 #include "src/bench/parts.h"
 #include "src/bench/session.h"
 #include "src/model/give_up.h"
@@ -45,9 +44,9 @@ typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-/* Pools features and map of `next`. */
-bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, PooledGrid **pooled,
-                 StageTimes *times, Err *err);
+/* Pools features and map of `next`. `out_largest`: what that reaches in FP32, NaN: not known. */
+bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, double out_largest,
+                 PooledGrid **pooled, StageTimes *times, Err *err);
 
 /* What a session has just pooled from these parts, read back; NULL: failed. */
 PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameParts *from,

@@ -46,9 +46,10 @@ static bool runner_can_update(const Runner *runner, const FrameParts *next, cons
            same_shape(&runner->features->shape, &next->features->shape);
 }
 
-static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *times, Err *err) {
+static bool runner_update(Runner *runner, const FrameParts *next, double out_largest,
+                          StageTimes *times, Err *err) {
     double start = clock_us();
-    bool ok = problem_update(&runner->problem, &next->features->values, err);
+    bool ok = problem_update_known(&runner->problem, &next->features->values, out_largest, err);
     double encoded = clock_us();
     ok = ok && session_update(runner->session, err);
     times->us[STAGE_ENCODE] += encoded - start;
@@ -58,16 +59,15 @@ static bool runner_update(Runner *runner, const FrameParts *next, StageTimes *ti
 }
 
 /* Other values, perhaps with another map, into tensors that have their size. */
-static bool encode_again(Runner *runner, const FrameParts *next, const Choice *choice, Err *err) {
+static bool encode_again(Runner *runner, const FrameParts *next, const Choice *choice,
+                         double out_largest, Err *err) {
     runner->problem.view.align = choice->align;
     runner->problem.view.map = next->map->map;
-    return problem_update(&runner->problem, &next->features->values, err);
+    return problem_update_known(&runner->problem, &next->features->values, out_largest, err);
 }
 
-/* Another format of the same values needs no second calibration. */
 static bool encode_anew(Runner *runner, const FrameParts *next, const Choice *choice,
-                        bool same_values, Err *err) {
-    double out_largest = same_values ? runner->problem.out_largest : NAN;
+                        double out_largest, Err *err) {
     problem_free(&runner->problem);
     return problem_encode_known(&runner->problem, &next->features->shape, choice->dtype,
                                 choice->align, &next->features->values, &next->map->map,
@@ -76,7 +76,7 @@ static bool encode_anew(Runner *runner, const FrameParts *next, const Choice *ch
 
 /* Another kernel on the same values needs a session of its own, nothing else. */
 static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *choice,
-                          StageTimes *times, Err *err) {
+                          double out_largest, StageTimes *times, Err *err) {
     session_close(runner->session);
     runner->session = NULL;
     bool encoded = runner->features != NULL;
@@ -86,20 +86,20 @@ static bool runner_encode(Runner *runner, const FrameParts *next, const Choice *
     if (same_values && same_size)
         return true;
     double start = clock_us();
-    bool ok = same_size ? encode_again(runner, next, choice, err)
-                        : encode_anew(runner, next, choice, same_values, err);
+    bool ok = same_size ? encode_again(runner, next, choice, out_largest, err)
+                        : encode_anew(runner, next, choice, out_largest, err);
     times->us[STAGE_ENCODE] += clock_us() - start;
     runner_show(runner, next);
     return ok;
 }
 
 static bool runner_prepare(Runner *runner, const FrameParts *next, const Choice *choice,
-                           StageTimes *times, Err *err) {
+                           double out_largest, StageTimes *times, Err *err) {
     if (runner_fits(runner, next, choice))
         return true;
     if (runner_can_update(runner, next, choice))
-        return runner_update(runner, next, times, err);
-    if (!runner_encode(runner, next, choice, times, err))
+        return runner_update(runner, next, out_largest, times, err);
+    if (!runner_encode(runner, next, choice, out_largest, times, err))
         return false;
     double encoded = clock_us();
     runner->choice = *choice;
@@ -171,9 +171,9 @@ static bool pool(Runner *runner, const FrameParts *next, const Choice *choice, P
     return *pooled;
 }
 
-bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, PooledGrid **pooled,
-                 StageTimes *times, Err *err) {
-    if (runner_prepare(runner, next, choice, times, err) &&
+bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, double out_largest,
+                 PooledGrid **pooled, StageTimes *times, Err *err) {
+    if (runner_prepare(runner, next, choice, out_largest, times, err) &&
         pool(runner, next, choice, pooled, times, err))
         return true;
     runner_clear(runner);

@@ -4,6 +4,7 @@
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
@@ -17,7 +18,7 @@ struct Pipeline {
     MapBuilder builder;
     bool forget_scene;
     bool lacks;
-    Choice lacking; /* where `lacks` */
+    Choice lacking;                                   /* where `lacks` */
     uint64_t content, baseline_content, seen_content; /* of the parts */
 };
 
@@ -90,6 +91,19 @@ static PooledGrid *find_grid(const Run *run, const FrameParts *with, const Choic
     return NULL;
 }
 
+/* What pooling features and map of `with` reaches in FP32, where a runner has found out; else NaN.
+ */
+static double known_largest(const Pipeline *pipeline, const FrameParts *with) {
+    double largest = NAN;
+    for (int i = 0; i < 2; i++) {
+        const Runner *runner = &pipeline->runners[i];
+        if (runner->features == with->features && runner->map == with->map &&
+            !isnan(runner->problem.out_largest))
+            largest = runner->problem.out_largest;
+    }
+    return largest;
+}
+
 /* Pools `choice`, or who stands in for it, on features and map of `with`. */
 static bool want_grid(Run *run, int runner, const FrameParts *with, Choice choice,
                       const BevVariant *stand_in, PooledGrid **grid, StageTimes *times) {
@@ -105,7 +119,8 @@ static bool want_grid(Run *run, int runner, const FrameParts *with, Choice choic
         *grid = shared_keep(there);
         return true;
     }
-    return make_pooled(&run->pipeline->runners[runner], with, &choice, grid, times, run->err);
+    return make_pooled(&run->pipeline->runners[runner], with, &choice,
+                       known_largest(run->pipeline, with), grid, times, run->err);
 }
 
 /* The baseline may use another align, hence another map; it is kept with its grid. */
@@ -151,8 +166,10 @@ static bool want_seen(Run *run, const State *state) {
     pipeline->forget_scene = false;
     if (!want_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
-    if (next->scene != made->scene)
+    if (next->scene != made->scene) {
         grids_change_size();
+        maps_change_size();
+    }
     leave_others(pipeline, next->scene);
     double start = clock_us();
     const GiveUp *give_up = &run->needs->give_up;
@@ -170,8 +187,8 @@ static bool want_points(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool ok = want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, &run->next,
-                       run->err);
+    bool ok =
+        want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, &run->next, run->err);
     if (ok && !run->next.map->took_us)
         run->next.map->took_us = clock_us() - start;
     if (ok && run->next.map != pipeline->parts.map)

@@ -192,7 +192,12 @@ static bool encode_all(HostProblem *problem, const Features *features, Err *err)
 }
 
 bool problem_update(HostProblem *problem, const Features *features, Err *err) {
-    problem->out_largest = NAN;
+    return problem_update_known(problem, features, NAN, err);
+}
+
+bool problem_update_known(HostProblem *problem, const Features *features, double out_largest,
+                          Err *err) {
+    problem->out_largest = out_largest;
     return encode_all(problem, features, err);
 }
 

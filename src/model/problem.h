@@ -32,6 +32,8 @@ bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype 
 /* Encodes other features of the same shape into the tensors that are there; session_update takes
  * them over. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
+bool problem_update_known(HostProblem *problem, const Features *features, double out_largest,
+                          Err *err);
 
 void problem_free(HostProblem *problem);
 

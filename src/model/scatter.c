@@ -1,7 +1,7 @@
 /* A counting sort by cell in two passes over the frustum: count, then place. The points' way to
- * their cells is computed twice, which is cheaper than keeping it. For weighted maps, four times the
- * work, the frustum is cut into as many parts as there are threads; within a cell their points keep
- * their order, so that the map is the same for any number of them. */
+ * their cells is computed twice, which is cheaper than keeping it. For weighted maps, four times
+ * the work, the frustum is cut into as many parts as there are threads; within a cell their points
+ * keep their order, so that the map is the same for any number of them. */
 #include "src/model/scatter.h"
 
 #include <stdlib.h>
@@ -232,7 +232,45 @@ static int64_t parts_for(BevAlign align) {
     return align == BEV_NEAREST ? 1 : threads < MOST ? threads : MOST;
 }
 
-bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
+size_t scatter_bytes(const Rig *rig, BevAlign align) {
+    BevShape shape = rig_shape(rig, 1);
+    size_t frustum = (size_t)(shape.cameras * shape.depth_bins * shape.feat_h * shape.feat_w);
+    size_t point = 3 * sizeof(int32_t), interval = 2 * sizeof(int32_t);
+    if (align != BEV_NEAREST)
+        point = NEIGHBOURS * (point + sizeof(float));
+    return frustum * point + (size_t)(shape.nx * shape.ny) * interval;
+}
+
+/* One array after the other; all have elements of four bytes. */
+static void lay_out(BevMap *map, BevAlign align, int32_t *memory) {
+    map->ranks_depth = memory;
+    map->ranks_feat = map->ranks_depth + map->points;
+    map->ranks_bev = map->ranks_feat + map->points;
+    map->interval_starts = map->ranks_bev + map->points;
+    map->interval_lengths = map->interval_starts + map->intervals;
+    if (align != BEV_NEAREST)
+        map->weights = (float *)(map->interval_lengths + map->intervals);
+}
+
+static bool sort_points(Sort *sort, void *memory, BevMap *map, Err *err) {
+    fill_directions(sort);
+    sort_pass(sort, NULL);
+    counts_to_places(sort, map);
+    if (map->points > INT32_MAX)
+        return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
+                       (long long)map->points, INT32_MAX);
+    if (memory)
+        lay_out(map, sort->align, memory);
+    else if (!allocate_points(map, sort->align, err) || !allocate_intervals(map, err))
+        return false;
+    sort_pass(sort, map);
+    fill_cells(sort, map);
+    return true;
+}
+
+/* `memory` NULL: the arrays are malloc's. */
+static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, void *memory, BevMap *map,
+                  Err *err) {
     Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask};
     const Grid *grid = &rig->grid;
     sort.shape = rig_shape(rig, 1);
@@ -240,34 +278,31 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
     sort.cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
     size_t cells = (size_t)(sort.shape.nx * sort.shape.ny);
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
-    bool done = false;
     *map = (BevMap){.points = 0};
     sort.directions = malloc(rays * 3 * sizeof *sort.directions);
     sort.parts = parts_for(align);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
-    if (!sort.directions || !sort.counts) {
-        no_memory(err, (int64_t)rays * sort.shape.depth_bins);
-        goto done;
-    }
-    fill_directions(&sort);
-    sort_pass(&sort, NULL);
-    counts_to_places(&sort, map);
-    if (map->points > INT32_MAX) {
-        err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
-                (long long)map->points, INT32_MAX);
-        goto done;
-    }
-    if (!allocate_points(map, align, err) || !allocate_intervals(map, err))
-        goto done;
-    sort_pass(&sort, map);
-    fill_cells(&sort, map);
-    done = true;
-done:
+    bool done = sort.directions && sort.counts
+                    ? sort_points(&sort, memory, map, err)
+                    : no_memory(err, (int64_t)rays * sort.shape.depth_bins);
     free(sort.directions);
     free(sort.counts);
-    if (!done)
-        scatter_free(map);
     return done;
+}
+
+bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
+    if (build(rig, align, camera_mask, NULL, map, err))
+        return true;
+    scatter_free(map);
+    return false;
+}
+
+bool scatter_build_into(const Rig *rig, BevAlign align, uint32_t camera_mask, void *memory,
+                        BevMap *map, Err *err) {
+    if (build(rig, align, camera_mask, memory, map, err))
+        return true;
+    *map = (BevMap){.points = 0};
+    return false;
 }
 
 void scatter_free(BevMap *map) {
