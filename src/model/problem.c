@@ -55,6 +55,7 @@ void problem_free(HostProblem *problem) {
     tensor_free(&problem->view.feat);
     tensor_free(&problem->view.out);
     free(problem->own_weights);
+    free(problem->pooled_fp32);
     memset(problem, 0, sizeof *problem);
 }
 
@@ -163,13 +164,14 @@ static bool find_out_largest(HostProblem *problem, Err *err) {
     original.depth.scale = original.feat.scale = original.out.scale = 1; /* of the last update */
     original.depth.data = problem->features.depth;
     original.feat.data = problem->features.feat;
-    original.out.data = malloc((size_t)outputs * sizeof(float));
+    if (!problem->pooled_fp32)
+        problem->pooled_fp32 = malloc((size_t)outputs * sizeof *problem->pooled_fp32);
+    original.out.data = problem->pooled_fp32;
     bool ok = original.out.data ||
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
     ok = ok && pool_fp32(&original, err);
     if (ok)
-        problem->out_largest = largest_abs(original.out.data, outputs);
-    free(original.out.data);
+        problem->out_largest = largest_abs(problem->pooled_fp32, outputs);
     return ok;
 }
 

@@ -11,6 +11,7 @@ typedef struct {
     float *own_weights; /* in place of the borrowed map's weights; else NULL */
     int64_t saturated;  /* finite values that the format's range clipped while encoding */
     double out_largest; /* magnitude in the FP32 pooling result; NaN: not needed so far */
+    float *pooled_fp32; /* where that is found, kept for the next update; NULL: not needed so far */
 } HostProblem;
 
 /* Allocates tensors of zeros with scale 1 for `dtype` and borrows `map`. Free with problem_free. */
