@@ -53,7 +53,7 @@ static void add_recorded(Comparison *comparison, const Lab *lab, const LabGpus *
             add_row(comparison,
                     (ComparisonRow){.gpu = &gpus[g],
                                     .config = config,
-                                    .kernel = profile->rung->name,
+                                    .kernel = profile->rung->title,
                                     .dtype = profile->dtype,
                                     .recorded = true,
                                     .known_us =

@@ -200,7 +200,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
         count = compared_bars(request, config = "canonical", bars, groups, MAX_BARS);
     snprintf(note, sizeof note,
              "The article timed a TensorRT plugin. Calibrated: walks times %.2f, one factor from its "
-             "figures of V2+DO on the RTX PRO 6000 (%d of six).\nThe model walks our map, whose "
+             "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model walks our map, whose "
              "longest intervals bind; the article's map is not published.",
              request->comparison->calibration, request->comparison->calibrated_from);
     PlotBars spec = {

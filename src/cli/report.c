@@ -50,7 +50,7 @@ void report_free(Report *report) {
 
 void report_number(char *text, size_t size, double value, int digits) {
     double magnitude = fabs(value);
-    if (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e7)) {
+    if (magnitude != 0 && (magnitude < 1e-3 || magnitude >= 1e10)) {
         snprintf(text, size, "%.*e", digits - 1, value);
         return;
     }
