@@ -1,7 +1,6 @@
 /* V4's `prepare` on the CPU: cells in the order of the columns that they see, their points cut into
  * entries, and steps of equal work. Linear in points and cells, from the map alone. Large maps are
- * cut by several threads, each its part of the cells; the plan is the same for any number of them.
- */
+ * cut by several threads, each its part of the cells: the same plan for any number of them. */
 #include "kernels/cpu_v4.h"
 
 #include <stdlib.h>
