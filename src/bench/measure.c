@@ -1,7 +1,6 @@
 #include "src/bench/measure.h"
 
 #include "src/bench/backend.h"
-#include "src/bench/calm.h"
 #include "src/bench/live_gpu.h"
 #include "src/bench/recorded_live.h"
 #include "src/bench/shared.h"
@@ -34,7 +33,6 @@ struct Measure {
     SeenFeatures *problem_features;
     Choice problem_choice; /* its format and align */
     Session *session;
-    Calm *calm; /* but for rows of launches */
     Lane *lane;
     TimedRung *asked;          /* what the lane runs, on this map, since */
     BuiltMap *asked_map;       /* not owned: only compared */
@@ -59,8 +57,7 @@ bool measure_open(Measure **out, unsigned where, void (*wake)(void *), void *con
     if (!measure)
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
     measure->where = where;
-    if (!calm_open(&measure->calm, err) || !lane_open(&measure->lane, wake, context, err)) {
-        calm_close(measure->calm);
+    if (!lane_open(&measure->lane, wake, context, err)) {
         free(measure);
         return false;
     }
@@ -89,7 +86,6 @@ void measure_close(Measure *measure) {
     if (!measure)
         return;
     lane_close(measure->lane);
-    calm_close(measure->calm);
     close_problem(measure);
     shared_drop(measure->grid);
     frame_parts_drop(&measure->parts);
@@ -336,7 +332,7 @@ static bool time_launch(Measure *measure, double *us, Err *err) {
 
 /* What ran in between has taken the caches and put the threads to sleep, on one core perhaps: the
  * first launches of a row are no samples. */
-static bool launch_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
+static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
     double own_bytes = bev_traffic_total(rung->choice.variant->bytes(&measure->problem.view));
     double begun = clock_us(), us;
     int before = rung->count;
@@ -361,14 +357,7 @@ static bool launch_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err
     return true;
 }
 
-static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
-    calm_lift(measure->calm);
-    bool ok = launch_row(measure, rung, step, err);
-    calm_return(measure->calm);
-    return ok;
-}
-
-/* Found out only now: such a rung's turn comes later, in the lane. */
+/* Found out only now: such an rung's turn comes later, in the lane. */
 static bool give_up(Measure *measure) {
     if (!measure->current || !rung_is_slow(measure->current, measure->current->choice.align))
         return false;
