@@ -5,9 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum {
     WEDGE_BYTES = 32 << 10, /* features that the first cache keeps from one cell to the next */
@@ -179,13 +176,8 @@ static void cut_steps(BevPlan *plan, int64_t owners) {
 
 /* ---- prepare --------------------------------------------------------------------------------- */
 
-static int32_t parts_for(const BevMap *map) {
-    int64_t parts = 1;
-#ifdef _OPENMP
-    parts = omp_get_max_threads();
-#endif
-    if (parts > MOST_PARTS)
-        parts = MOST_PARTS;
+static int32_t parts_for(const BevMap *map, int threads) {
+    int64_t parts = threads < MOST_PARTS ? threads : MOST_PARTS;
     if (parts > map->points / PART_POINTS)
         parts = map->points / PART_POINTS;
     return parts > 0 ? (int32_t)parts : 1;
@@ -202,14 +194,14 @@ static bool part_alloc(Part *part, const BevProblem *problem, int32_t longest) {
     return true;
 }
 
-static bool draft_alloc(Draft *draft, const BevProblem *problem) {
+static bool draft_alloc(Draft *draft, const BevProblem *problem, int threads) {
     const BevMap *map = &problem->map;
     int32_t longest = 0;
     for (int64_t i = 0; i < map->intervals; i++)
         longest = map->interval_lengths[i] > longest ? map->interval_lengths[i] : longest;
     draft->wedges = calloc((size_t)wedges_of(&problem->shape).count + 1, sizeof *draft->wedges);
     draft->order = malloc(((size_t)map->intervals + 1) * sizeof *draft->order);
-    draft->part_count = parts_for(map);
+    draft->part_count = parts_for(map, threads);
     bool ok = draft->wedges && draft->order;
     for (int32_t p = 0; ok && p < draft->part_count; p++)
         ok = part_alloc(&draft->parts[p], problem, longest);
@@ -245,7 +237,7 @@ static void give_back_entries(BevPlan *plan, int64_t owners) {
 
 static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
     Draft draft = {0};
-    bool ok = plan_alloc(plan, &problem->map) && draft_alloc(&draft, problem);
+    bool ok = plan_alloc(plan, &problem->map) && draft_alloc(&draft, problem, plan->stage.threads);
     if (ok) {
         order_intervals(problem, &draft);
         deal_out(&problem->map, &draft);
@@ -261,8 +253,8 @@ bool cpu_v4_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v4", "", "out of memory");
-    if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err) &&
-        cpu_stage_init(&(*plan)->stage, problem, err))
+    if (cpu_stage_init(&(*plan)->stage, problem, err) && build(*plan, problem, err) &&
+        cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     cpu_v4_release(*plan);
     *plan = NULL;

@@ -12,6 +12,7 @@
 #include "src/model/random.h"
 #include "src/model/scatter.h"
 #include "src/model/workload.h"
+#include "tests/maps.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -29,19 +30,6 @@ static bool ok_or_note(bool ok, const Err *err) {
 }
 
 /* ---- maps ------------------------------------------------------------------------------------ */
-
-static bool same(const void *a, const void *b, int64_t count) {
-    return (!a && !b) || (a && b && !memcmp(a, b, (size_t)count * 4));
-}
-
-static bool same_map(const BevMap *a, const BevMap *b) {
-    return a->points == b->points && a->intervals == b->intervals &&
-           same(a->ranks_depth, b->ranks_depth, a->points) &&
-           same(a->ranks_feat, b->ranks_feat, a->points) &&
-           same(a->ranks_bev, b->ranks_bev, a->points) && same(a->weights, b->weights, a->points) &&
-           same(a->interval_starts, b->interval_starts, a->intervals) &&
-           same(a->interval_lengths, b->interval_lengths, a->intervals);
-}
 
 static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     Err err = {0};

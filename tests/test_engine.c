@@ -9,8 +9,8 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 
 enum { PATIENCE_MS = 150000 }; /* other tests may have the machine */
@@ -384,7 +384,8 @@ static void test_giving_up(void) {
     state.job.serial++;
     state.job.choice.align = BEV_BILINEAR;
     int asked = count_asked(&state), tried = 0, given_up = 0;
-    for (int patience = 0; ok && patience < asked; patience += patience < asked - 2 * FEW ? FEW : 1) {
+    for (int patience = 0, step; ok && patience < asked; patience += step) {
+        step = patience < asked - 2 * FEW ? FEW : 1;
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
             .truth = true, .sharp = true, .give_up = {is_impatient, &impatience}};

@@ -2,6 +2,7 @@
  * they must reproduce, and every defect of a foreign map. */
 #include "src/model/config.h"
 #include "src/model/scatter.h"
+#include "tests/maps.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"
 
@@ -54,22 +55,6 @@ static void test_sizes(Scene *scene) {
 }
 
 /* ---- memory of the caller's ------------------------------------------------------------------ */
-
-static bool same_ints(const int32_t *a, const int32_t *b, int64_t count) {
-    return memcmp(a, b, (size_t)count * sizeof *a) == 0;
-}
-
-static bool same_map(const BevMap *a, const BevMap *b) {
-    return a->points == b->points && a->intervals == b->intervals &&
-           same_ints(a->ranks_depth, b->ranks_depth, a->points) &&
-           same_ints(a->ranks_feat, b->ranks_feat, a->points) &&
-           same_ints(a->ranks_bev, b->ranks_bev, a->points) &&
-           same_ints(a->interval_starts, b->interval_starts, a->intervals) &&
-           same_ints(a->interval_lengths, b->interval_lengths, a->intervals) &&
-           !a->weights == !b->weights &&
-           (!a->weights ||
-            memcmp(a->weights, b->weights, (size_t)a->points * sizeof *a->weights) == 0);
-}
 
 /* Bytes of `memory` that are no longer `pattern`, up to the last one of them. */
 static size_t bytes_used(const unsigned char *memory, size_t bytes, unsigned char pattern) {

@@ -201,7 +201,7 @@ static TimedRung *rung_wanted(Measure *measure) {
 
 static bool is_candidate(const Measure *measure, const TimedRung *rung, bool still) {
     bool lane_rests = !still && rung_has_figure(rung) && clock_us() * 1e-3 < measure->lane_ms;
-    return rung_due(rung, still) && !(lane_rests && rung_is_slow(rung, rung->choice.align));
+    return rung_due(rung, still) && !(lane_rests && rung_needs_lane(rung));
 }
 
 /* What speed-ups refer to; NULL: its map is not there. */
@@ -263,7 +263,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
         *err = sample.err;
     else {
         rung->cost_us = sample.busy_us; /* what a launch takes that has the cores to itself */
-        if (rung_is_slow(rung, rung->choice.align))
+        if (rung_needs_lane(rung))
             rung_add_lane_sample(rung, &sample, !still || measure->asked_aims != measure->aims);
     }
     return true;
@@ -341,7 +341,7 @@ static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *
             return false;
     } while (clock_us() - begun < WARM_US);
     rung->cost_us = us;
-    if (rung_is_slow(rung, rung->choice.align))
+    if (rung_needs_lane(rung))
         return true;
     begun = clock_us();
     do {
@@ -357,9 +357,9 @@ static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *
     return true;
 }
 
-/* Found out only now: such an rung's turn comes later, in the lane. */
+/* Found out only now: such a rung's turn comes later, in the lane. */
 static bool give_up(Measure *measure) {
-    if (!measure->current || !rung_is_slow(measure->current, measure->current->choice.align))
+    if (!measure->current || !rung_needs_lane(measure->current))
         return false;
     close_session(measure);
     return true;
@@ -384,7 +384,7 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     else {
         TimedRung *wanted = rung_wanted(measure);
         rung = wanted ? wanted : choose(measure, still);
-        bool apart = rung && (rung == wanted || rung_is_slow(rung, rung->choice.align));
+        bool apart = rung && (rung == wanted || rung_needs_lane(rung));
         if (apart)
             ask_lane(measure, rung);
         if (!rung || apart)

@@ -18,7 +18,7 @@ struct Pipeline {
     MapBuilder builder;
     bool forget_scene;
     bool lacks;
-    Choice lacking;                                   /* where `lacks` */
+    Choice lacking; /* where `lacks` */
     uint64_t content, baseline_content, seen_content; /* of the parts */
 };
 
@@ -91,17 +91,15 @@ static PooledGrid *find_grid(const Run *run, const FrameParts *with, const Choic
     return NULL;
 }
 
-/* What pooling features and map of `with` reaches in FP32, where a runner has found out; else NaN.
- */
+/* What pooling features and map of `with` reaches in FP32; NaN: no runner has found out. */
 static double known_largest(const Pipeline *pipeline, const FrameParts *with) {
-    double largest = NAN;
     for (int i = 0; i < 2; i++) {
         const Runner *runner = &pipeline->runners[i];
         if (runner->features == with->features && runner->map == with->map &&
             !isnan(runner->problem.out_largest))
-            largest = runner->problem.out_largest;
+            return runner->problem.out_largest;
     }
-    return largest;
+    return NAN;
 }
 
 /* Pools `choice`, or who stands in for it, on features and map of `with`. */
@@ -187,8 +185,8 @@ static bool want_points(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool ok =
-        want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, &run->next, run->err);
+    bool ok = want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, &run->next,
+                       run->err);
     if (ok && !run->next.map->took_us)
         run->next.map->took_us = clock_us() - start;
     if (ok && run->next.map != pipeline->parts.map)

@@ -104,3 +104,7 @@ bool rung_is_slow(const TimedRung *rung, BevAlign align) {
     double cost = cost_us(rung, align);
     return rung->choice.variant->where == BEV_CPU && (cost == 0 || cost > PATIENCE_US);
 }
+
+bool rung_needs_lane(const TimedRung *rung) {
+    return rung_is_slow(rung, rung->choice.align);
+}

@@ -51,4 +51,7 @@ bool rung_due(const TimedRung *rung, bool still);
 /* Whether nobody can wait for a launch, at this align, or that is not known yet. */
 bool rung_is_slow(const TimedRung *rung, BevAlign align);
 
+/* The same at its own. */
+bool rung_needs_lane(const TimedRung *rung);
+
 #endif

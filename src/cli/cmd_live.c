@@ -35,9 +35,11 @@ static void add_number(LoopOptions *loop, const char *control, double value) {
 
 /* The model first speaks of the GPU that is here, where the table knows it. */
 static void add_gpu(LoopOptions *loop) {
+    if (!(loop->where & 1u << BEV_CUDA))
+        return;
     Machine machine;
     machine_read(&machine);
-    const Gpu *gpu = loop->where & 1u << BEV_CUDA ? gpu_of_device(machine.gpu) : NULL;
+    const Gpu *gpu = gpu_of_device(machine.gpu);
     add_word(loop, "gpu", gpu ? gpu->name : NULL);
 }
 
