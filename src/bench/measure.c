@@ -34,10 +34,10 @@ struct Measure {
     Choice problem_choice; /* its format and align */
     Session *session;
     Lane *lane;
-    TimedRung *asked;          /* what the lane runs, on this map, since */
-    BuiltMap *asked_map;       /* not owned: only compared */
-    double asked_ms, lane_ms;  /* lane_ms: no launch before */
-    uint64_t aims, asked_aims; /* aims: grows with every picture */
+    TimedRung *asked;                 /* what the lane runs, of this problem, since */
+    uint64_t problems, asked_problem; /* problems: aimed at so far */
+    double asked_ms, lane_ms;         /* lane_ms: no launch before */
+    uint64_t aims, asked_aims;        /* aims: grows with every picture */
     bool wants_grid;
     Choice grid_choice; /* where it wants one */
     PooledGrid *grid;   /* that came, not taken yet */
@@ -144,8 +144,10 @@ void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
     frame_parts_drop(&measure->parts);
     measure->parts = kept;
     measure->job = *job;
-    if (fresh)
+    if (fresh) {
+        measure->problems++;
         lane_forget(measure->lane);
+    }
     if (fresh || other_baseline)
         close_problem(measure);
     for (int i = 0; fresh && i < measure->rung_count; i++)
@@ -235,12 +237,12 @@ bool measure_busy(const Measure *measure) {
 }
 
 static void ask_lane(Measure *measure, TimedRung *rung) {
-    BuiltMap *map = map_for(measure, &rung->choice);
     bool grid = rung == rung_wanted(measure);
-    if (!lane_ask(measure->lane, measure->parts.features, map, &rung->choice, grid))
+    if (!lane_ask(measure->lane, measure->parts.features, map_for(measure, &rung->choice),
+                  &rung->choice, grid))
         return;
     measure->asked = rung;
-    measure->asked_map = map;
+    measure->asked_problem = measure->problems;
     measure->asked_aims = measure->aims;
     measure->asked_ms = clock_us() * 1e-3;
 }
@@ -255,8 +257,7 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     TimedRung *rung = measure->asked;
     double now_ms = clock_us() * 1e-3;
     measure->lane_ms = now_ms + LANE_REST * (now_ms - measure->asked_ms);
-    if (!choice_equal(&sample.choice, &rung->choice) ||
-        measure->asked_map != map_for(measure, &rung->choice))
+    if (!choice_equal(&sample.choice, &rung->choice) || measure->asked_problem != measure->problems)
         return false;
     *failed = rung->failed = sample.failed;
     if (sample.failed)
@@ -296,7 +297,7 @@ static bool start(Measure *measure, TimedRung *rung, Err *err) {
     if (!session_open(&measure->session, rung->choice.variant, &measure->problem.view, err))
         return false;
     measure->current = rung;
-    rung->count = 0;
+    rung_begin(rung);
     double prepare_us = session_prepare_us(measure->session);
     rung->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
     bool described = rung->live.registers.source && !rung->live.registers.stale;

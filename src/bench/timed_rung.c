@@ -39,6 +39,11 @@ void rung_restart(TimedRung *rung, const Choice *choice) {
     go_stale(&rung->live);
 }
 
+void rung_begin(TimedRung *rung) {
+    rung->count = 0;
+    rung->disturbed = false;
+}
+
 void rung_add_sample(TimedRung *rung, double us) {
     double *samples = rung->samples_us;
     if (rung->count == RUNG_SAMPLES)

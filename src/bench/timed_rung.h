@@ -28,6 +28,9 @@ typedef struct {
  * four times as much where every point goes to four cells. */
 void rung_restart(TimedRung *rung, const Choice *choice);
 
+/* Samples anew, none of them beside pictures. */
+void rung_begin(TimedRung *rung);
+
 /* Keeps the latest RUNG_SAMPLES. */
 void rung_add_sample(TimedRung *rung, double us);
 
