@@ -39,4 +39,11 @@ static inline void share_cores(void) {
 #endif
 }
 
+/* Ends the calling thread's team, until it has work for the next one: see calm.h. */
+static inline void dismiss_team(void) {
+#ifdef _OPENMP
+    omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+#endif
+}
+
 #endif

@@ -90,6 +90,7 @@ static void *judge_main(void *argument) {
         }
         pthread_mutex_unlock(&judge->lock);
         judge_asked(judge);
+        dismiss_team();
         pthread_mutex_lock(&judge->lock);
         judge->state = JUDGE_DONE;
         judge->wake(judge->context);

@@ -134,6 +134,7 @@ static void *lane_main(void *argument) {
         }
         pthread_mutex_unlock(&lane->lock);
         answer(lane);
+        dismiss_team();
         pthread_mutex_lock(&lane->lock);
         lane->state = LANE_DONE;
         lane->wake(lane->context);

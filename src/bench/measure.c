@@ -1,6 +1,7 @@
 #include "src/bench/measure.h"
 
 #include "src/bench/backend.h"
+#include "src/bench/calm.h"
 #include "src/bench/live_gpu.h"
 #include "src/bench/recorded_live.h"
 #include "src/bench/shared.h"
@@ -33,6 +34,7 @@ struct Measure {
     SeenFeatures *problem_features;
     Choice problem_choice; /* its format and align */
     Session *session;
+    Calm *calm; /* but for rows of launches */
     Lane *lane;
     TimedRung *asked;                 /* what the lane runs, of this problem, since */
     uint64_t problems, asked_problem; /* problems: aimed at so far */
@@ -57,7 +59,8 @@ bool measure_open(Measure **out, unsigned where, void (*wake)(void *), void *con
     if (!measure)
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
     measure->where = where;
-    if (!lane_open(&measure->lane, wake, context, err)) {
+    if (!calm_open(&measure->calm, err) || !lane_open(&measure->lane, wake, context, err)) {
+        calm_close(measure->calm);
         free(measure);
         return false;
     }
@@ -86,6 +89,7 @@ void measure_close(Measure *measure) {
     if (!measure)
         return;
     lane_close(measure->lane);
+    calm_close(measure->calm);
     close_problem(measure);
     shared_drop(measure->grid);
     frame_parts_drop(&measure->parts);
@@ -333,7 +337,7 @@ static bool time_launch(Measure *measure, double *us, Err *err) {
 
 /* What ran in between has taken the caches and put the threads to sleep, on one core perhaps: the
  * first launches of a row are no samples. */
-static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
+static bool launch_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
     double own_bytes = bev_traffic_total(rung->choice.variant->bytes(&measure->problem.view));
     double begun = clock_us(), us;
     int before = rung->count;
@@ -356,6 +360,13 @@ static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *
             : before < RUNG_FIRST_NEWS && rung->count >= RUNG_FIRST_NEWS ? MEASURE_NEWS
                                                                          : MEASURE_MORE;
     return true;
+}
+
+static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
+    calm_lift(measure->calm);
+    bool ok = launch_row(measure, rung, step, err);
+    calm_return(measure->calm);
+    return ok;
 }
 
 /* Found out only now: such a rung's turn comes later, in the lane. */

@@ -1,0 +1,23 @@
+/* How teams of threads wait for work. libgomp's spin for milliseconds, unless there are more
+ * threads in teams than cores: then they sleep almost at once. Pictures want the latter, as screens
+ * are drawn beside the team that makes the next one; launches that are timed in a row want the
+ * former, as in `bevscope bench`: a team that is woken for each takes up to a fifth longer. A Calm
+ * is a team of two that does nothing but be there. Without it, or with another OpenMP library, all
+ * is as that library has it. */
+#ifndef BEV_CALM_H
+#define BEV_CALM_H
+
+#include "kernels/err.h"
+
+#include <stdbool.h>
+
+typedef struct Calm Calm;
+
+bool calm_open(Calm **calm, Err *err);
+void calm_close(Calm *calm); /* accepts NULL */
+
+/* From now on teams may spin; calm_return: no longer. */
+void calm_lift(Calm *calm);
+void calm_return(Calm *calm);
+
+#endif

@@ -1,0 +1,80 @@
+/* How teams wait for work, seen by the processor time that they take while there is none. */
+#include "src/bench/calm.h"
+#include "tests/tap.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STARTED "TEST_CALM_STARTED"
+
+enum { ROUNDS = 21, WAIT_MS = 6 };
+
+static double processor_ms(void) {
+    struct timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (double)used.tv_sec * 1e3 + (double)used.tv_nsec * 1e-6;
+}
+
+static void work_together(void) {
+    int members = 0;
+#pragma omp parallel reduction(+ : members)
+    members++;
+    (void)members;
+}
+
+/* Processor time of next to no work and a wait of WAIT_MS, in most of ROUNDS. A thread may well
+ * spin before the other one, on the same core, comes to end the work. */
+static double waiting_ms(void) {
+    double sorted[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        double begun = processor_ms();
+        work_together();
+        nanosleep(&(struct timespec){0, WAIT_MS * 1000000}, NULL);
+        double took = processor_ms() - begun;
+        int place = i;
+        for (; place > 0 && sorted[place - 1] > took; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = took;
+    }
+    return sorted[ROUNDS / 2];
+}
+
+/* The policy is read before main(). */
+static void without_policy(char **argv) {
+    if (unsetenv("OMP_WAIT_POLICY") == 0 && !getenv(STARTED) && setenv(STARTED, "", 1) == 0)
+        execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv) {
+    const double least_ms = 0.5; /* of spinning, that is told apart from going to sleep */
+    (void)argc;
+    without_policy(argv);
+    Err err = {0};
+    Calm *calm = NULL;
+#ifdef __clang__
+    return tap_skip_all("clang's OpenMP library is not libgomp");
+#endif
+    double before_ms = waiting_ms();
+    if (before_ms < least_ms)
+        return tap_skip_all("teams of this OpenMP library do not spin here");
+    if (!calm_open(&calm, &err))
+        return tap_skip_all("no thread");
+    calm_lift(calm);
+    calm_return(calm);
+    work_together();
+    nanosleep(&(struct timespec){0, 20 * 1000000}, NULL);
+    double calm_ms = waiting_ms();
+    calm_lift(calm);
+    double lifted_ms = waiting_ms();
+    calm_return(calm);
+    calm_close(calm);
+    double after_ms = waiting_ms();
+    tap_note(
+        "processor time of %d ms with next to no work: %.2f ms, calm %.2f, lifted %.2f, after %.2f",
+        WAIT_MS, before_ms, calm_ms, lifted_ms, after_ms);
+    tap_ok(calm_ms < least_ms, "teams sleep while they wait");
+    tap_ok(lifted_ms >= least_ms, "where it is lifted they spin");
+    tap_ok(after_ms >= least_ms, "and afterwards as before");
+    return tap_done();
+}
