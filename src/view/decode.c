@@ -116,6 +116,7 @@ static bool masses_to_strengths(const BevContent *content, CellField *field, Err
                        cells);
     field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field, scratch);
     free(scratch);
+#pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells; cell++)
         field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
     return true;

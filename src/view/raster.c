@@ -126,6 +126,7 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
     assert(field->color || style->colormap);
     if (!image_init(image, field->ny, field->nx, err))
         return false;
+#pragma omp parallel for schedule(static)
     for (int row = 0; row < image->h; row++)
         for (int column = 0; column < image->w; column++)
             image_set(image, column, row,
