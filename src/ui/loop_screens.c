@@ -7,8 +7,8 @@
 #include <math.h>
 
 enum {
-    TERM_FRAME_MS = 8,   /* from one drawing of the terminal to the next, at least */
-    WINDOW_FRAME_MS = 12 /* and of the window */
+    TERM_FRAME_MS = 8,  /* from one drawing of the terminal to the next, at least */
+    WINDOW_FRAME_MS = 8 /* and of the window */
 };
 
 unsigned loop_screens(const Loop *loop) {
