@@ -30,14 +30,15 @@ static void test_known_calibration(const HostProblem *nvfp4) {
     HostProblem own = {.saturated = 0}, known = own;
     Err err;
     bool ok = encode(&own, BEV_FP8) &&
-              problem_encode_known(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
-                                   &data.map, nvfp4->out_largest, &err);
+              problem_encode_knowing(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
+                                     &data.map, (ProblemHints){nvfp4->out_largest, false}, &err);
     tap_ok(ok && own.view.out.scale != 1 && own.view.out.scale == known.view.out.scale,
            "calibrated by another format: the same scale");
     if (ok)
         problem_free(&known);
-    ok = ok && problem_encode_known(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
-                                    &data.map, 2 * nvfp4->out_largest, &err);
+    ok = ok && problem_encode_knowing(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
+                                      &data.map, (ProblemHints){2 * nvfp4->out_largest, true},
+                                      &err);
     float first = ok ? known.view.out.scale : 0;
     tap_ok(ok && first == 2 * own.view.out.scale, "what is known is believed");
     ok = ok && problem_update(&known, &data.features, &err);

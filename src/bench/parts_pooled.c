@@ -68,10 +68,11 @@ static bool encode_again(Runner *runner, const FrameParts *next, const Choice *c
 
 static bool encode_anew(Runner *runner, const FrameParts *next, const Choice *choice,
                         double out_largest, Err *err) {
+    const ProblemHints hints = {out_largest, .out_elsewhere = choice->variant->where == BEV_CUDA};
     problem_free(&runner->problem);
-    return problem_encode_known(&runner->problem, &next->features->shape, choice->dtype,
-                                choice->align, &next->features->values, &next->map->map,
-                                out_largest, err);
+    return problem_encode_knowing(&runner->problem, &next->features->shape, choice->dtype,
+                                  choice->align, &next->features->values, &next->map->map, hints,
+                                  err);
 }
 
 /* Another kernel on the same values needs a session of its own, nothing else. */

@@ -11,15 +11,16 @@
 
 enum { LINE = 64 }; /* bytes; a vector of a row that begins with a cache line lies in one line */
 
-static void *zeros(size_t bytes) {
+static void *codes_new(size_t bytes, bool clear) {
     size_t lines = (bytes / LINE + 1) * LINE;
     void *memory = aligned_alloc(LINE, lines);
-    return memory ? memset(memory, 0, lines) : NULL;
+    return memory && clear ? memset(memory, 0, lines) : memory;
 }
 
-static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len) {
+static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len,
+                        bool clear) {
     *tensor = (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
-    tensor->data = zeros(bev_code_bytes(dtype, rows, row_len));
+    tensor->data = codes_new(bev_code_bytes(dtype, rows, row_len), clear);
     size_t scale_bytes = bev_block_scale_bytes(dtype, rows, row_len);
     if (scale_bytes)
         tensor->block_scales = calloc(1, scale_bytes);
@@ -31,21 +32,27 @@ static void tensor_free(BevTensor *tensor) {
     free(tensor->block_scales);
 }
 
-bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                  const BevMap *map, Err *err) {
+static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                 const BevMap *map, bool clear_out, Err *err) {
     memset(problem, 0, sizeof *problem);
     problem->out_largest = NAN;
     BevProblem *view = &problem->view;
     const BevDtypeInfo *format = &bev_dtypes[dtype];
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     *view = (BevProblem){.shape = *shape, .dtype = dtype, .align = align, .map = *map};
-    bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins);
-    ok = tensor_init(&view->feat, dtype, pixels, shape->channels) && ok;
-    ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels) && ok;
+    bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins, true);
+    ok = tensor_init(&view->feat, dtype, pixels, shape->channels, true) && ok;
+    ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels, clear_out) &&
+         ok;
     if (ok)
         return true;
     problem_free(problem);
     return err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+}
+
+bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                  const BevMap *map, Err *err) {
+    return init(problem, shape, dtype, align, map, true, err);
 }
 
 void problem_free(HostProblem *problem) {
@@ -205,15 +212,16 @@ bool problem_update_known(HostProblem *problem, const Features *features, double
 
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err) {
-    return problem_encode_known(problem, shape, dtype, align, features, map, NAN, err);
+    return problem_encode_knowing(problem, shape, dtype, align, features, map,
+                                  (ProblemHints){.out_largest = NAN}, err);
 }
 
-bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                          BevAlign align, const Features *features, const BevMap *map,
-                          double out_largest, Err *err) {
-    if (!problem_init(problem, shape, dtype, align, map, err))
+bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map,
+                            ProblemHints hints, Err *err) {
+    if (!init(problem, shape, dtype, align, map, !hints.out_elsewhere, err))
         return false;
-    problem->out_largest = out_largest;
+    problem->out_largest = hints.out_largest;
     if (encode_all(problem, features, err))
         return true;
     problem_free(problem);

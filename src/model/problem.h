@@ -24,11 +24,15 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 
-/* The same where the FP32 pooling of these features with this map is known to reach `out_largest`:
- * the pooling is spared. NaN: not known. */
-bool problem_encode_known(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                          BevAlign align, const Features *features, const BevMap *map,
-                          double out_largest, Err *err);
+/* What may be known before, and spares work. */
+typedef struct {
+    double out_largest; /* magnitude in the FP32 pooling of these features with this map; NaN: no */
+    bool out_elsewhere; /* no CPU writes the output: its memory is left as the system gives it */
+} ProblemHints;
+
+bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map,
+                            ProblemHints hints, Err *err);
 
 /* Encodes other features of the same shape into the tensors that are there; session_update takes
  * them over. */
