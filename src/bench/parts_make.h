@@ -18,6 +18,9 @@ bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp 
                    FrameParts *next, Err *err);
 bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameParts *next, Err *err);
 
+/* The next features have another size: no memory is kept for more like the last ones. */
+void features_change_size(void);
+
 /* Whether the scene came with a map of this kind. */
 bool scene_has_own_map(const Scene *scene, BevAlign align);
 

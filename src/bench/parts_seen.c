@@ -1,6 +1,7 @@
 /* What the cameras see: the scene, its features at a moment, the views of the strip. */
 #include "src/bench/parts_make.h"
 
+#include "src/bench/recycle.h"
 #include "src/bench/shared.h"
 #include "src/model/problem.h"
 
@@ -57,10 +58,21 @@ bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *er
 
 /* ---- features -------------------------------------------------------------------------------- */
 
+static Recycler depths = RECYCLER, feats = RECYCLER;
+
+void features_change_size(void) {
+    recycle_empty(&depths);
+    recycle_empty(&feats);
+}
+
 static void features_destroy(void *contents) {
     SeenFeatures *seen = contents;
-    if (seen->scene->scene.has_world)
-        features_free(&seen->values);
+    if (seen->scene->scene.has_world) {
+        recycle_give(&depths, seen->values.depth,
+                     features_depth_count(&seen->shape) * sizeof *seen->values.depth);
+        recycle_give(&feats, seen->values.feat,
+                     features_feat_count(&seen->shape) * sizeof *seen->values.feat);
+    }
     camera_views_free(&seen->views);
     embedding_free(&seen->embedding);
     shared_drop(seen->scene);
@@ -72,11 +84,17 @@ static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         seen->values = scene->tensors;
         return true;
     }
+    seen->values.depth =
+        recycle_take(&depths, features_depth_count(&seen->shape) * sizeof *seen->values.depth);
+    seen->values.feat =
+        recycle_take(&feats, features_feat_count(&seen->shape) * sizeof *seen->values.feat);
+    if (!seen->values.depth || !seen->values.feat)
+        return no_memory("features", err);
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
-           features_render(&scene->rig, &scene->world, seen->shape.channels, scene->seed,
-                           seen->temperature, seen->time_s,
-                           seen->draft ? sub_rays_draft : sub_rays_full, give_up,
-                           &seen->values, &seen->views, err);
+           features_render_into(&scene->rig, &scene->world, seen->shape.channels, scene->seed,
+                                seen->temperature, seen->time_s,
+                                seen->draft ? sub_rays_draft : sub_rays_full, give_up,
+                                &seen->values, &seen->views, err);
 }
 
 bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,

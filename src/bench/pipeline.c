@@ -165,6 +165,7 @@ static bool want_seen(Run *run, const State *state) {
     if (!want_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
     if (next->scene != made->scene) {
+        features_change_size();
         grids_change_size();
         maps_change_size();
     }

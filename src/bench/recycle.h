@@ -1,5 +1,5 @@
-/* Blocks as large as a grid, which come and go with every frame: what the last frame let go of is
- * there for the next one, without a page fault for every 4 KB.
+/* Blocks as large as a grid or as features, which come and go with every frame: what the last frame
+ * let go of is there for the next one, without a page fault for every 4 KB.
  *
  * Kept are at most RECYCLED blocks of the size asked for last; those of another size go back to the
  * system at once. Any thread may call. */

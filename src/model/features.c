@@ -18,7 +18,7 @@ typedef struct {
     SubRays rays;
     double temperature, far_m; /* far_m: where the last bin ends */
     double *mass;              /* (camera, h, depth): scratch, a line of pixels its own row */
-    Features *features;
+    const Features *features;
     CameraViews *views;
 } Render;
 
@@ -123,22 +123,32 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+size_t features_depth_count(const BevShape *shape) {
+    return (size_t)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
+}
+
+size_t features_feat_count(const BevShape *shape) {
+    return (size_t)(shape->cameras * shape->feat_h * shape->feat_w * shape->channels);
+}
+
+static bool no_memory(const BevShape *shape, Err *err) {
+    return err_set(err, ERR_FAILED, "features", "", "out of memory for %zu pixels",
+                   (size_t)(shape->cameras * shape->feat_h * shape->feat_w));
+}
+
 static bool render_alloc(Render *render, Err *err) {
     const BevShape *shape = &render->shape;
-    size_t lines = (size_t)(shape->cameras * shape->feat_h);
-    size_t pixels = lines * (size_t)shape->feat_w, bins = (size_t)shape->depth_bins;
-    render->mass = malloc(lines * bins * sizeof(double));
-    render->features->depth = malloc(pixels * bins * sizeof(float));
-    render->features->feat = malloc(pixels * (size_t)shape->channels * sizeof(float));
-    if (!render->mass || !render->features->depth || !render->features->feat)
-        return err_set(err, ERR_FAILED, "features", "", "out of memory for %zu pixels", pixels);
+    size_t lines = (size_t)(shape->cameras * shape->feat_h), bins = (size_t)shape->depth_bins;
+    render->mass = malloc(lines * bins * sizeof *render->mass);
+    if (!render->mass)
+        return no_memory(shape, err);
     return !render->views ||
            camera_views_alloc(render->views, shape->cameras, shape->feat_h, shape->feat_w, err);
 }
 
-bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, SubRays rays, const GiveUp *give_up,
-                     Features *features, CameraViews *views, Err *err) {
+bool features_render_into(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
+                          double temperature, double time_s, SubRays rays, const GiveUp *give_up,
+                          const Features *features, CameraViews *views, Err *err) {
     assert(temperature > 0);
     Render render = {
         .rig = rig, .rays = rays, .temperature = temperature, .features = features, .views = views};
@@ -146,7 +156,6 @@ bool features_render(const Rig *rig, const World *world, int64_t channels, uint6
     render.shape = rig_shape(rig, channels);
     render.far_m =
         frustum_depth_m(&rig->frustum, render.shape.depth_bins - 1) + rig->frustum.depth_step_m / 2;
-    *features = (Features){.depth = NULL};
     bool done = embedding_init(&render.embedding, channels, seed, err) &&
                 world_still(world, time_s, &still, err) && render_alloc(&render, err);
     render.still = still;
@@ -160,14 +169,26 @@ bool features_render(const Rig *rig, const World *world, int64_t channels, uint6
                          render.mass + line * render.shape.depth_bins);
     }
     done = done && !unwanted;
-    if (!done) {
-        features_free(features);
+    if (!done)
         camera_views_free(views);
-    }
     embedding_free(&render.embedding);
     world_still_free(still);
     free(render.mass);
     return done;
+}
+
+bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
+                     double temperature, double time_s, SubRays rays, const GiveUp *give_up,
+                     Features *features, CameraViews *views, Err *err) {
+    const BevShape shape = rig_shape(rig, channels);
+    features->depth = malloc(features_depth_count(&shape) * sizeof *features->depth);
+    features->feat = malloc(features_feat_count(&shape) * sizeof *features->feat);
+    bool ok = (features->depth && features->feat) || no_memory(&shape, err);
+    if (ok && features_render_into(rig, world, channels, seed, temperature, time_s, rays, give_up,
+                                   features, views, err))
+        return true;
+    features_free(features);
+    return false;
 }
 
 void features_free(Features *features) {
