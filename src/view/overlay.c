@@ -113,11 +113,13 @@ static void wedges(Pen *pen, const Figure *figure, const Panel *panel) {
         }
 }
 
-/* A stroke for each: cairo takes twice as long for all of them as one path. */
+/* A stroke for each, with plain corners: cairo takes twice as long for all of them as one path. */
 static void outlines(Pen *pen, const Figure *figure, const Panel *panel) {
     const World *world = figure->spec->world;
+    cairo_save(pen->cr);
     pen_color(pen, panel->theme->line, 0.75);
     cairo_set_line_width(pen->cr, 1);
+    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
     for (int solid = 0; solid < world->solid_count; solid++) {
         double corners[WORLD_CORNERS][2];
         int count = world_footprint(world, solid, figure->spec->time_s, corners);
@@ -130,6 +132,7 @@ static void outlines(Pen *pen, const Figure *figure, const Panel *panel) {
         cairo_close_path(pen->cr);
         cairo_stroke(pen->cr);
     }
+    cairo_restore(pen->cr);
 }
 
 static void rounded(cairo_t *cr, double x0, double y0, double x1, double y1, double radius) {
@@ -191,7 +194,6 @@ void overlay_draw(Pen *pen, const Figure *figure, const Panel *panel) {
     cairo_save(pen->cr);
     cairo_rectangle(pen->cr, panel->box.x, panel->box.y, panel->box.w, panel->box.h);
     cairo_clip(pen->cr);
-    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
     wedges(pen, figure, panel);
     if (figure->spec->world && figure->spec->outlines)
         outlines(pen, figure, panel);
