@@ -417,17 +417,17 @@ static void test_kept_baseline(void) {
     begin(80, 24);
     use("view norm");
     state.compare = COMPARE_WIPE;
-    bool ok = bev_picture_render(&first, NULL, &state, &frame, &err);
+    bool ok = bev_picture_render(&first, NULL, &state, &frame, NULL, &err);
     baseline[0] = 100; /* not told: the old field shows that it was kept */
-    ok = ok && bev_picture_render(&kept, &first, &state, &frame, &err);
+    ok = ok && bev_picture_render(&kept, &first, &state, &frame, NULL, &err);
     tap_ok(ok && kept.ready && kept.other.value[0] == first.other.value[0] &&
                kept.other.occupied == CELLS,
            "a baseline that stayed the same is kept");
     frame.baseline_content = 2;
-    ok = ok && bev_picture_render(&fresh, &kept, &state, &frame, &err);
+    ok = ok && bev_picture_render(&fresh, &kept, &state, &frame, NULL, &err);
     tap_ok(ok && fresh.other.value[0] > 99, "another one is decoded");
     use("view channel");
-    ok = ok && bev_picture_render(&other, &fresh, &state, &frame, &err);
+    ok = ok && bev_picture_render(&other, &fresh, &state, &frame, NULL, &err);
     tap_ok(ok && other.other.value[0] == 100, "and so is another view of it");
     BevPicture *all[] = {&first, &kept, &fresh, &other};
     for (int i = 0; ok && i < 4; i++)

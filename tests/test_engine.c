@@ -2,6 +2,7 @@
 #include "tests/load.h"
 
 #include "src/bench/engine.h"
+#include "src/bench/shared.h"
 #include "src/bench/truth.h"
 #include "src/model/calibration.h"
 #include "src/model/clock.h"
@@ -408,6 +409,52 @@ static void test_giving_up(void) {
     pipeline_close(fresh_one);
 }
 
+enum { INTERRUPTED = 2 }; /* pictures during which the next wish comes */
+
+static struct {
+    Engine *engine;
+    State wish;
+    atomic_int begun, given_up;
+} dressing;
+
+static void no_contents(void *contents) {
+    (void)contents;
+}
+
+static void *dress(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
+                   Err *err) {
+    (void)state, (void)live, (void)previous, (void)err;
+    if (atomic_fetch_add(&dressing.begun, 1) < INTERRUPTED) {
+        dressing.wish.job.serial++;
+        engine_submit(dressing.engine, &dressing.wish);
+    }
+    bool unwanted = given_up(give_up);
+    atomic_fetch_add(&dressing.given_up, unwanted);
+    return unwanted ? NULL : shared_new(1, no_contents);
+}
+
+/* A wish comes while the picture of the one before is made: that one is passed over, but not two in
+ * a row. */
+static void test_giving_up_the_picture(void) {
+    const EngineOptions options = {.where = 1u << BEV_CPU, .dress = dress};
+    Err err;
+    dressing.wish = fresh(TOY);
+    uint64_t first = dressing.wish.job.serial;
+    if (!engine_open(&dressing.engine, &options, &err)) {
+        tap_ok(false, "an engine that dresses: %s", err.what);
+        return;
+    }
+    engine_submit(dressing.engine, &dressing.wish);
+    const EngineFrame *frame = take(dressing.engine);
+    tap_ok(frame && frame->state.job.serial > first && frame->picture && !frame->live.problem[0],
+           "a wish that comes while a picture is made takes its place, and nobody complains");
+    while (frame && frame->state.job.serial != first + INTERRUPTED)
+        frame = take(dressing.engine);
+    tap_ok(frame && frame->picture && dressing.given_up == 1,
+           "of two pictures in a row one is given up");
+    engine_close(dressing.engine);
+}
+
 /* The last rung stands in for the reference until a thread of its own has pooled it: the worker,
  * which keys wait for, never runs it. */
 static void test_slow_rung(void) {
@@ -534,6 +581,7 @@ int main(void) {
     test_background();
     test_playing();
     test_giving_up();
+    test_giving_up_the_picture();
     test_slow_rung();
     test_speed();
     return tap_done();

@@ -32,7 +32,7 @@ static bool prepare(Pipeline **pipeline, Err *err) {
     const Event scene_event = {.kind = EVENT_SCENE,
                                .scene = &pipeline_parts(*pipeline)->scene->facts};
     state_step(&state, &scene_event);
-    return scene_picture(&state, &live, NULL, &picture, &same, err) && !same;
+    return scene_picture(&state, &live, NULL, NULL, &picture, &same, err) && !same;
 }
 
 /* ---- whether there is one -------------------------------------------------------------------- */

@@ -28,8 +28,9 @@ typedef struct {
     unsigned where;  /* backends that run here: 1u << BEV_CPU | ... */
     bool background; /* time rungs and check accuracy in between */
     /* Makes the picture on the worker's time: a part (shared.h), perhaps the previous one kept.
-     * NULL: none. Failure leaves the previous picture. */
-    void *(*dress)(const State *state, const LiveData *live, void *previous, Err *err);
+     * NULL: none. Failure leaves the previous picture; so does giving up, which leaves `err`. */
+    void *(*dress)(const State *state, const LiveData *live, void *previous,
+                   const GiveUp *give_up, Err *err);
     /* Called at the beginning and the end of the worker's thread; may be NULL. */
     bool (*thread_begin)(Err *err);
     void (*thread_end)(void);

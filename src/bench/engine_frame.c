@@ -121,20 +121,26 @@ static PipelineEnd compute(Engine *engine) {
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
-static void dress(Engine *engine) {
+/* False: given up. */
+static bool dress(Engine *engine) {
+    const GiveUp give_up = {gives_way, engine};
     Err err = {.kind = ERR_FAILED};
     if (!engine->options.dress)
-        return;
+        return true;
     double begun = clock_ms();
-    void *picture = engine->options.dress(&engine->state, &engine->live, engine->picture, &err);
+    void *picture =
+        engine->options.dress(&engine->state, &engine->live, engine->picture, &give_up, &err);
+    if (!picture && given_up(&give_up))
+        return false;
     if (!picture) {
         complain(engine, &err);
-        return;
+        return true;
     }
     if (picture != engine->picture)
         engine->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
     shared_drop(engine->picture);
     engine->picture = picture;
+    return true;
 }
 
 /* Frames a second, over about the last second; unknown while nothing moves. */
@@ -155,12 +161,9 @@ static void count_frame(Engine *engine) {
 static PipelineEnd make(Engine *engine, Quality quality) {
     engine->quality = quality;
     PipelineEnd end = compute(engine);
-    engine->passed_over = end == PIPELINE_GIVEN_UP || (end == PIPELINE_DONE && gives_way(engine));
-    if (engine->passed_over)
-        return PIPELINE_GIVEN_UP;
-    if (end == PIPELINE_DONE)
-        dress(engine);
-    return end;
+    engine->passed_over =
+        end == PIPELINE_GIVEN_UP || (end == PIPELINE_DONE && (gives_way(engine) || !dress(engine)));
+    return engine->passed_over ? PIPELINE_GIVEN_UP : end;
 }
 
 PipelineEnd remake(Engine *engine, Quality quality) {

@@ -11,10 +11,11 @@ static void destroy_picture(void *contents) {
     scene_picture_free(contents);
 }
 
-static void *dress(const State *state, const LiveData *live, void *previous, Err *err) {
+static void *dress(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
+                   Err *err) {
     ScenePicture picture;
     bool same;
-    if (!scene_picture(state, live, previous, &picture, &same, err))
+    if (!scene_picture(state, live, previous, give_up, &picture, &same, err))
         return NULL;
     if (same)
         return shared_keep(previous);

@@ -34,7 +34,7 @@ typedef struct {
 static bool refresh_picture(Script *script, Err *err) {
     ScenePicture next;
     bool same;
-    if (!scene_picture(&script->state, &script->live, &script->picture, &next, &same, err))
+    if (!scene_picture(&script->state, &script->live, &script->picture, NULL, &next, &same, err))
         return false;
     if (!same) {
         scene_picture_free(&script->picture);

@@ -70,7 +70,7 @@ static bool decode_other(BevPicture *next, const BevPicture *last, const BevCont
 }
 
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
-                       const LiveFrame *frame, Err *err) {
+                       const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevContent content = content_of(state, frame, frame->pooled);
     BevContent baseline = content_of(state, frame, frame->baseline);
     if (state->compare == COMPARE_DIFFERENCE)
@@ -81,7 +81,7 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     bool ok = next->view != VIEW_PCA || decode_fit_pca(&content, &pca, err);
     if (pca.axes)
         content.pca = baseline.pca = &pca; /* the same colours on both sides */
-    ok = ok && decode_view(next->view, &content, &next->field, err) &&
+    ok = ok && decode_view(next->view, &content, &next->field, err) && !given_up(give_up) &&
          decode_other(next, last, &baseline, frame, err);
     pca_free(&pca);
     return ok;
@@ -128,24 +128,24 @@ static bool paint(BevPicture *next, Err *err) {
 }
 
 static bool render(BevPicture *next, const BevPicture *last, const State *state,
-                   const LiveFrame *frame, Err *err) {
-    if (!decode_all(next, last, state, frame, err))
+                   const LiveFrame *frame, const GiveUp *give_up, Err *err) {
+    if (!decode_all(next, last, state, frame, give_up, err) || given_up(give_up))
         return false;
     next->colormap = choose_map(next, state);
     if (next->colormap && !choose_range(next, last, state, err))
         return false;
-    return paint(next, err);
+    return !given_up(give_up) && paint(next, err);
 }
 
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
-                        const LiveFrame *frame, Err *err) {
+                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevPicture next = {.view = (ViewKind)state->view,
                        .difference = state->compare == COMPARE_DIFFERENCE};
     BevContent content = content_of(state, frame, frame->pooled);
     const char *reason = missing(&content, state, frame);
     if (reason)
         snprintf(next.reason, sizeof next.reason, "%s", reason);
-    else if (!render(&next, previous, state, frame, err)) {
+    else if (!render(&next, previous, state, frame, give_up, err)) {
         bev_picture_free(&next);
         return false;
     } else

@@ -3,6 +3,7 @@
 #ifndef BEV_BEV_PICTURE_H
 #define BEV_BEV_PICTURE_H
 
+#include "src/model/give_up.h"
 #include "src/model/live.h"
 #include "src/view/decode.h"
 #include "src/view/image.h"
@@ -25,10 +26,10 @@ typedef struct {
 } BevPicture;
 
 /* Renders anew. `previous` (may be NULL) gives the range where the state locks it, and a baseline
- * that is still the same. False only without memory: what cannot be shown leaves ready = false and
- * a reason. */
+ * that is still the same. What cannot be shown leaves ready = false and a reason. False with nothing
+ * to free: no memory; or given up between two steps, which leaves `err` as it is. */
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
-                        const LiveFrame *frame, Err *err);
+                        const LiveFrame *frame, const GiveUp *give_up, Err *err);
 void bev_picture_free(BevPicture *picture);
 
 /* The colour of a pixel; left of the wipe (0..1) it is the baseline's. */

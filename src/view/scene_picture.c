@@ -123,7 +123,7 @@ static bool is_same(const ScenePicture *previous, const ScenePicture *want) {
 }
 
 bool scene_picture(const State *state, const LiveData *live, const ScenePicture *previous,
-                   ScenePicture *picture, bool *same, Err *err) {
+                   const GiveUp *give_up, ScenePicture *picture, bool *same, Err *err) {
     const LiveFrame *frame = &live->frame;
     ScenePicture want = {.content = frame->content,
                          .bev.view = (ViewKind)state->view,
@@ -139,7 +139,8 @@ bool scene_picture(const State *state, const LiveData *live, const ScenePicture 
     if (*same)
         return true;
     *picture = want;
-    if (bev_picture_render(&picture->bev, previous ? &previous->bev : NULL, state, frame, err) &&
+    const BevPicture *last = previous ? &previous->bev : NULL;
+    if (bev_picture_render(&picture->bev, last, state, frame, give_up, err) && !given_up(give_up) &&
         decode_strip(frame, previous, picture, err))
         return true;
     scene_picture_free(picture);

@@ -20,9 +20,10 @@ typedef struct {
 } ScenePicture;
 
 /* Decodes. `previous` (may be NULL) gives a locked range, and whatever is unchanged is not done
- * again: then true is returned with *same set and `picture` untouched. */
+ * again: then true is returned with *same set and `picture` untouched. False with nothing to free:
+ * an error; or given up between two steps, which leaves `err` as it is. */
 bool scene_picture(const State *state, const LiveData *live, const ScenePicture *previous,
-                   ScenePicture *picture, bool *same, Err *err);
+                   const GiveUp *give_up, ScenePicture *picture, bool *same, Err *err);
 void scene_picture_free(ScenePicture *picture);
 
 #endif
