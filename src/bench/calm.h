@@ -13,11 +13,14 @@
 
 typedef struct Calm Calm;
 
+/* The team is there soon after, on a thread of its own. False: no memory, no thread. */
 bool calm_open(Calm **calm, Err *err);
 void calm_close(Calm *calm); /* accepts NULL */
 
-/* From now on teams may spin; calm_return: no longer. */
+/* Waits until the team has gone: from now on others may spin. */
 void calm_lift(Calm *calm);
+
+/* The team comes back; does not wait for it. */
 void calm_return(Calm *calm);
 
 #endif

@@ -44,10 +44,12 @@ bool features_render(const Rig *rig, const World *world, int64_t channels, uint6
                      double temperature, double time_s, SubRays rays, const GiveUp *give_up,
                      Features *features, CameraViews *views, Err *err);
 
-/* The same into arrays of the caller's, which stay the caller's, of this many floats. */
+/* The same into arrays of the caller's, which stay the caller's. */
 bool features_render_into(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
                           double temperature, double time_s, SubRays rays, const GiveUp *give_up,
                           const Features *features, CameraViews *views, Err *err);
+
+/* How many floats `depth` and `feat` are. */
 size_t features_depth_count(const BevShape *shape);
 size_t features_feat_count(const BevShape *shape);
 
