@@ -1,9 +1,8 @@
 /* When a rung of the live display is timed again. */
 #include "src/bench/timed_rung.h"
-#include "src/model/choice.h"
 #include "tests/tap.h"
 
-enum { FEW = 5, MANY = 100 };
+enum { MANY = 100 };
 
 static const BevVariant variant = {.name = "v", .where = BEV_CPU};
 

@@ -65,13 +65,19 @@ void features_change_size(void) {
     recycle_empty(&feats);
 }
 
+static size_t depth_bytes(const SeenFeatures *seen) {
+    return features_depth_count(&seen->shape) * sizeof *seen->values.depth;
+}
+
+static size_t feat_bytes(const SeenFeatures *seen) {
+    return features_feat_count(&seen->shape) * sizeof *seen->values.feat;
+}
+
 static void features_destroy(void *contents) {
     SeenFeatures *seen = contents;
     if (seen->scene->scene.has_world) {
-        recycle_give(&depths, seen->values.depth,
-                     features_depth_count(&seen->shape) * sizeof *seen->values.depth);
-        recycle_give(&feats, seen->values.feat,
-                     features_feat_count(&seen->shape) * sizeof *seen->values.feat);
+        recycle_give(&depths, seen->values.depth, depth_bytes(seen));
+        recycle_give(&feats, seen->values.feat, feat_bytes(seen));
     }
     camera_views_free(&seen->views);
     embedding_free(&seen->embedding);
@@ -84,10 +90,8 @@ static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         seen->values = scene->tensors;
         return true;
     }
-    seen->values.depth =
-        recycle_take(&depths, features_depth_count(&seen->shape) * sizeof *seen->values.depth);
-    seen->values.feat =
-        recycle_take(&feats, features_feat_count(&seen->shape) * sizeof *seen->values.feat);
+    seen->values.depth = recycle_take(&depths, depth_bytes(seen));
+    seen->values.feat = recycle_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
         return no_memory("features", err);
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&

@@ -6,10 +6,7 @@
 
 #include <math.h>
 
-enum {
-    TERM_FRAME_MS = 8,  /* from one drawing of the terminal to the next, at least */
-    WINDOW_FRAME_MS = 8 /* and of the window */
-};
+enum { DRAWING_MS = 8 }; /* from one drawing of a screen to the next, at least */
 
 unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
@@ -132,17 +129,17 @@ static void draw_window(Loop *loop) {
 
 void loop_draw(Loop *loop) {
     double now = clock_ms();
-    if (loop->window && loop->window_dirty && now - loop->window_ms >= WINDOW_FRAME_MS)
+    if (loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS)
         draw_window(loop);
-    if (loop->term && loop->term_dirty && now - loop->term_ms >= TERM_FRAME_MS)
+    if (loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
         draw_terminal(loop);
 }
 
 double loop_draw_in_ms(const Loop *loop) {
     double wait = INFINITY, now = clock_ms();
     if (loop->term && loop->term_dirty)
-        wait = loop->term_ms + TERM_FRAME_MS - now;
+        wait = loop->term_ms + DRAWING_MS - now;
     if (loop->window && loop->window_dirty)
-        wait = fmin(wait, loop->window_ms + WINDOW_FRAME_MS - now);
+        wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
     return wait;
 }
