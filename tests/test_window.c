@@ -61,14 +61,13 @@ static SDL_Window *sdl_window(void) {
     return NULL;
 }
 
-/* Pixels of the window that differ from what a snapshot of it has; -1: cannot be compared. */
-static int64_t differing_pixels(void) {
+/* Pixels of the window that differ from what a snapshot would have; -1: cannot be compared. */
+static int64_t pixels_unlike_snapshot(void) {
     Image image;
     Err err;
     int64_t differing = 0;
     SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
-    if (!window_draw(window, &state, &live, &picture, &err) ||
-        !window_image(window, &state, &live, &picture, &image, &err))
+    if (!window_image(window, &state, &live, &picture, &image, &err))
         return -1;
     uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)
@@ -78,6 +77,11 @@ static int64_t differing_pixels(void) {
     free(shown);
     image_free(&image);
     return differing;
+}
+
+static int64_t differing_pixels(void) {
+    Err err;
+    return window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot() : -1;
 }
 
 static void test_pixels(void) {
@@ -90,6 +94,31 @@ static void test_pixels(void) {
     SDL_SetWindowSize(sdl_window(), 1280, 860);
     state.help = true;
     tap_ok(differing_pixels() == 0, "with the help screen, too");
+    state.help = false;
+}
+
+static bool asked_often(void *context) {
+    return --*(int *)context <= 0;
+}
+
+/* Whenever it is given up, what was there is still seen. */
+static void test_given_up(void) {
+    int drawn = 0, changed = 0, times = 0;
+    bool given_up = true;
+    tap_ok(differing_pixels() == 0, "a picture is there");
+    state.help = true;
+    for (; given_up && times < 100; times += given_up) {
+        int left = times + 1;
+        const GiveUp give_up = {asked_often, &left};
+        Err err = {.kind = ERR_USAGE};
+        given_up = !window_draw(window, &state, &live, &picture, &give_up, &err);
+        drawn += pixels_unlike_snapshot() == 0;
+        state.help = false;
+        changed += given_up && (pixels_unlike_snapshot() != 0 || err.kind != ERR_USAGE);
+        state.help = true;
+    }
+    tap_ok(times >= 8 && drawn == 1 && !given_up && !changed,
+           "drawing can be given up at %d places, nothing of it is seen", times);
     state.help = false;
 }
 
@@ -153,6 +182,13 @@ static void push_key(SDL_Keycode code, Uint16 modifiers) {
     SDL_PushEvent(&event);
 }
 
+static void push_motion(double x, double y) {
+    SDL_Event event = {.type = SDL_MOUSEMOTION};
+    event.motion.x = (int)x;
+    event.motion.y = (int)y;
+    SDL_PushEvent(&event);
+}
+
 static void push_text(const char *text) {
     SDL_Event event = {.type = SDL_TEXTINPUT};
     SDL_strlcpy(event.text.text, text, sizeof event.text.text);
@@ -163,8 +199,12 @@ static void test_keys(void) {
     Event event;
     int32_t key = 0;
     drain();
+    push_motion(20, 20);
+    bool before = window_key_waits(window);
+    drain();
     push_key(SDLK_k, 0);
     push_text("k");
+    tap_ok(!before && window_key_waits(window), "a key waits, not so a mouse that moved");
     tap_ok(next(&event, &key) == WINDOW_KEY && key == 'k' && next(&event, &key) == WINDOW_NOTHING,
            "a letter is one key");
     push_text("?");
@@ -177,13 +217,6 @@ static void test_keys(void) {
     tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_F1 + 10, "F11");
     push_key(SDLK_ESCAPE, 0);
     tap_ok(next(&event, &key) == WINDOW_KEY && key == KEYCODE_ESCAPE, "Escape");
-}
-
-static void push_motion(double x, double y) {
-    SDL_Event event = {.type = SDL_MOUSEMOTION};
-    event.motion.x = (int)x;
-    event.motion.y = (int)y;
-    SDL_PushEvent(&event);
 }
 
 static void push_button(Uint32 type, double x, double y) {
@@ -288,6 +321,7 @@ int main(void) {
         return tap_done();
     }
     test_pixels();
+    test_given_up();
     test_faults();
     test_keys();
     test_mouse();

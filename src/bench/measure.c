@@ -40,6 +40,7 @@ struct Measure {
     uint64_t problems, asked_problem; /* problems: aimed at so far */
     double asked_ms, lane_ms;         /* lane_ms: no launch before */
     uint64_t aims, asked_aims;        /* aims: grows with every picture */
+    bool outdated;                    /* problem and session: not closed before a picture */
     bool wants_grid;
     Choice grid_choice; /* where it wants one */
     PooledGrid *grid;   /* that came, not taken yet */
@@ -152,8 +153,7 @@ void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
         measure->problems++;
         lane_forget(measure->lane);
     }
-    if (fresh || other_baseline)
-        close_problem(measure);
+    measure->outdated = measure->outdated || fresh || other_baseline;
     for (int i = 0; fresh && i < measure->rung_count; i++)
         restart(measure, &measure->rungs[i], &job->choice);
     if (other_baseline && has_baseline(job)) {
@@ -369,12 +369,16 @@ static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *
     return ok;
 }
 
-/* Found out only now: such a rung's turn comes later, in the lane. */
-static bool give_up(Measure *measure) {
-    if (!measure->current || !rung_needs_lane(measure->current))
-        return false;
-    close_session(measure);
-    return true;
+/* Of what was aimed at before; or of a rung found out to be slow, whose turn comes in the lane. */
+static bool clear_away(Measure *measure) {
+    bool outdated = measure->outdated;
+    bool slow = measure->current && rung_needs_lane(measure->current);
+    measure->outdated = false;
+    if (outdated)
+        close_problem(measure);
+    else if (slow)
+        close_session(measure);
+    return outdated || slow;
 }
 
 MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
@@ -386,7 +390,7 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     if (measure_busy(measure))
         return MEASURE_REST;
     MeasureStep step = MEASURE_MORE;
-    if (give_up(measure))
+    if (clear_away(measure))
         return step;
     bool ok = true;
     TimedRung *rung = measure->current;

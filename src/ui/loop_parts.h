@@ -25,16 +25,20 @@ typedef struct {
     Writer *writer;
     PaceMeter pace;
     Cells cells;
-    bool term_dirty, window_dirty, quit, failed, hung_up, input_ended;
+    bool term_dirty, window_dirty;
+    bool gave_way; /* the last drawing of the window, to a key */
+    bool quit, failed, hung_up, input_ended;
     bool echoes; /* keys were not acknowledged yet; at echo_ms they are, whatever comes */
     double echo_ms;
     int signal;
     double term_ms, window_ms, tick_ms, start_ms;
     double moment_ms; /* when the next moment of a moving world is due */
-    double polled_ms, typed_ms; /* end of the last poll(); nothing read now was typed before */
-    char recording[64];         /* folder; "": none */
-    int64_t recorded;           /* number of the frame written last */
-    char line[512];             /* plain input so far */
+    /* Ends of the last looks at the terminal's keys and at the window's. */
+    double polled_ms, pumped_ms;
+    double typed_ms;    /* nothing read now from the terminal was typed before */
+    char recording[64]; /* folder; "": none */
+    int64_t recorded;   /* number of the frame written last */
+    char line[512];     /* plain input so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log's line that was printed last */
     Err *err;                 /* of loop_run; filled where the first frame is impossible */

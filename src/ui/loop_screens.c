@@ -5,6 +5,7 @@
 #include "src/view/pen.h"
 
 #include <math.h>
+#include <poll.h>
 
 enum { DRAWING_MS = 8 }; /* from one drawing of a screen to the next, at least */
 
@@ -92,6 +93,8 @@ static void close_window(Loop *loop) {
 void loop_read_window(Loop *loop) {
     Event event;
     int32_t key;
+    double typed_ms = loop->pumped_ms;
+    loop->pumped_ms = clock_ms();
     while (loop->window) {
         WindowWord word = window_next(loop->window, &loop->state, loop_live(loop), &event, &key);
         switch (word) {
@@ -101,7 +104,7 @@ void loop_read_window(Loop *loop) {
             loop_step(loop, &event);
             break;
         case WINDOW_KEY:
-            loop_key(loop, key, loop->typed_ms);
+            loop_key(loop, key, typed_ms);
             break;
         case WINDOW_REDRAW:
             loop->window_dirty = true;
@@ -113,24 +116,47 @@ void loop_read_window(Loop *loop) {
     }
 }
 
-static void draw_window(Loop *loop) {
+static bool key_waits(Loop *loop) {
+    struct pollfd typed = {.fd = term_fd(), .events = POLLIN};
+    double now = clock_ms();
+    if ((loop->term && poll(&typed, 1, 0) > 0) || (loop->window && window_key_waits(loop->window)))
+        return true;
+    loop->polled_ms = loop->pumped_ms = now;
+    return false;
+}
+
+static bool gives_way(void *context) {
+    Loop *loop = context;
+    loop->gave_way = loop->gave_way || key_waits(loop);
+    return loop->gave_way;
+}
+
+/* False: given up. Of two drawings in a row at most one is: a key that is held down changes what is
+ * seen. */
+static bool draw_window(Loop *loop) {
+    const GiveUp give_up = {loop->gave_way ? NULL : gives_way, loop};
     Err err;
     loop->window_ms = clock_ms();
-    loop->window_dirty = false;
-    if (!window_draw(loop->window, &loop->state, loop_live(loop), loop_picture(loop), &err)) {
+    loop->gave_way = false;
+    loop->window_dirty = !window_draw(loop->window, &loop->state, loop_live(loop),
+                                      loop_picture(loop), &give_up, &err);
+    if (loop->gave_way)
+        return false;
+    if (loop->window_dirty) {
         close_window(loop);
         loop_note_error(loop, &err);
-        return;
-    }
-    shown(loop, SCREEN_WINDOW);
+    } else
+        shown(loop, SCREEN_WINDOW);
+    return true;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
 void loop_draw(Loop *loop) {
     double now = clock_ms();
-    if (loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS)
-        draw_window(loop);
+    bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
+    if (due && !draw_window(loop))
+        return;
     if (loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
         draw_terminal(loop);
 }

@@ -59,7 +59,7 @@ void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     if (!asked)
         return;
     loop->term_dirty = term_dirty; /* drawing would only take time from the picture that comes */
-    loop->window_dirty = window_dirty;
+    loop->window_dirty = window_dirty && !loop->gave_way;
     if (!loop->echoes)
         loop->echo_ms = clock_ms() + ECHO_MS;
     loop->echoes = true;

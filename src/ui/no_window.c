@@ -19,8 +19,8 @@ void window_close(Window *window) {
 }
 
 bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const ScenePicture *picture, Err *err) {
-    (void)state, (void)live, (void)picture;
+                 const ScenePicture *picture, const GiveUp *give_up, Err *err) {
+    (void)state, (void)live, (void)picture, (void)give_up;
     return window_open(&window, NULL, err);
 }
 
@@ -34,6 +34,11 @@ WindowWord window_next(Window *window, const State *state, const LiveData *live,
                        int32_t *key) {
     (void)window, (void)state, (void)live, (void)event, (void)key;
     return WINDOW_NOTHING;
+}
+
+bool window_key_waits(Window *window) {
+    (void)window;
+    return false;
 }
 
 void window_fullscreen(Window *window, bool on) {

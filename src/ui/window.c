@@ -162,16 +162,16 @@ static bool fit_canvas(Window *window, int w, int h, Err *err) {
 }
 
 bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const ScenePicture *picture, Err *err) {
+                 const ScenePicture *picture, const GiveUp *give_up, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     if (!fit_canvas(window, w, h, err))
         return false;
     cairo_t *cr = cairo_create(window->surface);
     cairo_scale(cr, scale, scale);
-    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, err);
+    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, give_up, err);
     cairo_destroy(cr);
-    if (!drawn)
+    if (!drawn || given_up(give_up))
         return false;
     cairo_surface_flush(window->surface);
     SDL_UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(window->surface),
@@ -366,4 +366,10 @@ WindowWord window_next(Window *window, const State *state, const LiveData *live,
             return word;
     }
     return WINDOW_NOTHING;
+}
+
+bool window_key_waits(Window *window) {
+    (void)window; /* SDL has one queue for all */
+    SDL_PumpEvents();
+    return SDL_HasEvent(SDL_KEYDOWN);
 }

@@ -12,9 +12,10 @@ const char *window_impossible(void);
 bool window_open(Window **window, const char *title, Err *err);
 void window_close(Window *window); /* accepts NULL */
 
-/* Draws the picture. */
+/* Draws the picture. False: an error; or given up, which leaves `err` and what is seen as they
+ * are. */
 bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const ScenePicture *picture, Err *err);
+                 const ScenePicture *picture, const GiveUp *give_up, Err *err);
 
 /* The same pixels as an Image, for snapshots. */
 bool window_image(const Window *window, const State *state, const LiveData *live,
@@ -31,6 +32,9 @@ typedef enum {
 /* The next word from the user. `state` and `live` say what lies under the mouse. */
 WindowWord window_next(Window *window, const State *state, const LiveData *live, Event *event,
                        int32_t *key);
+
+/* Whether window_next may have a key. */
+bool window_key_waits(Window *window);
 
 void window_fullscreen(Window *window, bool on);
 

@@ -136,6 +136,13 @@ void scene_draw_bev(const SceneView *view) {
     draw_raster(view, &panel.raster, *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
+}
+
+void scene_draw_over_bev(const SceneView *view) {
+    const Box *bev = &view->layout.bev;
+    if (!scene_has_bev(view))
+        return;
+    Panel panel = scene_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);

@@ -204,23 +204,30 @@ static void prepare(SceneView *view) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
+static void draw_help(const SceneView *view) {
+    if (view->state->help)
+        scene_draw_help(view);
+}
+
+/* One over the other. */
+static void (*const parts[])(const SceneView *) = {
+    scene_draw_header,     scene_draw_strip, scene_draw_bev,  scene_draw_over_bev, scene_draw_side,
+    scene_draw_chart_over, scene_draw_log,   scene_draw_keys, draw_help,
+};
+
 bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                const ScenePicture *picture, Err *err) {
+                const ScenePicture *picture, const GiveUp *give_up, Err *err) {
     Pen pen;
     SceneView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
     scene_layout(state, live, w, h, &view.layout);
     prepare(&view);
     pen_init(&pen, cr, view.visible.theme, NULL, false);
     pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
-    scene_draw_header(&view);
-    scene_draw_strip(&view);
-    scene_draw_bev(&view);
-    scene_draw_side(&view);
-    scene_draw_chart_over(&view);
-    scene_draw_log(&view);
-    scene_draw_keys(&view);
-    if (state->help)
-        scene_draw_help(&view);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (given_up(give_up))
+            return false;
+        parts[i](&view);
+    }
     if (pen.failed) {
         *err = pen.err;
         return false;
@@ -250,7 +257,7 @@ bool scene_image(int w, int h, double scale, const State *state, const LiveData 
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
-    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, err);
+    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, NULL, err);
     if (drawn)
         copy_pixels(surface, image);
     else

@@ -24,9 +24,10 @@ void scene_layout(const State *state, const LiveData *live, double w, double h,
 /* Cell coordinates (fractions included) under a point in units; false outside the BEV. */
 bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, double *y);
 
-/* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. */
+/* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. False:
+ * an error; or given up between two parts, which leaves `err` as it is. */
 bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                const ScenePicture *picture, Err *err);
+                const ScenePicture *picture, const GiveUp *give_up, Err *err);
 
 /* The same as an Image of w x h pixels. */
 bool scene_image(int w, int h, double scale, const State *state, const LiveData *live,

@@ -35,7 +35,8 @@ void scene_point(const SceneView *view, double x, double y, double *px, double *
 
 void scene_draw_header(const SceneView *view);
 void scene_draw_strip(const SceneView *view);
-void scene_draw_bev(const SceneView *view);
+void scene_draw_bev(const SceneView *view);      /* its cells */
+void scene_draw_over_bev(const SceneView *view); /* what lies over them, and the axes */
 void scene_draw_side(const SceneView *view);
 void scene_draw_log(const SceneView *view);
 
