@@ -1,16 +1,13 @@
 #include "src/bench/calm.h"
 
 #include "src/bench/background.h"
+#include "src/bench/worker.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct Calm {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     /* Under the lock. */
-    bool stop;
     bool wanted, there; /* the team */
     bool changing;
 };
@@ -24,25 +21,25 @@ static void form_team(void) {
 
 static void *calm_main(void *argument) {
     Calm *calm = argument;
-    pthread_mutex_lock(&calm->lock);
-    while (!calm->stop) {
+    worker_lock(&calm->worker);
+    while (!calm->worker.stop) {
         if (calm->there == calm->wanted) {
-            pthread_cond_wait(&calm->changed, &calm->lock);
+            worker_wait(&calm->worker);
             continue;
         }
         bool wanted = calm->wanted;
         calm->changing = true;
-        pthread_mutex_unlock(&calm->lock);
+        worker_unlock(&calm->worker);
         if (wanted)
             form_team();
         else
             dismiss_team();
-        pthread_mutex_lock(&calm->lock);
+        worker_lock(&calm->worker);
         calm->there = wanted;
         calm->changing = false;
-        pthread_cond_broadcast(&calm->changed);
+        worker_tell(&calm->worker);
     }
-    pthread_mutex_unlock(&calm->lock);
+    worker_unlock(&calm->worker);
     return NULL;
 }
 
@@ -50,14 +47,10 @@ bool calm_open(Calm **out, Err *err) {
     Calm *calm = calloc(1, sizeof *calm);
     if (!calm)
         return err_set(err, ERR_FAILED, "threads", "", "out of memory");
-    pthread_mutex_init(&calm->lock, NULL);
-    pthread_cond_init(&calm->changed, NULL);
     calm->wanted = true;
-    if (pthread_create(&calm->thread, NULL, calm_main, calm)) {
-        pthread_cond_destroy(&calm->changed);
-        pthread_mutex_destroy(&calm->lock);
+    if (!worker_start(&calm->worker, calm_main, calm, "threads", err)) {
         free(calm);
-        return err_set(err, ERR_FAILED, "threads", "", "no thread");
+        return false;
     }
     *out = calm;
     return true;
@@ -66,28 +59,22 @@ bool calm_open(Calm **out, Err *err) {
 void calm_close(Calm *calm) {
     if (!calm)
         return;
-    pthread_mutex_lock(&calm->lock);
-    calm->stop = true;
-    pthread_cond_broadcast(&calm->changed);
-    pthread_mutex_unlock(&calm->lock);
-    pthread_join(calm->thread, NULL);
-    pthread_cond_destroy(&calm->changed);
-    pthread_mutex_destroy(&calm->lock);
+    worker_end(&calm->worker);
     free(calm);
 }
 
 void calm_lift(Calm *calm) {
-    pthread_mutex_lock(&calm->lock);
+    worker_lock(&calm->worker);
     calm->wanted = false;
-    pthread_cond_broadcast(&calm->changed);
+    worker_tell(&calm->worker);
     while (calm->there || calm->changing)
-        pthread_cond_wait(&calm->changed, &calm->lock);
-    pthread_mutex_unlock(&calm->lock);
+        worker_wait(&calm->worker);
+    worker_unlock(&calm->worker);
 }
 
 void calm_return(Calm *calm) {
-    pthread_mutex_lock(&calm->lock);
+    worker_lock(&calm->worker);
     calm->wanted = true;
-    pthread_cond_broadcast(&calm->changed);
-    pthread_mutex_unlock(&calm->lock);
+    worker_tell(&calm->worker);
+    worker_unlock(&calm->worker);
 }

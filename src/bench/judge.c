@@ -4,20 +4,17 @@
 #include "src/bench/shared.h"
 #include "src/bench/truth.h"
 #include "src/bench/verify.h"
+#include "src/bench/worker.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 typedef enum { JUDGE_FREE, JUDGE_ASKED, JUDGE_DONE } JudgeState;
 
 struct Judge {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     void (*wake)(void *context);
     void *context;
     JudgeState state;
-    bool stop;
     FrameParts parts;
     Verdict verdict;
 };
@@ -82,20 +79,20 @@ static void *judge_main(void *argument) {
     Judge *judge = argument;
     stand_back();
     share_cores();
-    pthread_mutex_lock(&judge->lock);
-    while (!judge->stop) {
+    worker_lock(&judge->worker);
+    while (!judge->worker.stop) {
         if (judge->state != JUDGE_ASKED) {
-            pthread_cond_wait(&judge->changed, &judge->lock);
+            worker_wait(&judge->worker);
             continue;
         }
-        pthread_mutex_unlock(&judge->lock);
+        worker_unlock(&judge->worker);
         judge_asked(judge);
         dismiss_team();
-        pthread_mutex_lock(&judge->lock);
+        worker_lock(&judge->worker);
         judge->state = JUDGE_DONE;
         judge->wake(judge->context);
     }
-    pthread_mutex_unlock(&judge->lock);
+    worker_unlock(&judge->worker);
     return NULL;
 }
 
@@ -105,11 +102,9 @@ bool judge_open(Judge **out, void (*wake)(void *), void *context, Err *err) {
         return err_set(err, ERR_FAILED, "accuracy", "", "out of memory");
     judge->wake = wake;
     judge->context = context;
-    pthread_mutex_init(&judge->lock, NULL);
-    pthread_cond_init(&judge->changed, NULL);
-    if (pthread_create(&judge->thread, NULL, judge_main, judge)) {
+    if (!worker_start(&judge->worker, judge_main, judge, "accuracy", err)) {
         free(judge);
-        return err_set(err, ERR_FAILED, "accuracy", "", "no thread");
+        return false;
     }
     *out = judge;
     return true;
@@ -118,44 +113,38 @@ bool judge_open(Judge **out, void (*wake)(void *), void *context, Err *err) {
 void judge_close(Judge *judge) {
     if (!judge)
         return;
-    pthread_mutex_lock(&judge->lock);
-    judge->stop = true;
-    pthread_cond_signal(&judge->changed);
-    pthread_mutex_unlock(&judge->lock);
-    pthread_join(judge->thread, NULL);
-    pthread_cond_destroy(&judge->changed);
-    pthread_mutex_destroy(&judge->lock);
+    worker_end(&judge->worker);
     frame_parts_drop(&judge->parts);
     free(judge);
 }
 
 bool judge_ask(Judge *judge, const FrameParts *parts, const Choice *choice, uint64_t epoch) {
-    pthread_mutex_lock(&judge->lock);
+    worker_lock(&judge->worker);
     bool free_now = judge->state == JUDGE_FREE;
     if (free_now) {
         judge->parts = frame_parts_keep(parts);
         judge->verdict = (Verdict){.epoch = epoch, .choice = *choice};
         judge->state = JUDGE_ASKED;
-        pthread_cond_signal(&judge->changed);
+        worker_tell(&judge->worker);
     }
-    pthread_mutex_unlock(&judge->lock);
+    worker_unlock(&judge->worker);
     return free_now;
 }
 
 bool judge_take(Judge *judge, Verdict *verdict) {
-    pthread_mutex_lock(&judge->lock);
+    worker_lock(&judge->worker);
     bool done = judge->state == JUDGE_DONE;
     if (done) {
         *verdict = judge->verdict;
         judge->state = JUDGE_FREE;
     }
-    pthread_mutex_unlock(&judge->lock);
+    worker_unlock(&judge->worker);
     return done;
 }
 
 bool judge_busy(Judge *judge) {
-    pthread_mutex_lock(&judge->lock);
+    worker_lock(&judge->worker);
     bool busy = judge->state == JUDGE_ASKED;
-    pthread_mutex_unlock(&judge->lock);
+    worker_unlock(&judge->worker);
     return busy;
 }

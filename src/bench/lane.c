@@ -3,9 +3,9 @@
 #include "src/bench/background.h"
 #include "src/bench/parts_make.h"
 #include "src/bench/shared.h"
+#include "src/bench/worker.h"
 #include "src/model/clock.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* A first launch finds cold caches and fresh memory; a longer one hardly notices. */
@@ -14,15 +14,13 @@ static const double WARM_UP_US = 100e3;
 typedef enum { LANE_FREE, LANE_ASKED, LANE_DONE } LaneState;
 
 struct Lane {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     void (*wake)(void *context);
     void *context;
 
     /* Under the lock. */
     LaneState state;
-    bool stop, forget;
+    bool forget;
 
     /* The lane's while a sample is asked for, the caller's otherwise. */
     SeenFeatures *features;
@@ -122,24 +120,24 @@ static void answer(Lane *lane) {
 static void *lane_main(void *argument) {
     Lane *lane = argument;
     stand_back();
-    pthread_mutex_lock(&lane->lock);
-    while (!lane->stop) {
+    worker_lock(&lane->worker);
+    while (!lane->worker.stop) {
         if (lane->forget) {
             lane->forget = false;
             clear(lane);
         }
         if (lane->state != LANE_ASKED) {
-            pthread_cond_wait(&lane->changed, &lane->lock);
+            worker_wait(&lane->worker);
             continue;
         }
-        pthread_mutex_unlock(&lane->lock);
+        worker_unlock(&lane->worker);
         answer(lane);
         dismiss_team();
-        pthread_mutex_lock(&lane->lock);
+        worker_lock(&lane->worker);
         lane->state = LANE_DONE;
         lane->wake(lane->context);
     }
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return NULL;
 }
 
@@ -149,13 +147,9 @@ bool lane_open(Lane **out, void (*wake)(void *), void *context, Err *err) {
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
     lane->wake = wake;
     lane->context = context;
-    pthread_mutex_init(&lane->lock, NULL);
-    pthread_cond_init(&lane->changed, NULL);
-    if (pthread_create(&lane->thread, NULL, lane_main, lane)) {
-        pthread_cond_destroy(&lane->changed);
-        pthread_mutex_destroy(&lane->lock);
+    if (!worker_start(&lane->worker, lane_main, lane, "measure", err)) {
         free(lane);
-        return err_set(err, ERR_FAILED, "measure", "", "no thread");
+        return false;
     }
     *out = lane;
     return true;
@@ -164,13 +158,7 @@ bool lane_open(Lane **out, void (*wake)(void *), void *context, Err *err) {
 void lane_close(Lane *lane) {
     if (!lane)
         return;
-    pthread_mutex_lock(&lane->lock);
-    lane->stop = true;
-    pthread_cond_signal(&lane->changed);
-    pthread_mutex_unlock(&lane->lock);
-    pthread_join(lane->thread, NULL);
-    pthread_cond_destroy(&lane->changed);
-    pthread_mutex_destroy(&lane->lock);
+    worker_end(&lane->worker);
     clear(lane);
     shared_drop(lane->sample.grid);
     shared_drop(lane->map);
@@ -179,7 +167,7 @@ void lane_close(Lane *lane) {
 }
 
 bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice, bool grid) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     bool free_now = lane->state == LANE_FREE;
     if (free_now) {
         lane->features = shared_keep(features);
@@ -187,34 +175,34 @@ bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *c
         lane->sample = (LaneSample){.choice = *choice};
         lane->wants_grid = grid;
         lane->state = LANE_ASKED;
-        pthread_cond_signal(&lane->changed);
+        worker_tell(&lane->worker);
     }
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return free_now;
 }
 
 bool lane_take(Lane *lane, LaneSample *sample) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     bool done = lane->state == LANE_DONE;
     if (done) {
         *sample = lane->sample;
         lane->sample.grid = NULL;
         lane->state = LANE_FREE;
     }
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return done;
 }
 
 void lane_forget(Lane *lane) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     lane->forget = true;
-    pthread_cond_signal(&lane->changed);
-    pthread_mutex_unlock(&lane->lock);
+    worker_tell(&lane->worker);
+    worker_unlock(&lane->worker);
 }
 
 bool lane_busy(Lane *lane) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     bool busy = lane->state == LANE_ASKED;
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return busy;
 }

@@ -2,8 +2,8 @@
 
 #include "src/bench/background.h"
 #include "src/bench/shared.h"
+#include "src/bench/worker.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -14,14 +14,12 @@ typedef struct {
 } Aim;
 
 struct ModelLane {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     void (*wake)(void *context);
     void *context;
 
     /* Under the lock. */
-    bool stop, hold;
+    bool hold;
     Aim aim;            /* map NULL: none yet */
     bool aimed;         /* since the thread last looked */
     bool first;         /* the selection was not walked yet */
@@ -48,12 +46,12 @@ static void drop_aim(Aim *aim) {
 /* Waits while walks rest. */
 static bool go_on(void *context) {
     ModelLane *lane = context;
-    pthread_mutex_lock(&lane->lock);
-    while (lane->hold && !lane->stop && !lane->other_problem)
-        pthread_cond_wait(&lane->changed, &lane->lock);
+    worker_lock(&lane->worker);
+    while (lane->hold && !lane->worker.stop && !lane->other_problem)
+        worker_wait(&lane->worker);
     bool gives_way = lane->aimed && !lane->for_selection;
-    bool on = !lane->stop && !lane->other_problem && !gives_way;
-    pthread_mutex_unlock(&lane->lock);
+    bool on = !lane->worker.stop && !lane->other_problem && !gives_way;
+    worker_unlock(&lane->worker);
     return on;
 }
 
@@ -75,10 +73,10 @@ static void aim(ModelLane *lane) {
     shared_keep(aim.features);
     shared_keep(aim.map);
     lane->aimed = lane->other_problem = false;
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     live_model_aim(lane->live_model, &aim.features->shape, aim.map, &aim.choice, &ignored);
     drop_aim(&aim);
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     publish(lane);
 }
 
@@ -87,9 +85,9 @@ static bool walk(ModelLane *lane) {
     const StreamWatch watch = {.go_on = go_on, .context = lane};
     ModelDepth depth = lane->first ? DEPTH_SELECTION : lane->aim.depth;
     lane->for_selection = lane->first;
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     bool more = live_model_step(lane->live_model, depth, &watch);
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     publish(lane);
     bool was_first = lane->first;
     lane->first = lane->first && (more || lane->aimed);
@@ -101,29 +99,29 @@ static void take_ceilings(ModelLane *lane) {
     Limits limits = lane->limits;
     int gpu = lane->gpu;
     lane->measured = false;
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     live_model_measured(lane->live_model, gpu, &limits);
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     publish(lane);
 }
 
 static void wait_for_change(ModelLane *lane) {
-    if (!lane->stop && !lane->aimed && !lane->measured)
-        pthread_cond_wait(&lane->changed, &lane->lock);
+    if (!lane->worker.stop && !lane->aimed && !lane->measured)
+        worker_wait(&lane->worker);
 }
 
 static void *lane_main(void *argument) {
     ModelLane *lane = argument;
     stand_back();
-    pthread_mutex_lock(&lane->lock);
-    while (!lane->stop)
+    worker_lock(&lane->worker);
+    while (!lane->worker.stop)
         if (lane->aimed)
             aim(lane);
         else if (lane->measured)
             take_ceilings(lane);
         else if (lane->hold || !walk(lane))
             wait_for_change(lane);
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return NULL;
 }
 
@@ -135,18 +133,12 @@ bool model_lane_open(ModelLane **out, void (*wake)(void *), void *context, Err *
         return err_set(err, ERR_FAILED, "memory model", "", "out of memory");
     lane->wake = wake;
     lane->context = context;
-    pthread_mutex_init(&lane->lock, NULL);
-    pthread_cond_init(&lane->changed, NULL);
-    bool ok = live_model_open(&lane->live_model, err);
-    if (ok && pthread_create(&lane->thread, NULL, lane_main, lane))
-        ok = err_set(err, ERR_FAILED, "memory model", "", "no thread");
-    if (ok) {
+    if (live_model_open(&lane->live_model, err) &&
+        worker_start(&lane->worker, lane_main, lane, "memory model", err)) {
         *out = lane;
         return true;
     }
     live_model_close(lane->live_model);
-    pthread_cond_destroy(&lane->changed);
-    pthread_mutex_destroy(&lane->lock);
     free(lane);
     return false;
 }
@@ -154,13 +146,7 @@ bool model_lane_open(ModelLane **out, void (*wake)(void *), void *context, Err *
 void model_lane_close(ModelLane *lane) {
     if (!lane)
         return;
-    pthread_mutex_lock(&lane->lock);
-    lane->stop = true;
-    pthread_cond_signal(&lane->changed);
-    pthread_mutex_unlock(&lane->lock);
-    pthread_join(lane->thread, NULL);
-    pthread_cond_destroy(&lane->changed);
-    pthread_mutex_destroy(&lane->lock);
+    worker_end(&lane->worker);
     drop_aim(&lane->aim);
     shared_drop(lane->known);
     live_model_close(lane->live_model);
@@ -176,7 +162,7 @@ static bool same_problem(const Aim *a, const Aim *b) {
 void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice,
                     ModelDepth depth) {
     Aim aim = {features, map, *choice, depth};
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     bool same = lane->aim.map && same_problem(&lane->aim, &aim);
     bool as_before = same && choice_equal(&lane->aim.choice, choice) && lane->aim.depth == depth;
     if (!as_before) {
@@ -185,7 +171,7 @@ void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, cons
         shared_keep(map);
         lane->aim = aim;
         lane->aimed = lane->first = true;
-        pthread_cond_signal(&lane->changed);
+        worker_tell(&lane->worker);
     }
     if (!same) {
         lane->other_problem = true;
@@ -193,38 +179,38 @@ void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, cons
         lane->known = NULL;
         lane->news = true;
     }
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
 }
 
 void model_lane_measured(ModelLane *lane, int gpu, const Limits *limits) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     lane->measured = true;
     lane->gpu = gpu;
     lane->limits = *limits;
-    pthread_cond_signal(&lane->changed);
-    pthread_mutex_unlock(&lane->lock);
+    worker_tell(&lane->worker);
+    worker_unlock(&lane->worker);
 }
 
 bool model_lane_first(ModelLane *lane) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     bool first = lane->first;
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return first;
 }
 
 void model_lane_hold(ModelLane *lane, bool hold) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     if (lane->hold && !hold)
-        pthread_cond_signal(&lane->changed);
+        worker_tell(&lane->worker);
     lane->hold = hold;
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
 }
 
 bool model_lane_take(ModelLane *lane, MemoryModel **model) {
-    pthread_mutex_lock(&lane->lock);
+    worker_lock(&lane->worker);
     bool news = lane->news;
     lane->news = false;
     *model = shared_keep(lane->known);
-    pthread_mutex_unlock(&lane->lock);
+    worker_unlock(&lane->worker);
     return news;
 }

@@ -1,12 +1,12 @@
 #include "src/bench/nvml.h"
 
+#include "src/bench/worker.h"
+
 #include <dlfcn.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PERIOD_MS = 1000, PATIENCE_MS = 1000 };
 
@@ -105,36 +105,22 @@ static void read_facts(const Library *l, Device device, NvmlFacts *facts) {
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 struct Nvml {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     char pci[32];
 
     /* Under the lock. */
-    bool stop;
     uint64_t count;
     NvmlFacts facts;
 };
 
-static struct timespec in_ms(clockid_t clock, int64_t ms) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    t.tv_nsec += ms % 1000 * 1000000;
-    t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-    t.tv_nsec %= 1000000000;
-    return t;
-}
-
 /* Hands over what was read and sleeps; false: it is time to end. */
 static bool publish(Nvml *nvml, const NvmlFacts *facts) {
-    struct timespec until = in_ms(CLOCK_MONOTONIC, PERIOD_MS);
-    pthread_mutex_lock(&nvml->lock);
+    worker_lock(&nvml->worker);
     nvml->facts = *facts;
     nvml->count++;
-    while (!nvml->stop && pthread_cond_timedwait(&nvml->changed, &nvml->lock, &until) == 0) {
-    }
-    bool go_on = !nvml->stop;
-    pthread_mutex_unlock(&nvml->lock);
+    worker_sleep(&nvml->worker, PERIOD_MS);
+    bool go_on = !nvml->worker.stop;
+    worker_unlock(&nvml->worker);
     return go_on;
 }
 
@@ -158,61 +144,37 @@ static void *nvml_main(void *argument) {
     }
     if (library.handle)
         dlclose(library.handle);
-    pthread_mutex_lock(&nvml->lock);
+    worker_lock(&nvml->worker);
     nvml->count += !nvml->count; /* nothing will come: all stays unknown */
-    pthread_mutex_unlock(&nvml->lock);
+    worker_unlock(&nvml->worker);
     return NULL;
 }
 
-static void init_lock(Nvml *nvml) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&nvml->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&nvml->lock, NULL);
-}
-
-static void destroy(Nvml *nvml) {
-    pthread_cond_destroy(&nvml->changed);
-    pthread_mutex_destroy(&nvml->lock);
-    free(nvml);
-}
-
 Nvml *nvml_open(const char *pci) {
+    Err ignored; /* without sensors all stays unknown */
     Nvml *nvml = calloc(1, sizeof *nvml);
     if (!nvml)
         return NULL;
     nvml->facts = unknown;
     snprintf(nvml->pci, sizeof nvml->pci, "%s", pci);
-    init_lock(nvml);
-    if (pthread_create(&nvml->thread, NULL, nvml_main, nvml) == 0)
+    if (worker_start(&nvml->worker, nvml_main, nvml, "NVML", &ignored))
         return nvml;
-    destroy(nvml);
+    free(nvml);
     return NULL;
 }
 
 void nvml_close(Nvml *nvml) {
-    if (!nvml)
-        return;
-    pthread_mutex_lock(&nvml->lock);
-    nvml->stop = true;
-    pthread_cond_signal(&nvml->changed);
-    pthread_mutex_unlock(&nvml->lock);
-    struct timespec until = in_ms(CLOCK_REALTIME, PATIENCE_MS);
-    if (pthread_timedjoin_np(nvml->thread, NULL, &until) == 0)
-        destroy(nvml);
-    else
-        pthread_detach(nvml->thread); /* its memory stays: the thread may come back to it */
+    if (nvml && worker_end_within(&nvml->worker, PATIENCE_MS))
+        free(nvml);
 }
 
 uint64_t nvml_latest(Nvml *nvml, NvmlFacts *facts) {
     *facts = unknown;
     if (!nvml)
         return 0;
-    pthread_mutex_lock(&nvml->lock);
+    worker_lock(&nvml->worker);
     *facts = nvml->facts;
     uint64_t count = nvml->count;
-    pthread_mutex_unlock(&nvml->lock);
+    worker_unlock(&nvml->worker);
     return count;
 }

@@ -1,8 +1,8 @@
 #include "src/ui/writer.h"
 
+#include "src/bench/worker.h"
 #include "src/model/data.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +15,10 @@ typedef struct {
 } Item;
 
 struct Writer {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     Item items[WAITING_MAX];
     int count;
-    bool stop, has_message;
+    bool has_message;
     char message[MESSAGE_SIZE];
 };
 
@@ -40,24 +38,24 @@ static void write_item(const Item *item, char *message) {
 static void *writer_main(void *argument) {
     Writer *writer = argument;
     char message[MESSAGE_SIZE];
-    pthread_mutex_lock(&writer->lock);
-    while (writer->count || !writer->stop) {
+    worker_lock(&writer->worker);
+    while (writer->count || !writer->worker.stop) {
         if (!writer->count) {
-            pthread_cond_wait(&writer->changed, &writer->lock);
+            worker_wait(&writer->worker);
             continue;
         }
         Item item = writer->items[0];
         memmove(writer->items, writer->items + 1, (WAITING_MAX - 1) * sizeof item);
         writer->count--;
-        pthread_cond_broadcast(&writer->changed);
-        pthread_mutex_unlock(&writer->lock);
+        worker_tell(&writer->worker);
+        worker_unlock(&writer->worker);
         write_item(&item, message);
         image_free(&item.image);
-        pthread_mutex_lock(&writer->lock);
+        worker_lock(&writer->worker);
         memcpy(writer->message, message, sizeof message);
         writer->has_message = true;
     }
-    pthread_mutex_unlock(&writer->lock);
+    worker_unlock(&writer->worker);
     return NULL;
 }
 
@@ -65,11 +63,9 @@ bool writer_open(Writer **out, Err *err) {
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return err_set(err, ERR_FAILED, "pictures", "", "out of memory");
-    pthread_mutex_init(&writer->lock, NULL);
-    pthread_cond_init(&writer->changed, NULL);
-    if (pthread_create(&writer->thread, NULL, writer_main, writer) != 0) {
+    if (!worker_start(&writer->worker, writer_main, writer, "pictures", err)) {
         free(writer);
-        return err_set(err, ERR_FAILED, "pictures", "", "no thread");
+        return false;
     }
     *out = writer;
     return true;
@@ -78,34 +74,28 @@ bool writer_open(Writer **out, Err *err) {
 void writer_close(Writer *writer) {
     if (!writer)
         return;
-    pthread_mutex_lock(&writer->lock);
-    writer->stop = true;
-    pthread_cond_broadcast(&writer->changed);
-    pthread_mutex_unlock(&writer->lock);
-    pthread_join(writer->thread, NULL);
-    pthread_cond_destroy(&writer->changed);
-    pthread_mutex_destroy(&writer->lock);
+    worker_end(&writer->worker);
     free(writer);
 }
 
 void writer_put(Writer *writer, Image *image, const char *path) {
-    pthread_mutex_lock(&writer->lock);
+    worker_lock(&writer->worker);
     while (writer->count == WAITING_MAX)
-        pthread_cond_wait(&writer->changed, &writer->lock);
+        worker_wait(&writer->worker);
     Item *item = &writer->items[writer->count++];
     item->image = *image;
     snprintf(item->path, sizeof item->path, "%s", path);
     *image = (Image){.w = 0};
-    pthread_cond_broadcast(&writer->changed);
-    pthread_mutex_unlock(&writer->lock);
+    worker_tell(&writer->worker);
+    worker_unlock(&writer->worker);
 }
 
 bool writer_message(Writer *writer, char *text, size_t size) {
-    pthread_mutex_lock(&writer->lock);
+    worker_lock(&writer->worker);
     bool has_message = writer->has_message;
     if (has_message)
         snprintf(text, size, "%s", writer->message);
     writer->has_message = false;
-    pthread_mutex_unlock(&writer->lock);
+    worker_unlock(&writer->worker);
     return has_message;
 }
