@@ -122,6 +122,28 @@ static void test_given_up(void) {
     state.help = false;
 }
 
+static bool lies_in(Box inner, double w, double top, double bottom) {
+    return inner.x >= 0 && inner.x + inner.w <= w && inner.y >= top && inner.y + inner.h <= bottom;
+}
+
+/* Words stand beside the BEV or under it, wherever it leaves them room, and over nothing. */
+static void test_words(void) {
+    int wrong = 0, beside = 0, under = 0;
+    for (int w = 240; w <= 1600; w += 20)
+        for (int h = 240; h <= 1200; h += 20) {
+            SceneLayout at;
+            scene_layout(&state, &live, w, h, &at);
+            if (at.side.w <= 0)
+                continue;
+            bool fits = lies_in(at.side, w, at.strip.y + at.strip.h, at.log.y);
+            wrong += !fits || boxes_overlap(at.side, at.bev) || at.side.w < 120;
+            beside += at.side.x > at.bev.x + at.bev.w;
+            under += at.side.y > at.bev.y + at.bev.h;
+        }
+    tap_ok(!wrong && beside > 100 && under > 100, "words beside the BEV (%d sizes), under it (%d)",
+           beside, under);
+}
+
 static int reddish_pixels(void) {
     Image image;
     Err err;
@@ -322,6 +344,7 @@ int main(void) {
     }
     test_pixels();
     test_given_up();
+    test_words();
     test_faults();
     test_keys();
     test_mouse();

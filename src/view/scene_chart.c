@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LOW_H = 480 };
+enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LEAST_SIDE_H = 320, LOW_H = 480 };
 
 bool scene_has_chart(const SceneView *view) {
     return view->state->chart != CHART_NONE && !view->state->pinned &&
@@ -71,6 +71,11 @@ static void draw(const SceneView *view, Box box) {
     draw_words(view, (Box){box.x, box.y + box.h - words, box.w, words});
 }
 
+bool scene_chart_fits(const SceneView *view) {
+    const Box *side = &view->layout.side;
+    return side->w >= SCENE_SIDE_W && side->h >= LEAST_SIDE_H;
+}
+
 void scene_draw_chart(const SceneView *view, Box beside) {
     draw(view, beside);
 }
@@ -78,7 +83,7 @@ void scene_draw_chart(const SceneView *view, Box beside) {
 void scene_draw_chart_over(const SceneView *view) {
     const SceneLayout *at = &view->layout;
     double right = at->w - SCENE_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
-    if (!scene_has_chart(view) || at->side.w > 0)
+    if (!scene_has_chart(view) || scene_chart_fits(view))
         return;
     Box box = {SCENE_MARGIN, at->bev.y - 4, right - SCENE_MARGIN, bottom - at->bev.y};
     pen_fill(view->pen, (Box){0, box.y - 4, at->w, bottom - box.y + 4}, view->pen->theme->page, 1);

@@ -12,7 +12,9 @@
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 enum {
-    SIDE_FROM_W = 760,  /* narrower: no side column */
+    SIDE_FROM_W = 760,  /* narrower: the BEV first, words where it leaves room, */
+    SIDE_LEAST_W = 200, /* beside it */
+    SIDE_LEAST_H = 200, /* or under it */
     STRIP_FROM_H = 430, /* lower: no strip */
     CAMERA_NAME = 16,
     CAMERA_MAX_W = 320,
@@ -65,6 +67,17 @@ static void place_bev(const State *state, const LiveFrame *frame, Box room, Scen
     layout->y_hi = y + half_y;
 }
 
+static void place_side(double bottom, SceneLayout *layout) {
+    const Box *bev = &layout->bev;
+    double x = bev->x + bev->w + 2 * SCENE_GAP + 8, y = bev->y + bev->h + AXIS_BOTTOM + SCENE_GAP;
+    Box beside = {x, bev->y - 4, layout->w - SCENE_MARGIN - x, bottom - bev->y + 4};
+    Box under = {bev->x, y, bev->w, bottom - y};
+    if (beside.w >= SIDE_LEAST_W)
+        layout->side = beside;
+    else if (under.h >= SIDE_LEAST_H)
+        layout->side = under;
+}
+
 void scene_layout(const State *state, const LiveData *live, double w, double h,
                   SceneLayout *layout) {
     memset(layout, 0, sizeof *layout);
@@ -86,10 +99,7 @@ void scene_layout(const State *state, const LiveData *live, double w, double h,
     double right = layout->w - SCENE_MARGIN - side - (tall ? 8 : 0);
     bottom -= tall ? AXIS_BOTTOM : SCENE_MARGIN;
     place_bev(state, &live->frame, (Box){left, top + 4, right - left, bottom - top - 4}, layout);
-    if (wide) {
-        double x = layout->bev.x + layout->bev.w + 2 * SCENE_GAP + 8;
-        layout->side = (Box){x, top, layout->w - SCENE_MARGIN - x, bottom - top + AXIS_BOTTOM};
-    }
+    place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 
 bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, double *y) {

@@ -42,8 +42,9 @@ void scene_draw_log(const SceneView *view);
 
 /* Whether the state asks for a chart; a pinned cell takes its place. */
 bool scene_has_chart(const SceneView *view);
+/* In the side column or, where that has no room for it, in the place of the BEV. */
+bool scene_chart_fits(const SceneView *view);
 void scene_draw_chart(const SceneView *view, Box beside);
-/* Where there is no side column: in the place of the BEV. */
 void scene_draw_chart_over(const SceneView *view);
 
 /* A bar a rung, taller where there is room; the least height, 0: there is none to show. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 18, WORDS_H = 140, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
+enum { ROW = 18, WORDS_H = 148, LADDER_W = 300, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
 
 static double heading(const SceneView *view, Box at, const char *text) {
     TextStyle style = style_heading(view->pen);
@@ -22,6 +22,21 @@ static double line(const SceneView *view, Box at, const char *text) {
     style.color = view->pen->theme->text;
     pen_text(view->pen, at.x, at.y + SIZE_SMALL + 1, at.w, &style, text);
     return ROW;
+}
+
+/* As many lines as it takes, where there is room for them; else one, or none. */
+static double sentence(const SceneView *view, Box room, const char *text) {
+    TextStyle style = style_muted(view->pen);
+    style.color = view->pen->theme->text;
+    if (room.h < ROW)
+        return 0;
+    if (room.h < 3 * ROW || pen_text_width(view->pen, &style, text) <= room.w)
+        return line(view, room, text);
+    return pen_paragraph(view->pen, room.x, room.y + 1, room.w, &style, text) + 2;
+}
+
+static Box below(Box at, double y) {
+    return (Box){at.x, y, at.w, at.y + at.h - y};
 }
 
 /* ---- the cell looked at ---------------------------------------------------------------------- */
@@ -103,24 +118,24 @@ static double difference_sides(const SceneView *view, Box at) {
     live_side_label(view->live, false, a, sizeof a);
     live_side_label(view->live, true, b, sizeof b);
     snprintf(text, sizeof text, "A: %s   B: %s", a, b);
-    return line(view, at, text);
+    return sentence(view, at, text);
 }
 
 /* Where no cell is looked at: what is, and how to look closer. */
-static void overview(const SceneView *view, Box at) {
+static double overview(const SceneView *view, Box at) {
     const LiveData *live = view->live;
     const ScatterStats *stats = &live->intervals.stats;
     const LiveAccuracy *accuracy = &live->accuracy[live->job.choice.dtype];
     char text[160], number[32] = "n/a";
     double y = at.y + heading(view, at, "Selection");
     if (view->state->compare == COMPARE_DIFFERENCE)
-        y += difference_sides(view, (Box){at.x, y, at.w, ROW});
+        y += difference_sides(view, below(at, y));
     else if (live->job.choice.variant)
-        y += line(view, (Box){at.x, y, at.w, ROW}, live->job.choice.variant->idea);
+        y += sentence(view, below(at, y), live->job.choice.variant->idea);
     if (live->memory.known)
         unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
     snprintf(text, sizeof text, "footprint %s", number);
-    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    y += sentence(view, below(at, y), text);
     if (live->intervals.known) {
         char points[32], cells[32];
         unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
@@ -129,13 +144,15 @@ static void overview(const SceneView *view, Box at) {
                  stats->longest);
     } else
         snprintf(text, sizeof text, "points n/a");
-    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    y += sentence(view, below(at, y), text);
     if (accuracy->source != SOURCE_UNKNOWN)
         unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
     snprintf(text, sizeof text, "largest error against FP64 %s%s",
-             accuracy->source != SOURCE_UNKNOWN ? number : "n/a", accuracy->stale ? " (stale)" : "");
-    y += line(view, (Box){at.x, y, at.w, ROW}, text);
-    line(view, (Box){at.x, y + 8, at.w, ROW}, "Point at a cell to read it, click to see its rays.");
+             accuracy->source != SOURCE_UNKNOWN ? number : "n/a",
+             accuracy->stale ? " (stale)" : "");
+    y += sentence(view, below(at, y), text) + 8;
+    y += sentence(view, below(at, y), "Point at a cell to read it, click to see its rays.");
+    return y - at.y;
 }
 
 static double readout(const SceneView *view, Box at) {
@@ -258,20 +275,17 @@ static bool has_course(const SceneView *view) {
 /* The cell looked at, else what is selected; under it the ladder, which a pinned cell's list of
  * points replaces. */
 static void words(const SceneView *view, Box at) {
-    double ladder = scene_ladder_height(view);
-    if (ladder && !view->state->pinned && at.h >= WORDS_H + ladder) {
-        scene_draw_ladder(view, (Box){at.x, at.y + WORDS_H, at.w, at.h - WORDS_H});
-        at.h = WORDS_H;
-    }
-    if (at.h > 7 * ROW && view->live->probe.cell < 0)
-        overview(view, at);
-    else if (at.h > 5 * ROW)
-        readout(view, at);
+    double used = 0, ladder = scene_ladder_height(view);
+    if (at.h > 5 * ROW)
+        used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
+    double top = fmax(used + 8, WORDS_H);
+    if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
+        scene_draw_ladder(view, (Box){at.x, at.y + top, at.w, at.h - top});
 }
 
 void scene_draw_side(const SceneView *view) {
     Box side = view->layout.side;
-    if (side.w <= 0)
+    if (side.w <= 0 || (scene_has_chart(view) && !scene_chart_fits(view)))
         return;
     bool has_chart = side.h > 420 && !scene_has_chart(view) && has_course(view);
     double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
