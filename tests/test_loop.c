@@ -17,6 +17,10 @@ static void test_keys(void) {
     pace_key(&meter, now - 50, 7, TERMINAL | WINDOW);
     pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 6, 0);
     pace_shown(&meter, SCREEN_WINDOW, TERMINAL | WINDOW, 7, 0);
+    pace_key(&meter, now, 8, TERMINAL | WINDOW);
+    tap_ok(!pace_answers(&meter, SCREEN_WINDOW, 7) && pace_answers(&meter, SCREEN_TERMINAL, 7) &&
+               pace_answers(&meter, SCREEN_WINDOW, 8),
+           "it is known which picture answers a key");
     tap_ok(pace_figures(&meter).keys == 0, "a key waits for its own picture on every screen");
     pace_shown(&meter, SCREEN_TERMINAL, TERMINAL | WINDOW, 8, 0);
     Pace pace = pace_figures(&meter);

@@ -4,6 +4,7 @@
 #include "src/bench/shared.h"
 #include "src/model/clock.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ enum {
  * be shown. */
 static bool wishes_first(Engine *engine) {
     return engine->passed_over ||
-           (clock_ms() - engine->between_ms < STARVED_MS && wish_waits(engine));
+           (clock_ms() - engine->between_ms < STARVED_MS && wish_waits(engine, INFINITY));
 }
 
 static void work(Engine *engine) {

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { SETTLED_MS = 50 }; /* what a key has waited for so long does not give way to the next one */
+
 /* ---- what a frame means for the figures that stay -------------------------------------------- */
 
 static void go_stale(Engine *engine) {
@@ -71,7 +73,7 @@ static void aim(Engine *engine, bool launched) {
 /* Of two wishes in a row at most one is passed over: something is always shown. */
 static bool gives_way(void *context) {
     Engine *engine = context;
-    return !engine->passed_over && wish_waits(engine);
+    return !engine->passed_over && wish_waits(engine, engine->settled_ms);
 }
 
 /* In the place of a rung that no key can wait for, the last one of the ladder pools until the slow
@@ -167,6 +169,7 @@ static PipelineEnd make(Engine *engine, Quality quality) {
 }
 
 PipelineEnd remake(Engine *engine, Quality quality) {
+    engine->settled_ms = INFINITY;
     PipelineEnd end = make(engine, quality);
     if (end != PIPELINE_GIVEN_UP)
         deliver(engine);
@@ -184,6 +187,7 @@ void answer(Engine *engine, const State *wish) {
     bool moved = wish->job.time_s != engine->state.job.time_s;
     engine->state = *wish;
     engine->wish_ms = clock_ms();
+    engine->settled_ms = moved ? INFINITY : engine->wish_ms + SETTLED_MS;
     engine->device_lost = false;
     hold_walks(engine, true);
     if (make(engine, ROUGH) == PIPELINE_GIVEN_UP)

@@ -137,6 +137,8 @@ uint64_t engine_submit(Engine *engine, const State *state) {
     Mailbox *mailbox = &engine->mailbox;
     pthread_mutex_lock(&mailbox->lock);
     mailbox->wish = *state;
+    if (!mailbox->has_wish)
+        mailbox->since_ms = clock_ms();
     mailbox->has_wish = true;
     uint64_t number = ++mailbox->wishes;
     pthread_cond_signal(&mailbox->changed);
@@ -158,10 +160,10 @@ bool take_wish(Engine *engine, State *wish, bool *stop) {
     return has_wish;
 }
 
-bool wish_waits(Engine *engine) {
+bool wish_waits(Engine *engine, double until_ms) {
     Mailbox *mailbox = &engine->mailbox;
     pthread_mutex_lock(&mailbox->lock);
-    bool waits = mailbox->has_wish || mailbox->stop;
+    bool waits = (mailbox->has_wish && mailbox->since_ms < until_ms) || mailbox->stop;
     pthread_mutex_unlock(&mailbox->lock);
     return waits;
 }

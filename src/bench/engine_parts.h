@@ -21,6 +21,7 @@ typedef struct {
     int ready_fd;
     bool stop, has_wish, woken;
     State wish;
+    double since_ms; /* some wish has waited */
     uint64_t wishes; /* so far */
     EngineFrame *ready, *front, *retired;
 } Mailbox;
@@ -57,6 +58,7 @@ struct Engine {
     const BuiltMap *seen_map;
     double wish_ms, news_ms, delivered_ms, between_ms;
     double measure_ms; /* moving: no timing before */
+    double settled_ms; /* what is made gives way to no wish that comes after */
     SceneFile file;
 };
 
@@ -67,7 +69,9 @@ void mailbox_close(Mailbox *mailbox);
 
 /* The newest wish, if there is one; its number becomes engine->answered. */
 bool take_wish(Engine *engine, State *wish, bool *stop);
-bool wish_waits(Engine *engine);
+
+/* Whether one waits that came before `until_ms`; or the worker is to stop. */
+bool wish_waits(Engine *engine, double until_ms);
 
 /* Hands over what the worker has. */
 void deliver(Engine *engine);

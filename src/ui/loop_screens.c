@@ -131,10 +131,16 @@ static bool gives_way(void *context) {
     return loop->gave_way;
 }
 
-/* False: given up. Of two drawings in a row at most one is: a key that is held down changes what is
- * seen. */
+/* What answers a key is drawn, whatever comes; of other drawings at most one of two in a row is
+ * given up: keys that do nothing, held down, do not keep the street from moving. */
+static GiveUp give_up_drawing(Loop *loop) {
+    bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->wish);
+    return (GiveUp){owed || loop->gave_way ? NULL : gives_way, loop};
+}
+
+/* False: given up. */
 static bool draw_window(Loop *loop) {
-    const GiveUp give_up = {loop->gave_way ? NULL : gives_way, loop};
+    const GiveUp give_up = give_up_drawing(loop);
     Err err;
     loop->window_ms = clock_ms();
     loop->gave_way = false;

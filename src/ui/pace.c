@@ -15,12 +15,23 @@ void pace_key(PaceMeter *meter, double arrived_ms, uint64_t wish, unsigned open)
         meter->waiting[meter->waiting_count++] = (PaceKey){arrived_ms, wish, open};
 }
 
+static bool answers(const PaceKey *key, Screen screen, uint64_t wish) {
+    return key->wish <= wish && key->screens & 1u << screen;
+}
+
+bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t wish) {
+    for (int i = 0; i < meter->waiting_count; i++)
+        if (answers(&meter->waiting[i], screen, wish))
+            return true;
+    return false;
+}
+
 /* Keys whose last screen has answered leave the queue. */
 static void answer(PaceMeter *meter, Screen screen, uint64_t wish, double now_ms) {
     int left = 0;
     for (int i = 0; i < meter->waiting_count; i++) {
         PaceKey key = meter->waiting[i];
-        if (key.wish <= wish)
+        if (answers(&key, screen, wish))
             key.screens &= ~(1u << screen);
         if (key.screens)
             meter->waiting[left++] = key;
@@ -94,8 +105,8 @@ Pace pace_figures(const PaceMeter *meter) {
         pace.first_us = reading(meter->first_us, SOURCE_MEASURED);
     for (int i = 0; i < SCREEN_COUNT; i++)
         if (meter->screens[i].playing_ms > 0)
-            slowest = fmin(slowest, 1e3 * (double)meter->screens[i].moments /
-                                        meter->screens[i].playing_ms);
+            slowest = fmin(slowest,
+                           1e3 * (double)meter->screens[i].moments / meter->screens[i].playing_ms);
     if (isfinite(slowest))
         pace.fps = reading(slowest, SOURCE_MEASURED);
     return pace;

@@ -40,6 +40,9 @@ void pace_key(PaceMeter *meter, double arrived_ms, uint64_t wish, unsigned open)
 /* `screen` has just been handed a picture: of wish `wish`, at `time_s` of the world. */
 void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t wish, double time_s);
 
+/* Whether a picture of wish `wish` on `screen` answers a key that waits for one. */
+bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t wish);
+
 /* A closed screen answers nothing any more. */
 void pace_closed(PaceMeter *meter, Screen screen);
 
