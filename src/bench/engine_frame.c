@@ -92,7 +92,7 @@ static PipelineNeeds needs_of(Engine *engine) {
     return (PipelineNeeds){
         .draft = engine->quality == ROUGH,
         .sharp = engine->quality == SHARP,
-        .truth = state->view == state->menu.error_view,
+        .truth = state->view == state->menu.error_view && state->compare != COMPARE_DIFFERENCE,
         .stand_in = stand_in_for(engine, &state->job.choice),
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
@@ -187,7 +187,8 @@ void answer(Engine *engine, const State *wish) {
     bool moved = wish->job.time_s != engine->state.job.time_s;
     engine->state = *wish;
     engine->wish_ms = clock_ms();
-    engine->settled_ms = moved ? INFINITY : engine->wish_ms + SETTLED_MS;
+    bool key = !moved || engine->taken > 1; /* moments alone do not come in a row */
+    engine->settled_ms = key ? engine->wish_ms + SETTLED_MS : INFINITY;
     engine->device_lost = false;
     hold_walks(engine, true);
     if (make(engine, ROUGH) == PIPELINE_GIVEN_UP)

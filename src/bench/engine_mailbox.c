@@ -152,6 +152,7 @@ bool take_wish(Engine *engine, State *wish, bool *stop) {
     bool has_wish = mailbox->has_wish;
     if (has_wish) {
         *wish = mailbox->wish;
+        engine->taken = mailbox->wishes - engine->answered;
         engine->answered = mailbox->wishes;
     }
     mailbox->has_wish = false;

@@ -42,7 +42,8 @@ struct Engine {
     LiveGpu *gpu;
     bool probed;       /* the GPU's ceilings are known */
     State state;       /* of the newest job */
-    uint64_t answered; /* number of its wish */
+    uint64_t answered; /* number of its wish, */
+    uint64_t taken;    /* with which so many were taken */
     uint64_t counted;  /* of state.counts, those that were answered */
     LiveData live;
     void *picture;
