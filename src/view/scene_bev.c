@@ -39,8 +39,12 @@ static void draw_raster(const SceneView *view, const Image *raster, Box clip) {
 
 /* ---- wipe ------------------------------------------------------------------------------------ */
 
-static void wipe_label(const SceneView *view, double x, TextAlign align, bool baseline) {
+static void wipe_label(const SceneView *view, double x, double room, TextAlign align,
+                       bool baseline) {
+    enum { LEAST_ROOM = 60 };
     char text[128];
+    if (room < LEAST_ROOM)
+        return;
     live_side_label(view->live, baseline, text, sizeof text);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
@@ -48,8 +52,7 @@ static void wipe_label(const SceneView *view, double x, TextAlign align, bool ba
                        .align = align,
                        .outlined = true,
                        .rim = panel_dark.halo};
-    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, view->layout.bev.w / 2,
-             &style, text);
+    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
 }
 
 static void draw_wipe(const SceneView *view) {
@@ -62,8 +65,8 @@ static void draw_wipe(const SceneView *view) {
     cairo_arc(view->pen->cr, x, bev->y + bev->h / 2, 7, 0, 2 * M_PI);
     pen_color(view->pen, panel_dark.line, 1);
     cairo_fill(view->pen->cr);
-    wipe_label(view, x - 12, ALIGN_RIGHT, true);
-    wipe_label(view, x + 12, ALIGN_LEFT, false);
+    wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
+    wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
 /* ---- one cell -------------------------------------------------------------------------------- */

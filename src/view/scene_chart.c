@@ -86,6 +86,7 @@ void scene_draw_chart_over(const SceneView *view) {
     if (!scene_has_chart(view) || scene_chart_fits(view))
         return;
     Box box = {SCENE_MARGIN, at->bev.y - 4, right - SCENE_MARGIN, bottom - at->bev.y};
-    pen_fill(view->pen, (Box){0, box.y - 4, at->w, bottom - box.y + 4}, view->pen->theme->page, 1);
+    double under = at->keys.w > 0 ? at->keys.y : at->h;
+    pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
     draw(view, box);
 }

@@ -164,19 +164,19 @@ static double readout(const SceneView *view, Box at) {
         return 0;
     y += heading(view, at, view->state->pinned ? "Pinned cell" : "Cell");
     where_text(view, text, sizeof text);
-    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    y += sentence(view, below(at, y), text);
     if (probe->interval >= 0)
         snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
                  (long long)probe->interval);
     else
         snprintf(text, sizeof text, "no point falls into it");
-    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    y += sentence(view, below(at, y), text);
     snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->truth);
-    y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    y += sentence(view, below(at, y), text);
     if (probe->channel >= 0) {
         snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
                  dtype, probe->channel_value, probe->channel_truth);
-        y += line(view, (Box){at.x, y, at.w, ROW}, text);
+        y += sentence(view, below(at, y), text);
     }
     if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * ROW)
         y += contributions(view, (Box){at.x, y + 6, at.w, at.y + at.h - y - 6}) + 6;
@@ -303,20 +303,25 @@ void scene_draw_side(const SceneView *view) {
 
 /* ---- header, log ----------------------------------------------------------------------------- */
 
-static void header_facts(const SceneView *view, bool brief, char *text, size_t size) {
+/* In the order in which they are left out where there is no room for them. */
+typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
+
+static void header_facts(const SceneView *view, Brevity brevity, char *text, size_t size) {
     const LiveData *live = view->live;
     const LiveKernel *kernel = live_kernel(live, live->job.choice.variant);
-    char label[96], latency[64] = "n/a", fps[32] = "", by[64] = "";
+    char label[96], latency[64] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
     choice_label(&live->job.choice, label, sizeof label);
     if (kernel)
         scene_reading(&kernel->median_us, latency, sizeof latency);
-    if (live->fps.source != SOURCE_UNKNOWN && !brief)
+    if (brevity < NO_TIME)
+        snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
+    if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
         snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
     if (live->stand_in)
         snprintf(by, sizeof by, " (%s by %s)",
                  live->stand_in == live->job.choice.variant ? "baseline" : "picture",
                  live->stand_in->title);
-    snprintf(text, size, "%s%s   %s   t = %.2f s%s", label, by, latency, live->frame.time_s, fps);
+    snprintf(text, size, "%s%s   %s%s%s", label, by, latency, time, fps);
 }
 
 void scene_draw_header(const SceneView *view) {
@@ -329,9 +334,10 @@ void scene_draw_header(const SceneView *view) {
     facts.align = ALIGN_RIGHT;
     double right = 0;
     if (view->live->job.choice.variant) {
-        header_facts(view, false, text, sizeof text);
-        if (pen_text_width(view->pen, &facts, text) > at.w * 0.7)
-            header_facts(view, true, text, sizeof text);
+        Brevity brevity = ALL_FACTS;
+        do
+            header_facts(view, brevity, text, sizeof text);
+        while (pen_text_width(view->pen, &facts, text) > at.w * 0.7 && brevity++ < NO_TIME);
         right = pen_text(view->pen, at.x + at.w, at.y + 16, at.w * 0.7, &facts, text);
     }
     pen_text(view->pen, at.x, at.y + 16, at.w - right - SCENE_GAP, &title,
