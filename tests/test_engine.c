@@ -415,8 +415,7 @@ enum { INTERRUPTED = 2, LONG_MS = 60 }; /* pictures during which the next wish c
 static struct {
     Engine *engine;
     State wish;
-    bool moves; /* wishes ask for one moment after the other; else for what a key does, LONG_MS late
-                 */
+    bool moves; /* wishes are moments; else they are a key's, LONG_MS late */
     atomic_int begun, given_up;
 } dressing;
 

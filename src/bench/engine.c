@@ -84,9 +84,7 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
         ok = measure_open(&engine->measure, options->where, wake, engine, err) &&
              judge_open(&engine->judge, wake, engine, err) &&
              model_lane_open(&engine->model_lane, wake, engine, err);
-    if (ok && pthread_create(&engine->thread, NULL, engine_main, engine) != 0)
-        ok = err_set(err, ERR_FAILED, "engine", "", "no thread");
-    engine->running = ok;
+    ok = ok && worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err);
     if (!ok) {
         engine_close(engine);
         *out = NULL;
@@ -94,20 +92,10 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     return ok;
 }
 
-static void stop(Engine *engine) {
-    Mailbox *mailbox = &engine->mailbox;
-    pthread_mutex_lock(&mailbox->lock);
-    mailbox->stop = true;
-    pthread_cond_signal(&mailbox->changed);
-    pthread_mutex_unlock(&mailbox->lock);
-    pthread_join(engine->thread, NULL);
-}
-
 void engine_close(Engine *engine) {
     if (!engine)
         return;
-    if (engine->running)
-        stop(engine);
+    worker_stop(&engine->mailbox.worker);
     model_lane_close(engine->model_lane); /* its walk ends early, and leaves the core to gates */
     judge_close(engine->judge);
     measure_close(engine->measure);

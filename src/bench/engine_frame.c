@@ -92,7 +92,7 @@ static PipelineNeeds needs_of(Engine *engine) {
     return (PipelineNeeds){
         .draft = engine->quality == ROUGH,
         .sharp = engine->quality == SHARP,
-        .truth = state->view == state->menu.error_view && state->compare != COMPARE_DIFFERENCE,
+        .truth = state_shows_errors(state),
         .stand_in = stand_in_for(engine, &state->job.choice),
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,

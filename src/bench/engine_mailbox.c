@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LOOK_AROUND_MS = 50 };
@@ -17,12 +16,7 @@ enum { LOOK_AROUND_MS = 50 };
 /* ---- opening and closing --------------------------------------------------------------------- */
 
 bool mailbox_open(Mailbox *mailbox, Err *err) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&mailbox->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&mailbox->lock, NULL);
+    worker_open(&mailbox->worker);
     mailbox->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return mailbox->ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");
 }
@@ -42,8 +36,7 @@ void mailbox_close(Mailbox *mailbox) {
     frame_free(mailbox->retired);
     if (mailbox->ready_fd >= 0)
         close(mailbox->ready_fd);
-    pthread_cond_destroy(&mailbox->changed);
-    pthread_mutex_destroy(&mailbox->lock);
+    worker_close(&mailbox->worker);
 }
 
 /* ---- frames ---------------------------------------------------------------------------------- */
@@ -94,14 +87,14 @@ void deliver(Engine *engine) {
     EngineFrame *frame = frame_new(engine);
     if (!frame)
         return; /* the last one stays on the screen */
-    pthread_mutex_lock(&mailbox->lock);
+    worker_lock(&mailbox->worker);
     EngineFrame *unseen = mailbox->ready, *retired = mailbox->retired;
     frame->live.busy = mailbox->has_wish;
     mailbox->ready = frame;
     mailbox->retired = NULL;
     if (!unseen)
         set_ready(mailbox);
-    pthread_mutex_unlock(&mailbox->lock);
+    worker_unlock(&mailbox->worker);
     frame_free(unseen);
     frame_free(retired);
     engine->news = false;
@@ -110,7 +103,7 @@ void deliver(Engine *engine) {
 
 const EngineFrame *engine_take(Engine *engine) {
     Mailbox *mailbox = &engine->mailbox;
-    pthread_mutex_lock(&mailbox->lock);
+    worker_lock(&mailbox->worker);
     EngineFrame *frame = mailbox->ready, *old = NULL;
     if (frame) {
         uint64_t count;
@@ -122,7 +115,7 @@ const EngineFrame *engine_take(Engine *engine) {
         mailbox->front = frame;
         mailbox->ready = NULL;
     }
-    pthread_mutex_unlock(&mailbox->lock);
+    worker_unlock(&mailbox->worker);
     frame_free(old);
     return frame;
 }
@@ -135,20 +128,20 @@ int engine_fd(const Engine *engine) {
 
 uint64_t engine_submit(Engine *engine, const State *state) {
     Mailbox *mailbox = &engine->mailbox;
-    pthread_mutex_lock(&mailbox->lock);
+    worker_lock(&mailbox->worker);
     mailbox->wish = *state;
     if (!mailbox->has_wish)
         mailbox->since_ms = clock_ms();
     mailbox->has_wish = true;
     uint64_t number = ++mailbox->wishes;
-    pthread_cond_signal(&mailbox->changed);
-    pthread_mutex_unlock(&mailbox->lock);
+    worker_tell(&mailbox->worker);
+    worker_unlock(&mailbox->worker);
     return number;
 }
 
 bool take_wish(Engine *engine, State *wish, bool *stop) {
     Mailbox *mailbox = &engine->mailbox;
-    pthread_mutex_lock(&mailbox->lock);
+    worker_lock(&mailbox->worker);
     bool has_wish = mailbox->has_wish;
     if (has_wish) {
         *wish = mailbox->wish;
@@ -156,16 +149,16 @@ bool take_wish(Engine *engine, State *wish, bool *stop) {
         engine->answered = mailbox->wishes;
     }
     mailbox->has_wish = false;
-    *stop = mailbox->stop;
-    pthread_mutex_unlock(&mailbox->lock);
+    *stop = mailbox->worker.stop;
+    worker_unlock(&mailbox->worker);
     return has_wish;
 }
 
 bool wish_waits(Engine *engine, double until_ms) {
     Mailbox *mailbox = &engine->mailbox;
-    pthread_mutex_lock(&mailbox->lock);
-    bool waits = (mailbox->has_wish && mailbox->since_ms < until_ms) || mailbox->stop;
-    pthread_mutex_unlock(&mailbox->lock);
+    worker_lock(&mailbox->worker);
+    bool waits = (mailbox->has_wish && mailbox->since_ms < until_ms) || mailbox->worker.stop;
+    worker_unlock(&mailbox->worker);
     return waits;
 }
 
@@ -173,22 +166,17 @@ bool wish_waits(Engine *engine, double until_ms) {
 
 void wake(void *context) {
     Mailbox *mailbox = &((Engine *)context)->mailbox;
-    pthread_mutex_lock(&mailbox->lock);
+    worker_lock(&mailbox->worker);
     mailbox->woken = true;
-    pthread_cond_signal(&mailbox->changed);
-    pthread_mutex_unlock(&mailbox->lock);
+    worker_tell(&mailbox->worker);
+    worker_unlock(&mailbox->worker);
 }
 
 void rest(Engine *engine) {
     Mailbox *mailbox = &engine->mailbox;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_AROUND_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_mutex_lock(&mailbox->lock);
-    if (!mailbox->stop && !mailbox->has_wish && !mailbox->woken)
-        pthread_cond_timedwait(&mailbox->changed, &mailbox->lock, &until);
+    worker_lock(&mailbox->worker);
+    if (!mailbox->worker.stop && !mailbox->has_wish && !mailbox->woken)
+        worker_wait_ms(&mailbox->worker, LOOK_AROUND_MS);
     mailbox->woken = false;
-    pthread_mutex_unlock(&mailbox->lock);
+    worker_unlock(&mailbox->worker);
 }

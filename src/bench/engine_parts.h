@@ -8,18 +8,16 @@
 #include "src/bench/measure.h"
 #include "src/bench/model_lane.h"
 #include "src/bench/scene_file.h"
-
-#include <pthread.h>
+#include "src/bench/worker.h"
 
 /* How well the picture's contents are made: fewer rays, all of them, sharp camera views too. */
 typedef enum { ROUGH, REFINED, SHARP } Quality;
 
-/* Between the caller and the worker; all of it under the lock. */
+/* Between the caller and the worker; all of it under its lock. */
 typedef struct {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    Worker worker;
     int ready_fd;
-    bool stop, has_wish, woken;
+    bool has_wish, woken;
     State wish;
     double since_ms; /* some wish has waited */
     uint64_t wishes; /* so far */
@@ -28,8 +26,6 @@ typedef struct {
 
 struct Engine {
     EngineOptions options;
-    pthread_t thread;
-    bool running;
     Mailbox mailbox;
 
     /* The worker's own. */

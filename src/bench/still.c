@@ -128,7 +128,7 @@ static void describe_device(const Job *job, LiveData *live) {
 }
 
 bool still_run(Still *still, const State *state, LiveData *live, SceneFacts *facts, Err *err) {
-    PipelineNeeds needs = {.truth = state->view == state->menu.error_view};
+    PipelineNeeds needs = {.truth = state_shows_errors(state)};
     if (!pipeline_run(still->pipeline, state, needs, live, err))
         return false;
     *facts = pipeline_parts(still->pipeline)->scene->facts;

@@ -3,41 +3,54 @@
 #include <stdint.h>
 #include <time.h>
 
-static void make_lock(Worker *worker) {
+void worker_open(Worker *worker) {
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&worker->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&worker->lock, NULL);
+    worker->stop = worker->running = false;
 }
 
-static void free_lock(Worker *worker) {
+void worker_close(Worker *worker) {
     pthread_cond_destroy(&worker->changed);
     pthread_mutex_destroy(&worker->lock);
 }
 
-bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
-                  Err *err) {
-    worker->stop = false;
-    make_lock(worker);
-    if (pthread_create(&worker->thread, NULL, run, owner) == 0)
-        return true;
-    free_lock(worker);
-    return err_set(err, ERR_FAILED, where, "", "no thread");
+bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
+                Err *err) {
+    worker->running = pthread_create(&worker->thread, NULL, run, owner) == 0;
+    return worker->running || err_set(err, ERR_FAILED, where, "", "no thread");
 }
 
-static void stop(Worker *worker) {
+bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
+                  Err *err) {
+    worker_open(worker);
+    if (worker_run(worker, run, owner, where, err))
+        return true;
+    worker_close(worker);
+    return false;
+}
+
+static void ask_to_stop(Worker *worker) {
     worker_lock(worker);
     worker->stop = true;
     worker_tell(worker);
     worker_unlock(worker);
 }
 
-void worker_end(Worker *worker) {
-    stop(worker);
+void worker_stop(Worker *worker) {
+    if (!worker->running)
+        return;
+    ask_to_stop(worker);
     pthread_join(worker->thread, NULL);
-    free_lock(worker);
+    worker->running = false;
+}
+
+void worker_end(Worker *worker) {
+    worker_stop(worker);
+    worker_close(worker);
 }
 
 static struct timespec in_ms(clockid_t clock, double ms) {
@@ -51,14 +64,19 @@ static struct timespec in_ms(clockid_t clock, double ms) {
 }
 
 bool worker_end_within(Worker *worker, double patience_ms) {
-    stop(worker);
+    ask_to_stop(worker);
     struct timespec until = in_ms(CLOCK_REALTIME, patience_ms);
     if (pthread_timedjoin_np(worker->thread, NULL, &until) != 0) {
         pthread_detach(worker->thread);
         return false;
     }
-    free_lock(worker);
+    worker_close(worker);
     return true;
+}
+
+void worker_wait_ms(Worker *worker, double ms) {
+    struct timespec until = in_ms(CLOCK_MONOTONIC, ms);
+    pthread_cond_timedwait(&worker->changed, &worker->lock, &until);
 }
 
 void worker_sleep(Worker *worker, double ms) {

@@ -233,6 +233,9 @@ void state_frame_name(const State *state, char *text, size_t size);
 /* The cell under the cursor or pinned (pin first), as the number y * nx + x; -1: none. */
 int64_t state_probe_cell(const State *state);
 
+/* Whether the picture shows errors against FP64; differences are none against it. */
+bool state_shows_errors(const State *state);
+
 /* What a control stands at, for the help screen and the key bar: "FP16", "on", "0.5 deg"; "" for
  * controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);

@@ -121,6 +121,10 @@ static void value_number(const State *state, Action action, char *text, size_t s
     }
 }
 
+bool state_shows_errors(const State *state) {
+    return state->view == state->menu.error_view && state->compare != COMPARE_DIFFERENCE;
+}
+
 void state_value(const State *state, Action action, char *text, size_t size) {
     const char *name = value_name(state, action);
     if (name)

@@ -17,17 +17,21 @@ static double heading(const SceneView *view, Box at, const char *text) {
     return SIZE_HEADING + 10;
 }
 
-static double line(const SceneView *view, Box at, const char *text) {
+static TextStyle small_text(const SceneView *view) {
     TextStyle style = style_muted(view->pen);
     style.color = view->pen->theme->text;
+    return style;
+}
+
+static double line(const SceneView *view, Box at, const char *text) {
+    TextStyle style = small_text(view);
     pen_text(view->pen, at.x, at.y + SIZE_SMALL + 1, at.w, &style, text);
     return ROW;
 }
 
 /* As many lines as it takes, where there is room for them; else one, or none. */
 static double sentence(const SceneView *view, Box room, const char *text) {
-    TextStyle style = style_muted(view->pen);
-    style.color = view->pen->theme->text;
+    TextStyle style = small_text(view);
     if (room.h < ROW)
         return 0;
     if (room.h < 3 * ROW || pen_text_width(view->pen, &style, text) <= room.w)
@@ -73,8 +77,7 @@ static void contribution_row(const SceneView *view, Box at, const LiveContributi
         snprintf(cells[2], sizeof cells[2], "bin %d", one->depth_bin);
     snprintf(cells[3], sizeof cells[3], "%.4f", one->depth);
     snprintf(cells[4], sizeof cells[4], "%.3f", one->weight);
-    TextStyle style = style_muted(view->pen);
-    style.color = view->pen->theme->text;
+    TextStyle style = small_text(view);
     for (int i = 0; i < 5; i++) {
         style.align = i ? ALIGN_RIGHT : ALIGN_LEFT;
         double room = i ? (columns[i] - columns[i - 1]) * at.w - 4 : columns[1] * at.w * 0.62;
