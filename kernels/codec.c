@@ -1,6 +1,6 @@
 #include "kernels/codec.h"
 
-#include "kernels/cpu.h"
+#include "kernels/cpu/cpu.h"
 
 #include <assert.h>
 #include <float.h>

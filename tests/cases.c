@@ -1,7 +1,7 @@
 #include "tests/cases.h"
 
-#include "src/model/random.h"
-#include "src/model/scatter.h"
+#include "src/base/random.h"
+#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef BEV_CASES_H
 #define BEV_CASES_H
 
-#include "src/model/config.h"
+#include "src/scene/presets.h"
 
 typedef struct {
     const char *name;

@@ -3,8 +3,8 @@
  * Each row of the table runs on poisoned outputs between guard bands; gate A judges random inputs,
  * on which it runs twice, and gate C exact ones. Inputs depend on the case and the seed alone, so
  * that a failure comes back whatever else ran. One TAP line a (variant, format, align). */
-#include "src/bench/gates.h"
-#include "src/bench/session.h"
+#include "src/accuracy/gates.h"
+#include "src/run/session.h"
 #include "kernels/codec.h"
 #include "tests/cases.h"
 #include "tests/guard.h"

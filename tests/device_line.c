@@ -1,6 +1,6 @@
 /* Prints what driver_probe says about GPU argv[1] to a program built as the default is: one line,
  * "usable" or the error. test_device.sh runs it against fake driver libraries. */
-#include "src/bench/driver.h"
+#include "src/run/cuda/driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>

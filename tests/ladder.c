@@ -6,15 +6,15 @@
  *                                         without --quick on the larger configurations, too
  *
  * Exit 77 where there is no device, 1 when a gate fails. */
-#include "src/bench/counters.h"
-#include "src/bench/device.h"
-#include "src/bench/gates.h"
-#include "src/bench/probe.h"
-#include "src/bench/session.h"
-#include "src/model/config.h"
-#include "src/model/random.h"
-#include "src/model/scatter.h"
-#include "src/model/workload.h"
+#include "src/run/counters.h"
+#include "src/run/cuda/device.h"
+#include "src/accuracy/gates.h"
+#include "src/run/cuda/probe.h"
+#include "src/run/session.h"
+#include "src/scene/presets.h"
+#include "src/base/random.h"
+#include "src/scene/scatter.h"
+#include "src/scene/workload.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef BEV_LIVE_FIXTURE_H
 #define BEV_LIVE_FIXTURE_H
 
-#include "src/model/live.h"
-#include "src/view/bev_picture.h"
+#include "src/state/live_data.h"
+#include "src/view/bev/bev_picture.h"
 
 #include <math.h>
 #include <stdio.h>

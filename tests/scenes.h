@@ -2,7 +2,7 @@
 #ifndef BEV_TEST_SCENES_H
 #define BEV_TEST_SCENES_H
 
-#include "src/model/scene.h"
+#include "src/scene/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>

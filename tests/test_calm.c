@@ -1,5 +1,5 @@
 /* How teams wait for work, seen by the processor time that they take while there is none. */
-#include "src/bench/calm.h"
+#include "src/base/omp_wait.h"
 #include "tests/tap.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* The charts of the memory model in any box: every text inside, none on another; and in the window,
  * beside the BEV or in its place. */
-#include "src/view/chart.h"
-#include "src/view/page.h"
-#include "src/view/scene_image.h"
+#include "src/view/chart/chart.h"
+#include "src/view/draw/page.h"
+#include "src/view/window/window_image.h"
 #include "tests/live_fixture.h"
 #include "tests/tap.h"
 

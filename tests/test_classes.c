@@ -1,7 +1,7 @@
 /* Legend colours: told apart by readers with normal, protan, deutan and tritan vision, on white and
  * on the dark background, as CIELAB distances after simulated colour blindness (Machado, Oliveira
  * and Fernandes 2009, severity 1). */
-#include "src/model/world.h"
+#include "src/scene/world.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Every code of every format: what it means, and that rounding to it is to nearest, ties to even.
  * The meaning is worked out here a second time, from the format's definition, in double. */
 #include "kernels/codec.h"
-#include "src/model/random.h"
+#include "src/base/random.h"
 #include "tests/tap.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* Hardware counters without a GPU: which names the chips know and in how many passes, what is said
  * where there are none, and the rates made of them. */
-#include "src/bench/counters.h"
+#include "src/run/counters.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* The dashboard at every size: golden screens, nothing drawn twice, nothing cut, panels that fold
  * in their order, and no figure that is not known. BEVSCOPE_UPDATE_GOLDEN=1 writes the goldens. */
-#include "src/view/bev_cells.h"
-#include "src/view/cells_image.h"
-#include "src/view/dashboard.h"
+#include "src/view/term/bev_cells.h"
+#include "src/view/term/cells_image.h"
+#include "src/view/term/dashboard.h"
 #include "tests/live_fixture.h"
 #include "tests/tap.h"
 
-/* As in src/view/pen.c, which this program does not link. */
+/* As in src/view/draw/pen.c, which this program does not link. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libfontconfig\n";

@@ -1,7 +1,7 @@
 /* Finding, reading and replacing files: an old file survives whatever goes wrong, and nothing is
  * left beside it. */
-#include "src/model/data.h"
-#include "src/model/nearest.h"
+#include "src/base/data.h"
+#include "src/base/nearest.h"
 #include "tests/tap.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 /* The live engine: what its frames hold, that they stay whole, and that nobody waits for it. */
 #include "tests/load.h"
 
-#include "src/bench/engine.h"
-#include "src/bench/shared.h"
-#include "src/bench/truth.h"
-#include "src/model/calibration.h"
-#include "src/model/clock.h"
-#include "src/model/workload.h"
+#include "src/live/engine.h"
+#include "src/base/ref.h"
+#include "src/accuracy/fp64.h"
+#include "src/state/calibration.h"
+#include "src/base/clock.h"
+#include "src/scene/workload.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Features: the embedding, depth distributions against their definition, the toy scene pooled by
  * hand, and the flagship decoded back into what stands there. */
-#include "src/model/features.h"
-#include "src/model/scatter.h"
+#include "src/scene/features.h"
+#include "src/scene/scatter.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"
 

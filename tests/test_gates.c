@@ -1,7 +1,7 @@
 /* The gates catch what a wrong kernel does. Each defect is planted in an otherwise right result, in
  * every format, and must fail gate C on exact inputs and, unless it is a single point, which a
  * coarse format's rounding can hide, gate A on random ones. */
-#include "src/bench/gates.h"
+#include "src/accuracy/gates.h"
 #include "kernels/codec.h"
 #include "tests/cases.h"
 #include "tests/tap.h"

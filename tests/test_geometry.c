@@ -1,6 +1,6 @@
 /* Cameras, frustum and grid: the conventions, against explicit matrices; and every rig that cannot
  * be computed with is refused. */
-#include "src/model/geometry.h"
+#include "src/scene/geometry.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"
 

@@ -5,7 +5,7 @@ cd "${SRCDIR:-.}" || exit 1
 
 flags=$(pkg-config --cflags cairo jansson libzip sdl2 ncursesw 2>/dev/null ||
     pkg-config --cflags cairo jansson libzip)
-for header in kernels/*.h src/*/*.h; do
+for header in $(find kernels src -name "*.h" | sort); do
     # shellcheck disable=SC2086
     echo "#include \"$header\"" | ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -I. \
         -I"${BUILDDIR:-.}" $flags -fsyntax-only -x c -

@@ -1,5 +1,5 @@
 /* The table of controls: complete, without clashes, and the only place that names keys. */
-#include "src/model/help.h"
+#include "src/state/help.h"
 #include "tests/tap.h"
 
 #include <ctype.h>

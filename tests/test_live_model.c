@@ -1,7 +1,7 @@
 /* The memory model behind the live display: what it says, what it keeps, and how its walks end. */
-#include "src/bench/live_model.h"
-#include "src/bench/shared.h"
-#include "src/model/workload.h"
+#include "src/live/live_model.h"
+#include "src/base/ref.h"
+#include "src/scene/workload.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * GPU is lost in the middle of a frame. */
 #include "tests/tap.h"
 
-#include "src/model/clock.h"
-#include "src/ui/loop_parts.h"
+#include "src/base/clock.h"
+#include "src/ui/loop_internal.h"
 
 #include <poll.h>
 

@@ -1,8 +1,8 @@
 /* Tensor scenes: what is read, what is written, and every way in which a file can lie. */
 #include "kernels/codec.h"
-#include "src/model/npz.h"
-#include "src/model/scatter.h"
-#include "src/model/scene.h"
+#include "src/scene/npz.h"
+#include "src/scene/scatter.h"
+#include "src/scene/scene.h"
 #include "tests/memory.h"
 #include "tests/tap.h"
 #include "tests/zipmaker.h"

@@ -1,6 +1,6 @@
 /* Charts: every text on the page and none on another, values where they belong, the same bytes
  * twice. */
-#include "src/view/plot.h"
+#include "src/view/chart/plot.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The latency model: laws that it must obey, and its distance from what was recorded on an H200. */
-#include "src/bench/predict.h"
-#include "src/bench/published.h"
-#include "src/model/workload.h"
+#include "src/cachesim/predict.h"
+#include "src/run/published.h"
+#include "src/scene/workload.h"
 #include "tests/tap.h"
 
 #include <math.h>

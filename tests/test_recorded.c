@@ -1,6 +1,6 @@
 /* Results of named machines: what a file holds comes back, what it lacks stays unknown, and a GPU
  * whose L2 was made smaller is not taken for the GPU as it is. */
-#include "src/bench/recorded_live.h"
+#include "src/live/recorded_live.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Reuse distances against caches simulated one size at a time, and by hand. */
-#include "src/bench/reuse.h"
+#include "src/cachesim/reuse.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The scatter map: published sizes, every point against its geometry, bilinear weights by what
  * they must reproduce, and every defect of a foreign map. */
-#include "src/model/config.h"
-#include "src/model/scatter.h"
+#include "src/scene/presets.h"
+#include "src/scene/scatter.h"
 #include "tests/maps.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"

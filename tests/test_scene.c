@@ -1,7 +1,7 @@
 /* Where scenes come from: configurations, samples, files by their content, and names that nobody
  * knows. */
-#include "src/model/config.h"
-#include "src/model/scene.h"
+#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "tests/tap.h"
 
 #include <sys/stat.h>

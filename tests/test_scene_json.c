@@ -1,6 +1,6 @@
 /* World scenes: everything the format has is read, and every broken field is refused in one line
  * that names the file, the JSON path, the value and the bound. */
-#include "src/model/scene.h"
+#include "src/scene/scene.h"
 #include "tests/memory.h"
 #include "tests/tap.h"
 

@@ -3,10 +3,10 @@
 #include "config.h"
 #endif
 
-#include "src/bench/backend.h"
+#include "src/run/backend.h"
 #include "tests/cases.h"
 #include "kernels/codec.h"
-#include "src/model/problem.h"
+#include "src/scene/problem.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@
 #include "tests/tap.h"
 #include "tests/typed.h"
 
-#include "src/model/scene.h"
+#include "src/scene/scene.h"
 #include "src/ui/menu.h"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
 /* What is promised of an hour; in the first minutes buffers still reach their size. */
 enum { HOUR_KB = 1024, MINUTE_KB = 32768 };
 enum { GPU_MB = 64 }; /* the problems of the rungs that are timed come and go */
-enum { PASSING = 1 }; /* threads: so does the team of src/bench/calm.h */
+enum { PASSING = 1 }; /* threads: so does the team of src/base/omp_wait.h */
 
 static struct {
     const char *scene, *device;

@@ -1,11 +1,11 @@
 /* The state of the live display: every control, its line in the log, and what no sequence of events
  * may ever bring about. */
-#include "src/model/choice.h"
-#include "src/model/gpus.h"
-#include "src/model/help.h"
-#include "src/model/live.h"
-#include "src/model/random.h"
-#include "src/model/units.h"
+#include "src/state/kernel_config.h"
+#include "src/cachesim/gpus.h"
+#include "src/state/help.h"
+#include "src/state/live_data.h"
+#include "src/base/random.h"
+#include "src/base/units.h"
 #include "tests/tap.h"
 
 #include <math.h>

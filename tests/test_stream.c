@@ -1,7 +1,7 @@
 /* The access streams: bytes by counting against bytes by formula, and toy streams by hand. */
-#include "src/bench/stream.h"
-#include "src/bench/stream_slices.h"
-#include "src/model/workload.h"
+#include "src/cachesim/trace.h"
+#include "src/cachesim/trace_slices.h"
+#include "src/scene/workload.h"
 #include "tests/tap.h"
 
 #include <math.h>

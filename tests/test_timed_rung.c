@@ -1,5 +1,5 @@
 /* When a rung of the live display is timed again. */
-#include "src/bench/timed_rung.h"
+#include "src/live/timed_kernel.h"
 #include "tests/tap.h"
 
 enum { MANY = 100 };

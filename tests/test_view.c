@@ -1,13 +1,13 @@
 /* From pooled vectors to pixels and PNG, with answers worked out by hand. */
-#include "src/view/colormap.h"
-#include "src/view/decode.h"
-#include "src/view/image.h"
-#include "src/view/nth.h"
-#include "src/view/pca.h"
-#include "src/view/raster.h"
-#include "src/view/text.h"
-#include "src/view/theme.h"
-#include "src/view/ticks.h"
+#include "src/view/draw/colormap.h"
+#include "src/view/bev/decode.h"
+#include "src/view/draw/image.h"
+#include "src/view/bev/nth.h"
+#include "src/view/bev/pca.h"
+#include "src/view/bev/raster.h"
+#include "src/view/draw/text.h"
+#include "src/view/draw/theme.h"
+#include "src/view/draw/ticks.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The figure: nothing overlaps for any grid, the same spec gives the same bytes, directions are
  * right, and what is unknown says so. */
-#include "src/model/scatter.h"
-#include "src/view/figure.h"
+#include "src/scene/scatter.h"
+#include "src/view/figure/figure.h"
 #include "tests/tap.h"
 
 #include <ctype.h>

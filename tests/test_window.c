@@ -1,7 +1,7 @@
 /* The window without a screen: SDL's dummy driver, the software renderer, pushed events. */
 #include "tests/tap.h"
 
-#include "src/bench/pipeline.h"
+#include "src/live/pipeline.h"
 #include "src/ui/menu.h"
 #include "src/ui/window.h"
 

@@ -1,6 +1,6 @@
 /* Threads of their own: that they are told, that they end, and what is left where there is none. */
-#include "src/bench/worker.h"
-#include "src/model/clock.h"
+#include "src/base/worker.h"
+#include "src/base/clock.h"
 #include "tests/tap.h"
 
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 /* Worlds: rays against hand-made hits and against a slow march through the same solids, patches
  * against their definition, and motion that repeats. */
-#include "src/model/random.h"
-#include "src/model/world.h"
+#include "src/base/random.h"
+#include "src/scene/world.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"
 

@@ -2,7 +2,7 @@
 #ifndef BEV_TYPED_H
 #define BEV_TYPED_H
 
-#include "src/model/keys.h"
+#include "src/state/keys.h"
 
 enum { TYPED_TEXT = 8 };
 

@@ -1,11 +1,11 @@
 #include "src/cli/choices.h"
 
-#include "src/bench/bench.h"
+#include "src/run/bench.h"
 #include "src/cli/plots.h"
-#include "src/model/gpus.h"
-#include "src/model/nearest.h"
-#include "src/view/colormap.h"
-#include "src/view/decode.h"
+#include "src/cachesim/gpus.h"
+#include "src/base/nearest.h"
+#include "src/view/draw/colormap.h"
+#include "src/view/bev/decode.h"
 
 #include <stdio.h>
 #include <string.h>

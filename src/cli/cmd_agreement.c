@@ -2,7 +2,7 @@
 #include "src/cli/agreement.h"
 #include "src/cli/choices.h"
 #include "src/cli/output.h"
-#include "src/model/config.h"
+#include "src/scene/presets.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -2,15 +2,15 @@
 #include "src/cli/options.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
-#include "src/bench/recorded.h"
-#include "src/model/config.h"
-#include "src/model/data.h"
-#include "src/view/text.h"
+#include "src/run/recorded.h"
+#include "src/scene/presets.h"
+#include "src/base/data.h"
+#include "src/view/draw/text.h"
 
 #include "config.h"
 
 #ifdef HAVE_CUDA
-#include "src/bench/probe.h"
+#include "src/run/cuda/probe.h"
 #endif
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "src/cli/options.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
-#include "src/model/scatter.h"
+#include "src/scene/scatter.h"
 
 
 /* ---- a scene --------------------------------------------------------------------------------- */

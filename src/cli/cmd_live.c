@@ -1,10 +1,10 @@
 /* bevscope [live] [SCENE]: from options to the loop. */
-#include "src/bench/machine.h"
+#include "src/run/machine.h"
 #include "src/cli/choices.h"
 #include "src/cli/options.h"
 #include "src/cli/selection.h"
-#include "src/model/config.h"
-#include "src/model/gpus.h"
+#include "src/scene/presets.h"
+#include "src/cachesim/gpus.h"
 #include "src/ui/loop.h"
 #include "src/ui/rescue.h"
 #include "src/ui/script.h"

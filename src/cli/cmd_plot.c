@@ -3,7 +3,7 @@
 #include "src/cli/output.h"
 #include "src/cli/plots.h"
 #include "src/cli/selection.h"
-#include "src/model/data.h"
+#include "src/base/data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
 #include "src/cli/small_l2.h"
-#include "src/view/text.h"
+#include "src/view/draw/text.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
 #include "src/cli/small_l2.h"
-#include "src/model/data.h"
-#include "src/model/units.h"
+#include "src/base/data.h"
+#include "src/base/units.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,13 +1,13 @@
-#include "src/bench/machine.h"
-#include "src/bench/truth.h"
+#include "src/run/machine.h"
+#include "src/accuracy/fp64.h"
 #include "src/cli/choices.h"
 #include "src/cli/output.h"
 #include "src/cli/pooled.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/model/data.h"
-#include "src/view/figure.h"
-#include "src/bench/verify.h"
+#include "src/base/data.h"
+#include "src/view/figure/figure.h"
+#include "src/accuracy/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "src/bench/verify.h"
+#include "src/accuracy/verify.h"
 #include "src/cli/choices.h"
 #include "src/cli/options.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
-#include "src/view/text.h"
+#include "src/view/draw/text.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "src/cli/comparison.h"
 
-#include "src/model/config.h"
+#include "src/scene/presets.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "src/cli/controls.h"
 
-#include "src/model/keys.h"
+#include "src/state/keys.h"
 
 void man_controls(FILE *out, void (*print)(FILE *out, const char *text)) {
     fputs(".SH CONTROLS\nKeys of the live display, in terminal and window alike, and its words. In "

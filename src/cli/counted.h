@@ -2,7 +2,7 @@
 #ifndef BEV_COUNTED_H
 #define BEV_COUNTED_H
 
-#include "src/bench/machine.h"
+#include "src/run/machine.h"
 #include "src/cli/laboratory.h"
 #include "src/cli/report.h"
 

@@ -3,7 +3,7 @@
 #define BEV_HTML_H
 
 #include "src/cli/report.h"
-#include "src/view/figure.h"
+#include "src/view/figure/figure.h"
 
 #include <stdint.h>
 

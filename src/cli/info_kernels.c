@@ -3,7 +3,7 @@
 #include "config.h"
 
 #ifdef HAVE_CUDA
-#include "src/bench/device.h"
+#include "src/run/cuda/device.h"
 #include "src/cli/choices.h"
 #include "src/cli/output.h"
 #include "src/cli/selection.h"

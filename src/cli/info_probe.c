@@ -2,13 +2,13 @@
 
 #include "config.h"
 
-#include "src/bench/recorded.h"
+#include "src/run/recorded.h"
 #include "src/cli/output.h"
-#include "src/model/data.h"
+#include "src/base/data.h"
 
 #ifdef HAVE_CUDA
-#include "src/bench/device.h"
-#include "src/bench/probe.h"
+#include "src/run/cuda/device.h"
+#include "src/run/cuda/probe.h"
 #endif
 
 enum { COL_GPU, COL_KEY, COL_TITLE, COL_VALUE, COL_UNIT, COL_SHEET, COL_SOURCE, COL_HOW, COL_COUNT };

@@ -1,7 +1,7 @@
 #include "src/cli/laboratory.h"
 
 #include "src/cli/choices.h"
-#include "src/bench/tile_map.h"
+#include "src/cachesim/tile_map.h"
 #include "src/cli/selection.h"
 
 #include <math.h>

@@ -4,11 +4,11 @@
 #define BEV_LABORATORY_H
 
 #include "kernels/regime.h"
-#include "src/bench/predict.h"
-#include "src/bench/published.h"
-#include "src/bench/recorded.h"
+#include "src/cachesim/predict.h"
+#include "src/run/published.h"
+#include "src/run/recorded.h"
 #include "src/cli/options.h"
-#include "src/model/gpu_file.h"
+#include "src/cachesim/gpu_file.h"
 
 enum { LAB_RUNGS = 16, LAB_GPUS = 16 };
 

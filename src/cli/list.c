@@ -1,11 +1,11 @@
 #include "src/cli/list.h"
 
-#include "src/bench/bench.h"
+#include "src/run/bench.h"
 #include "src/cli/plots.h"
-#include "src/model/config.h"
-#include "src/model/scene.h"
-#include "src/view/colormap.h"
-#include "src/view/decode.h"
+#include "src/scene/presets.h"
+#include "src/scene/scene.h"
+#include "src/view/draw/colormap.h"
+#include "src/view/bev/decode.h"
 
 /* Samples are whatever lies in the folder, so that a user's own file there is listed too. */
 static void list_samples(FILE *out) {

@@ -2,8 +2,8 @@
 
 #include "src/cli/choices.h"
 #include "src/cli/controls.h"
-#include "src/model/nearest.h"
-#include "src/model/scene.h"
+#include "src/base/nearest.h"
+#include "src/scene/scene.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "src/cli/output.h"
 
 #include "src/cli/choices.h"
-#include "src/model/data.h"
+#include "src/base/data.h"
 
 #include <stdlib.h>
 #include <string.h>

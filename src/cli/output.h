@@ -2,7 +2,7 @@
 #ifndef BEV_OUTPUT_H
 #define BEV_OUTPUT_H
 
-#include "src/bench/machine.h"
+#include "src/run/machine.h"
 #include "src/cli/options.h"
 #include "src/cli/report.h"
 

@@ -1,12 +1,12 @@
 #include "src/cli/plots.h"
 
-#include "src/bench/digest.h"
-#include "src/bench/truth.h"
+#include "src/cachesim/digest.h"
+#include "src/accuracy/fp64.h"
 #include "src/cli/ceilings.h"
 #include "src/cli/choices.h"
 #include "src/cli/pooled.h"
-#include "src/model/nearest.h"
-#include "src/view/chart.h"
+#include "src/base/nearest.h"
+#include "src/view/chart/chart.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define BEV_PLOTS_H
 
 #include "src/cli/comparison.h"
-#include "src/view/plot.h"
+#include "src/view/chart/plot.h"
 
 /* What a chart is made of; all borrowed. */
 typedef struct {

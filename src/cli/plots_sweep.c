@@ -2,7 +2,7 @@
 #include "src/cli/plots.h"
 
 #include "src/cli/choices.h"
-#include "src/model/scatter.h"
+#include "src/scene/scatter.h"
 
 #include <math.h>
 #include <stdio.h>

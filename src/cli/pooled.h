@@ -2,9 +2,9 @@
 #ifndef BEV_POOLED_H
 #define BEV_POOLED_H
 
-#include "src/bench/bench.h"
-#include "src/bench/gates.h"
-#include "src/bench/recorded.h"
+#include "src/run/bench.h"
+#include "src/accuracy/gates.h"
+#include "src/run/recorded.h"
 
 typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
 

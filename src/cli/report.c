@@ -1,6 +1,6 @@
 #include "src/cli/report.h"
 
-#include "src/view/text.h"
+#include "src/view/draw/text.h"
 
 #include <math.h>
 #include <stdlib.h>

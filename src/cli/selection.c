@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #ifdef HAVE_CUDA
-#include "src/bench/device.h"
+#include "src/run/cuda/device.h"
 
 enum { HAS_CUDA = 1 };
 

@@ -2,7 +2,7 @@
 #ifndef BEV_SELECTION_H
 #define BEV_SELECTION_H
 
-#include "src/bench/bench.h"
+#include "src/run/bench.h"
 #include "src/cli/options.h"
 
 /* Devices to run on, as a bit mask of BevWhere. "auto" takes what is there; a build with CUDA says

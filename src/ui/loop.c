@@ -1,8 +1,8 @@
 #include "src/ui/loop.h"
 
-#include "src/model/clock.h"
-#include "src/model/units.h"
-#include "src/ui/loop_parts.h"
+#include "src/base/clock.h"
+#include "src/base/units.h"
+#include "src/ui/loop_internal.h"
 #include "src/ui/rescue.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The engine of the live display, and the frames that come from it. */
-#include "src/bench/shared.h"
-#include "src/ui/loop_parts.h"
+#include "src/base/ref.h"
+#include "src/ui/loop_internal.h"
 #include "src/ui/rescue.h"
 
 #include <string.h>

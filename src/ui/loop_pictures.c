@@ -1,5 +1,5 @@
 /* Snapshots and recordings of the live display. */
-#include "src/ui/loop_parts.h"
+#include "src/ui/loop_internal.h"
 
 #include <errno.h>
 #include <stdio.h>

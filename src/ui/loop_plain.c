@@ -1,7 +1,7 @@
 /* The live display without a terminal to draw on: the log's lines, and a summary at the end. */
-#include "src/model/clock.h"
-#include "src/ui/loop_parts.h"
-#include "src/view/dashboard.h"
+#include "src/base/clock.h"
+#include "src/ui/loop_internal.h"
+#include "src/view/term/dashboard.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Terminal and window of the live display: what they are told, what they tell. */
-#include "src/model/clock.h"
-#include "src/ui/loop_parts.h"
-#include "src/view/dashboard.h"
-#include "src/view/pen.h"
+#include "src/base/clock.h"
+#include "src/ui/loop_internal.h"
+#include "src/view/term/dashboard.h"
+#include "src/view/draw/pen.h"
 
 #include <math.h>
 #include <poll.h>

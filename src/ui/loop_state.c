@@ -1,6 +1,6 @@
 /* What happens to the live display's state, and what that asks of the engine. */
-#include "src/model/clock.h"
-#include "src/ui/loop_parts.h"
+#include "src/base/clock.h"
+#include "src/ui/loop_internal.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "src/ui/menu.h"
 
-#include "src/view/bev_picture.h"
+#include "src/view/bev/bev_picture.h"
 
 void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen) {
     *live = (LiveMenu){.menu.where = where};

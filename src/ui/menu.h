@@ -2,8 +2,8 @@
 #ifndef BEV_MENU_H
 #define BEV_MENU_H
 
-#include "src/model/scene.h"
-#include "src/model/state.h"
+#include "src/scene/scene.h"
+#include "src/state/state.h"
 
 enum { MENU_MAX_SCENES = 64 };
 

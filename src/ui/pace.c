@@ -1,6 +1,6 @@
 #include "src/ui/pace.h"
 
-#include "src/model/clock.h"
+#include "src/base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef BEV_PACE_H
 #define BEV_PACE_H
 
-#include "src/model/state.h"
+#include "src/state/state.h"
 
 typedef enum { SCREEN_TERMINAL, SCREEN_WINDOW, SCREEN_COUNT } Screen;
 

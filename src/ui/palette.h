@@ -2,7 +2,7 @@
 #ifndef BEV_PALETTE_H
 #define BEV_PALETTE_H
 
-#include "src/view/color.h"
+#include "src/view/draw/color.h"
 
 /* Number of the colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);

@@ -1,11 +1,11 @@
 #include "src/ui/script.h"
 
-#include "src/bench/still.h"
-#include "src/model/data.h"
+#include "src/live/script_renderer.h"
+#include "src/base/data.h"
 #include "src/ui/menu.h"
-#include "src/view/cells_image.h"
-#include "src/view/dashboard.h"
-#include "src/view/scene_image.h"
+#include "src/view/term/cells_image.h"
+#include "src/view/term/dashboard.h"
+#include "src/view/window/window_image.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * that would be measured from recordings: the same input gives the same bytes.
  *
  * A script has one word a line; # begins a comment:
- *     dtype fp8        any control of src/model/keys.h, by its word
+ *     dtype fp8        any control of src/state/keys.h, by its word
  *     key k            the same, by its key as the help screen names it ("Space", "F2")
  *     tick [S [N]]     S seconds pass (0.1), N times (1); each tick ends a frame
  *     size C R         the terminal has C columns and R rows now

@@ -1,6 +1,6 @@
 #include "src/ui/term.h"
 
-#include "src/model/keys.h"
+#include "src/state/keys.h"
 #include "src/ui/capture.h"
 #include "src/ui/palette.h"
 #include "src/ui/rescue.h"

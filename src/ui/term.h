@@ -2,7 +2,7 @@
 #ifndef BEV_TERM_H
 #define BEV_TERM_H
 
-#include "src/view/cells.h"
+#include "src/view/term/cells.h"
 
 typedef struct Term Term;
 
@@ -34,7 +34,7 @@ void term_resized(Term *term);
 /* Shows `cells` from the top left corner; what does not fit is cut. */
 bool term_draw(Term *term, const Cells *cells, Err *err);
 
-/* The next key that was typed, as src/model/keys.h counts them; 0: none is waiting. */
+/* The next key that was typed, as src/state/keys.h counts them; 0: none is waiting. */
 int32_t term_key(Term *term);
 
 /* What to poll for keys. */

@@ -2,7 +2,7 @@
 #ifndef BEV_WINDOW_H
 #define BEV_WINDOW_H
 
-#include "src/view/scene_image.h"
+#include "src/view/window/window_image.h"
 
 typedef struct Window Window;
 

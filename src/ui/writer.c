@@ -1,7 +1,7 @@
 #include "src/ui/writer.h"
 
-#include "src/bench/worker.h"
-#include "src/model/data.h"
+#include "src/base/worker.h"
+#include "src/base/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

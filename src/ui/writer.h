@@ -2,7 +2,7 @@
 #ifndef BEV_WRITER_H
 #define BEV_WRITER_H
 
-#include "src/view/image.h"
+#include "src/view/draw/image.h"
 
 typedef struct Writer Writer;
 

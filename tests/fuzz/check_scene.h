@@ -2,8 +2,8 @@
 #ifndef BEV_FUZZ_CHECK_SCENE_H
 #define BEV_FUZZ_CHECK_SCENE_H
 
-#include "src/model/scatter.h"
-#include "src/model/scene.h"
+#include "src/scene/scatter.h"
+#include "src/scene/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Feeds the kept inputs to a fuzz target: what once was found stays found, without clang. */
-#include "src/model/data.h"
+#include "src/base/data.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/tap.h"
 

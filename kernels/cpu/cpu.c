@@ -1,0 +1,131 @@
+#include "kernels/cpu/cpu.h"
+
+#include "kernels/codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+static int omp_get_max_threads(void) {
+    return 1;
+}
+static int omp_get_thread_num(void) {
+    return 0;
+}
+#endif
+
+enum {
+    LINE = 64,       /* bytes; two threads' sums never share a cache line */
+    RUN_CELLS = 256, /* empty cells that a thread clears at a time */
+};
+
+static int64_t sums_stride(int64_t channels) {
+    int64_t line = LINE / (int64_t)sizeof(float);
+    return (channels + line - 1) / line * line;
+}
+
+static float *scratch(int64_t count) {
+    size_t bytes = ((size_t)count * sizeof(float) + LINE) / LINE * LINE;
+    return aligned_alloc(LINE, bytes);
+}
+
+bool cpu_stage_init(CpuStage *stage, const BevProblem *problem, Err *err) {
+    const BevTensor *depth = &problem->depth, *feat = &problem->feat;
+    *stage = (CpuStage){.threads = omp_get_max_threads(), .channels = problem->shape.channels};
+    stage->sums = scratch(stage->threads * sums_stride(stage->channels));
+    if (depth->dtype != BEV_FP32)
+        stage->depth_scratch = scratch(depth->rows * depth->row_len);
+    if (feat->dtype != BEV_FP32)
+        stage->feat_scratch = scratch(feat->rows * feat->row_len);
+    stage->depth = depth->dtype == BEV_FP32 ? depth->data : stage->depth_scratch;
+    stage->feat = feat->dtype == BEV_FP32 ? feat->data : stage->feat_scratch;
+    if (stage->sums && stage->depth && stage->feat)
+        return true;
+    cpu_stage_free(stage);
+    return err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller scene", "out of memory");
+}
+
+void cpu_stage_free(CpuStage *stage) {
+    free(stage->depth_scratch);
+    free(stage->feat_scratch);
+    free(stage->sums);
+    *stage = (CpuStage){0};
+}
+
+/* Splits `tensor` into `threads` runs of rows and decodes the one of number `part`. */
+static void decode_part(const BevTensor *tensor, int part, int parts, float *values) {
+    int64_t first = tensor->rows * part / parts, last = tensor->rows * (part + 1) / parts;
+    bev_tensor_decode(tensor, first, last - first, values + first * tensor->row_len);
+}
+
+void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
+    if (!stage->feat_scratch && !stage->depth_scratch)
+        return;
+    /* Depth is one long row, which cannot be split; read as rows of one pixel line each, it can.
+     * Its formats have no blocks, so the bytes are the same. */
+    BevTensor depth = problem->depth;
+    depth.row_len = problem->shape.feat_w;
+    depth.rows = problem->depth.row_len / depth.row_len;
+#pragma omp for schedule(static, 1)
+    for (int part = 0; part < stage->threads; part++) {
+        if (stage->feat_scratch)
+            decode_part(&problem->feat, part, stage->threads, stage->feat_scratch);
+        if (stage->depth_scratch)
+            decode_part(&depth, part, stage->threads, stage->depth_scratch);
+    }
+}
+
+float *cpu_sums(const CpuStage *stage) {
+    return stage->sums + omp_get_thread_num() * sums_stride(stage->channels);
+}
+
+void cpu_clear(const CpuStage *stage, const BevTensor *out) {
+    int64_t bytes = (int64_t)bev_tensor_bytes(out);
+#pragma omp for schedule(static, 1)
+    for (int part = 0; part < stage->threads; part++) {
+        int64_t first = bytes * part / stage->threads, last = bytes * (part + 1) / stage->threads;
+        memset((char *)out->data + first, 0, (size_t)(last - first));
+    }
+}
+
+/* ---- empty cells ----------------------------------------------------------------------------- */
+
+static void add_empty(CpuEmpty *empty, int32_t cell) {
+    CpuRun *last = empty->count ? &empty->runs[empty->count - 1] : NULL;
+    if (last && last->first + last->count == cell && last->count < RUN_CELLS)
+        last->count++;
+    else
+        empty->runs[empty->count++] = (CpuRun){cell, 1};
+}
+
+bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err) {
+    const BevMap *map = &problem->map;
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    *empty = (CpuEmpty){.runs = malloc((size_t)cells * sizeof *empty->runs)};
+    bool *owned = calloc((size_t)cells, sizeof *owned);
+    bool ok = empty->runs && owned;
+    for (int64_t i = 0; ok && i < map->intervals; i++)
+        owned[map->ranks_bev[map->interval_starts[i]]] = true;
+    for (int64_t cell = 0; ok && cell < cells; cell++)
+        if (!owned[cell])
+            add_empty(empty, (int32_t)cell);
+    free(owned);
+    return ok || err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller grid", "out of memory");
+}
+
+void cpu_empty_free(CpuEmpty *empty) {
+    free(empty->runs);
+    *empty = (CpuEmpty){0};
+}
+
+void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out) {
+    size_t row_bytes = bev_code_bytes(out->dtype, 1, out->row_len);
+#pragma omp for schedule(dynamic, CPU_CHUNK)
+    for (int64_t i = 0; i < empty->count; i++) {
+        CpuRun run = empty->runs[i];
+        memset((char *)out->data + (size_t)run.first * row_bytes, 0,
+               (size_t)run.count * row_bytes);
+    }
+}

@@ -1,0 +1,112 @@
+/* cpu_v2: the loop order of BEVPoolV2.
+ *
+ * IDEA    Pool interval by interval instead of point by point: the sum of a cell stays in registers
+ *         and the output is written once, not once a point. Channels are cut into tiles of 8,
+ *         and the tile loop is the outermost: every tile walks the whole map again.
+ *
+ * WHO     A thread owns (tile, interval): 8 channels of one cell.
+ *
+ *             for each tile of 8 channels        tile 0   tile 1   ...   tile 9   (C = 80)
+ *                 for each interval                 |        |              |
+ *                     for each point                t        t              t     same t, again
+ *
+ * MEMORY  Of a feature row of C values a tile uses 8; by the time the next tile wants the rest, the
+ *         cache may have forgotten it. Outputs are written in pieces of 8 too. The grid is
+ *         cleared first, since cells without points have no interval.
+ *
+ * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices and n P depths instead of 12 P and P; P C
+ *         features; cells C outputs for the clearing and intervals C for the sums. No atomics.
+ *
+ * LIMITS  More channels, more passes over the same indices: C = 256 reads them 32 times. A long
+ *         interval keeps its thread busy while others have finished.
+ *
+ * TRY     Raise TILE to 16 and compare with the index column of the traffic model. */
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu.h"
+
+#include <stdlib.h>
+
+enum { TILE = 8 };
+
+struct BevPlan {
+    CpuStage stage;
+};
+
+static void release(BevPlan *plan) {
+    if (plan)
+        cpu_stage_free(&plan->stage);
+    free(plan);
+}
+
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    *plan = calloc(1, sizeof **plan);
+    if (!*plan)
+        return err_set(err, ERR_FAILED, "cpu_v2", "", "out of memory");
+    if (cpu_stage_init(&(*plan)->stage, problem, err))
+        return true;
+    release(*plan);
+    *plan = NULL;
+    return false;
+}
+
+/* Sums of channels [first, first + width) over the points [start, end). 1 <= width <= TILE. */
+CPU_CLONES
+static void pool_tile(const BevMap *map, const CpuStage *stage, int64_t start, int64_t end,
+                      int64_t first, int64_t width, float sums[TILE]) {
+    for (int64_t c = 0; c < TILE; c++)
+        sums[c] = 0;
+    for (int64_t t = start; t < end; t++) {
+        float depth = stage->depth[map->ranks_depth[t]];
+        if (map->weights)
+            depth *= map->weights[t];
+        const float *feat = stage->feat + map->ranks_feat[t] * stage->channels + first;
+        cpu_add_scaled(sums, feat, depth, width);
+    }
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)stream, (void)err;
+    const BevMap *map = &problem->map;
+    const CpuStage *stage = &plan->stage;
+#pragma omp parallel num_threads(stage->threads)
+    {
+        cpu_stage_fill(stage, problem);
+        cpu_clear(stage, &problem->out);
+        for (int64_t first = 0; first < stage->channels; first += TILE) {
+            int64_t left = stage->channels - first, width = left < TILE ? left : TILE;
+#pragma omp for schedule(dynamic, CPU_CHUNK) nowait
+            for (int64_t i = 0; i < map->intervals; i++) {
+                int64_t start = map->interval_starts[i], end = start + map->interval_lengths[i];
+                float sums[TILE];
+                pool_tile(map, stage, start, end, first, width, sums);
+                bev_span_encode(&problem->out, map->ranks_bev[start], first, width, sums);
+            }
+        }
+    }
+    return true;
+}
+
+static BevTraffic bytes(const BevProblem *problem) {
+    int out_bits = bev_dtypes[problem->out.dtype].bits;
+    int64_t channels = problem->shape.channels, tiles = (channels + TILE - 1) / TILE;
+    BevTraffic traffic = bev_gather_traffic(problem, out_bits);
+    traffic.index *= (double)tiles;
+    traffic.depth *= (double)tiles;
+    traffic.weight *= (double)tiles;
+    traffic.out_write += (double)problem->map.intervals * (double)channels * out_bits / 8;
+    return traffic;
+}
+
+const BevVariant cpu_v2_variant = {
+    .name = "cpu_v2",
+    .title = "V2",
+    .idea = "One owner an interval, channel tiles of 8 outside: the indices are read once a tile.",
+    .where = BEV_CPU,
+    .dtypes = CPU_ALL_DTYPES,
+    .aligns = CPU_ALL_ALIGNS,
+    .deterministic = true,
+    .prepare = prepare,
+    .release = release,
+    .launch = launch,
+    .bytes = bytes,
+};

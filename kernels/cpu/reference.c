@@ -1,0 +1,110 @@
+/* reference: the formula, written down.
+ *
+ * IDEA    Every point adds weight * depth * feature to its cell, in double precision, in the order
+ *         of the points. Nothing is clever, so that it can be believed; all others are compared
+ *         with it.
+ *
+ * WHO     One thread does everything.
+ *
+ *             point:    0  1  2  3  4  5  6 ...          for each point
+ *             thread:   0  0  0  0  0  0  0 ...              for each channel
+ *
+ * MEMORY  The cell's row is read and written again for every point. Stored codes are turned into
+ *         values where they are used, one at a time, C times a point.
+ *
+ * COST    Points P, channels C: 12 P bytes of indices, P C feature elements, 16 P C bytes of output
+ *         read and written, 8 cells C bytes of clearing. No atomics.
+ *
+ * LIMITS  Slow on purpose. The intervals are not used, only ranks_bev: a map whose intervals are
+ *         wrong gives the right picture here and a wrong one in every other kernel.
+ *
+ * TRY     Make `out` a float array, pool one interval of 2,000 points, and look how many digits
+ *         remain when all features are 0.1. */
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
+    const BevMap *map = &problem->map;
+    int64_t channels = problem->shape.channels;
+    int64_t outputs = problem->shape.nx * problem->shape.ny * channels;
+    for (int64_t i = 0; i < outputs; i++)
+        out[i] = 0;
+    for (int64_t i = 0; abs_sum && i < outputs; i++)
+        abs_sum[i] = 0;
+    for (int64_t t = 0; t < map->points; t++) {
+        double weight = map->weights ? map->weights[t] : 1;
+        double depth = bev_tensor_at(&problem->depth, 0, map->ranks_depth[t]);
+        for (int64_t c = 0; c < channels; c++) {
+            double term = weight * depth * bev_tensor_at(&problem->feat, map->ranks_feat[t], c);
+            int64_t at = map->ranks_bev[t] * channels + c;
+            out[at] += term;
+            if (abs_sum)
+                abs_sum[at] += fabs(term);
+        }
+    }
+}
+
+struct BevPlan {
+    double *sums; /* (cell, c) */
+    float *row;   /* one cell's sums on their way into the output's format */
+};
+
+static void release(BevPlan *plan) {
+    if (!plan)
+        return;
+    free(plan->sums);
+    free(plan->row);
+    free(plan);
+}
+
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    size_t channels = (size_t)problem->shape.channels;
+    *plan = calloc(1, sizeof **plan);
+    if (*plan) {
+        (*plan)->sums = calloc((size_t)problem->out.rows * channels, sizeof *(*plan)->sums);
+        (*plan)->row = calloc(channels, sizeof *(*plan)->row);
+        if ((*plan)->sums && (*plan)->row)
+            return true;
+    }
+    release(*plan);
+    *plan = NULL;
+    return err_set(err, ERR_FAILED, "reference", "choose a smaller scene", "out of memory");
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)stream, (void)err;
+    int64_t channels = problem->shape.channels;
+    bev_reference(problem, plan->sums, NULL);
+    for (int64_t cell = 0; cell < problem->out.rows; cell++) {
+        for (int64_t c = 0; c < channels; c++)
+            plan->row[c] = (float)plan->sums[cell * channels + c];
+        bev_span_encode(&problem->out, cell, 0, channels, plan->row);
+    }
+    return true;
+}
+
+static BevTraffic bytes(const BevProblem *problem) {
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    double terms = (double)problem->map.points * (double)problem->shape.channels;
+    double outputs = (double)problem->out.rows * (double)problem->out.row_len;
+    traffic.out_read = (terms + outputs) * sizeof(double);
+    traffic.out_write += (terms + outputs) * sizeof(double);
+    return traffic;
+}
+
+const BevVariant reference_variant = {
+    .name = "reference",
+    .title = "REF",
+    .idea = "The formula in double precision, one point after the other, one thread.",
+    .where = BEV_CPU,
+    .dtypes = CPU_ALL_DTYPES,
+    .aligns = CPU_ALL_ALIGNS,
+    .deterministic = true,
+    .prepare = prepare,
+    .release = release,
+    .launch = launch,
+    .bytes = bytes,
+};

@@ -1,0 +1,105 @@
+/* IDEA    As `race`, but += becomes atomicAdd: the memory system does read, add and write as one
+ *         step, so no update is lost. Right at last, and slow where many points share a cell.
+ * WHO     Thread i owns point t = i / tiles and channels 8 * (i % tiles) and up, as in `race`.
+ *         Nobody owns a cell; L2 serialises the additions to one address:
+ *
+ *             t0 --+
+ *             t1 --+--> L2 atomic unit --> sum (cell, c)
+ *             t2 --+
+ *
+ * MEMORY  Features coalesced, read once per point. Sums live in L2, where the additions happen;
+ *         nothing comes back to the multiprocessor (a reduction, not a fetch).
+ * COST    channels atomics per point, the largest number on the ladder. Index and depth once per
+ *         point. The workspace is cleared before and encoded after.
+ * LIMITS  Atomics arrive in any order, and FP32 addition is not associative: two runs may differ
+ *         in the last bits. Formats below FP32 add into an FP32 workspace (allocated in prepare,
+ *         4 bytes a cell and channel), encoded inside the launch: native half2 atomics would round
+ *         after every point.
+ * TRY     Compare the canonical rig with a map of one point per cell: the same number of atomics,
+ *         but no queue at any address. */
+#include "kernels/cuda/sums.cuh"
+
+namespace {
+
+constexpr int TILE = 8, THREADS = 256;
+
+struct Plan {
+    float *sums; // workspace, NULL for FP32
+};
+
+template <BevDtype D, bool W, bool A> __global__ void atomic_kernel(Pool pool, float *sums) {
+    int tiles = (pool.channels + TILE - 1) / TILE;
+    int tile; // [0, tiles)
+    int64_t t = divide(thread_number(), tiles, &tile);
+    if (t >= pool.points)
+        return;
+    int c = tile * TILE;
+    float d = depth_at<D, W>(pool, t);
+    float f[TILE];
+    feat8<D, A>(pool, pool.ranks_feat[t], c, f);
+    float *sum = sums + (int64_t)pool.ranks_bev[t] * pool.channels + c;
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        if (A || c + j < pool.channels)
+            atomicAdd(sum + j, d * f[j]);
+}
+
+void atomic_release(BevPlan *opaque) {
+    Plan *plan = (Plan *)opaque;
+    if (plan)
+        cudaFree(plan->sums);
+    delete plan;
+}
+
+bool atomic_build(const BevProblem *problem, Plan *plan, Err *err) {
+    return sums_allocate(problem, &plan->sums, "atomic", err);
+}
+
+bool atomic_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return make_plan(problem, atomic_build, atomic_release, plan, err);
+}
+
+bool atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    float *workspace = ((const Plan *)plan)->sums;
+    if (!sums_clear(problem, workspace, "atomic", stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    int64_t threads = pool.points * ((pool.channels + TILE - 1) / TILE);
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            with_flag(rows_aligned(problem), [&]<bool A>() {
+                if (threads)
+                    atomic_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(
+                        pool, sums_of(problem, workspace));
+            });
+        });
+        sums_encode<D>(pool, workspace, stream);
+    });
+    return cuda_ok(cudaGetLastError(), "atomic", err);
+}
+
+BevTraffic atomic_bytes(const BevProblem *problem) {
+    BevTraffic traffic = owner_traffic(problem, 1);
+    traffic.index = 12.0 * (double)problem->map.points;
+    traffic.atomics = (double)(problem->map.points * problem->shape.channels);
+    sums_traffic(problem, traffic.atomics, &traffic);
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant atomic_variant = {
+    .name = "atomic",
+    .title = "ATOMIC",
+    .idea = "The same with atomicAdd: right, but points of one cell queue up.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_DENSE_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .deterministic = false,
+    .unsupported = channels_unsupported,
+    .prepare = atomic_prepare,
+    .release = atomic_release,
+    .launch = atomic_launch,
+    .bytes = atomic_bytes,
+};

@@ -1,0 +1,228 @@
+/* IDEA    BEV Align as published: bilinear splatting with atomics. A frustum point adds its product
+ *         to the four lattice neighbours round it, each with its weight. Here for comparison: the
+ *         other rungs pool bilinear maps too, but own their cells and need no atomics.
+ * WHO     Thread i owns channel c = i % channels of frustum point i / channels, and scatters:
+ *
+ *             cell (x0, y1)  <- (x1-x)(y-y0) --.     .-- (x-x0)(y-y0) ->  cell (x1, y1)
+ *                                               point
+ *             cell (x0, y0)  <- (x1-x)(y1-y) --'     '-- (x-x0)(y1-y) ->  cell (x1, y0)
+ *
+ *         Neighbours outside the grid are dropped.
+ * MEMORY  Features are read once per point, not four times as an interval owner does; in exchange
+ *         the four sums are read and written in L2 by atomics. Lanes hold neighbouring channels, so
+ *         all accesses coalesce.
+ * COST    4 * channels atomics per point. Per point and warp: depth, a record of four cells and
+ *         four weights (40 bytes), one feature row.
+ * LIMITS  Additions arrive in any order: the last bits may vary from run to run. Formats below
+ *         FP32 add into an FP32 workspace, encoded inside the launch. The published kernel gets
+ *         coordinates and works out cells and weights in every thread; a map holds the results
+ *         already, so prepare only gathers each point's entries again, by a sort.
+ * TRY     Compare with `v3` on the same bilinear map: it reads four times the features and still
+ *         has no queue at any address. Count atomics per point against `atomic` on a nearest map.
+ */
+#include "kernels/cuda/sums.cuh"
+
+#include <bit>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+namespace {
+
+constexpr int THREADS = 256, NEIGHBOURS = 4, NO_CELL = -1;
+
+// A frustum point with up to four cells; the unused ones are NO_CELL.
+struct alignas(8) Splat {
+    int depth, feat;
+    int cell[NEIGHBOURS];
+    float weight[NEIGHBOURS];
+};
+
+struct Plan {
+    Splat *splats;
+    int64_t count;
+    float *sums; // workspace, NULL for FP32
+};
+
+template <BevDtype D>
+__global__ void bev_align_kernel(Pool pool, const Splat *splats, int64_t count, float *sums) {
+    int c; // [0, channels)
+    int64_t i = divide(thread_number(), pool.channels, &c);
+    if (i >= count)
+        return;
+    const Splat &splat = splats[i];
+    float d = Codec<D>::decode(((const DepthCode<D> *)pool.depth)[splat.depth]);
+    float product = d * feat_at<D>(pool, splat.feat, c);
+#pragma unroll
+    for (int j = 0; j < NEIGHBOURS; j++)
+        if (splat.cell[j] != NO_CELL)
+            atomicAdd(sums + (int64_t)splat.cell[j] * pool.channels + c, product * splat.weight[j]);
+}
+
+// ---- prepare: entries back to points ------------------------------------------------------------
+
+// Entries of one point carry the same two ranks. Ordered by ranks_depth, the map's order kept among
+// equals, neighbours of equal ranks are joined, four at most.
+struct Gather {
+    int64_t entries;
+    int *numbers;        // [entries]: 0, 1, 2 ...
+    int *depths, *order; // [entries]: sorted ranks_depth, and which entry has each
+    int *splats;         // [entries]: 1 where one begins; then how many have begun
+    void *scratch;       // CUB's
+    size_t scratch_bytes;
+};
+
+__global__ void number_kernel(Gather gather) {
+    int64_t i = thread_number(); // [0, entries)
+    if (i < gather.entries)
+        gather.numbers[i] = (int)i;
+}
+
+// Whether the sorted entry i has the ranks of the one before.
+__device__ bool continues(const Pool &pool, const Gather &gather, int64_t i) {
+    return i > 0 && gather.depths[i] == gather.depths[i - 1] &&
+           pool.ranks_feat[gather.order[i]] == pool.ranks_feat[gather.order[i - 1]];
+}
+
+__global__ void begin_kernel(Pool pool, Gather gather) {
+    int64_t i = thread_number(), first = i; // [0, entries)
+    if (i >= gather.entries)
+        return;
+    while (continues(pool, gather, first))
+        first--;
+    gather.splats[i] = (i - first) % NEIGHBOURS == 0;
+}
+
+// The thread of a splat's first entry writes the splat.
+__global__ void join_kernel(Pool pool, Gather gather, Splat *splats) {
+    int64_t i = thread_number(); // [0, entries)
+    if (i >= gather.entries || (i > 0 && gather.splats[i] == gather.splats[i - 1]))
+        return;
+    Splat splat = {gather.depths[i], pool.ranks_feat[gather.order[i]], {}, {}};
+    for (int j = 0; j < NEIGHBOURS; j++) {
+        bool mine = i + j < gather.entries && gather.splats[i + j] == gather.splats[i];
+        int entry = mine ? gather.order[i + j] : 0;
+        splat.cell[j] = mine ? pool.ranks_bev[entry] : NO_CELL;
+        splat.weight[j] = mine ? pool.weights[entry] : 0;
+    }
+    splats[gather.splats[i] - 1] = splat;
+}
+
+// CUB's two steps; with scratch == NULL each only says how much of it it wants.
+cudaError_t sort_entries(const BevProblem *problem, const Gather &g, void *scratch, size_t *bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, *bytes, problem->map.ranks_depth, g.depths,
+                                           g.numbers, g.order, g.entries, 0,
+                                           std::bit_width((uint64_t)problem->depth.row_len));
+}
+
+cudaError_t count_splats(const Gather &g, void *scratch, size_t *bytes) {
+    return cub::DeviceScan::InclusiveSum(scratch, *bytes, g.splats, g.splats, g.entries);
+}
+
+bool gather_allocate(const BevProblem *problem, Gather *g, Err *err) {
+    size_t sort = 0, count = 0, array = (size_t)g->entries * sizeof(int);
+    TRY_CUDA("bev_align", sort_entries(problem, *g, NULL, &sort));
+    TRY_CUDA("bev_align", count_splats(*g, NULL, &count));
+    g->scratch_bytes = max(sort, count);
+    if (!cuda_allocate((void **)&g->numbers, 4 * array, "bev_align", err) ||
+        !cuda_allocate(&g->scratch, g->scratch_bytes, "bev_align", err))
+        return false;
+    g->depths = g->numbers + g->entries;
+    g->order = g->depths + g->entries;
+    g->splats = g->order + g->entries;
+    return true;
+}
+
+bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *err) {
+    Pool pool = pool_of(problem);
+    unsigned blocks = blocks_for(g.entries, THREADS);
+    size_t bytes = g.scratch_bytes;
+    int count = 0;
+    number_kernel<<<blocks, THREADS>>>(g);
+    TRY_CUDA("bev_align", sort_entries(problem, g, g.scratch, &bytes));
+    begin_kernel<<<blocks, THREADS>>>(pool, g);
+    TRY_CUDA("bev_align", count_splats(g, g.scratch, &bytes));
+    TRY_CUDA("bev_align",
+             cudaMemcpy(&count, g.splats + g.entries - 1, sizeof count, cudaMemcpyDeviceToHost));
+    plan->count = count;
+    if (!cuda_allocate((void **)&plan->splats, (size_t)count * sizeof(Splat), "bev_align", err))
+        return false;
+    join_kernel<<<blocks, THREADS>>>(pool, g, plan->splats);
+    TRY_CUDA("bev_align", cudaGetLastError());
+    TRY_CUDA("bev_align", cudaStreamSynchronize(NULL));
+    return true;
+}
+
+void bev_align_release(BevPlan *opaque) {
+    Plan *plan = (Plan *)opaque;
+    if (plan) {
+        cudaFree(plan->splats);
+        cudaFree(plan->sums);
+    }
+    delete plan;
+}
+
+bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
+    Gather gather = {};
+    gather.entries = problem->map.points;
+    bool ok = !gather.entries ||
+              (gather_allocate(problem, &gather, err) && gather_splats(problem, gather, plan, err));
+    cudaFree(gather.numbers);
+    cudaFree(gather.scratch);
+    return ok && sums_allocate(problem, &plan->sums, "bev_align", err);
+}
+
+bool bev_align_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return make_plan(problem, bev_align_build, bev_align_release, plan, err);
+}
+
+bool bev_align_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    const Plan *plan = (const Plan *)opaque;
+    if (!sums_clear(problem, plan->sums, "bev_align", stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    int64_t threads = plan->count * pool.channels;
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        if (threads)
+            bev_align_kernel<D><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(
+                pool, plan->splats, plan->count, sums_of(problem, plan->sums));
+        sums_encode<D>(pool, plan->sums, stream);
+    });
+    return cuda_ok(cudaGetLastError(), "bev_align", err);
+}
+
+const char *bev_align_unsupported(const BevProblem *problem) {
+    return problem->map.weights ? channels_unsupported(problem) : "needs a map with weights";
+}
+
+// From shapes alone: all four neighbours inside the grid, which holds for nearly every point.
+BevTraffic bev_align_bytes(const BevProblem *problem) {
+    double entries = (double)problem->map.points, splats = entries / NEIGHBOURS;
+    double channels = (double)problem->shape.channels;
+    double warps = ceil(channels / WARP);
+    BevTraffic traffic = {};
+    traffic.feat = bytes_of(problem->dtype, splats * channels);
+    traffic.depth = bytes_of(problem->depth.dtype, splats) * warps;
+    traffic.index = splats * (8 + 4 * NEIGHBOURS) * warps;
+    traffic.weight = splats * 4 * NEIGHBOURS * warps;
+    traffic.atomics = entries * channels;
+    sums_traffic(problem, traffic.atomics, &traffic);
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant bev_align_variant = {
+    .name = "bev_align",
+    .title = "ALIGN",
+    .idea = "Bilinear splatting as published: four atomics a point and channel.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_DENSE_DTYPES,
+    .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+    .deterministic = false,
+    .unsupported = bev_align_unsupported,
+    .prepare = bev_align_prepare,
+    .release = bev_align_release,
+    .launch = bev_align_launch,
+    .bytes = bev_align_bytes,
+};

@@ -1,0 +1,155 @@
+/* IDEA    Reduce inside the block first: points are sorted by cell, so neighbours can be added by
+ *         shuffles and shared memory, and one atomic a cell and block is left of 256.
+ * WHO     A block owns 256 consecutive points and 8 channels; a thread owns one point, a warp 32.
+ *         Runs of equal cells, here in one warp of eight for the drawing:
+ *
+ *             cell     5  5  5  7  7  9  9  9 | 9  9 11 ...   next warp
+ *             lane     0  1  2  3  4  5  6  7 | 0
+ *             head     ^        ^     ^       | (not a head: the run began one warp earlier)
+ *
+ *         Shuffles leave each run's sum in its first lane. A run that reaches the warp's end takes
+ *         the sums of the warps that go on with its cell from shared memory.
+ * MEMORY  Lanes hold different points, so one load instruction reads 16 bytes from each of 32 rows
+ *         instead of one contiguous row: the reduction costs coalescing.
+ * COST    Atomics: channels * (cells touched by a block) per 256 points. Index and depth are read
+ *         once per 8 channels: channels / 8 passes.
+ * LIMITS  Blocks still meet at cells that straddle a border, in any order: the last bits may vary.
+ *         Formats below FP32 add into an FP32 workspace, encoded inside the launch. Shuffles cost
+ *         5 steps of 8 channels whether a run is long or short.
+ * TRY     Count atomics per point in `bench`: on the canonical rig (13 points a cell) and on a map
+ *         of one point per cell, where this rung does all the work of `atomic` and more. */
+#include "kernels/cuda/sums.cuh"
+
+namespace {
+
+constexpr int TILE = 8, THREADS = 256, WARPS = THREADS / WARP, NO_CELL = -1;
+
+struct Plan {
+    float *sums; // workspace, NULL for FP32
+};
+
+// Adds up runs of equal `cell` in a warp; the first lane of each run ends with the run's sum. Cells
+// are sorted, so lane + step in the same cell means that all between are too.
+__device__ void reduce_runs(int cell, float sum[TILE]) {
+    int lane = threadIdx.x % WARP;
+#pragma unroll
+    for (int step = 1; step < WARP; step *= 2) {
+        int other_cell = __shfl_down_sync(~0u, cell, step);
+        bool same = lane + step < WARP && other_cell == cell;
+#pragma unroll
+        for (int j = 0; j < TILE; j++) {
+            float other = __shfl_down_sync(~0u, sum[j], step);
+            sum[j] += same ? other : 0.0f;
+        }
+    }
+}
+
+template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool pool, float *sums) {
+    __shared__ int first_cell[WARPS], last_cell[WARPS];
+    __shared__ float first_run[WARPS][TILE]; // sum of each warp's first run
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    int64_t t = thread_number(); // [0, points), or past the end: no cell, sums of zero
+    int c = (int)blockIdx.y * TILE;
+    int cell = NO_CELL;
+    float sum[TILE] = {};
+    if (t < pool.points) {
+        cell = pool.ranks_bev[t];
+        float d = depth_at<D, W>(pool, t);
+        feat8<D, A>(pool, pool.ranks_feat[t], c, sum);
+#pragma unroll
+        for (int j = 0; j < TILE; j++)
+            sum[j] *= d;
+    }
+    reduce_runs(cell, sum);
+    if (lane == 0) {
+        first_cell[warp] = cell;
+#pragma unroll
+        for (int j = 0; j < TILE; j++)
+            first_run[warp][j] = sum[j];
+    }
+    if (lane == WARP - 1)
+        last_cell[warp] = cell;
+    int left_cell = __shfl_up_sync(~0u, cell, 1);
+    __syncthreads();
+
+    if (lane == 0)
+        left_cell = warp ? last_cell[warp - 1] : NO_CELL;
+    bool head = cell != NO_CELL && cell != left_cell;
+    if (!head)
+        return;
+    // Only the run that holds the warp's last point can go on; later warps' first runs follow.
+    if (last_cell[warp] == cell)
+        for (int next = warp + 1; next < WARPS && first_cell[next] == cell; next++)
+            for (int j = 0; j < TILE; j++)
+                sum[j] += first_run[next][j];
+    float *out = sums + (int64_t)cell * pool.channels + c;
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        if (A || c + j < pool.channels)
+            atomicAdd(out + j, sum[j]);
+}
+
+void block_atomic_release(BevPlan *opaque) {
+    Plan *plan = (Plan *)opaque;
+    if (plan)
+        cudaFree(plan->sums);
+    delete plan;
+}
+
+bool block_atomic_build(const BevProblem *problem, Plan *plan, Err *err) {
+    return sums_allocate(problem, &plan->sums, "block_atomic", err);
+}
+
+bool block_atomic_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return make_plan(problem, block_atomic_build, block_atomic_release, plan, err);
+}
+
+bool block_atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    float *workspace = ((const Plan *)plan)->sums;
+    if (!sums_clear(problem, workspace, "block_atomic", stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    dim3 grid(blocks_for(pool.points, THREADS), blocks_for(pool.channels, TILE));
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            with_flag(rows_aligned(problem), [&]<bool A>() {
+                if (pool.points)
+                    block_atomic_kernel<D, W, A>
+                        <<<grid, THREADS, 0, stream>>>(pool, sums_of(problem, workspace));
+            });
+        });
+        sums_encode<D>(pool, workspace, stream);
+    });
+    return cuda_ok(cudaGetLastError(), "block_atomic", err);
+}
+
+BevTraffic block_atomic_bytes(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    double channels = (double)problem->shape.channels;
+    double passes = (double)((problem->shape.channels + TILE - 1) / TILE);
+    BevTraffic traffic = owner_traffic(problem, passes);
+    traffic.index = 12.0 * (double)map->points * passes;
+    // Every cell once, and once more for each block border inside a cell: at most one a block.
+    double blocks = (double)((map->points + THREADS - 1) / THREADS);
+    traffic.atomics = ((double)map->intervals + blocks) * channels;
+    sums_traffic(problem, traffic.atomics, &traffic);
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant block_atomic_variant = {
+    .name = "block_atomic",
+    .title = "BLOCK",
+    .idea = "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_DENSE_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .deterministic = false,
+    .unsupported = channels_unsupported,
+    .prepare = block_atomic_prepare,
+    .release = block_atomic_release,
+    .launch = block_atomic_launch,
+    .bytes = block_atomic_bytes,
+};

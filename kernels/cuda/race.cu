@@ -1,0 +1,107 @@
+/* IDEA    The operator as it reads on paper: one thread for each point and eight channels, each
+ *         adding its products to the cell with a plain +=. It is wrong, and shows why.
+ * WHO     Thread i owns point t = i / tiles and channels 8 * (i % tiles) and up:
+ *
+ *             point      t0            t0            t1            t1
+ *             channels   0..7          8..15         0..7          8..15
+ *             thread     0             1             2             3        (tiles = 2)
+ *                                      `-- both may add to the same cell --'
+ *
+ *         Nobody owns a cell: t0 and t1 may lie in the same one, and then thread 2 can read the old
+ *         sum before thread 0 has written the new one. One of the two products is lost.
+ * MEMORY  Neighbouring threads read neighbouring 8-channel pieces of one feature row: coalesced.
+ *         The sum is read and written for every product.
+ * COST    Per point and channel: one feature element, 4 + 4 bytes of sum. Index and depth once per
+ *         point (equal addresses in a warp are one request). No atomics.
+ * LIMITS  WRONG ON PURPOSE wherever a cell has more than one point: how many updates are lost
+ *         depends on timing, so the error changes from run to run. The gates must fail it.
+ *         Formats below FP32 add into an FP32 workspace, encoded at the end of the launch.
+ * TRY     Verify it twice and compare the numbers of bad cells. Then look at where they are: long
+ *         intervals lose most. A map with one point per cell makes the rung right. */
+#include "kernels/cuda/sums.cuh"
+
+namespace {
+
+constexpr int TILE = 8, THREADS = 256;
+
+struct Plan {
+    float *sums; // workspace, NULL for FP32
+};
+
+template <BevDtype D, bool W, bool A> __global__ void race_kernel(Pool pool, float *sums) {
+    int tiles = (pool.channels + TILE - 1) / TILE;
+    int tile; // [0, tiles)
+    int64_t t = divide(thread_number(), tiles, &tile);
+    if (t >= pool.points)
+        return;
+    int c = tile * TILE;
+    float d = depth_at<D, W>(pool, t);
+    float f[TILE];
+    feat8<D, A>(pool, pool.ranks_feat[t], c, f);
+    // volatile: the compiler may neither merge nor delay the racing accesses.
+    volatile float *sum = sums + (int64_t)pool.ranks_bev[t] * pool.channels + c;
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        if (A || c + j < pool.channels)
+            sum[j] = sum[j] + d * f[j];
+}
+
+void race_release(BevPlan *opaque) {
+    Plan *plan = (Plan *)opaque;
+    if (plan)
+        cudaFree(plan->sums);
+    delete plan;
+}
+
+bool race_build(const BevProblem *problem, Plan *plan, Err *err) {
+    return sums_allocate(problem, &plan->sums, "race", err);
+}
+
+bool race_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return make_plan(problem, race_build, race_release, plan, err);
+}
+
+bool race_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    float *workspace = ((const Plan *)plan)->sums;
+    if (!sums_clear(problem, workspace, "race", stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    int64_t threads = pool.points * ((pool.channels + TILE - 1) / TILE);
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            with_flag(rows_aligned(problem), [&]<bool A>() {
+                if (threads)
+                    race_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(
+                        pool, sums_of(problem, workspace));
+            });
+        });
+        sums_encode<D>(pool, workspace, stream);
+    });
+    return cuda_ok(cudaGetLastError(), "race", err);
+}
+
+BevTraffic race_bytes(const BevProblem *problem) {
+    BevTraffic traffic = owner_traffic(problem, 1);
+    traffic.index = 12.0 * (double)problem->map.points;
+    sums_traffic(problem, (double)(problem->map.points * problem->shape.channels), &traffic);
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant race_variant = {
+    .name = "race",
+    .title = "RACE",
+    .idea = "One thread per point and 8 channels, plain +=: loses updates, on purpose.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_DENSE_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .deterministic = false,
+    .wrong_on_purpose = true,
+    .unsupported = channels_unsupported,
+    .prepare = race_prepare,
+    .release = race_release,
+    .launch = race_launch,
+    .bytes = race_bytes,
+};

@@ -1,0 +1,73 @@
+/* IDEA    BEVPoolV2: turn the loops round. A thread owns an output element and walks the points of
+ *         its interval, so nothing is shared, no atomics are needed, and the sum lives in a
+ *         register. Channels are the outer loop, points the inner one.
+ * WHO     Thread i owns channel c = i % channels of interval i / channels.
+ *
+ *             warp 0    interval 0, channels  0 .. 31   walks all points of interval 0
+ *             warp 1    interval 0, channels 32 .. 63   walks them again
+ *             warp 2    interval 0, channels 64 .. 79   and again, and begins interval 1
+ *
+ * MEMORY  Channels last: 32 lanes read 32 neighbouring elements of one feature row, coalesced. All
+ *         lanes read the same index and depth: one request, broadcast.
+ * COST    Indices (8 bytes) and depth per point are read ceil(channels / 32) times and more; with
+ *         the published tiles of 8 channels it is channels / 8 times (C = 80: 10 passes, 25.1 MB
+ *         where 2.51 MB would do). The output is cleared, then written once per interval.
+ * LIMITS  Each lane loads single elements (2 bytes for FP16): many instructions for few bytes. A
+ *         warp runs as long as its longest interval, and every step waits for an index before it
+ *         can ask for the feature.
+ * TRY     `bench` it with 80 and 96 channels: at 96 every warp lies in one interval. Compare the
+ *         index bytes with `v3_large_l2`. */
+#include "kernels/cuda/common.cuh"
+
+namespace {
+
+constexpr int THREADS = 256;
+
+template <BevDtype D, bool W> __global__ void v2_kernel(Pool pool) {
+    int c; // [0, channels)
+    int64_t i = divide(thread_number(), pool.channels, &c);
+    if (i >= pool.intervals)
+        return;
+    int start = pool.starts[i], end = start + pool.lengths[i];
+    float sum = 0.0f;
+    for (int t = start; t < end; t++)
+        sum += depth_at<D, W>(pool, t) * feat_at<D>(pool, pool.ranks_feat[t], c);
+    out_put<D>(pool, pool.ranks_bev[start], c, sum);
+}
+
+bool v2_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    if (!out_clear(problem, "v2", stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    int64_t threads = pool.intervals * pool.channels;
+    if (threads == 0)
+        return true;
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            v2_kernel<D, W><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool);
+        });
+    });
+    return cuda_ok(cudaGetLastError(), "v2", err);
+}
+
+BevTraffic v2_bytes(const BevProblem *problem) {
+    BevTraffic traffic = owner_traffic(problem, ceil((double)problem->shape.channels / WARP));
+    traffic.out_write += interval_out_bytes(problem); // on top of the clear
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant v2_variant = {
+    .name = "v2",
+    .title = "V2",
+    .idea = "A thread owns a channel of an interval: sums in registers, no atomics.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_DENSE_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .deterministic = true,
+    .unsupported = channels_unsupported,
+    .launch = v2_launch,
+    .bytes = v2_bytes,
+};

@@ -1,0 +1,84 @@
+/* IDEA    V2 as inference plugins often ship it: features and output channels first, because that
+ *         is how the network before it and the one after it lay out their tensors. The same loops
+ *         as `v2`; only the addresses differ, so that coalescing can be seen.
+ * WHO     Thread i owns channel c = i % channels of interval i / channels, as in `v2`.
+ * MEMORY  feat (camera, c, h, w) and out (c, cell). Neighbouring lanes read elements h * w apart:
+ *
+ *             channels last    |c0 c1 c2 ... c31|             one or two 32-byte sectors a warp
+ *             channels first   |c0 ...| |c1 ...| ... |c31 ...|   32 sectors, 2 bytes used of each
+ *
+ *         The same on the way out: one sector for each element written.
+ * COST    32 bytes of cache traffic for every feature and every output element, 16 times the data
+ *         in FP16. Indices and depth as in `v2`, plus a division per point: which camera?
+ * LIMITS  As `v2`. This rung gets its tensors transposed before and gives its output transposed:
+ *         whoever runs it turns them round outside the timed launch, as a network would have made
+ *         them so in the first place.
+ * TRY     Let the lanes of a warp hold 32 intervals and one channel instead. Writes become
+ *         neighbours then; do the reads? Why not? */
+#include "kernels/cuda/common.cuh"
+
+namespace {
+
+constexpr int THREADS = 256, SECTOR = 32;
+
+// `pixels` = h * w of one camera.
+template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixels) {
+    using Code = typename Codec<D>::Code;
+    int c; // [0, channels)
+    int64_t i = divide(thread_number(), pool.channels, &c);
+    if (i >= pool.intervals)
+        return;
+    int start = pool.starts[i], end = start + pool.lengths[i];
+    // (camera * channels + c) * pixels + pixel = rank + camera * (channels - 1) * pixels + c *
+    // pixels
+    const Code *feat = (const Code *)pool.feat + (int64_t)c * pixels;
+    int64_t camera_step = (int64_t)(pool.channels - 1) * pixels;
+    float sum = 0.0f;
+    for (int t = start; t < end; t++) {
+        unsigned rank = (unsigned)pool.ranks_feat[t], camera = rank / (unsigned)pixels;
+        sum += depth_at<D, W>(pool, t) * Codec<D>::decode(feat[rank + camera * camera_step]);
+    }
+    int64_t element = (int64_t)c * pool.cells + pool.ranks_bev[start];
+    ((OutCode<D> *)pool.out)[element] = Codec<OUT_OF<D>>::encode(sum * pool.scale);
+}
+
+bool v2_chw_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    if (!out_clear(problem, "v2_chw", stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    int pixels = (int)(problem->shape.feat_h * problem->shape.feat_w);
+    int64_t threads = pool.intervals * pool.channels;
+    if (threads == 0)
+        return true;
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            v2_chw_kernel<D, W><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, pixels);
+        });
+    });
+    return cuda_ok(cudaGetLastError(), "v2_chw", err);
+}
+
+BevTraffic v2_chw_bytes(const BevProblem *problem) {
+    BevTraffic traffic = owner_traffic(problem, ceil((double)problem->shape.channels / WARP));
+    double channels = (double)problem->shape.channels;
+    traffic.feat = SECTOR * channels * (double)problem->map.points;
+    traffic.out_write += SECTOR * channels * (double)problem->map.intervals;
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant v2_chw_variant = {
+    .name = "v2_chw",
+    .title = "V2 CHW",
+    .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_DENSE_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .deterministic = true,
+    .channels_first = true,
+    .unsupported = channels_unsupported,
+    .launch = v2_chw_launch,
+    .bytes = v2_chw_bytes,
+};

@@ -1,0 +1,101 @@
+// What both forms of V3 share: which interval a cell has, and sums in half2 pairs.
+#ifndef BEV_V3_CUH
+#define BEV_V3_CUH
+
+#include "kernels/cuda/common.cuh"
+
+// ---- cell owners: one launch over all cells writes the empty ones as zeros, no clear before it
+// ----
+
+constexpr int NO_INTERVAL = -1;
+
+struct V3Plan {
+    int *owners; // [cells]: the cell's interval, or NO_INTERVAL
+};
+
+static __global__ void v3_owners_kernel(Pool pool, int *owners) {
+    int64_t i = thread_number(); // [0, intervals)
+    if (i < pool.intervals)
+        owners[pool.ranks_bev[pool.starts[i]]] = (int)i;
+}
+
+static inline bool v3_build(const BevProblem *problem, V3Plan *plan, Err *err) {
+    Pool pool = pool_of(problem);
+    size_t bytes = (size_t)pool.cells * sizeof *plan->owners;
+    if (!cuda_allocate((void **)&plan->owners, bytes, "v3", err))
+        return false;
+    TRY_CUDA("v3", cudaMemsetAsync(plan->owners, 0xff, bytes, 0)); // NO_INTERVAL
+    if (pool.intervals)
+        v3_owners_kernel<<<blocks_for(pool.intervals, 256), 256>>>(pool, plan->owners);
+    TRY_CUDA("v3", cudaGetLastError());
+    TRY_CUDA("v3", cudaStreamSynchronize(0));
+    return true;
+}
+
+static inline void v3_release(BevPlan *opaque) {
+    V3Plan *plan = (V3Plan *)opaque;
+    if (plan)
+        cudaFree(plan->owners);
+    delete plan;
+}
+
+static inline bool v3_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return make_plan(problem, v3_build, v3_release, plan, err);
+}
+
+// Everything once, and 4 bytes a cell to find its interval.
+static inline BevTraffic v3_bytes(const BevProblem *problem) {
+    BevTraffic traffic = owner_traffic(problem, 1);
+    traffic.index = 8.0 * (double)problem->map.points + 8.0 * (double)problem->map.intervals +
+                    4.0 * (double)(problem->shape.nx * problem->shape.ny);
+    return traffic;
+}
+
+// ---- sixteen channels summed in halves --------------------------------------------------------
+
+// Points after which half sums are folded into FP32, so that their rounding error does not grow
+// with the interval.
+constexpr int CHUNK = 8;
+
+// Keeps CHUNK products of the largest codes below 65,504; undone with the output's scale.
+template <BevDtype D> constexpr float SHRINK = DEPTH_OF<D> == BEV_FP8 ? 1.0f / 256 : 1.0f;
+
+template <BevDtype D, bool A> struct HalfSums {
+    __half2 pairs[8];
+
+    __device__ void clear() {
+#pragma unroll
+        for (int j = 0; j < 8; j++)
+            pairs[j] = __float2half2_rn(0.0f);
+    }
+
+    // Adds d * SHRINK * features (row, c .. c + 15), d = depth * weight; c < channels.
+    __device__ void add(const Pool &pool, int row, int c, float d) {
+        if constexpr (D == BEV_NVFP4) { // all sixteen share a scale: fused with the depth
+            int64_t block = block_at(pool, row, c);
+            d *= float_from_e4m3(__ldg(pool.feat_scales + block));
+        }
+        __half2 factor = __float2half2_rn(d * SHRINK<D>);
+#pragma unroll
+        for (int part = 0; part < 2; part++) {
+            __half2 f[4];
+            if (part && c + 8 >= pool.channels)
+                break;
+            feat8_half2<D, A>(pool, row, c + 8 * part, f);
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                pairs[4 * part + j] = __hfma2(factor, f[j], pairs[4 * part + j]);
+        }
+    }
+
+    __device__ void fold(float sums[16]) const {
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            float2 pair = __half22float2(pairs[j]);
+            sums[2 * j] += pair.x;
+            sums[2 * j + 1] += pair.y;
+        }
+    }
+};
+
+#endif

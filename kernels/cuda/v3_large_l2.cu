@@ -1,0 +1,163 @@
+/* IDEA    V3 for GPUs whose L2 holds the problem: bytes are cheap there, instructions and waiting
+ *         are not. Keep V2+DO's launch shape with many threads in flight, then take instructions
+ *         out: no division, indices of two points in one load, wide feature loads, and entry points
+ *         compiled for the usual channel counts.
+ * WHO     A thread owns 8 channels of a cell (16 where 16 codes are one load: FP8 with 128 or 256
+ *         channels, NVFP4); a block of 256 threads holds 256 / ceil(channels / 8) cells.
+ *
+ *             threadIdx.x     0        1       ...    9            (C = 80)
+ *             channels      0..7     8..15          72..79
+ *             points        t, t+1 | t+2, t+3 | ...    pairs, t even; two pairs under way
+ *
+ * MEMORY  ranks_depth and ranks_feat of two points in one 8-byte load each: possible because they
+ *         are separate arrays; a 12-byte record fits no vector load. Features 16 bytes a load in
+ *         FP16 (8 in FP8). Each output element is written once; empty cells as zeros, no clear.
+ * COST    Per point: 8 index bytes in half as many instructions, one depth, channels features;
+ *         channels conversions and FP32 multiply-adds (NVFP4: channels / 2 half2 ones).
+ * LIMITS  Ten lanes walk an interval, four points a step: on a real rig the longest interval still
+ *         decides. NVFP4 saves bytes that an L2-resident problem does not miss and pays for it in
+ *         decoding; it sums in halves, folded into FP32 every 8 points.
+ * TRY     Set PAIRS to 1 and to 4, and look at `info --kernels`: registers, local bytes, occupancy.
+ *         The published kernel lost by unrolling; where does this one begin to? */
+#include "kernels/cuda/v3.cuh"
+
+namespace {
+
+constexpr int THREADS = 256;
+
+// Pairs of points whose loads are under way together.
+constexpr int PAIRS = 2;
+
+// Channels a thread, for problems of C channels (0: not known at compile time).
+template <BevDtype D, int C>
+constexpr int TILE_OF = D == BEV_NVFP4 || (D == BEV_FP8 && C >= 128) ? 16 : 8;
+
+// Blocks of 256 that must fit a multiprocessor: 5 leave a thread 48 registers, 4 leave it 64. One
+// more would spill.
+template <int TILE, bool A> constexpr int BLOCKS = TILE == 8 && A ? 5 : 4;
+
+// Adds d * features (row, c ..) in FP32; TILE channels.
+template <BevDtype D, bool A, int TILE>
+__device__ void add_floats(const Pool &pool, int row, int c, float d, float sums[TILE]) {
+    float f[TILE];
+    if constexpr (TILE == 16) { // FP8: sixteen codes in one load
+        uint4 raw =
+            __ldg((const uint4 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
+        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+        for (int j = 0; j < 8; j++) {
+            float2 pair = __half22float2(half2_from_e4m3(words[j / 2] >> 16 * (j % 2) & 0xffff));
+            f[2 * j] = pair.x, f[2 * j + 1] = pair.y;
+        }
+    } else {
+        feat8<D, A>(pool, row, c, f);
+    }
+#pragma unroll
+    for (int j = 0; j < TILE; j++)
+        sums[j] += d * f[j];
+}
+
+template <BevDtype D, bool W> __device__ float depth_of(const Pool &pool, int rank, int t) {
+    float d = Codec<DEPTH_OF<D>>::decode(((const DepthCode<D> *)pool.depth)[rank]);
+    return W ? d * pool.weights[t] : d;
+}
+
+// Calls add(row, depth) for the points [t, end), two a step from an even t on.
+template <BevDtype D, bool W, typename Add>
+__device__ void walk(const Pool &pool, int t, int end, Add add) {
+    if (t < end && t % 2) {
+        add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
+        t++;
+    }
+    int pairs = (end - t) / 2; // known ahead, so that no exit stands between the loads
+#pragma unroll PAIRS
+    for (int i = 0; i < pairs; i++, t += 2) {
+        int2 depths = __ldg((const int2 *)(pool.ranks_depth + t));
+        int2 feats = __ldg((const int2 *)(pool.ranks_feat + t));
+        add(feats.x, depth_of<D, W>(pool, depths.x, t));
+        add(feats.y, depth_of<D, W>(pool, depths.y, t + 1));
+    }
+    if (t < end)
+        add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
+}
+
+template <BevDtype D, bool W, bool A, int C>
+__global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
+    v3_large_l2_kernel(Pool pool, const int *owners) {
+    constexpr int TILE = TILE_OF<D, C>;
+    if constexpr (C > 0)
+        pool.channels = C;                                         // a constant from here on
+    int64_t cell = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; // [0, cells)
+    int c = (int)threadIdx.x * TILE;                               // [0, channels)
+    if (cell >= pool.cells)
+        return;
+    int i = owners[cell];
+    int t = i == NO_INTERVAL ? 0 : pool.starts[i];
+    int end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
+    float sums[TILE] = {};
+    if constexpr (D == BEV_NVFP4) {
+        while (t < end) {
+            int stop = t + min(CHUNK - t % CHUNK, end - t); // chunks end where pairs do
+            HalfSums<D, A> halves;
+            halves.clear();
+            walk<D, W>(pool, t, stop, [&](int row, float d) { halves.add(pool, row, c, d); });
+            halves.fold(sums);
+            t = stop;
+        }
+    } else {
+        walk<D, W>(pool, t, end,
+                   [&](int row, float d) { add_floats<D, A, TILE>(pool, row, c, d, sums); });
+    }
+    out8<D, A>(pool, cell, c, sums);
+    if (TILE > 8 && c + 8 < pool.channels)
+        out8<D, A>(pool, cell, c + 8, sums + (TILE - 8));
+}
+
+template <BevDtype D, bool W, bool A, int C>
+void enter(Pool pool, const int *owners, cudaStream_t stream) {
+    unsigned lanes = blocks_for(pool.channels, TILE_OF<D, C>);
+    dim3 threads(lanes, THREADS / lanes);
+    if (D == BEV_NVFP4)
+        pool.scale /= SHRINK<D>;
+    v3_large_l2_kernel<D, W, A, C>
+        <<<blocks_for(pool.cells, threads.y), threads, 0, stream>>>(pool, owners);
+}
+
+bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+    cudaStream_t stream = (cudaStream_t)stream_;
+    const int *owners = ((const V3Plan *)plan)->owners;
+    Pool pool = pool_of(problem);
+    with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
+        with_flag(pool.weights, [&]<bool W>() {
+            if (pool.channels == 80)
+                enter<D, W, true, 80>(pool, owners, stream);
+            else if (pool.channels == 128)
+                enter<D, W, true, 128>(pool, owners, stream);
+            else if (pool.channels == 256)
+                enter<D, W, true, 256>(pool, owners, stream);
+            else if (rows_aligned(problem))
+                enter<D, W, true, 0>(pool, owners, stream);
+            else
+                enter<D, W, false, 0>(pool, owners, stream);
+        });
+    });
+    return cuda_ok(cudaGetLastError(), "v3_large_l2", err);
+}
+
+} // namespace
+
+extern "C" const BevVariant v3_large_l2_variant = {
+    .name = "v3_large_l2",
+    .title = "V3 LARGE",
+    .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_ALL_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16},
+    .deterministic = true,
+    .unsupported = channels_unsupported,
+    .prepare = v3_prepare,
+    .release = v3_release,
+    .launch = v3_large_l2_launch,
+    .bytes = v3_bytes,
+};

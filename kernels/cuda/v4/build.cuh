@@ -1,0 +1,289 @@
+// V4's `prepare` on the host: which kernels run, which map is built, and how its work is dealt out.
+#ifndef BEV_BUILD_CUH
+#define BEV_BUILD_CUH
+
+#include "kernels/cuda/v4/prepare.cuh"
+
+#include <math.h>
+
+namespace {
+
+constexpr int POINTS_A_STEP = 32;    // fewer: a step costs more than its points one by one
+constexpr int LONGEST_SORTED = 4096; // points of a cell that one warp sorts
+
+struct V4Plan {
+    bool tiled, overlap;
+    TileMap tiles;
+    PieceMap pieces;
+    Frustums frustums;
+    void *map_memory, *weights, *turned;
+};
+
+// What exists during `prepare` only.
+struct Draft {
+    void *memory;
+    Findings *findings;
+    int *cell_intervals;
+    uint32_t *places, *sorted;
+    float *sorted_weights;
+    Entry *entries;
+    int *entry_counts, *entry_starts, *order, *bucket_intervals, *step_counts, *step_starts;
+    int *column_counts, *column_starts, *column_used;
+    int columns, tiles;
+};
+
+// ---- choices -----------------------------------------------------------------------------------
+
+Frustums frustums_of(const BevShape &shape) {
+    return {(int)shape.cameras, (int)shape.depth_bins, (int)shape.feat_h, (int)shape.feat_w,
+            (int)blocks_for(shape.feat_h, SLAB)};
+}
+
+// Whether tiles can be tried: formats that tensor cores multiply exactly, channels in whole groups,
+// numbers that fit their fields.
+bool tiles_possible(const BevProblem *problem) {
+    const BevShape &s = problem->shape;
+    double places = (double)s.cameras * (double)s.feat_w * (double)blocks_for(s.feat_h, SLAB) *
+                    (double)s.depth_bins * SLAB;
+    return problem->dtype != BEV_FP32 && problem->map.points > 0 && places < 2147483648.0 &&
+           s.depth_bins < 65536 && tile_channels(s.channels, problem->map.weights != NULL) > 0;
+}
+
+bool multiprocessor_count(int *count, Err *err) {
+    int device;
+    TRY_CUDA("v4", cudaGetDevice(&device));
+    TRY_CUDA("v4", cudaDeviceGetAttribute(count, cudaDevAttrMultiProcessorCount, device));
+    return true;
+}
+
+// Whether to turn the depth first. That is a kernel more, about as long as it takes a
+// multiprocessor to gather 8,000 depths one by one. Weighted maps read each about four times.
+bool choose_turning(const Pool &pool, bool *turned, Err *err) {
+    int multiprocessors;
+    if (!multiprocessor_count(&multiprocessors, err))
+        return false;
+    *turned = pool.weights || pool.points > (int64_t)8000 * multiprocessors;
+    return true;
+}
+
+// Which portion of steps a warp should get. A wave of blocks costs its start and end, as much as
+// about three steps, besides the steps in it; and no tile is done before its warps' portions are.
+bool choose_portion(const Findings &findings, int64_t steps, int64_t passes, int *choice,
+                    Err *err) {
+    constexpr double WAVE_STEPS = 3;
+    int multiprocessors;
+    if (!multiprocessor_count(&multiprocessors, err))
+        return false;
+    double resident = (double)TILE_BLOCKS * multiprocessors, least = 0; // blocks at once
+    double work = (double)(steps * passes) / (resident * TILE_WARPS);
+    for (int i = 0; i < PORTIONS; i++) {
+        int64_t workers = shares_from(findings.tile_classes[i]).workers;
+        double waves = ceil((double)blocks_for(workers, TILE_WARPS) * (double)passes / resident);
+        double time = fmax(WAVE_STEPS + portion_of(i), WAVE_STEPS * waves + work);
+        if (i == 0 || time < least) {
+            least = time;
+            *choice = i;
+        }
+    }
+    return true;
+}
+
+// ---- pieces ------------------------------------------------------------------------------------
+
+bool build_pieces(const BevProblem *problem, const Pool &pool, const Draft &draft,
+                  const Findings &findings, V4Plan *plan, Err *err) {
+    int counts[CLASSES], largest = piece_largest(problem->dtype, pool.channels);
+    memcpy(counts, findings.piece_classes, sizeof counts);
+    counts[0] += (int)(pool.cells - pool.intervals); // an empty cell is an owner of no points
+    plan->pieces.shares = shares_from(counts);
+    auto layout = [&](Arena &arena) { arena.take((int4 **)&plan->pieces.owners, pool.cells); };
+    if (!arena_allocate(&plan->map_memory, layout, err))
+        return false;
+    int empties = (int)(pool.cells - pool.intervals);
+    CellSort sort = {plan->pieces.shares,
+                     draft.cell_intervals,
+                     pool.starts,
+                     pool.lengths,
+                     largest,
+                     plan->pieces.shares.owners - empties,
+                     (int4 *)plan->pieces.owners};
+    v4_partition_kernel<<<CLASSES + 1, TOOL_THREADS>>>((int)pool.cells, sort);
+    return true;
+}
+
+// ---- tiles -------------------------------------------------------------------------------------
+
+// Sorts points and cells and counts steps; false in *worth_it when pieces are the better way.
+bool draft_tiles(const Pool &pool, const Frustums &f, Draft *draft, V4Plan *plan, bool *worth_it,
+                 Err *err) {
+    int intervals = (int)pool.intervals;
+    unsigned interval_blocks = blocks_for(pool.intervals * WARP, 256);
+    *worth_it = false;
+    v4_sort_kernel<<<interval_blocks, 256>>>(pool, draft->places, draft->sorted,
+                                             draft->sorted_weights, draft->entry_counts);
+    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft->entry_counts, NULL, intervals, draft->entry_starts);
+    int entries;
+    if (!read_back(&entries, draft->entry_starts + intervals, err))
+        return false;
+    if (pool.weights) {
+        size_t bytes = (size_t)entries * SLAB * sizeof(float);
+        if (!cuda_allocate(&plan->weights, bytes, "v4", err))
+            return false;
+        TRY_CUDA("v4", cudaMemsetAsync(plan->weights, 0, bytes, 0));
+    }
+    v4_entries_kernel<<<interval_blocks, 256>>>(pool, f, draft->sorted, draft->sorted_weights,
+                                                draft->entry_starts, draft->entries,
+                                                (float *)plan->weights, draft->column_counts);
+    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft->column_counts, NULL, draft->columns,
+                                        draft->column_starts);
+    v4_bucket_kernel<<<blocks_for(intervals, 256), 256>>>(
+        intervals, draft->entries, draft->entry_starts, draft->column_starts, draft->column_used,
+        draft->bucket_intervals);
+    v4_order_kernel<<<blocks_for((int64_t)draft->columns * WARP, 256), 256>>>(
+        draft->columns, draft->entries, draft->entry_starts, draft->column_starts,
+        draft->bucket_intervals, draft->order);
+    v4_count_steps_kernel<<<blocks_for((int64_t)draft->tiles * WARP, 256), 256>>>(
+        draft->tiles, intervals, draft->order, draft->entry_starts, draft->entries,
+        draft->step_counts, draft->findings);
+    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft->step_counts, NULL, draft->tiles, draft->step_starts);
+    int steps;
+    if (!read_back(&steps, draft->step_starts + draft->tiles, err))
+        return false;
+    *worth_it = pool.points >= (int64_t)POINTS_A_STEP * steps;
+    return true;
+}
+
+bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft, V4Plan *plan,
+                 Err *err) {
+    const Frustums &f = plan->frustums;
+    TileMap &map = plan->tiles;
+    TileArrays out = {};
+    Findings findings;
+    int *empty, choice, steps;
+    bool weighted = pool.weights != NULL, turned;
+    if (!read_back(&findings, draft.findings, err) ||
+        !read_back(&steps, draft.step_starts + draft.tiles, err))
+        return false;
+    int64_t passes = pool.channels / tile_channels(pool.channels, weighted);
+    if (!choose_portion(findings, steps, passes, &choice, err) ||
+        !choose_turning(pool, &turned, err))
+        return false;
+    auto layout = [&](Arena &arena) {
+        arena.take(&out.starts, draft.tiles + 1);
+        arena.take(&out.cells, (int64_t)draft.tiles * TILE_CELLS);
+        arena.take(&out.tiles, draft.tiles);
+        arena.take(&out.slabs, steps);
+        arena.take(&out.entries, (int64_t)steps * TILE_CELLS);
+        arena.take(&out.weight_rows, weighted ? (int64_t)steps * TILE_CELLS : 0);
+        arena.take(&empty, pool.cells - pool.intervals);
+    };
+    if (!arena_allocate(&plan->map_memory, layout, err))
+        return false;
+    if (turned && !cuda_allocate(&plan->turned,
+                                 (size_t)draft.columns * (size_t)f.bins * SLAB *
+                                     (problem->depth.dtype == BEV_FP8 ? 1 : 2),
+                                 "v4", err))
+        return false;
+
+    Shares shares = shares_from(findings.tile_classes[choice]);
+    int portion = portion_of(choice);
+    v4_partition_kernel<<<portion + TILE_LARGEST + 1, TOOL_THREADS>>>(
+        draft.tiles, tile_sort(shares, findings.tile_steps, portion, draft.step_counts, out.tiles));
+    EmptySort empty_sort = {draft.cell_intervals, empty};
+    v4_partition_kernel<<<1, TOOL_THREADS>>>((int)pool.cells, empty_sort);
+    v4_scan_kernel<<<1, TOOL_THREADS>>>(draft.step_counts, out.tiles, draft.tiles, out.starts);
+    v4_fill_kernel<<<blocks_for((int64_t)draft.tiles * WARP, 256), 256>>>(
+        pool, f, out, draft.tiles, draft.order, draft.entry_starts, draft.entries, turned);
+
+    map.shares = shares;
+    map.starts = out.starts;
+    map.cells = out.cells;
+    map.slabs = out.slabs;
+    map.entries = out.entries;
+    map.weight_rows = out.weight_rows;
+    map.weights = (const float4 *)plan->weights;
+    map.turned = plan->turned;
+    map.empty = empty;
+    map.empties = (int)(pool.cells - pool.intervals);
+    map.tile_blocks = (int)blocks_for(shares.workers, TILE_WARPS);
+    map.feat_w = f.width;
+    map.bin_stride = f.height * f.width;
+    map.last_feat_row = f.cameras * f.height * f.width - 1;
+    plan->tiled = true;
+    return true;
+}
+
+// ---- all together ------------------------------------------------------------------------------
+
+bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draft, Err *err) {
+    int64_t points = tiles ? pool.points : 0, intervals = tiles ? pool.intervals : 0;
+    draft->columns = tiles ? f.cameras * f.width * f.slabs : 0;
+    draft->tiles = (int)blocks_for(intervals, TILE_CELLS);
+    auto layout = [&](Arena &arena) {
+        arena.take(&draft->findings, 1);
+        arena.take(&draft->column_counts, draft->columns); // these three are zeroed
+        arena.take(&draft->column_used, draft->columns);
+        arena.take(&draft->cell_intervals, pool.cells);
+        arena.take(&draft->places, points);
+        arena.take(&draft->sorted, points);
+        arena.take(&draft->sorted_weights, pool.weights ? points : 0);
+        arena.take(&draft->entries, points); // at most one a point
+        arena.take(&draft->entry_counts, intervals);
+        arena.take(&draft->entry_starts, intervals + 1);
+        arena.take(&draft->order, intervals);
+        arena.take(&draft->bucket_intervals, intervals);
+        arena.take(&draft->step_counts, draft->tiles);
+        arena.take(&draft->step_starts, draft->tiles + 1);
+        arena.take(&draft->column_starts, draft->columns + 1);
+    };
+    if (!arena_allocate(&draft->memory, layout, err))
+        return false;
+    size_t zeroed = (size_t)((char *)draft->cell_intervals - (char *)draft->memory);
+    TRY_CUDA("v4", cudaMemsetAsync(draft->memory, 0, zeroed, 0));
+    TRY_CUDA("v4", cudaMemsetAsync(draft->cell_intervals, 0xff, (size_t)pool.cells * sizeof(int),
+                                   0)); // NO_CELL
+    return true;
+}
+
+bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
+    Pool pool = pool_of(problem);
+    bool tiles = tiles_possible(problem), worth_it = false;
+    int device, major;
+    TRY_CUDA("v4", cudaGetDevice(&device));
+    TRY_CUDA("v4", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    plan->overlap = major >= 9;
+    plan->frustums = frustums_of(problem->shape);
+    if (!allocate_draft(pool, plan->frustums, tiles, draft, err))
+        return false;
+    if (pool.intervals)
+        v4_cells_kernel<<<blocks_for(pool.intervals, 256), 256>>>(
+            pool, piece_largest(problem->dtype, pool.channels), draft->cell_intervals,
+            draft->findings);
+    if (tiles)
+        v4_places_kernel<<<blocks_for(pool.points, 256), 256>>>(pool, plan->frustums, draft->places,
+                                                                draft->findings);
+    Findings findings;
+    if (!read_back(&findings, draft->findings, err))
+        return false;
+    tiles = tiles && !findings.irregular && findings.longest <= LONGEST_SORTED;
+    if (tiles && !draft_tiles(pool, plan->frustums, draft, plan, &worth_it, err))
+        return false;
+    if (!worth_it) {
+        cudaFree(plan->weights);
+        plan->weights = NULL;
+    }
+    return worth_it ? build_tiles(problem, pool, *draft, plan, err)
+                    : build_pieces(problem, pool, *draft, findings, plan, err);
+}
+
+bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {
+    Draft draft = {};
+    bool ok = build_with(problem, &draft, plan, err) && cuda_ok(cudaGetLastError(), "v4", err) &&
+              cuda_ok(cudaStreamSynchronize(0), "v4", err);
+    cudaFree(draft.memory);
+    return ok;
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,221 @@
+// What V4's tensor-core kernel multiplies: features of a slab, and depths of 16 cells in it.
+#ifndef BEV_OPERANDS_CUH
+#define BEV_OPERANDS_CUH
+
+#include "kernels/cuda/v4/v4.cuh"
+
+#include <type_traits>
+
+// ---- operands: everything but BF16 is multiplied as halves, which hold every code exactly ------
+
+// c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and c and
+// column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9.
+template <BevDtype D>
+__device__ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                                    uint32_t b1) {
+    if constexpr (D == BEV_BF16)
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+    else
+        asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ inline uint32_t bits_of(__half2 pair) {
+    uint32_t bits;
+    memcpy(&bits, &pair, sizeof bits);
+    return bits;
+}
+
+// Two floats rounded to the operand format, and back.
+template <BevDtype D> __device__ inline uint32_t pair_from_floats(float2 pair) {
+    if constexpr (D == BEV_BF16) {
+        __nv_bfloat162 rounded = __floats2bfloat162_rn(pair.x, pair.y);
+        uint32_t bits;
+        memcpy(&bits, &rounded, sizeof bits);
+        return bits;
+    } else {
+        return bits_of(__floats2half2_rn(pair.x, pair.y));
+    }
+}
+
+template <BevDtype D> __device__ inline float2 floats_from_pair(uint32_t bits) {
+    if constexpr (D == BEV_BF16) {
+        return make_float2(__uint_as_float(bits << 16), __uint_as_float(bits & 0xffff0000u));
+    } else {
+        __half2 pair;
+        memcpy(&pair, &bits, sizeof pair);
+        return __half22float2(pair);
+    }
+}
+
+template <int BYTES> __device__ inline void load_words(uint32_t *words, const void *p) {
+    if constexpr (BYTES == 16) {
+        uint4 raw = __ldg((const uint4 *)p);
+        words[0] = raw.x, words[1] = raw.y, words[2] = raw.z, words[3] = raw.w;
+    } else if constexpr (BYTES == 8) {
+        uint2 raw = __ldg((const uint2 *)p);
+        words[0] = raw.x, words[1] = raw.y;
+    } else if constexpr (BYTES == 4) {
+        words[0] = __ldg((const uint32_t *)p);
+    } else if constexpr (BYTES == 2) {
+        words[0] = __ldg((const uint16_t *)p);
+    } else {
+        words[0] = __ldg((const uint8_t *)p);
+    }
+}
+
+// ---- features of four image rows, V channels of each -------------------------------------------
+
+// Eight lanes hold a group of 8 V channels, V each.
+template <BevDtype D, int V> struct Features {
+    static constexpr int BYTES = V * (D == BEV_NVFP4 ? 4 : sizeof(DepthCode<D>) * 8) / 8;
+    uint32_t raw[4][(BYTES + 3) / 4];
+    uint8_t scale[4]; // NVFP4: of the block that holds the V channels
+
+    // Channels [c, c + V) of a feature row into raw[i].
+    __device__ void load(int i, const Pool &pool, int64_t row, int c) {
+        int64_t element = row * pool.channels + c; // channels is a multiple of 16
+        load_words<BYTES>(raw[i], (const char *)pool.feat + element * BYTES / V);
+        if constexpr (D == BEV_NVFP4)
+            scale[i] = __ldg(pool.feat_scales + element / BEV_BLOCK);
+    }
+
+    // Row i as V / 2 pairs of operands, channels 2j and 2j + 1.
+    __device__ void unpack(int i, uint32_t pairs[V / 2]) const {
+        if constexpr (D == BEV_NVFP4) { // 2 bits times 4 bits of mantissa: exact in a half
+            __half2 values[4], factor = __half2half2(__low2half(half2_from_e4m3(scale[i])));
+            half2_from_e2m1x8(raw[i][0], values);
+#pragma unroll
+            for (int j = 0; j < V / 2; j++)
+                pairs[j] = bits_of(__hmul2(values[j], factor));
+        } else {
+#pragma unroll
+            for (int j = 0; j < V / 2; j++)
+                pairs[j] = raw[i][j];
+        }
+    }
+
+    // across[j][h]: channel j of rows 2h and 2h + 1, as the product wants them.
+    __device__ void transpose(uint32_t across[V][2]) const {
+        if constexpr (D == BEV_FP8) { // bytes change places before they become halves
+#pragma unroll
+            for (int j = 0; j < V; j += 2)
+#pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    uint32_t bytes = __byte_perm(raw[2 * h][j / 4], raw[2 * h + 1][j / 4],
+                                                 j % 4 ? 0x7362 : 0x5140);
+                    across[j][h] = bits_of(half2_from_e4m3((uint16_t)bytes));
+                    across[j + 1][h] = bits_of(half2_from_e4m3((uint16_t)(bytes >> 16)));
+                }
+        } else {
+            uint32_t rows[4][V / 2];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                unpack(i, rows[i]);
+#pragma unroll
+            for (int j = 0; j < V; j++)
+#pragma unroll
+                for (int h = 0; h < 2; h++)
+                    across[j][h] = __byte_perm(rows[2 * h][j / 2], rows[2 * h + 1][j / 2],
+                                               j % 2 ? 0x7632 : 0x5410);
+        }
+    }
+
+    // sums[j] (16 cells x 8 lane groups, channel j of each) += depth x features.
+    template <int N>
+    __device__ void multiply(float (*sums)[4], const uint32_t (&depth)[N][4]) const {
+        uint32_t across[V][2];
+        transpose(across);
+#pragma unroll
+        for (int j = 0; j < V; j++)
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                multiply_add<D>(sums[j], depth[n], across[j][0], across[j][1]);
+    }
+};
+
+// ---- depths of a step --------------------------------------------------------------------------
+
+using DepthPair = uint32_t; // two depths as operands
+
+// Four codes of which those in `rows` (4 bits) count, as two pairs.
+template <BevDtype D>
+__device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[2]) {
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        if constexpr (DEPTH_OF<D> == BEV_FP8)
+            pairs[j] = bits_of(half2_from_e4m3((uint16_t)(codes[2 * j] | codes[2 * j + 1] << 8)));
+        else
+            pairs[j] = codes[2 * j] | codes[2 * j + 1] << 16;
+    }
+}
+
+// Depths of image rows [4q, 4q + 4) straight from (camera, bin, h, w): each its own load.
+template <BevDtype D>
+__device__ inline void gather_depths(const Pool &pool, const TileMap &map, int column,
+                                     uint32_t entry, int q, DepthPair pairs[2]) {
+    using Bits = typename std::conditional<DEPTH_OF<D> == BEV_FP8, uint8_t, uint16_t>::type;
+    int at = column + (int)(entry >> 16) * map.bin_stride;
+    uint32_t codes[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        codes[i] = 0;
+        if (entry >> (4 * q + i) & 1)
+            codes[i] = __ldg((const Bits *)pool.depth + at + (4 * q + i) * map.feat_w);
+    }
+    pairs_from_codes<D>(codes, pairs);
+}
+
+// The same from turned depth (camera, w, slab, bin, 16): one load; rows not in the entry become 0.
+template <BevDtype D>
+__device__ inline void load_turned(const TileMap &map, int column, uint32_t entry, int q,
+                                   DepthPair pairs[2]) {
+    uint32_t rows = entry >> 4 * q & 0xf;
+    int64_t at = (int64_t)(column + (int)(entry >> 16)) * SLAB + 4 * q;
+    pairs[0] = pairs[1] = 0;
+    if (!rows)
+        return;
+    if constexpr (DEPTH_OF<D> == BEV_FP8) {
+        uint32_t keep = (rows * 0x00204081u & 0x01010101u) * 0xffu; // bit i -> byte i
+        uint32_t codes = *(const uint32_t *)((const uint8_t *)map.turned + at) & keep;
+        pairs[0] = bits_of(half2_from_e4m3((uint16_t)codes));
+        pairs[1] = bits_of(half2_from_e4m3((uint16_t)(codes >> 16)));
+    } else {
+        uint2 codes = *(const uint2 *)((const uint16_t *)map.turned + at);
+        pairs[0] = codes.x & ((rows & 1) * 0xffffu | (rows & 2) * 0x7fff8000u);
+        pairs[1] = codes.y & ((rows >> 2 & 1) * 0xffffu | (rows >> 2 & 2) * 0x7fff8000u);
+    }
+}
+
+// depth x weight has more bits than an operand: it is split into operands that add up to it, 22 of
+// its 24 bits in two halves, all of them in three BF16. Halves are first scaled so that the second
+// one does not underflow; the output's scale undoes it.
+template <BevDtype D, bool W> constexpr int SPLIT = !W ? 1 : D == BEV_BF16 ? 3 : 2;
+template <BevDtype D, bool W>
+constexpr float SPLIT_SCALE = !W || D == BEV_BF16      ? 1.0f
+                              : DEPTH_OF<D> == BEV_FP8 ? 128.0f
+                                                       : 4096.0f;
+
+template <BevDtype D, int N>
+__device__ inline void split_weighted(const DepthPair pairs[2], float4 weights, int row,
+                                      uint32_t (&depth)[N][4]) {
+#pragma unroll
+    for (int j = 0; j < 2; j++) {
+        float2 d = floats_from_pair<D>(pairs[j]);
+        d.x *= (j ? weights.z : weights.x) * SPLIT_SCALE<D, true>;
+        d.y *= (j ? weights.w : weights.y) * SPLIT_SCALE<D, true>;
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            depth[n][row + 2 * j] = pair_from_floats<D>(d);
+            float2 taken = floats_from_pair<D>(depth[n][row + 2 * j]);
+            d.x -= taken.x, d.y -= taken.y;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,122 @@
+// V4 where tensor cores do not help: FP32, odd channel counts, maps without a camera's structure.
+// A row of threads, 8 channels each, walks a share of a cell's points; long cells have many rows.
+#ifndef BEV_PIECES_CUH
+#define BEV_PIECES_CUH
+
+#include "kernels/cuda/v4/v4.cuh"
+
+constexpr int PIECE_THREADS = 512; // at most
+constexpr int PIECE_POINTS = 8;    // points a worker should get
+
+// Channels a thread: 16 where their codes are one load, else 8.
+static inline int piece_channels(BevDtype dtype, int64_t channels) {
+    return channels % 16 == 0 && (dtype == BEV_FP8 || dtype == BEV_NVFP4) ? 16 : 8;
+}
+
+// Workers of a block: rows of threads that hold a cell's channels, a power of two of them.
+static inline dim3 piece_block(BevDtype dtype, int64_t channels) {
+    unsigned lanes = blocks_for(channels, piece_channels(dtype, channels)), rows = 1;
+    while (2 * rows * lanes <= PIECE_THREADS)
+        rows *= 2;
+    return dim3(lanes, rows);
+}
+
+// Largest class: all rows of a block for one cell.
+static inline int piece_largest(BevDtype dtype, int64_t channels) {
+    int k = 0;
+    while (2u << k <= piece_block(dtype, channels).y)
+        k++;
+    return k;
+}
+
+// Features (row, c .. c + TILE - 1); A: rows start on a multiple of TILE elements.
+template <BevDtype D, bool A, int TILE>
+__device__ inline void piece_features(const Pool &pool, int64_t row, int c, float f[TILE]) {
+    if constexpr (TILE == 8) {
+        feat8<D, A>(pool, row, c, f);
+    } else if constexpr (D == BEV_FP8) {
+        uint4 raw = __ldg((const uint4 *)((const uint8_t *)pool.feat + row * pool.channels + c));
+        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+        for (int j = 0; j < TILE / 2; j++) {
+            float2 pair = __half22float2(half2_from_e4m3((uint16_t)(words[j / 2] >> 16 * (j % 2))));
+            f[2 * j] = pair.x, f[2 * j + 1] = pair.y;
+        }
+    } else { // NVFP4: one block of codes and its scale
+        int64_t block = (row * pool.channels + c) / BEV_BLOCK;
+        uint2 raw = __ldg((const uint2 *)pool.feat + block);
+        float scale = float_from_e4m3(__ldg(pool.feat_scales + block));
+        __half2 pairs[8];
+        half2_from_e2m1x8(raw.x, pairs);
+        half2_from_e2m1x8(raw.y, pairs + 4);
+        float8_from_half2(pairs, f);
+        float8_from_half2(pairs + 4, f + 8);
+#pragma unroll
+        for (int j = 0; j < TILE; j++)
+            f[j] *= scale;
+    }
+}
+
+// Block (lanes, rows): lane owns channels [TILE lane, TILE (lane + 1)).
+template <BevDtype D, bool A, int TILE>
+__global__ void __launch_bounds__(PIECE_THREADS, TILE == 8 ? 3 : 2)
+    v4_pieces_kernel(const __grid_constant__ Pool pool, const __grid_constant__ PieceMap map) {
+    extern __shared__ float partial[]; // [rows / 2][TILE][lanes]
+    int row = (int)threadIdx.y, rows = (int)blockDim.y, lanes = (int)blockDim.x;
+    int lane = (int)threadIdx.x, c = lane * TILE; // c in [0, channels)
+    Share share = share_of<CLASSES - 1>(map.shares, (int)blockIdx.x * rows + row);
+    int4 owner = make_int4(0, 0, NO_CELL, 0);
+    if (share.owner < map.shares.owners)
+        owner = __ldg(map.owners + share.owner);
+    float sums[TILE] = {};
+    // Wide codes do better with more threads than with more points in flight.
+    constexpr int UNROLL = TILE == 8 ? 1 : 2;
+#pragma unroll UNROLL
+    for (int64_t t = owner.x + share.part; t < (int64_t)owner.x + owner.y;
+         t += 1 << share.log_parts) {
+        float f[TILE], d = pool.weights ? depth_at<D, true>(pool, t) : depth_at<D, false>(pool, t);
+        piece_features<D, A, TILE>(pool, pool.ranks_feat[t], c, f);
+#pragma unroll
+        for (int j = 0; j < TILE; j++)
+            sums[j] += d * f[j];
+    }
+    if ((int)blockIdx.x * rows < map.shares.first_worker[0]) // the block has a shared cell
+        join_parts(
+            share, row, rows,
+            [&](int slot) {
+#pragma unroll
+                for (int j = 0; j < TILE; j++)
+                    partial[(slot * TILE + j) * lanes + lane] = sums[j];
+            },
+            [&](int slot) {
+#pragma unroll
+                for (int j = 0; j < TILE; j++)
+                    sums[j] += partial[(slot * TILE + j) * lanes + lane];
+            });
+    if (share.part > 0 || owner.z == NO_CELL)
+        return;
+    constexpr bool STREAM = sizeof(OutCode<D>) > 1; // words of 16 bytes; shorter ones leave holes
+#pragma unroll
+    for (int j = 0; j < TILE; j += 8)
+        out8<D, A, STREAM>(pool, owner.z, c + j, sums + j);
+}
+
+template <BevDtype D, bool A, int TILE>
+static inline void pieces_enter(const Pool &pool, const PieceMap &map, cudaStream_t stream) {
+    dim3 block = piece_block(D, pool.channels);
+    size_t partial_bytes = block.y / 2 * block.x * TILE * sizeof(float);
+    v4_pieces_kernel<D, A, TILE>
+        <<<blocks_for(map.shares.workers, block.y), block, partial_bytes, stream>>>(pool, map);
+}
+
+template <BevDtype D>
+static inline void pieces_launch(const BevProblem *problem, const PieceMap &map,
+                                 cudaStream_t stream) {
+    Pool pool = pool_of(problem);
+    if constexpr (D == BEV_FP8 || D == BEV_NVFP4)
+        if (piece_channels(D, pool.channels) == 16)
+            return pieces_enter<D, true, 16>(pool, map, stream);
+    with_flag(rows_aligned(problem), [&]<bool A>() { pieces_enter<D, A, 8>(pool, map, stream); });
+}
+
+#endif

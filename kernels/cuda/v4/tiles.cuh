@@ -1,0 +1,399 @@
+// V4 on tensor cores: the points of a camera's column as a small dense matrix product.
+#ifndef BEV_TILES_CUH
+#define BEV_TILES_CUH
+
+#include "kernels/cuda/v4/operands.cuh"
+
+constexpr int TILE_WARPS = 8, TILE_LARGEST = 3, TILE_BLOCKS = 2, TILE_THREADS = TILE_WARPS * WARP;
+constexpr int EMPTY_CELLS = WARP; // empty cells that a warp clears
+
+// ---- programmatic dependent launch: the next kernel starts while this one still runs -----------
+
+__device__ inline void let_next_kernel_start() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+__device__ inline void wait_for_previous_kernel() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// ---- outputs -----------------------------------------------------------------------------------
+
+template <int BYTES> __device__ inline void store_words(void *p, const uint32_t *words) {
+    if constexpr (BYTES == 16)
+        __stcs((uint4 *)p, make_uint4(words[0], words[1], words[2], words[3]));
+    else if constexpr (BYTES == 8)
+        __stcs((uint2 *)p, make_uint2(words[0], words[1]));
+    else
+        __stcs((uint32_t *)p, words[0]);
+}
+
+// Writes sums of one cell: channels [c, c + V) from `v`.
+template <BevDtype D, int V>
+__device__ inline void store_sums(const Pool &pool, int cell, int c, const float v[V]) {
+    OutCode<D> *p = (OutCode<D> *)pool.out + (int64_t)cell * pool.channels + c;
+    constexpr int WORDS = V * (int)sizeof(OutCode<D>) / 4;
+    uint32_t words[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        if constexpr (sizeof(OutCode<D>) == 1) {
+            uint32_t low = __nv_cvt_float2_to_fp8x2(
+                make_float2(v[4 * i] * pool.scale, v[4 * i + 1] * pool.scale), __NV_SATFINITE,
+                __NV_E4M3);
+            uint32_t high = __nv_cvt_float2_to_fp8x2(
+                make_float2(v[4 * i + 2] * pool.scale, v[4 * i + 3] * pool.scale), __NV_SATFINITE,
+                __NV_E4M3);
+            words[i] = low | high << 16;
+        } else {
+            words[i] =
+                pair_from_floats<D>(make_float2(v[2 * i] * pool.scale, v[2 * i + 1] * pool.scale));
+        }
+    }
+    constexpr int BYTES = WORDS * 4 < 16 ? WORDS * 4 : 16;
+#pragma unroll
+    for (int i = 0; i < WORDS; i += BYTES / 4)
+        store_words<BYTES>((uint32_t *)p + i, words + i);
+}
+
+// Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane and turn.
+template <BevDtype D, int CHANNELS>
+__device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0, int first) {
+    constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words a cell
+    int lane = (int)threadIdx.x % WARP, count = min(EMPTY_CELLS, map.empties - first);
+    int mine = lane < count ? map.empty[first + lane] : 0;
+#pragma unroll
+    for (int base = 0; base < EMPTY_CELLS * WORDS; base += WARP) {
+        int i = base + lane;
+        int64_t cell = __shfl_sync(~0u, mine, i / WORDS);
+        if (i / WORDS < count)
+            __stcs((uint4 *)((OutCode<D> *)pool.out + cell * pool.channels + c0) + i % WORDS,
+                   make_uint4(0, 0, 0, 0));
+    }
+}
+
+// A tile with a sum that is no finite number, point by point: multiplying a whole slab lets an
+// infinite or NaN feature reach cells that do not see it, as 0 x infinity.
+template <BevDtype D, bool T, bool W>
+__device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int tile, int c0,
+                                    int channels) {
+    using Depth = Codec<DEPTH_OF<D>>;
+    __syncwarp(); // after the stores that this replaces
+    const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.turned : pool.depth);
+    for (int m = 0; m < TILE_CELLS; m++) {
+        int cell = map.cells[tile * TILE_CELLS + m];
+        for (int c = c0 + (int)threadIdx.x % WARP; cell != NO_CELL && c < c0 + channels;
+             c += WARP) {
+            float sum = 0;
+            for (int64_t s = map.starts[tile]; s < map.starts[tile + 1]; s++) {
+                int2 slab = map.slabs[s];
+                uint32_t entry = map.entries[s * TILE_CELLS + m];
+#pragma unroll 1
+                for (int k = 0; k < SLAB; k++) {
+                    if (!(entry >> k & 1))
+                        continue;
+                    int bin = (int)(entry >> 16);
+                    int64_t at = T ? (int64_t)(slab.y + bin) * SLAB + k
+                                   : slab.y + bin * map.bin_stride + k * map.feat_w;
+                    float d = Depth::decode(codes[at]);
+                    if (W)
+                        d *=
+                            ((const float *)map
+                                 .weights)[(int64_t)map.weight_rows[s * TILE_CELLS + m] * SLAB + k];
+                    sum += d * feat_at<D>(pool, slab.x + (int64_t)k * map.feat_w, c);
+                }
+            }
+            out_put<D>(pool, cell, c, sum * SPLIT_SCALE<D, W>);
+        }
+    }
+}
+
+// ---- a warp's registers ------------------------------------------------------------------------
+
+// One step of the map, as lane 4 g + q needs it: cells g and g + 8 of the tile.
+template <bool W> struct Step {
+    int2 slab;
+    uint32_t entries[2];
+    int weight_rows[2];
+
+    __device__ void read(const TileMap &map, int step, int g) {
+        slab = __ldg(map.slabs + step);
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            int64_t at = (int64_t)step * TILE_CELLS + g + 8 * r;
+            entries[r] = __ldg(map.entries + at);
+            if constexpr (W)
+                weight_rows[r] = __ldg(map.weight_rows + at);
+        }
+    }
+};
+
+// A step's features: image rows [4q, 4q + 4) of a slab, 64 GROUPS + 16 TAILS channels.
+template <BevDtype D, int GROUPS, int TAILS> struct SlabFeatures {
+    Features<D, 8> groups[GROUPS];
+    Features<D, 2> tails[TAILS > 0 ? TAILS : 1];
+
+    // Of a group's 64 channels a lane takes 8 such that the four lanes of a cell later store
+    // 16-byte words that lie side by side.
+    __device__ void load(const Pool &pool, const TileMap &map, int slab_row, int c0, int g, int q) {
+        int chunk = sizeof(OutCode<D>) == 1 ? g : g / 2 + g % 2 * 4;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int64_t row = min(slab_row + (4 * q + i) * map.feat_w, map.last_feat_row);
+#pragma unroll
+            for (int n = 0; n < GROUPS; n++)
+                groups[n].load(i, pool, row, c0 + 64 * n + 8 * chunk);
+#pragma unroll
+            for (int n = 0; n < TAILS; n++)
+                tails[n].load(i, pool, row, c0 + 64 * GROUPS + 16 * n + 2 * g);
+        }
+    }
+};
+
+// A step's depths: those of cells g and g + 8 in image rows [4q, 4q + 4).
+template <BevDtype D, bool T, bool W> struct SlabDepths {
+    DepthPair pairs[2][2];
+    float4 weights[2];
+
+    __device__ void load(const Pool &pool, const TileMap &map, const Step<W> &step, int q) {
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            if constexpr (T)
+                load_turned<D>(map, step.slab.y, step.entries[r], q, pairs[r]);
+            else
+                gather_depths<D>(pool, map, step.slab.y, step.entries[r], q, pairs[r]);
+            if constexpr (W)
+                weights[r] = __ldg(map.weights + (int64_t)step.weight_rows[r] * 4 + q);
+        }
+    }
+
+    // As left operands that add up to depth x weight.
+    __device__ void finish(uint32_t (&depth)[SPLIT<D, W>][4]) const {
+#pragma unroll
+        for (int r = 0; r < 2; r++) {
+            if constexpr (W)
+                split_weighted<D>(pairs[r], weights[r], r, depth);
+            else
+                depth[0][r] = pairs[r][0], depth[0][r + 2] = pairs[r][1];
+        }
+    }
+};
+
+// Sums of 16 cells: v[j][2r + u] is the j-th channel of lane 2q + u's in cell g + 8r.
+template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
+    static constexpr int CHANNELS = 64 * GROUPS + 16 * TAILS, COUNT = 8 * GROUPS + 2 * TAILS;
+    float v[COUNT][4];
+
+    template <int N>
+    __device__ void add(const SlabFeatures<D, GROUPS, TAILS> &features,
+                        const uint32_t (&depth)[N][4]) {
+#pragma unroll
+        for (int n = 0; n < GROUPS; n++)
+            features.groups[n].multiply(v + 8 * n, depth);
+#pragma unroll
+        for (int n = 0; n < TAILS; n++)
+            features.tails[n].multiply(v + 8 * GROUPS + 2 * n, depth);
+    }
+
+    __device__ void put(float4 (*slot)[WARP], int lane) const {
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+            slot[j][lane] = make_float4(v[j][0], v[j][1], v[j][2], v[j][3]);
+    }
+
+    __device__ void add(const float4 (*slot)[WARP], int lane) {
+#pragma unroll
+        for (int j = 0; j < COUNT; j++) {
+            float4 other = slot[j][lane];
+            v[j][0] += other.x, v[j][1] += other.y, v[j][2] += other.z, v[j][3] += other.w;
+        }
+    }
+
+    // Writes cell g + 8r.
+    __device__ void store(const Pool &pool, int cell, int c0, int q, int r) const {
+#pragma unroll
+        for (int n = 0; n < GROUPS; n++) {
+            float out[16];
+#pragma unroll
+            for (int j = 0; j < 16; j++)
+                out[j] = v[8 * n + j % 8][2 * r + j / 8];
+            int c = c0 + 64 * n;
+            if constexpr (sizeof(OutCode<D>) == 1) {
+                store_sums<D, 16>(pool, cell, c + 16 * q, out);
+            } else {
+                store_sums<D, 8>(pool, cell, c + 8 * q, out);
+                store_sums<D, 8>(pool, cell, c + 32 + 8 * q, out + 8);
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < TAILS; n++) {
+            const float(*s)[4] = v + 8 * GROUPS + 2 * n;
+            float out[4] = {s[0][2 * r], s[1][2 * r], s[0][2 * r + 1], s[1][2 * r + 1]};
+            store_sums<D, 4>(pool, cell, c0 + 64 * GROUPS + 16 * n + 4 * q, out);
+        }
+    }
+
+    __device__ bool finite() const {
+        float probes[4] = {}; // stay 0
+#pragma unroll
+        for (int j = 0; j < COUNT; j++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                probes[i] += 0 * v[j][i];
+        return probes[0] + probes[1] + probes[2] + probes[3] == 0;
+    }
+};
+
+// ---- the kernel --------------------------------------------------------------------------------
+
+// blockIdx.x: 8 warps, 1 to 8 of them a tile; blockIdx.y: which CHANNELS channels. T: the depth is
+// turned, W: the map has weights.
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
+__global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
+    v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
+    using Sums = TileSums<D, GROUPS, TAILS>;
+    __shared__ float4 partial[TILE_WARPS / 2][Sums::COUNT][WARP];
+    Pool pool = pool_;
+    if constexpr (TAILS > 0)
+        pool.channels = Sums::CHANNELS; // a constant from here on
+    int warp = (int)threadIdx.x / WARP, lane = (int)threadIdx.x % WARP, g = lane / 4, q = lane % 4;
+    int worker = (int)blockIdx.x * TILE_WARPS + warp, c0 = (int)blockIdx.y * Sums::CHANNELS;
+    if ((int)blockIdx.x >= map.tile_blocks) {
+        int first = (worker - map.tile_blocks * TILE_WARPS) * EMPTY_CELLS;
+        clear_empty<D, Sums::CHANNELS>(pool, map, c0, first);
+        return;
+    }
+    Share share = share_of<TILE_LARGEST>(map.shares, worker);
+    int at = 0, end = 0, cells[2] = {NO_CELL, NO_CELL};
+    if (share.owner < map.shares.owners) {
+        at = map.starts[share.owner] + share.part;
+        end = map.starts[share.owner + 1];
+        cells[0] = map.cells[share.owner * TILE_CELLS + g];
+        cells[1] = map.cells[share.owner * TILE_CELLS + g + 8];
+    }
+    Step<W> step = {};
+    if (at < end)
+        step.read(map, at, g);
+
+    Sums sums = {};
+    bool waited = !T; // for the kernel that turns the depth
+    while (at < end) {
+        SlabFeatures<D, GROUPS, TAILS> features;
+        SlabDepths<D, T, W> depths;
+        uint32_t depth[SPLIT<D, W>][4];
+        features.load(pool, map, step.slab.x, c0, g, q);
+        if (!waited)
+            wait_for_previous_kernel();
+        waited = true;
+        depths.load(pool, map, step, q);
+        at += 1 << share.log_parts;
+        if (at < end)
+            step.read(map, at, g); // the next one, while this one's loads are under way
+        depths.finish(depth);
+        sums.add(features, depth);
+    }
+    if ((int)blockIdx.x * TILE_WARPS < map.shares.first_worker[0]) // the block has a shared tile
+        join_parts(
+            share, warp, TILE_WARPS, [&](int slot) { sums.put(partial[slot], lane); },
+            [&](int slot) { sums.add(partial[slot], lane); });
+    if (share.part > 0)
+        return;
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+        if (cells[r] != NO_CELL)
+            sums.store(pool, cells[r], c0, q, r);
+    if (__any_sync(~0u, !sums.finite()))
+        pool_point_by_point<D, T, W>(pool, map, share.owner, c0, Sums::CHANNELS);
+}
+
+// ---- turning the depth -------------------------------------------------------------------------
+
+struct Frustums {
+    int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)
+};
+
+// (camera, bin, h, w) -> (camera, w, slab, bin, 16): a thread gathers 16 image rows, coalesced over
+// w, and writes them side by side; rows past the image are 0. Thread (camera, bin, slab, w).
+template <typename Code>
+__global__ void v4_turn_kernel(const Code *depth, Frustums f, uint4 *turned) {
+    let_next_kernel_start();
+    int64_t i = thread_number();
+    if (i >= (int64_t)f.cameras * f.bins * f.slabs * f.width)
+        return;
+    int w, slab, bin;
+    int64_t rest = divide(i, f.width, &w);
+    rest = divide(rest, f.slabs, &slab);
+    int camera = (int)divide(rest, f.bins, &bin);
+    const Code *from =
+        depth + (((int64_t)camera * f.bins + bin) * f.height + slab * SLAB) * f.width + w;
+    alignas(16) Code codes[SLAB];
+#pragma unroll
+    for (int k = 0; k < SLAB; k++)
+        codes[k] = slab * SLAB + k < f.height ? __ldg(from + (int64_t)k * f.width) : Code(0);
+    constexpr int WORDS = sizeof codes / sizeof(uint4);
+    int64_t to = (((int64_t)camera * f.width + w) * f.slabs + slab) * f.bins + bin;
+#pragma unroll
+    for (int j = 0; j < WORDS; j++) {
+        uint4 word;
+        memcpy(&word, (const char *)codes + 16 * j, sizeof word);
+        turned[to * WORDS + j] = word;
+    }
+}
+
+// ---- launching ---------------------------------------------------------------------------------
+
+// Channels a block takes for problems of `channels`; 0: none, use pieces.
+static inline int tile_channels(int64_t channels, bool weighted) {
+    if (channels == 80)
+        return 80;
+    return channels % 128 == 0 && !weighted ? 128 : channels % 64 == 0 ? 64 : 0;
+}
+
+template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
+static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overlap,
+                                      cudaStream_t stream) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    unsigned clear_blocks = blocks_for(map.empties, EMPTY_CELLS * TILE_WARPS);
+    config.gridDim = dim3((unsigned)map.tile_blocks + clear_blocks,
+                          (unsigned)pool.channels / (64 * GROUPS + 16 * TAILS));
+    config.blockDim = TILE_THREADS;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = T && overlap;
+    pool.scale /= SPLIT_SCALE<D, W>;
+    return cudaLaunchKernelEx(&config, v4_tiles_kernel<D, GROUPS, TAILS, T, W>, pool, map);
+}
+
+// `overlap`: the device can start a kernel before the one before it has ended.
+template <BevDtype D>
+static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap &map,
+                                       const Frustums &frustums, bool overlap,
+                                       cudaStream_t stream) {
+    using Bits = typename std::conditional<DEPTH_OF<D> == BEV_FP8, uint8_t, uint16_t>::type;
+    Pool pool = pool_of(problem);
+    int channels = tile_channels(pool.channels, pool.weights != NULL);
+    cudaError_t status;
+    if (map.turned) {
+        int64_t threads =
+            (int64_t)frustums.cameras * frustums.bins * frustums.slabs * frustums.width;
+        v4_turn_kernel<Bits><<<blocks_for(threads, 256), 256, 0, stream>>>(
+            (const Bits *)pool.depth, frustums, (uint4 *)map.turned);
+    }
+    if (pool.weights)
+        return channels == 80 ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
+                              : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
+    with_flag(map.turned, [&]<bool T>() {
+        status = channels == 80    ? tiles_enter<D, 1, 1, T, false>(pool, map, overlap, stream)
+                 : channels == 128 ? tiles_enter<D, 2, 0, T, false>(pool, map, overlap, stream)
+                                   : tiles_enter<D, 1, 0, T, false>(pool, map, overlap, stream);
+    });
+    return status;
+}
+
+#endif

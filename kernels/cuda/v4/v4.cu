@@ -1,0 +1,111 @@
+/* IDEA    On a real rig the points of an interval are related. A column of the image is a vertical
+ *         plane in the world: its 16 pixels at one depth land in the same one or two cells. So a
+ *         cell's sum is a short row of depths times the column's features, and 16 cells that the
+ *         same columns look at are a matrix product, which tensor cores do with FP32 sums. The work
+ *         is cut into equal steps and dealt out to 1, 2, 4 or 8 warps a tile of 16 cells, so that
+ *         nobody waits for the longest interval. Maps without that structure, FP32 and odd channel
+ *         counts are dealt out the same way without tensor cores, in pieces of a cell's points.
+ * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels. A tile with many steps has
+ *         several warps of one block, which add their sums in fixed order in shared memory; tiles
+ *         with one warp share a block with tiles of as many steps.
+ *
+ *             one step           16 image rows          channels 0 ..
+ *                  cell  0    [ d d d d . . . . ]     [ f f f f f f ]  row 0
+ *                  cell  1    [ . . . . d d d d ]  x  [ f f f f f f ]  row 1 of one column
+ *                   ...       [ depths of a bin ]     [     ...     ]   ...
+ *                  cell 15    [ d d d d d d d d ]     [ f f f f f f ]  row 15
+ *
+ * MEMORY  Features of a column are read once for 16 cells, not once a point. A step's map is 72
+ *         bytes: where the column begins, and per cell a depth bin and a mask of the 16 rows.
+ *         Depths are gathered one by one, each its own sector. Where that would take longer than
+ *         one more kernel (large maps, and weighted ones, which read each depth about four times)
+ *         a first kernel turns the depth until a column's 16 rows lie side by side; the second one
+ *         loads its features meanwhile. Each output is written once, in words of 16 bytes where
+ *         the format allows; empty cells are zeroed by blocks of the same launch.
+ * COST    Per step: 16 channels features, 72 bytes of map (136 weighted). Per point one depth, or
+ *         all depths twice more when they are turned. On camera rigs there are points / 65 to
+ *         points / 100 steps; V3 loads points channels features and 8 points bytes of map.
+ * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
+ *         A NaN or an infinity makes a tile start again point by point. Turned depth lives in the
+ *         plan: one stream at a time. What is left is waiting: three loads that depend on each
+ *         other and two joins, with a quarter of the warps that a multiprocessor could hold.
+ * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): half as
+ *         many steps more, but half again as many warps; which configurations gain? Sort the tiles
+ *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
+ *         empty cells before the steps instead of in blocks of their own: why is that slower?
+ *         The answers that we got are in samples/recorded/NOTES-v4.md. */
+#include "kernels/cuda/v4/build.cuh"
+
+namespace {
+
+// ---- prepare -----------------------------------------------------------------------------------
+
+void v4_release(BevPlan *opaque) {
+    V4Plan *plan = (V4Plan *)opaque;
+    if (plan) {
+        cudaFree(plan->map_memory);
+        cudaFree(plan->weights);
+        cudaFree(plan->turned);
+    }
+    delete plan;
+}
+
+bool v4_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    return make_plan(problem, v4_build, v4_release, plan, err);
+}
+
+// ---- launch ------------------------------------------------------------------------------------
+
+bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
+    const V4Plan *plan = (const V4Plan *)opaque;
+    cudaStream_t stream = (cudaStream_t)stream_;
+    cudaError_t status = cudaSuccess;
+    with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
+        if (!plan->tiled)
+            pieces_launch<D>(problem, plan->pieces, stream);
+        else if constexpr (D != BEV_FP32)
+            status = tiles_launch<D>(problem, plan->tiles, plan->frustums, plan->overlap, stream);
+    });
+    return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
+}
+
+// Points of a step on camera rigs, for the model of traffic.
+constexpr int USUAL_POINTS_A_STEP = 90;
+
+// A model from shapes alone: tiles with the usual number of points a step, else a piece's points.
+BevTraffic v4_bytes(const BevProblem *problem) {
+    const BevShape &s = problem->shape;
+    bool weighted = problem->map.weights != NULL;
+    double points = (double)problem->map.points, cells = (double)(s.nx * s.ny);
+    BevTraffic traffic = owner_traffic(problem, 1);
+    traffic.index = 8 * points + 16 * cells;
+    if (!tiles_possible(problem))
+        return traffic;
+    double passes = (double)(s.channels / tile_channels(s.channels, weighted));
+    double steps = points / USUAL_POINTS_A_STEP;
+    traffic.feat = bytes_of(problem->dtype, steps * SLAB * (double)s.channels);
+    traffic.depth *= passes;
+    traffic.weight *= passes;
+    if (weighted) // turned: all read and all written before
+        traffic.depth += 2 * bytes_of(problem->depth.dtype, (double)problem->depth.row_len);
+    traffic.index = passes * steps * (8 + TILE_CELLS * (weighted ? 8 : 4)) + 4 * cells;
+    return traffic;
+}
+
+} // namespace
+
+extern "C" const BevVariant v4_variant = {
+    .name = "v4",
+    .title = "V4",
+    .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",
+    .where = BEV_CUDA,
+    .dtypes = BEV_ALL_DTYPES,
+    .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {},
+    .deterministic = true,
+    .unsupported = channels_unsupported,
+    .prepare = v4_prepare,
+    .release = v4_release,
+    .launch = v4_launch,
+    .bytes = v4_bytes,
+};

@@ -1,0 +1,111 @@
+// What the two kernels of V4 share: how work is dealt out to workers, and the two maps that
+// `prepare` builds. A worker is a warp (v4_tiles.cuh) or a row of threads (v4_pieces.cuh).
+#ifndef BEV_V4_CUH
+#define BEV_V4_CUH
+
+#include "kernels/cuda/common.cuh"
+
+// ---- shares: 1, 2, 4 ... workers for an owner --------------------------------------------------
+
+// Owners are sorted by class, the largest first; an owner of class k has 2^k workers side by side.
+// As every class before it is made of larger groups, a group starts at a multiple of its size, and
+// no group lies across two blocks as long as a block holds at least 2^k workers.
+constexpr int CLASSES = 10;
+
+struct Shares {
+    int first_worker[CLASSES], first_owner[CLASSES]; // of class k; falling with k
+    int workers, owners;                             // in all
+};
+
+struct Share {
+    int owner, part, log_parts; // owner in [0, owners], part in [0, 2^log_parts)
+};
+
+// `worker` past the last one gets an owner that does not exist: Shares::owners. LARGEST: classes
+// above it are empty. No loop over the arrays: their elements are operands at fixed places.
+template <int LARGEST> __device__ inline Share share_of(const Shares &shares, int worker) {
+    int k = 0, first_worker = shares.first_worker[0], first_owner = shares.first_owner[0];
+#pragma unroll
+    for (int i = 1; i <= LARGEST; i++)
+        if (worker < shares.first_worker[i - 1]) {
+            k = i;
+            first_worker = shares.first_worker[i];
+            first_owner = shares.first_owner[i];
+        }
+    int rank = worker - first_worker;
+    int owner = min(first_owner + (rank >> k), shares.owners);
+    return {owner, rank & ((1 << k) - 1), k};
+}
+
+// Class of an owner with `size` units of work when a worker should get `portion` of them.
+__host__ __device__ inline int class_of(int size, int portion, int largest) {
+    int k = 0;
+    while (k < largest && (portion << k) < size)
+        k++;
+    return k;
+}
+
+// Shares of owners counted by class.
+static inline Shares shares_from(const int counts[CLASSES]) {
+    Shares shares = {};
+    for (int k = CLASSES - 1; k >= 0; k--) {
+        shares.first_worker[k] = shares.workers;
+        shares.first_owner[k] = shares.owners;
+        shares.workers += counts[k] << k;
+        shares.owners += counts[k];
+    }
+    return shares;
+}
+
+// Adds the sums of a group's parts pairwise, in an order that depends on nothing but their number:
+// part 0 ends with the total. `partial` holds half as many slots as the block has workers; `put`
+// writes this worker's sums to a slot and `add` adds a slot's sums to its own. All threads of the
+// block call it; `slot_of_worker` is the worker's number in the block.
+template <typename Put, typename Add>
+__device__ inline void join_parts(const Share &share, int worker, int workers, Put put, Add add) {
+    for (int half = workers / 2; half >= 1; half /= 2) {
+        bool joins = (1 << share.log_parts) > half;
+        int slot = (worker - share.part) / (2 * half) * half + share.part;
+        __syncthreads();
+        if (joins && share.part >= half && share.part < 2 * half)
+            put(slot - half);
+        __syncthreads();
+        if (joins && share.part < half)
+            add(slot);
+    }
+}
+
+// ---- the map as tiles, for tensor cores --------------------------------------------------------
+
+constexpr int TILE_CELLS = 16; // cells of a tile
+constexpr int SLAB = 16;       // image rows multiplied at once: one slab of a feature column
+
+// A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
+// (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
+// the column falls into the cell, and which of the 16 rows: bin << 16 | rows.
+struct TileMap {
+    Shares shares;           // owners are tiles
+    const int *starts;       // [tiles + 1]: first step
+    const int *cells;        // [tiles * 16]: cell, or NO_CELL
+    const int2 *slabs;       // [steps]: feature row of image row 0; where depth bin 0 begins
+    const uint32_t *entries; // [steps * 16], by cell of the tile
+    const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
+    const float4 *weights;   // [rows * 4]: 16 weights, 0 where a row is not in the entry
+    void *turned;            // depth as (camera, w, slab, bin, 16); NULL: it is not turned
+    const int *empty;        // [empties]: cells without a point
+    int empties;
+    int tile_blocks;        // blocks of tiles; those after them clear empty cells
+    int feat_w, bin_stride; // distance of image rows and of depth bins in `depth`
+    int last_feat_row;      // rows past the image are read there and multiplied by 0
+};
+
+constexpr int NO_CELL = -1;
+
+// ---- the map as pieces, for anything else ------------------------------------------------------
+
+struct PieceMap {
+    Shares shares;      // owners are cells
+    const int4 *owners; // [cells]: first point, points, cell; those without a point come last
+};
+
+#endif

@@ -1,0 +1,57 @@
+#include "src/accuracy/fp64.h"
+
+#include "kernels/vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+CPU_CLONES
+void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
+                         int64_t interval, double *row) {
+    const int64_t channels = shape->channels;
+    int64_t first = map->interval_starts[interval];
+    memset(row, 0, (size_t)channels * sizeof *row);
+    for (int64_t t = first; t < first + map->interval_lengths[interval]; t++) {
+        double weight = map->weights ? map->weights[t] : 1;
+        double share = weight * features->depth[map->ranks_depth[t]];
+        const float *feat = features->feat + map->ranks_feat[t] * channels;
+        CPU_SIMD
+        for (int64_t c = 0; c < channels; c++)
+            row[c] += share * feat[c];
+    }
+}
+
+void truth_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
+    int64_t cells = shape->nx * shape->ny;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int64_t cell = 0; cell < cells; cell++)
+            memset(out + cell * shape->channels, 0, (size_t)shape->channels * sizeof *out);
+#pragma omp for schedule(dynamic, 64)
+        for (int64_t i = 0; i < map->intervals; i++) {
+            int64_t cell = map->ranks_bev[map->interval_starts[i]];
+            truth_pool_interval(shape, map, features, i, out + cell * shape->channels);
+        }
+    }
+}
+
+int64_t map_interval_of(const BevMap *map, int64_t cell) {
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->ranks_bev[map->interval_starts[i]] == cell)
+            return i;
+    return -1;
+}
+
+double *truth_of(Workload *workload, BevAlign align, Err *err) {
+    const BevShape *shape = &workload->scene.shape;
+    const BevMap *map = workload_map(workload, align, err);
+    if (!map)
+        return NULL;
+    double *truth = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *truth);
+    if (truth)
+        truth_pool(shape, map, &workload->features, truth);
+    else
+        err_set(err, ERR_FAILED, "FP64 truth", "choose a smaller scene", "out of memory");
+    return truth;
+}

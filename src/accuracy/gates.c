@@ -1,0 +1,352 @@
+#include "src/accuracy/gates.h"
+
+#include "kernels/codec.h"
+#include "src/base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The output tensor with `codes` in place of the kernel's own memory. */
+static BevTensor output_of(const BevProblem *problem, const void *codes) {
+    BevTensor out = problem->out;
+    out.data = (void *)codes; /* only read */
+    return out;
+}
+
+static void note_bad(GateResult *result, int64_t cell, int64_t channel, double got, double want,
+                     double bound) {
+    if (result->bad++)
+        return;
+    result->cell = cell;
+    result->channel = channel;
+    result->got = got;
+    result->want = want;
+    result->bound = bound;
+}
+
+static GateResult judged(GateResult result) {
+    result.verdict = result.checked > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
+    return result;
+}
+
+/* ---- gate A ---------------------------------------------------------------------------------- */
+
+/* Points a cell; NULL without memory. */
+static int32_t *points_of_cells(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    int32_t *points = calloc((size_t)problem->out.rows, sizeof *points);
+    for (int64_t t = 0; points && t < map->points; t++)
+        points[map->ranks_bev[t]]++;
+    return points;
+}
+
+/* What the bound is made of, for one problem and accumulator. */
+typedef struct {
+    double u_out, u_acc;
+    double eta, eta_point; /* underflow of the output, and of the accumulator for each point */
+    double largest;        /* of the output format, scaled */
+    bool saturates;        /* past it: the largest itself, not infinity */
+} Rounding;
+
+static Rounding rounding_of(const BevProblem *problem, BevDtype accumulate) {
+    const BevDtypeInfo *out = &bev_dtypes[problem->out.dtype], *acc = &bev_dtypes[accumulate];
+    double scales = (double)problem->depth.scale * problem->feat.scale;
+    return (Rounding){
+        .u_out = out->unit_roundoff,
+        .u_acc = acc->unit_roundoff,
+        .eta = out->smallest / 2 * problem->out.scale,
+        .eta_point = acc->smallest * fmax(scales, 1),
+        .largest = out->largest * problem->out.scale,
+        .saturates = problem->out.dtype == BEV_FP8,
+    };
+}
+
+static double bound_of(const Rounding *r, double want, double abs_sum, int32_t points) {
+    double sum = (points + 4) * r->u_acc * abs_sum + points * r->eta_point;
+    return r->u_out * (fabs(want) + sum) + sum + r->eta;
+}
+
+/* |error| / bound; 0 where both are the same kind of not finite, infinite where only one is. */
+static double error_ratio(const Rounding *r, double got, double want, double bound) {
+    if (isnan(want))
+        return isnan(got) ? 0 : INFINITY;
+    if (r->saturates)
+        want = fmax(-r->largest, fmin(r->largest, want));
+    else if (fabs(want) + bound > r->largest && isinf(got))
+        return signbit(got) == signbit(want) ? 0 : INFINITY;
+    return isfinite(got) ? fabs(got - want) / bound : INFINITY;
+}
+
+GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
+                       const double *reference, const double *abs_sum, uint8_t *bad) {
+    GateResult result = {.cell = -1, .channel = -1};
+    BevTensor out = output_of(problem, codes);
+    Rounding rounding = rounding_of(problem, accumulate);
+    int32_t *points = points_of_cells(problem);
+    for (int64_t cell = 0; points && cell < out.rows; cell++) {
+        bool cell_bad = false;
+        for (int64_t c = 0; c < out.row_len; c++) {
+            int64_t at = cell * out.row_len + c;
+            double got = bev_tensor_at(&out, cell, c), want = reference[at];
+            double bound = bound_of(&rounding, want, abs_sum[at], points[cell]);
+            double ratio = error_ratio(&rounding, got, want, bound);
+            result.worst_ratio = fmax(result.worst_ratio, ratio);
+            result.checked++;
+            if (ratio > 1) {
+                note_bad(&result, cell, c, got, want, bound);
+                cell_bad = true;
+            }
+        }
+        if (bad)
+            bad[cell] = cell_bad;
+    }
+    free(points);
+    return judged(result);
+}
+
+/* ---- gate B ---------------------------------------------------------------------------------- */
+
+/* A rounding errs by at most u of its value, evenly spread, so by u / sqrt(3) in the mean. Depth,
+ * feature and output are rounded: an output of one product is off by about u, one of many, whose
+ * errors cancel, by half of that: 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8, and 0.09 in NVFP4, whose
+ * blocks share a scale, at most over the shipped scenes and configurations. FP32 has the order of
+ * summation to pay for, which grows with the interval: 2e-7. The limits leave twice that, FP32 five
+ * times. An error at right angles to the result turns it by 1 - rel_l2^2 / 2. */
+#define LIMITS(rel_l2)                                                                             \
+    { rel_l2, 1 - (rel_l2) * (rel_l2) }
+const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
+    [BEV_FP32] = LIMITS(1e-6), [BEV_FP16] = LIMITS(1e-3),  [BEV_BF16] = LIMITS(6e-3),
+    [BEV_FP8] = LIMITS(8e-2),  [BEV_NVFP4] = LIMITS(2e-1),
+};
+
+typedef struct {
+    double error2, got2, truth2, dot;
+} Sums;
+
+static void compare(FormatError *error, Sums *sums, double got, double truth, int64_t cell,
+                    int64_t channel) {
+    if (!isfinite(truth))
+        return;
+    if (!isfinite(got)) {
+        error->nan_count += isnan(got);
+        error->inf_count += isinf(got) != 0;
+        return;
+    }
+    double difference = fabs(got - truth);
+    if (difference > error->max_abs || error->worst_cell < 0) {
+        error->max_abs = difference;
+        error->worst_cell = cell;
+        error->worst_channel = channel;
+    }
+    sums->error2 += difference * difference;
+    sums->got2 += got * got;
+    sums->truth2 += truth * truth;
+    sums->dot += got * truth;
+}
+
+FormatError format_error(const BevProblem *problem, const void *codes, const double *truth) {
+    FormatError error = {.worst_cell = -1, .worst_channel = -1};
+    BevTensor out = output_of(problem, codes);
+    Sums sums = {0};
+    for (int64_t cell = 0; cell < out.rows; cell++)
+        for (int64_t c = 0; c < out.row_len; c++)
+            compare(&error, &sums, bev_tensor_at(&out, cell, c), truth[cell * out.row_len + c],
+                    cell, c);
+    bool same = sums.error2 == 0;
+    error.rel_l2 = same ? 0 : sqrt(sums.error2 / sums.truth2);
+    error.cosine = same ? 1 : sums.dot / sqrt(sums.got2 * sums.truth2);
+    error.atol_1e2 = error.max_abs <= 1e-2 && !error.nan_count && !error.inf_count;
+    return error;
+}
+
+GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
+    const GateBLimits *limits = &gate_b_limits[dtype];
+    if (error->worst_cell < 0)
+        return GATE_FAIL; /* nothing could be compared */
+    bool pass = error->nan_count == 0 && error->inf_count == 0 && error->rel_l2 <= limits->rel_l2 &&
+                error->cosine >= limits->cosine;
+    return pass ? GATE_PASS : GATE_FAIL;
+}
+
+/* ---- gate C ---------------------------------------------------------------------------------- */
+
+/* How many powers of two each factor of a product may span. A sum of `longest` products then needs
+ * no more significant bits than the accumulator has: 24, or, in formats narrower than FP32, the 11
+ * of a half, since kernels may add in halves. Signs are random, so that the sums stay well below
+ * even where one bit for each factor is already too much for the longest interval. */
+typedef struct {
+    int weight, depth, feat;
+} Span;
+
+static int32_t longest_interval(const BevMap *map) {
+    int32_t longest = 1;
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->interval_lengths[i] > longest)
+            longest = map->interval_lengths[i];
+    return longest;
+}
+
+static int limited(int value, int low, int high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+static Span span_of(BevDtype dtype, const BevMap *map) {
+    int significant = dtype == BEV_FP32 ? 24 : 11;
+    int left = significant - (int)ceil(log2(longest_interval(map)));
+    Span span = {.weight = map->weights ? 1 : 0};
+    left -= span.weight;
+    span.depth = limited(left / 2, 0, 3);
+    span.feat = limited(left - span.depth, 0, 3);
+    return span;
+}
+
+/* 2^-k, k in [0, span]. */
+static float random_power(uint64_t *state, int span) {
+    return ldexpf(1, -(int)random_below(state, span + 1));
+}
+
+static float random_sign(uint64_t *state) {
+    return random_bits(state) & 1 ? -1.0f : 1.0f;
+}
+
+/* Whole numbers from -2^span to 2^span, never 0. */
+static float random_whole(uint64_t *state, int span) {
+    return random_sign(state) * (float)(1 + random_below(state, 1 << span));
+}
+
+/* NVFP4 by hand, since its encoder would choose block scales that are no powers of two: half of
+ * the span goes to the codes, half to the scales of the blocks. */
+static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
+    size_t code_bytes = bev_code_bytes(feat->dtype, feat->rows, feat->row_len);
+    size_t blocks = bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
+    int of_codes = span / 2;
+    for (size_t i = 0; i < code_bytes; i++) {
+        uint8_t low = bev_e2m1_encode(random_whole(state, of_codes));
+        uint8_t high = bev_e2m1_encode(random_whole(state, of_codes));
+        ((uint8_t *)feat->data)[i] = (uint8_t)(low | high << 4);
+    }
+    for (size_t i = 0; i < blocks; i++)
+        feat->block_scales[i] = bev_e4m3_encode(1 / random_power(state, span - of_codes));
+}
+
+static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *row) {
+    if (feat->dtype == BEV_NVFP4) {
+        fill_blocks(feat, span, state);
+        return;
+    }
+    for (int64_t r = 0; r < feat->rows; r++) {
+        for (int64_t c = 0; c < feat->row_len; c++)
+            row[c] = random_whole(state, span) * feat->scale;
+        bev_span_encode(feat, r, 0, feat->row_len, row);
+    }
+}
+
+static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
+    float values[256];
+    for (int64_t first = 0; first < depth->row_len; first += 256) {
+        int64_t left = depth->row_len - first, count = left < 256 ? left : 256;
+        for (int64_t i = 0; i < count; i++)
+            values[i] = random_power(state, span) * depth->scale;
+        bev_span_encode(depth, 0, first, count, values);
+    }
+}
+
+/* Powers of two other than 1, so that a scale forgotten or applied twice is seen. */
+static void set_scales(BevProblem *view, Span span) {
+    if (bev_dtypes[view->feat.dtype].bits < 16)
+        view->feat.scale = 4;
+    if (bev_dtypes[view->depth.dtype].bits < 16)
+        view->depth.scale = 0.5f;
+    if (view->out.dtype != BEV_FP8)
+        return;
+    double largest =
+        ldexp(longest_interval(&view->map), span.feat) * view->feat.scale * view->depth.scale;
+    view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[BEV_FP8].largest)));
+}
+
+static bool own_weights(HostProblem *problem, int span, uint64_t *state) {
+    BevMap *map = &problem->view.map;
+    if (!map->weights)
+        return true;
+    problem->own_weights = malloc((size_t)map->points * sizeof(float) + 1);
+    for (int64_t t = 0; problem->own_weights && t < map->points; t++)
+        problem->own_weights[t] = random_power(state, span);
+    map->weights = problem->own_weights;
+    return map->weights != NULL;
+}
+
+bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                        const BevMap *map, uint64_t seed, Err *err) {
+    if (!problem_init(problem, shape, dtype, align, map, err))
+        return false;
+    BevProblem *view = &problem->view;
+    Span span = span_of(dtype, map);
+    float *row = malloc((size_t)shape->channels * sizeof *row);
+    bool ok = row && own_weights(problem, span.weight, &seed);
+    if (ok) {
+        set_scales(view, span);
+        fill_depth(&view->depth, span.depth, &seed);
+        fill_feat(&view->feat, span.feat, &seed, row);
+    } else {
+        problem_free(problem);
+        err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
+    }
+    free(row);
+    return ok;
+}
+
+GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
+                      uint8_t *bad) {
+    GateResult result = {.cell = -1, .channel = -1};
+    BevTensor out = output_of(problem, codes), want = problem->out;
+    float *row = malloc((size_t)out.row_len * sizeof *row);
+    want.data = malloc(bev_code_bytes(want.dtype, 1, want.row_len));
+    for (int64_t cell = 0; row && want.data && cell < out.rows; cell++) {
+        bool cell_bad = false;
+        for (int64_t c = 0; c < out.row_len; c++)
+            row[c] = (float)reference[cell * out.row_len + c];
+        bev_span_encode(&want, 0, 0, out.row_len, row);
+        for (int64_t c = 0; c < out.row_len; c++) {
+            double g = bev_tensor_at(&out, cell, c), w = bev_tensor_at(&want, 0, c);
+            result.checked++;
+            if (g != w) { /* equal values have equal bits, but for the sign of zero */
+                note_bad(&result, cell, c, g, w, 0);
+                cell_bad = true;
+            }
+        }
+        if (bad)
+            bad[cell] = cell_bad;
+    }
+    free(row);
+    free(want.data);
+    return judged(result);
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static bool any_bad(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
+                    int64_t y1) {
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = x0; x < x1; x++)
+            if (bad[y * nx + x])
+                return true;
+    return false;
+}
+
+char *gate_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows) {
+    int64_t width = ny < columns ? ny : columns, height = nx < rows ? nx : rows;
+    char *text = malloc((size_t)((width + 1) * height) + 1), *p = text;
+    if (!text)
+        return NULL;
+    for (int64_t r = height - 1; r >= 0; r--) {
+        for (int64_t c = width - 1; c >= 0; c--)
+            *p++ = any_bad(bad, nx, nx * r / height, nx * (r + 1) / height, ny * c / width,
+                           ny * (c + 1) / width)
+                       ? 'x'
+                       : '.';
+        *p++ = '\n';
+    }
+    *p = '\0';
+    return text;
+}

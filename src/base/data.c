@@ -1,0 +1,284 @@
+#include "src/base/data.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static const char *executable_folder(char buffer[PATH_MAX]) {
+    ssize_t length = readlink("/proc/self/exe", buffer, PATH_MAX - 1);
+    if (length <= 0)
+        return NULL;
+    buffer[length] = '\0';
+    return dirname(buffer);
+}
+
+bool data_path(const char *relative, char *path, size_t size, Err *err) {
+    char buffer[PATH_MAX];
+    const char *executable = executable_folder(buffer);
+    const struct {
+        const char *folder, *below;
+    } roots[] = {
+        {getenv("BEVSCOPE_DATA"), ""}, /* what the user says comes first */
+        {executable, ""},
+        {executable, "/../share/bevscope"}, /* an installation that was moved */
+        {PKGDATADIR, ""},
+        {SOURCEDIR, ""},
+    };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        if (!roots[i].folder || !roots[i].folder[0])
+            continue;
+        int length = snprintf(path, size, "%s%s/%s", roots[i].folder, roots[i].below, relative);
+        if (length >= 0 && (size_t)length < size && access(path, R_OK) == 0)
+            return true;
+    }
+    return err_set(err, ERR_FAILED, relative, "set BEVSCOPE_DATA to the folder that holds it",
+                   "not found beside the program, in %s or in %s", PKGDATADIR, SOURCEDIR);
+}
+
+bool data_exists(const char *relative) {
+    char path[PATH_MAX];
+    return data_path(relative, path, sizeof path, NULL);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool too_long(const char *path, size_t limit, Err *err) {
+    return err_set(err, ERR_FAILED, path, "", "longer than the %zu bytes such a file may have",
+                   limit);
+}
+
+/* Reads to the end of the file, which may be a pipe of unknown length. */
+static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
+                     Err *err) {
+    size_t capacity = 0;
+    for (;;) {
+        if (*length + 1 >= capacity) {
+            capacity = capacity ? 2 * capacity : 16384;
+            char *grown = realloc(*bytes, capacity);
+            if (!grown)
+                return err_set(err, ERR_FAILED, path, "", "no memory for %zu bytes", capacity);
+            *bytes = grown;
+        }
+        ssize_t got = read(fd, *bytes + *length, capacity - 1 - *length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_set(err, ERR_FAILED, path, "", "cannot read: %s", strerror(errno));
+        if (got == 0)
+            break;
+        *length += (size_t)got;
+        if (*length > limit)
+            return too_long(path, limit, err);
+    }
+    (*bytes)[*length] = '\0';
+    return true;
+}
+
+bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err) {
+    *bytes = NULL;
+    *length = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(errno));
+    struct stat status;
+    bool ok = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && (size_t)status.st_size > limit
+                  ? too_long(path, limit, err)
+                  : read_all(fd, path, limit, bytes, length, err);
+    close(fd);
+    if (!ok) {
+        free(*bytes);
+        *bytes = NULL;
+        *length = 0;
+    }
+    return ok;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* The new bytes go into a file without a name (O_TMPFILE), which the kernel drops whatever kills
+ * the program, SIGKILL and power loss included. A target that does not exist yet is then linked in
+ * place: no temporary name ever exists. To replace one, Linux wants a name to rename from, so one
+ * exists between two adjacent system calls. Where the file system has no O_TMPFILE it exists while
+ * the bytes are written. In both cases a signal that would end the program removes the name first
+ * (the guard below); what remains possible is a leftover by SIGKILL or power loss in that window.
+ */
+
+static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ, SIGXCPU};
+enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
+
+static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
+static char guard_path[PATH_MAX];
+static struct sigaction guard_old[FATAL_SIGNALS];
+
+/* SA_RESETHAND has restored the default action: raising again ends the program as it would have. */
+static void remove_and_reraise(int signal_number) {
+    unlink(guard_path);
+    raise(signal_number);
+}
+
+/* Signals that the program handles by itself do not end it and are left alone. */
+static void guard_begin(const char *temporary) {
+    pthread_mutex_lock(&guard_lock);
+    snprintf(guard_path, sizeof guard_path, "%s", temporary);
+    struct sigaction action = {.sa_handler = remove_and_reraise, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < FATAL_SIGNALS; i++) {
+        sigaction(fatal_signals[i], NULL, &guard_old[i]);
+        if (guard_old[i].sa_handler == SIG_DFL)
+            sigaction(fatal_signals[i], &action, NULL);
+    }
+}
+
+static void guard_end(void) {
+    for (int i = 0; i < FATAL_SIGNALS; i++)
+        if (guard_old[i].sa_handler == SIG_DFL)
+            sigaction(fatal_signals[i], &guard_old[i], NULL);
+    pthread_mutex_unlock(&guard_lock);
+}
+
+static bool failed(const char *path, const char *doing, const char *hint, Err *err) {
+    return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
+}
+
+static bool write_all(int fd, const char *bytes, size_t length) {
+    while (length > 0) {
+        ssize_t put = write(fd, bytes, length);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        bytes += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+/* A replaced file keeps its mode, a new one has what the umask leaves. */
+static bool fill(int fd, const char *target, const struct stat *old, const void *bytes,
+                 size_t length, Err *err) {
+    if (!write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
+        fsync(fd) != 0)
+        return failed(target, "cannot write", "nothing was changed", err);
+    return true;
+}
+
+/* A name beside the target, so that the rename stays within one file system. */
+static void temporary_name(const char *target, int attempt, char name[PATH_MAX]) {
+    const char *slash = strrchr(target, '/');
+    int folder = slash ? (int)(slash + 1 - target) : 0;
+    snprintf(name, PATH_MAX, "%.*s.%.200s.%ld-%d.tmp", folder, target, target + folder,
+             (long)getpid(), attempt);
+}
+
+/* Gives the nameless file a name to rename from. */
+static bool link_temporary(int fd, const char *temporary) {
+    char nameless[64];
+    snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, nameless, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0;
+}
+
+static bool replace_by_nameless(int fd, const char *target, Err *err) {
+    if (link_temporary(fd, target))
+        return true;
+    bool ok = errno == EEXIST;
+    char temporary[PATH_MAX];
+    for (int attempt = 0; ok; attempt++) {
+        temporary_name(target, attempt, temporary);
+        guard_begin(temporary);
+        if (link_temporary(fd, temporary)) {
+            ok = rename(temporary, target) == 0;
+            if (!ok)
+                unlink(temporary);
+            guard_end();
+            break;
+        }
+        ok = errno == EEXIST; /* left by a killed process of the same number */
+        guard_end();
+    }
+    return ok || failed(target, "cannot replace", "nothing was changed", err);
+}
+
+static bool replace_by_named(const char *target, const struct stat *old, const void *bytes,
+                             size_t length, Err *err) {
+    char temporary[PATH_MAX];
+    int fd = -1;
+    for (int attempt = 0; fd < 0; attempt++) {
+        temporary_name(target, attempt, temporary);
+        guard_begin(temporary);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            break;
+        guard_end();
+        if (errno != EEXIST)
+            return failed(target, "cannot create", "", err);
+    }
+    bool ok = fill(fd, target, old, bytes, length, err);
+    close(fd);
+    if (ok && rename(temporary, target) != 0)
+        ok = failed(target, "cannot replace", "nothing was changed", err);
+    if (!ok)
+        unlink(temporary);
+    guard_end();
+    return ok;
+}
+
+static bool replace(const char *target, const struct stat *old, const void *bytes, size_t length,
+                    Err *err) {
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", target);
+    const char *folder = dirname(copy);
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
+        return replace_by_named(target, old, bytes, length, err);
+    if (fd < 0)
+        return failed(target, "cannot create", "", err);
+    bool ok = fill(fd, target, old, bytes, length, err) && replace_by_nameless(fd, target, err);
+    close(fd);
+    int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0) { /* the name itself reaches the disk; best effort */
+        (void)fsync(directory);
+        close(directory);
+    }
+    return ok;
+}
+
+static bool write_special(const char *path, const void *bytes, size_t length, Err *err) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return failed(path, "cannot open", "", err);
+    bool ok = write_all(fd, bytes, length);
+    if (close(fd) != 0 || !ok)
+        return failed(path, "cannot write", "", err);
+    return true;
+}
+
+bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
+    char resolved[PATH_MAX];
+    struct stat old;
+    if (stat(path, &old) != 0) {
+        if (errno != ENOENT)
+            return failed(path, "cannot create", "", err);
+        return strlen(path) < sizeof resolved - 64
+                   ? replace(path, NULL, bytes, length, err)
+                   : err_set(err, ERR_FAILED, path, "", "the name is too long");
+    }
+    if (S_ISDIR(old.st_mode))
+        return err_set(err, ERR_FAILED, path, "name a file in it", "is a folder");
+    if (!S_ISREG(old.st_mode))
+        return write_special(path, bytes, length, err);
+    if (access(path, W_OK) != 0) /* a rename would not ask */
+        return failed(path, "cannot replace", "the old file is unchanged", err);
+    if (!realpath(path, resolved))
+        return failed(path, "cannot resolve", "", err);
+    return replace(resolved, &old, bytes, length, err);
+}

@@ -1,0 +1,200 @@
+#include "src/base/json_fields.h"
+
+#include "src/base/nearest.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+FieldPath field_path_key(FieldPath parent, const char *key) {
+    FieldPath path;
+    snprintf(path.text, sizeof path.text, "%.80s.%.40s", parent.text, key);
+    return path;
+}
+
+FieldPath field_path_index(FieldPath parent, size_t index) {
+    FieldPath path;
+    snprintf(path.text, sizeof path.text, "%.100s[%zu]", parent.text, index);
+    return path;
+}
+
+bool field_refuse(const FieldReader *reader, FieldPath path, const char *hint, const char *what,
+                  ...) {
+    char place[256], text[256];
+    snprintf(place, sizeof place, "%s: %s", reader->where, path.text);
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return err_set(reader->err, ERR_FAILED, place, hint, "%s", text);
+}
+
+static const char *type_name(const json_t *value) {
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "a number", [JSON_REAL] = "a fraction", [JSON_TRUE] = "true",
+        [JSON_FALSE] = "false",      [JSON_NULL] = "null",
+    };
+    return names[json_typeof(value)];
+}
+
+static void store_number(const Field *field, void *target, int index, double value) {
+    switch (field->type) {
+    case FIELD_INT:
+        ((int *)target)[index] = (int)value;
+        break;
+    case FIELD_INT64:
+        ((int64_t *)target)[index] = (int64_t)value;
+        break;
+    case FIELD_FLOAT:
+        ((float *)target)[index] = (float)value;
+        break;
+    default:
+        ((double *)target)[index] = value;
+        break;
+    }
+}
+
+static bool read_number(const FieldReader *reader, FieldPath path, const Field *field,
+                        const json_t *value, void *target, int index) {
+    bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
+    if (whole ? !json_is_integer(value) : !json_is_number(value))
+        return field_refuse(reader, path, "", "is %s, must be %s", type_name(value),
+                            whole ? "a whole number" : "a number");
+    double number = json_number_value(value);
+    if (!(number >= field->min && number <= field->max))
+        return field_refuse(reader, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
+                            field->max);
+    store_number(field, target, index, number);
+    return true;
+}
+
+static bool read_numbers(const FieldReader *reader, FieldPath path, const Field *field,
+                         const json_t *value, void *target) {
+    if (!json_is_array(value))
+        return field_refuse(reader, path, "", "is %s, must be an array of %d numbers",
+                            type_name(value), field->numbers);
+    if (json_array_size(value) != (size_t)field->numbers)
+        return field_refuse(reader, path, "", "has %zu elements, must have %d",
+                            json_array_size(value), field->numbers);
+    for (int i = 0; i < field->numbers; i++)
+        if (!read_number(reader, field_path_index(path, (size_t)i), field,
+                         json_array_get(value, (size_t)i), target, i))
+            return false;
+    return true;
+}
+
+static bool read_text(const FieldReader *reader, FieldPath path, const Field *field,
+                      const json_t *value, char *target) {
+    if (!json_is_string(value))
+        return field_refuse(reader, path, "", "is %s, must be a string", type_name(value));
+    const char *text = json_string_value(value);
+    size_t length = json_string_length(value);
+    if (length < (size_t)field->min || length > (size_t)field->max)
+        return field_refuse(reader, path, "", "has %zu bytes, must have %g to %g", length,
+                            field->min, field->max);
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return field_refuse(reader, path, "", "byte %zu is a control character, 0x%02x", i,
+                                (unsigned)text[i]);
+    memcpy(target, text, length + 1);
+    return true;
+}
+
+static bool read_word(const FieldReader *reader, FieldPath path, const Field *field,
+                      const json_t *value, int *target) {
+    const char *words[FIELD_MAX_WORDS + 1];
+    int count = 0;
+    while ((words[count] = field->word_at(count))) {
+        assert(count < FIELD_MAX_WORDS);
+        count++;
+    }
+    if (!json_is_string(value))
+        return field_refuse(reader, path, "", "is %s, must be a word such as \"%s\"",
+                            type_name(value), words[0]);
+    const char *text = json_string_value(value);
+    for (*target = 0; *target < count; ++*target)
+        if (strcmp(text, words[*target]) == 0)
+            return true;
+    return field_refuse(reader, path, "", "unknown word \"%.60s\", the nearest known is \"%s\"",
+                        text, nearest_name(text, words, (size_t)count));
+}
+
+static bool read_list(const FieldReader *reader, FieldPath path, const Field *field,
+                      const json_t *value, FieldList *list) {
+    if (!json_is_array(value))
+        return field_refuse(reader, path, "", "is %s, must be an array of objects",
+                            type_name(value));
+    size_t count = json_array_size(value);
+    if (count < (size_t)field->min || count > (size_t)field->max)
+        return field_refuse(reader, path, "", "has %zu elements, must have %g to %g", count,
+                            field->min, field->max);
+    list->items = calloc(count ? count : 1, field->table->item_size);
+    if (!list->items)
+        return field_refuse(reader, path, "", "no memory for %zu elements", count);
+    list->count = (int)count;
+    for (size_t i = 0; i < count; i++)
+        if (!fields_read(reader, field_path_index(path, i), field->table, json_array_get(value, i),
+                         (char *)list->items + i * field->table->item_size))
+            return false;
+    return true;
+}
+
+static bool read_field(const FieldReader *reader, FieldPath path, const Field *field,
+                       const json_t *value, void *target) {
+    switch (field->type) {
+    case FIELD_TEXT:
+        return read_text(reader, path, field, value, target);
+    case FIELD_WORD:
+        return read_word(reader, path, field, value, target);
+    case FIELD_OBJECT:
+        return fields_read(reader, path, field->table, value, target);
+    case FIELD_LIST:
+        return read_list(reader, path, field, value, target);
+    default:
+        break;
+    }
+    return field->numbers ? read_numbers(reader, path, field, value, target)
+                          : read_number(reader, path, field, value, target, 0);
+}
+
+static bool refuse_unknown_keys(const FieldReader *reader, FieldPath path, const FieldTable *table,
+                                const json_t *object) {
+    const char *keys[FIELDS_MAX], *key;
+    json_t *value;
+    assert(table->count <= FIELDS_MAX);
+    for (size_t i = 0; i < table->count; i++)
+        keys[i] = table->fields[i].key;
+    json_object_foreach((json_t *)object, key, value) {
+        const char *nearest = nearest_name(key, keys, table->count);
+        if (strcmp(key, nearest) != 0)
+            return field_refuse(reader, field_path_key(path, key), "",
+                                "unknown key, the nearest known is \"%s\"", nearest);
+    }
+    return true;
+}
+
+bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *table,
+                 const json_t *value, void *target) {
+    if (!json_is_object(value))
+        return field_refuse(reader, path, "", "is %s, must be an object", type_name(value));
+    if (!refuse_unknown_keys(reader, path, table, value))
+        return false;
+    for (size_t i = 0; i < table->count; i++) {
+        const Field *field = &table->fields[i];
+        void *at = (char *)target + field->offset;
+        const json_t *member = json_object_get(value, field->key);
+        if (member) {
+            if (!read_field(reader, field_path_key(path, field->key), field, member, at))
+                return false;
+        } else if (!field->optional) {
+            return field_refuse(reader, field_path_key(path, field->key), "", "is missing");
+        } else if (field->type != FIELD_TEXT) { /* a missing text stays empty */
+            for (int n = 0; n < (field->numbers ? field->numbers : 1); n++)
+                store_number(field, at, n, field->fallback);
+        }
+    }
+    return true;
+}

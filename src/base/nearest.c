@@ -1,0 +1,45 @@
+#include "src/base/nearest.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { LOOK_AT = 63 };
+
+static int least(int a, int b, int c) {
+    int ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Optimal string alignment over three rows of the table: the row before last is needed for swaps.
+ */
+int edit_distance(const char *a, const char *b) {
+    int rows[3][LOOK_AT + 1];
+    int a_length = (int)strnlen(a, LOOK_AT), b_length = (int)strnlen(b, LOOK_AT);
+    for (int j = 0; j <= b_length; j++)
+        rows[0][j] = j;
+    for (int i = 1; i <= a_length; i++) {
+        int *row = rows[i % 3];
+        const int *last = rows[(i + 2) % 3], *before_last = rows[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= b_length; j++) {
+            row[j] = least(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before_last[j - 2] + 1 < row[j])
+                row[j] = before_last[j - 2] + 1;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *nearest_name(const char *word, const char *const *names, size_t count) {
+    const char *nearest = NULL;
+    int nearest_distance = INT_MAX;
+    for (size_t i = 0; i < count; i++) {
+        int distance = edit_distance(word, names[i]);
+        if (distance < nearest_distance) {
+            nearest = names[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,90 @@
+#include "src/base/units.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A step of a unit: values below `below` are divided by `divisor`. */
+typedef struct {
+    double below, divisor;
+    const char *suffix;
+} Step;
+
+static const Step bytes_steps[] = {
+    {1e3, 1, " B"}, {1e6, 1e3, " kB"}, {1e9, 1e6, " MB"}, {INFINITY, 1e9, " GB"}};
+static const Step us_steps[] = {{1e3, 1, " us"}, {1e6, 1e3, " ms"}, {INFINITY, 1e6, " s"}};
+static const Step gbps_steps[] = {{INFINITY, 1, " GB/s"}};
+static const Step plain_steps[] = {{INFINITY, 1, ""}};
+
+static const Step *step_for(Unit unit, double value) {
+    static const Step *const steps[] = {[UNIT_BYTES] = bytes_steps,
+                                        [UNIT_US] = us_steps,
+                                        [UNIT_ERROR] = plain_steps,
+                                        [UNIT_GBPS] = gbps_steps,
+                                        [UNIT_COUNT] = plain_steps};
+    const Step *step = steps[unit];
+    while (value >= step->below)
+        step++;
+    return step;
+}
+
+static bool known(double value) {
+    return isfinite(value) && value >= 0;
+}
+
+/* 1234567 -> "1,234,567". */
+static void grouped(double value, char *text, size_t size) {
+    char digits[40];
+    int length = snprintf(digits, sizeof digits, "%.0f", value);
+    size_t used = 0;
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+}
+
+/* Three figures that count; the digits that a measurement does not have are noise. Bytes and counts
+ * are whole. */
+static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
+    bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
+    value /= step->divisor;
+    if (unit == UNIT_ERROR && value == 0)
+        snprintf(text, size, "0");
+    else if (unit == UNIT_ERROR && value < 1e-4)
+        snprintf(text, size, "%.1e", value);
+    else if (unit == UNIT_ERROR)
+        snprintf(text, size, value < 0.95 ? "%.2g" : "%.1f", value);
+    else if (whole || value >= 99.95 || value == 0)
+        grouped(value, text, size);
+    else
+        snprintf(text, size, value < 9.995 ? "%.2f" : "%.1f", value);
+}
+
+void unit_text(Unit unit, double value, char *text, size_t size) {
+    if (!known(value)) {
+        snprintf(text, size, "n/a");
+        return;
+    }
+    const Step *step = step_for(unit, value);
+    char number[32];
+    number_text(unit, step, value, number, sizeof number);
+    snprintf(text, size, "%s%s", number, step->suffix);
+}
+
+void unit_change(Unit unit, double before, double after, char *text, size_t size) {
+    if (!known(before) || !known(after)) {
+        unit_text(unit, after, text, size);
+        return;
+    }
+    const Step *step = step_for(unit, fmax(before, after));
+    char from[32], to[32];
+    number_text(unit, step, before, from, sizeof from);
+    number_text(unit, step, after, to, sizeof to);
+    if (!strcmp(from, to))
+        snprintf(text, size, "still %s%s", to, step->suffix);
+    else
+        snprintf(text, size, "%s to %s%s", from, to, step->suffix);
+}

@@ -1,0 +1,47 @@
+#include "src/cachesim/memory_model.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *const chart_names[CHART_COUNT] = {"none", "mrc", "roofline", "working-set", "dtype"};
+
+static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256;
+
+double model_size_mib(int i) {
+    return LEAST_MIB * pow(MOST_MIB / LEAST_MIB, (double)i / (MODEL_SIZES - 1));
+}
+
+double model_l2_bytes(const Gpu *gpu, int l2) {
+    return l2 ? (double)(1 << l2) * 1048576 : gpu->l2_bytes;
+}
+
+/* cpu_v2 walks the map once for each tile of eight channels, as the published V2 does. */
+const char *model_stream_name(const BevVariant *variant) {
+    if (!strcmp(variant->name, "cpu_v2"))
+        return "v2_tiles";
+    return strncmp(variant->name, "cpu_", 4) ? variant->name : variant->name + 4;
+}
+
+const ModelRung *model_rung(const MemoryModel *model, const char *name) {
+    for (int i = 0; i < model->rung_count; i++)
+        if (model->rungs[i].name && !strcmp(model->rungs[i].name, name))
+            return &model->rungs[i];
+    return NULL;
+}
+
+const ModelRung *model_v3(const ModelFormat *format, int gpu, int l2) {
+    const ModelRung *form = format->takes_large[gpu][l2] ? &format->large_l2 : &format->small_l2;
+    return form->name ? form : NULL;
+}
+
+const ModelRung *model_of_variant(const MemoryModel *model, const BevVariant *variant, int gpu,
+                                  int l2) {
+    const char *name = model_stream_name(variant);
+    if (!strcmp(name, "v3"))
+        return model_v3(&model->formats[model->dtype], gpu, l2);
+    return model_rung(model, name);
+}
+
+double model_requested(const ModelRung *rung) {
+    return bev_traffic_total(rung->requested);
+}

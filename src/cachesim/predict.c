@@ -1,0 +1,227 @@
+#include "src/cachesim/predict.h"
+
+#include "kernels/codec.h"
+
+#include <math.h>
+
+/* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
+ * samples/recorded/NOTES-model.md), taken to grow with multiprocessors and clock. A copy reaches
+ * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
+ * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of 4
+ * bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles: L1, L2, what only the other partition
+ * has on top of that, and DRAM. An instruction of a warp that walks alone takes 4 cycles if it needs
+ * the last one's result, as most do; V2+DO, whose 80 a point outweigh its loads, takes 3: the one
+ * figure from a recorded latency (canonical). A launch: an empty kernel in a graph; a clear is
+ * another, and takes as long before it writes; so is the encoding, one element a thread, of which
+ * 3.2 million take 7.8 us. */
+static const double DRAM_SHARE = 0.88;
+static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
+static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
+static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
+static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCLES = 412;
+static const double WALK_CYCLES = 3;
+static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
+static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
+static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
+
+/* Instructions a channel and point beside the load: conversion and multiply-add. An E2M1
+ * block of sixteen with its scale takes 148 instructions to decode, 58 on Blackwell. */
+static double channel_instructions(const Profile *profile, const Gpu *gpu) {
+    bool halves = profile->counts.form->halves || profile->dtype == BEV_NVFP4;
+    double sum = halves ? 0.5 : 1;
+    switch (profile->dtype) {
+    case BEV_FP32:
+        return 1;
+    case BEV_FP16:
+        return halves ? sum : sum + 0.75;
+    case BEV_BF16:
+        return 2;
+    case BEV_FP8:
+        return sum + (gpu->converts_fp8 ? 0.75 : 4);
+    case BEV_NVFP4:
+        return sum + (gpu->cc_major >= 10 ? 58.0 : 148.0) / BEV_BLOCK;
+    case BEV_DTYPE_COUNT:
+        break;
+    }
+    return 1;
+}
+
+/* From the FP32 rate: 128 lanes a multiprocessor, two operations each; 64 on compute 8.0. */
+static double clock_ghz(const Gpu *gpu) {
+    double lanes = gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * lanes * 2);
+    return isfinite(ghz) ? ghz : USUAL_GHZ;
+}
+
+double predict_dram_gbps(const Gpu *gpu) {
+    return gpu->dram_gbps * DRAM_SHARE;
+}
+
+double predict_l2_gbps(const Gpu *gpu) {
+    return isfinite(gpu->l2_gbps) ? gpu->l2_gbps : L2_READ_BYTES * gpu->sms * clock_ghz(gpu);
+}
+
+double predict_fp32_gflops(const Gpu *gpu) {
+    return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3 : gpu->sms * 256 * USUAL_GHZ;
+}
+
+/* ---- profile -------------------------------------------------------------------------------- */
+
+bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
+                  Profile *profile, Err *err) {
+    *profile = (Profile){.rung = rung, .dtype = problem->dtype};
+    double cells = (double)(problem->shape.nx * problem->shape.ny);
+    double elements = cells * (double)problem->shape.channels;
+    if (rung->clears)
+        profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
+    if (rung->sums)
+        profile->cleared_bytes = elements * sizeof(float);
+    if (rung->sums && !rung->stays && problem->out.dtype != BEV_FP32) {
+        profile->encoded = elements;
+        profile->encoded_bytes = (double)bev_tensor_bytes(&problem->out);
+    }
+    Reuse *reuse;
+    if (!stream_walk(rung, problem, watch, &profile->counts, &reuse, err))
+        return false;
+    profile->tile = stream_tile(profile->counts.form, problem);
+    if (reuse_end(reuse, &profile->whole, &profile->divided, err))
+        return true;
+    profile_free(profile);
+    return false;
+}
+
+bool profile_is_sampled(const Profile *profile) {
+    return profile->whole.warm.one_in > 1;
+}
+
+void profile_free(Profile *profile) {
+    if (!profile)
+        return;
+    reuse_curves_free(&profile->whole);
+    reuse_curves_free(&profile->divided);
+    *profile = (Profile){0};
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer, on the
+ * busiest multiprocessor. */
+static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
+    double cycles = profile->counts.busy_steps * instructions_a_step / (4 * ISSUE_SHARE);
+    return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
+}
+
+static double ratio(double part, uint64_t whole) {
+    return whole ? part / (double)whole : 0;
+}
+
+static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
+    return number / (a_cycle * gpu->sms * clock_ghz(gpu) * 1e3);
+}
+
+/* Of what an H200's L2 does in a cycle of a multiprocessor; others do as much more or less of it as
+ * they give bytes to reads. */
+static double l2_a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
+    return number / (predict_l2_gbps(gpu) * a_cycle / L2_READ_BYTES * 1e3);
+}
+
+static double l2_write_us(const Gpu *gpu, double bytes) {
+    return l2_a_cycle_us(gpu, bytes, L2_WRITE_BYTES);
+}
+
+/* Additions to sums: as long as the busiest of the L2's slices takes. */
+static double additions_us(const Profile *profile, const Gpu *gpu) {
+    bool plain = profile->rung->sums == SUMS_PLAIN;
+    return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
+}
+
+/* Of the kernel alone; clear and encoding have had their own. A store of a part of a sector takes
+ * as long as an addition: L2 reads it, puts the bytes in and makes its check bits anew. */
+static double l2_us(const Profile *profile, const Gpu *gpu) {
+    const StreamCounts *counts = &profile->counts;
+    double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
+    double writes = counts->l2_sectors - counts->l2_reads - counts->additions;
+    double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
+    double stores = writes - counts->l2_partial - apart;
+    return SECTOR * reads / (predict_l2_gbps(gpu) * 1e3) + l2_write_us(gpu, SECTOR * stores) +
+           l2_a_cycle_us(gpu, counts->l2_partial, L2_ADDITIONS) + additions_us(profile, gpu);
+}
+
+static double in_flight(const Profile *profile) {
+    const StreamRung *form = profile->counts.form;
+    bool fp8 = profile->dtype == BEV_FP8 && form->in_flight_fp8;
+    return fp8 ? form->in_flight_fp8 : form->in_flight;
+}
+
+/* The longest walk: for each point an index and behind it depth and features at once, from L1 or
+ * from beyond; as many points overlap as the kernel loads together. Its arithmetic does not. */
+static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
+                       const ReuseCurve *curve) {
+    const StreamCounts *counts = &profile->counts;
+    double beyond = L2_CYCLES - L1_CYCLES +
+                    FAR_CYCLES * ratio(reuse_crossings(curve, gpu->l2_bytes), curve->fetches) +
+                    DRAM_CYCLES * reuse_miss_ratio(curve, gpu->l2_bytes);
+    double longest = (double)counts->longest, near = L1_CYCLES * longest;
+    double indices = near + beyond * (double)counts->index_waits;
+    double values = near + beyond * (double)counts->waits;
+    double cycles = indices / counts->form->indices_ahead + values / in_flight(profile) +
+                    WALK_CYCLES * instructions_a_step * longest;
+    return cycles / (clock_ghz(gpu) * 1e3);
+}
+
+Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
+    const ReuseCurves *curves = gpu->l2_partitions == 2 ? &profile->divided : &profile->whole;
+    const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
+    double l2 = gpu->l2_bytes;
+    double loads = ceil((double)profile->tile / profile->counts.form->load);
+    double instructions = profile->counts.form->point_instructions + loads +
+                          profile->tile * channel_instructions(profile, gpu);
+    Prediction p = {.hit_rate = reuse_hit_rate(curve, l2)};
+    p.dram_read_bytes = SECTOR * reuse_misses(curve, l2);
+    p.dram_write_bytes = SECTOR * reuse_writebacks(curve, l2);
+    p.part_us[PART_DRAM] =
+        (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
+    p.part_us[PART_L2] = l2_us(profile, gpu);
+    p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
+    p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, curve);
+    for (int part = 0; part < PART_COUNT; part++)
+        if (p.part_us[part] > p.part_us[p.binding])
+            p.binding = (Part)part;
+    p.launch_us = LAUNCH_US;
+    if (profile->cleared_bytes > 0)
+        p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
+    if (profile->encoded > 0)
+        p.launch_us += LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
+    p.latency_us = predict_walking(&p, 1);
+    return p;
+}
+
+double predict_walking(const Prediction *prediction, double walk) {
+    double squares = 0;
+    for (int part = 0; part < PART_COUNT; part++) {
+        double us = prediction->part_us[part] * (part == PART_CHAIN ? walk : 1);
+        squares += us * us;
+    }
+    return sqrt(squares) + prediction->launch_us;
+}
+
+/* Mean logarithm of what is known over what is predicted. */
+static double too_short(const Prediction *predictions, const double *known_us, int count,
+                        double walk) {
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += log(known_us[i] / predict_walking(&predictions[i], walk));
+    return sum / count;
+}
+
+double predict_calibration(const Prediction *predictions, const double *known_us, int count) {
+    double least = 0, most = 16;
+    for (int halving = 0; count && halving < 50; halving++) {
+        double walk = (least + most) / 2;
+        if (too_short(predictions, known_us, count, walk) > 0)
+            least = walk;
+        else
+            most = walk;
+    }
+    return count ? (least + most) / 2 : NAN;
+}

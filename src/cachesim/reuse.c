@@ -1,0 +1,490 @@
+#include "src/cachesim/reuse.h"
+
+#include "src/cachesim/lru_stack.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
+
+static const uint32_t NEVER = (uint32_t)RECENCY_NEVER, UNSEEN = (uint32_t)RECENCY_NEVER - 1;
+
+/* A sector at home. */
+typedef struct {
+    uint32_t reach;       /* largest distance of its line since its last access, or before its first */
+    uint32_t clean_below; /* dirty in caches larger than this; NEVER: clean in all */
+    /* What the second pass needs of the first: `reach` at the first access, and the largest distance
+     * of those after it, up to the first that made the sector dirty. */
+    uint32_t first_reach, read_reach;
+} Sector;
+
+/* A sector's copy on the other side. */
+typedef struct {
+    uint32_t reach; /* as a Sector's; NEVER: stores have made the copy stale */
+    /* For the second pass: `reach` at the first access, NEVER if that found it stale, and the
+     * distance at home then; UNSEEN before it. */
+    uint32_t first_reach, first_home;
+} Copy;
+
+/* Counts by distance; turned into curves at the end. */
+typedef struct {
+    uint64_t *fetches;        /* [lines + 1] fetches of exactly this distance */
+    uint64_t *crossings;      /* [lines + 1] reads from the other side by distance of the copy */
+    uint64_t first_crossings; /* of those, where there was no copy */
+    int64_t *writeback_steps; /* [lines + 2] change of the write-backs from size d to d + 1 */
+} Counts;
+
+/* Lines that leave first have a stack of their own. */
+typedef struct {
+    int partitions;
+    Recency recency[2], passing[2];
+    Sector *sectors;
+    Copy *copies; /* [sectors] */
+    Counts cold, warm;
+} Cache;
+
+struct Reuse {
+    uint32_t sectors, lines, one_in;
+    uint8_t *first_kind; /* [sectors] ReuseKind, or NO_ACCESS */
+    uint64_t touched, fetches, writes, far_stores;
+    uint64_t followed_fetches, followed; /* of the accesses to lines that are followed */
+    Cache whole, divided;
+};
+
+static bool overwrites(ReuseKind kind) {
+    return kind == REUSE_WRITE || kind == REUSE_PASS;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+int reuse_home(uint32_t sector) {
+    return __builtin_parity(sector / HOME_SECTORS);
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static bool counts_init(Counts *counts, uint32_t lines) {
+    counts->fetches = calloc((size_t)lines + 1, sizeof *counts->fetches);
+    counts->crossings = calloc((size_t)lines + 1, sizeof *counts->crossings);
+    counts->writeback_steps = calloc((size_t)lines + 2, sizeof *counts->writeback_steps);
+    return counts->fetches && counts->crossings && counts->writeback_steps;
+}
+
+static void counts_free(Counts *counts) {
+    free(counts->fetches);
+    free(counts->crossings);
+    free(counts->writeback_steps);
+}
+
+static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
+    size_t sectors = (size_t)lines * LINE_SECTORS + 1;
+    cache->partitions = partitions;
+    cache->sectors = calloc(sectors, sizeof *cache->sectors);
+    cache->copies = calloc(partitions == 2 ? sectors : 1, sizeof *cache->copies);
+    if (!cache->sectors || !cache->copies || !counts_init(&cache->cold, lines) ||
+        !counts_init(&cache->warm, lines))
+        return false;
+    for (size_t i = 0; i < sectors; i++)
+        cache->sectors[i].clean_below = NEVER;
+    for (size_t i = 0; partitions == 2 && i < sectors; i++)
+        cache->copies[i].first_home = UNSEEN;
+    for (int part = 0; part < partitions; part++)
+        if (!recency_init(&cache->recency[part], lines) ||
+            !recency_init(&cache->passing[part], lines))
+            return false;
+    return true;
+}
+
+static void cache_free(Cache *cache) {
+    for (int part = 0; part < 2; part++) {
+        recency_free(&cache->recency[part]);
+        recency_free(&cache->passing[part]);
+    }
+    free(cache->sectors);
+    free(cache->copies);
+    counts_free(&cache->cold);
+    counts_free(&cache->warm);
+}
+
+void reuse_free(Reuse *reuse) {
+    if (!reuse)
+        return;
+    free(reuse->first_kind);
+    cache_free(&reuse->whole);
+    cache_free(&reuse->divided);
+    free(reuse);
+}
+
+Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
+    Reuse *reuse = calloc(1, sizeof *reuse);
+    uint32_t lines = sectors / LINE_SECTORS + 1;
+    bool ok = reuse != NULL && sectors < UINT32_MAX / 4;
+    if (ok) {
+        reuse->sectors = sectors;
+        reuse->lines = lines;
+        reuse->one_in = one_in;
+        reuse->first_kind = malloc((size_t)sectors + 1);
+        ok = reuse->first_kind && cache_init(&reuse->whole, 1, lines) &&
+             cache_init(&reuse->divided, 2, lines);
+    }
+    if (!ok) {
+        err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
+                "no memory for %u sectors", sectors);
+        reuse_free(reuse);
+        return NULL;
+    }
+    memset(reuse->first_kind, NO_ACCESS, sectors);
+    return reuse;
+}
+
+/* ---- counting ------------------------------------------------------------------------------- */
+
+/* A sector that is dirty in caches larger than `clean_below` was written back by all of those up to
+ * `distance`, which have evicted it since. */
+static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t distance) {
+    if (clean_below >= distance)
+        return;
+    counts->writeback_steps[clean_below + 1]++;
+    counts->writeback_steps[distance + 1]--;
+}
+
+/* An access of distance `distance` at home; a read finds it in the copy at `copy`, if nearer. */
+static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t distance,
+                         uint32_t copy) {
+    uint32_t clean_below = sector->clean_below;
+    if (distance != NEVER)
+        count_writebacks(counts, clean_below, distance);
+    if (!overwrites(kind) && smaller(distance, copy) != NEVER)
+        counts->fetches[smaller(distance, copy)]++;
+    sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
+}
+
+static void make_stale(Copy *copy) {
+    copy->reach = NEVER;
+    if (copy->first_home == UNSEEN)
+        copy->first_reach = NEVER;
+}
+
+/* Distance of a line that leaves first: all others that came so far have their places before it, or
+ * as many as its own kind that came since have met in its sets. */
+static uint32_t passing_distance(const Cache *cache, int part, uint32_t distance) {
+    if (distance == 0 || distance == NEVER)
+        return distance;
+    uint64_t met = (uint64_t)distance * (WAYS - 1);
+    return distance + (met < cache->recency[part].distinct ? (uint32_t)met
+                                                           : cache->recency[part].distinct);
+}
+
+static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
+    if (kind == REUSE_PASS)
+        return passing_distance(cache, part, recency_touch(&cache->passing[part], line));
+    return recency_touch(&cache->recency[part], line);
+}
+
+/* Distance of a copy on side `side`, which is there and the latest from now on. */
+static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
+    Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
+    Copy *copy = &cache->copies[number];
+    uint32_t distance = touch_line(cache, side, number / LINE_SECTORS, kind);
+    if (distance > 0 && distance != NEVER)
+        for (int i = 0; i < LINE_SECTORS; i++)
+            line[i].reach = larger(line[i].reach, distance);
+    distance = copy->reach;
+    copy->reach = 0;
+    if (copy->first_home != UNSEEN)
+        return distance;
+    copy->first_reach = larger(copy->first_reach, distance);
+    return NEVER;
+}
+
+/* Distance of a sector in partition `home`, which has its line as the latest from now on. */
+static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind kind, bool first) {
+    Sector *line = cache->sectors + number / LINE_SECTORS * LINE_SECTORS;
+    Sector *sector = &cache->sectors[number];
+    uint32_t distance = touch_line(cache, home, number / LINE_SECTORS, kind);
+    if (distance > 0 && distance != NEVER)
+        for (int i = 0; i < LINE_SECTORS; i++)
+            line[i].reach = larger(line[i].reach, distance);
+    distance = sector->reach;
+    sector->reach = 0;
+    if (first) {
+        sector->first_reach = distance;
+        return NEVER;
+    }
+    if (sector->clean_below == NEVER)
+        sector->read_reach = larger(sector->read_reach, distance);
+    return distance;
+}
+
+static void count_crossing(Counts *counts, uint32_t copy) {
+    *(copy == NEVER ? &counts->first_crossings : &counts->crossings[copy]) += 1;
+}
+
+/* Side and home are 0 in a cache that is whole. */
+static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
+                         bool first, uint32_t repeats) {
+    Copy *copy = cache->partitions == 2 ? &cache->copies[number] : NULL;
+    bool copied = side != home && kind != REUSE_UPDATE && kind != REUSE_PATCH;
+    uint32_t copy_distance = NEVER;
+    if (copy && kind != REUSE_READ)
+        make_stale(copy);
+    if (copied)
+        copy_distance = touch_copy(cache, side, number, kind);
+    if (copied && kind == REUSE_READ)
+        count_crossing(&cache->cold, copy_distance);
+    uint32_t distance = touch_home(cache, home, number, kind, first);
+    if (copied && copy->first_home == UNSEEN)
+        copy->first_home = distance;
+    count_access(&cache->cold, &cache->sectors[number], kind, distance, copy_distance);
+    if (!overwrites(kind))
+        cache->cold.fetches[0] += repeats - 1;
+}
+
+static bool is_followed(const Reuse *reuse, uint32_t sector) {
+    return reuse->one_in == 1 ||
+           ((uint64_t)(sector / LINE_SECTORS * 2654435769u) * reuse->one_in >> 32) == 0;
+}
+
+void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+    bool first = reuse->first_kind[sector] == NO_ACCESS;
+    int home = reuse_home(sector);
+    if (first) {
+        reuse->first_kind[sector] = (uint8_t)kind;
+        reuse->touched++;
+    }
+    *(overwrites(kind) ? &reuse->writes : &reuse->fetches) += repeats;
+    if (kind != REUSE_READ && side != home)
+        reuse->far_stores += repeats;
+    if (!is_followed(reuse, sector))
+        return;
+    reuse->followed += repeats;
+    if (!overwrites(kind))
+        reuse->followed_fetches += repeats;
+    cache_access(&reuse->whole, 0, 0, sector, kind, first, repeats);
+    cache_access(&reuse->divided, side, home, sector, kind, first, repeats);
+}
+
+/* ---- the second pass ------------------------------------------------------------------------ */
+
+/* It differs from the first only where the first saw a sector, or a copy of one, for the first time,
+ * and for that the order in which lines came is enough: repeats in between move only marks that lie
+ * behind all of the first pass's. */
+
+static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
+    uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
+    count_access(counts, sector, kind, distance, NEVER);
+    /* Still dirty from the first pass while it is only read. */
+    if (kind == REUSE_READ)
+        count_writebacks(counts, sector->clean_below, sector->read_reach);
+    sector->first_reach = distance; /* which it was, for its copy */
+}
+
+static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
+    const Recency *recency = kind == REUSE_PASS ? &cache->passing[part] : &cache->recency[part];
+    for (uint32_t i = 0; i < recency->distinct; i++) {
+        uint32_t line = recency->order[i], distance = touch_line(cache, part, line, kind);
+        uint32_t number = line * LINE_SECTORS;
+        bool home = cache->partitions == 1 || reuse_home(number) == part;
+        for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
+            if (!home)
+                cache->copies[number].reach = larger(cache->copies[number].reach, distance);
+            else if (reuse->first_kind[number] != NO_ACCESS)
+                second_access(&cache->warm, &cache->sectors[number],
+                              (ReuseKind)reuse->first_kind[number], distance);
+    }
+}
+
+/* A read that found no copy in the first pass finds the one that the first pass left. */
+static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) {
+    uint32_t distance = larger(copy->reach, copy->first_reach);
+    uint32_t home = copy->first_home == NEVER ? sector->first_reach : copy->first_home;
+    if (copy->first_home == UNSEEN || distance == NEVER)
+        return;
+    counts->first_crossings--;
+    counts->crossings[distance]++;
+    counts->fetches[home]--;
+    counts->fetches[smaller(home, distance)]++;
+}
+
+static void second_pass(const Reuse *reuse, Cache *cache) {
+    Counts *cold = &cache->cold, *warm = &cache->warm;
+    size_t sizes = (size_t)reuse->lines + 1;
+    memcpy(warm->fetches, cold->fetches, sizes * sizeof *warm->fetches);
+    memcpy(warm->crossings, cold->crossings, sizes * sizeof *warm->crossings);
+    memcpy(warm->writeback_steps, cold->writeback_steps,
+           (sizes + 1) * sizeof *warm->writeback_steps);
+    warm->first_crossings = cold->first_crossings;
+    for (int part = 0; part < cache->partitions; part++) {
+        second_lines(reuse, cache, part, REUSE_READ);
+        second_lines(reuse, cache, part, REUSE_PASS);
+    }
+    for (uint32_t number = 0; cache->partitions == 2 && number < reuse->sectors; number++)
+        second_copy(warm, &cache->copies[number], &cache->sectors[number]);
+}
+
+/* ---- curves --------------------------------------------------------------------------------- */
+
+static uint32_t lines_in(const Cache *cache, int part) {
+    return cache->recency[part].distinct + cache->passing[part].distinct;
+}
+
+/* Of the lines in a partition, those that are copies of the other's. */
+static uint32_t copies_in(const Cache *cache, int part) {
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < cache->recency[part].distinct; i++)
+        copies += reuse_home(cache->recency[part].order[i] * LINE_SECTORS) != part;
+    for (uint32_t i = 0; i < cache->passing[part].distinct; i++)
+        copies += reuse_home(cache->passing[part].order[i] * LINE_SECTORS) != part;
+    return copies;
+}
+
+static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *counts,
+                       ReuseCurve *curve) {
+    int part = lines_in(cache, 1) > lines_in(cache, 0);
+    uint32_t lines = lines_in(cache, part);
+    uint32_t copies = cache->partitions == 2 ? copies_in(cache, part) : 0;
+    uint32_t others = lines_in(cache, !part) - (copies ? copies_in(cache, !part) : 0);
+    size_t sizes = (size_t)lines + 1;
+    *curve = (ReuseCurve){.partitions = cache->partitions,
+                          .one_in = reuse->one_in,
+                          .scale = 1,
+                          .lines = lines,
+                          .copies = copies,
+                          .share_copied = others ? (double)copies / others : 0,
+                          .touched = reuse->touched,
+                          .fetches = reuse->fetches,
+                          .writes = reuse->writes,
+                          .far_stores = cache->partitions == 2 ? reuse->far_stores : 0,
+                          .misses = malloc(sizes * sizeof *curve->misses),
+                          .writebacks = malloc(sizes * sizeof *curve->writebacks),
+                          .crossings = malloc(sizes * sizeof *curve->crossings)};
+    if (!curve->misses || !curve->writebacks || !curve->crossings)
+        return false;
+    if (reuse->followed)
+        curve->scale = (double)(reuse->fetches + reuse->writes) / (double)reuse->followed;
+    uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;
+    int64_t writebacks = 0;
+    for (size_t size = 0; size < sizes; size++)
+        crossings += counts->crossings[size];
+    for (size_t size = 0; size < sizes; size++) {
+        curve->misses[size] = misses;
+        curve->crossings[size] = crossings;
+        misses -= counts->fetches[size];
+        crossings -= counts->crossings[size];
+        writebacks += counts->writeback_steps[size];
+        /* Without a cache every write goes through: the same as with a single line. */
+        curve->writebacks[size] = (uint64_t)writebacks;
+    }
+    curve->writebacks[0] = lines ? curve->writebacks[1] : 0;
+    return true;
+}
+
+static bool make_curves(const Reuse *reuse, Cache *cache, ReuseCurves *curves) {
+    second_pass(reuse, cache);
+    return make_curve(reuse, cache, &cache->cold, &curves->cold) &&
+           make_curve(reuse, cache, &cache->warm, &curves->warm);
+}
+
+bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
+    *whole = *divided = (ReuseCurves){0};
+    bool ok = make_curves(reuse, &reuse->whole, whole) &&
+              make_curves(reuse, &reuse->divided, divided);
+    uint32_t lines = reuse->lines;
+    reuse_free(reuse);
+    if (ok)
+        return true;
+    reuse_curves_free(whole);
+    reuse_curves_free(divided);
+    return err_set(err, ERR_FAILED, "reuse distances", "choose a smaller scene",
+                   "no memory for a curve of %u lines", lines);
+}
+
+static void curve_free(ReuseCurve *curve) {
+    free(curve->misses);
+    free(curve->writebacks);
+    free(curve->crossings);
+    *curve = (ReuseCurve){0};
+}
+
+void reuse_curves_free(ReuseCurves *curves) {
+    if (!curves)
+        return;
+    curve_free(&curves->cold);
+    curve_free(&curves->warm);
+}
+
+/* ---- reading curves ------------------------------------------------------------------------- */
+
+/* The average of counts[size] where size / lines has a Beta distribution (WAYS, left), in a set
+ * that `left` lines more than it holds come to. */
+static double at_set(const ReuseCurve *curve, const uint64_t *counts, double left) {
+    enum { STEPS = 64 };
+    double mean = WAYS / (WAYS + left), sum = 0, weights = 0;
+    if (left <= 0)
+        return (double)counts[curve->lines];
+    double least = 0.125 * mean, most = fmin(1, 3 * mean); /* one in 10^9 is outside */
+    for (int step = 0; step < STEPS; step++) {
+        double share = least + (most - least) * (step + 0.5) / STEPS;
+        double weight = exp((WAYS - 1) * log(share / mean) + (left - 1) * log1p(-share));
+        sum += weight * (double)counts[(size_t)(share * curve->lines)];
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+/* Some sets have one line more than others, so that there are `population` on average. */
+static double at_population(const ReuseCurve *curve, const uint64_t *counts, double population) {
+    double left = floor(population) - WAYS, more = population - floor(population);
+    return (1 - more) * at_set(curve, counts, left) +
+           (more > 0 ? more * at_set(curve, counts, left + 1) : 0);
+}
+
+/* Of the lines that were followed. Copies come to a set by chance, a binomial number: taken at
+ * three points (Gauss and Hermite's). */
+static double at_size(const ReuseCurve *curve, const uint64_t *counts, double bytes) {
+    double lines = bytes / (SECTOR * LINE_SECTORS * curve->partitions);
+    if (!counts)
+        return 0;
+    if (!(lines >= 1))
+        return (double)counts[0];
+    double sets = lines / WAYS, population = (double)curve->lines * curve->one_in / sets;
+    double spread = sqrt(3.0 * curve->copies * curve->one_in / sets * (1 - curve->share_copied));
+    if (spread == 0)
+        return at_population(curve, counts, population);
+    return (4 * at_population(curve, counts, population) +
+            at_population(curve, counts, population - spread) +
+            at_population(curve, counts, population + spread)) /
+           6;
+}
+
+double reuse_misses(const ReuseCurve *curve, double bytes) {
+    if (!curve->fetches || !curve->misses[0])
+        return 0;
+    double scale = (double)curve->fetches / (double)curve->misses[0];
+    return scale * at_size(curve, curve->misses, bytes);
+}
+
+double reuse_writebacks(const ReuseCurve *curve, double bytes) {
+    return curve->scale * at_size(curve, curve->writebacks, bytes);
+}
+
+double reuse_crossings(const ReuseCurve *curve, double bytes) {
+    return curve->scale * at_size(curve, curve->crossings, bytes);
+}
+
+double reuse_miss_ratio(const ReuseCurve *curve, double bytes) {
+    return curve->fetches ? reuse_misses(curve, bytes) / (double)curve->fetches : 0;
+}
+
+double reuse_hit_rate(const ReuseCurve *curve, double bytes) {
+    double crossings = reuse_crossings(curve, bytes);
+    double lookups = (double)(curve->fetches + curve->writes + curve->far_stores) + crossings;
+    return lookups > 0 ? 1 - (reuse_misses(curve, bytes) + crossings) / lookups : NAN;
+}

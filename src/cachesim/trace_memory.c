@@ -1,0 +1,180 @@
+#include "src/cachesim/trace_memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
+
+Place memory_place(Memory *memory, StreamArray array, size_t bytes) {
+    Place place = {(uint32_t)memory->sectors, array};
+    memory->sectors += (bytes + LINE * SECTOR - 1) / (LINE * SECTOR) * LINE;
+    return place;
+}
+
+bool memory_start(Memory *memory, bool with_reuse, Err *err) {
+    size_t l1 = (size_t)STREAM_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
+    if (memory->sectors >= UINT32_MAX / LINE)
+        return err_set(err, ERR_FAILED, memory->rung->name, "choose a smaller scene",
+                       "%llu sectors are more than the model can number",
+                       (unsigned long long)memory->sectors);
+    memory->l1 = malloc(l1);
+    if (!memory->l1)
+        return err_set(err, ERR_FAILED, memory->rung->name, "", "no memory for L1");
+    memset(memory->l1, 0xff, l1); /* no line has that number */
+    bool plain = memory->rung->sums == SUMS_PLAIN;
+    if (memory->rung->sums &&
+        !slices_start(&memory->slices, memory->sectors / LINE,
+                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->rung->name, err))
+        return false;
+    if (!memory->one_in)
+        memory->one_in = memory->sectors > STREAM_EXACT_MB * 1000000 / SECTOR ? STREAM_ONE_IN : 1;
+    memory->reuse =
+        with_reuse ? reuse_begin((uint32_t)memory->sectors, memory->one_in, err) : NULL;
+    return !with_reuse || memory->reuse;
+}
+
+void memory_stop(Memory *memory) {
+    free(memory->l1);
+    memory->l1 = NULL;
+    slices_stop(&memory->slices);
+}
+
+/* ---- sectors -------------------------------------------------------------------------------- */
+
+/* Whether the multiprocessor's L1 holds the sector; from now on it does. An entry is the number of
+ * a line and four bits: which of its sectors are there. */
+static bool l1_holds(Memory *memory, int sm, uint32_t sector) {
+    uint32_t line = sector / LINE, bit = 1u << sector % LINE;
+    size_t place = (uint64_t)(line * 2654435769u) * L1_SETS >> 32; /* spread by a golden ratio */
+    uint32_t *set = memory->l1 + ((size_t)sm * L1_SETS + place) * L1_WAYS;
+    int way = 0;
+    while (set[way] >> LINE != line && way < L1_WAYS - 1)
+        way++;
+    uint32_t entry = set[way] >> LINE == line ? set[way] : line << LINE;
+    for (; way > 0; way--)
+        set[way] = set[way - 1];
+    set[0] = entry | bit;
+    return entry & bit;
+}
+
+static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uint32_t repeats) {
+    memory->missed |= kind == REUSE_READ;
+    memory->counts->l2_sectors += kind == REUSE_UPDATE ? 2.0 * repeats : repeats;
+    memory->counts->l2_reads += kind == REUSE_READ || kind == REUSE_UPDATE ? repeats : 0.0;
+    if (memory->reuse)
+        reuse_access(memory->reuse, sm % 2, sector, kind, repeats);
+}
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
+    StreamCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
+    counts[place.array].requests++;
+    return (Instruction){.memory = memory,
+                         .sm = sm,
+                         .kind = kind,
+                         .base = place.base,
+                         .count = &counts[place.array],
+                         .last_sector = -LINE};
+}
+
+Instruction memory_read(Memory *memory, int sm, Place place) {
+    return begin(memory, sm, place, REUSE_READ);
+}
+
+Instruction memory_write(Memory *memory, int sm, Place place) {
+    bool out = place.array == STREAM_OUT;
+    return begin(memory, sm, place,
+                 out && memory->rung->leaves_first ? REUSE_PASS : REUSE_WRITE);
+}
+
+/* `bytes` of a sector are written, perhaps beside others that lanes before have written. */
+static void cover(Instruction *in, int64_t sector, int64_t bytes) {
+    if (sector != in->last_sector) {
+        in->memory->counts->l2_partial++;
+        in->covered = 0;
+    }
+    in->covered += bytes;
+    if (in->covered == SECTOR)
+        in->memory->counts->l2_partial--;
+}
+
+void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
+    int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
+    in->count->bytes += (double)bytes;
+    if (first / LINE != in->last_sector / LINE)
+        in->memory->shares[in->sm].lines++;
+    in->memory->shares[in->sm].lines += (double)(last / LINE - first / LINE);
+    for (int64_t s = first; s <= last; s++) {
+        uint32_t sector = in->base + (uint32_t)s;
+        int64_t from = s == first ? byte : s * SECTOR, to = s == last ? end : (s + 1) * SECTOR;
+        bool asked = s == in->last_sector;
+        if (in->kind != REUSE_READ)
+            cover(in, s, to - from);
+        in->last_sector = s;
+        if (asked)
+            continue;
+        in->count->sectors++;
+        if (in->kind != REUSE_READ || !l1_holds(in->memory, in->sm, sector))
+            hand_on(in->memory, in->sm, sector, in->kind, 1);
+    }
+}
+
+/* Sums of FP32, one a lane: a read and a store, or an addition in L2. */
+static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
+    memory->counts->additions += adds;
+    slices_add(&memory->slices, sector, adds);
+    if (memory->rung->sums == SUMS_ATOMIC) {
+        hand_on(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
+        return;
+    }
+    hand_on(memory, sm, sector, REUSE_READ, (uint32_t)adds);
+    hand_on(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
+}
+
+void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds) {
+    int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
+    double sectors = (double)((last - first + 1) * adds);
+    memory->shares[sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
+    memory->counts->write[place.array].sectors += sectors;
+    if (memory->rung->sums == SUMS_PLAIN) {
+        memory->counts->read[place.array].sectors += sectors;
+        for (int64_t line = first / LINE; line <= last / LINE; line++)
+            slices_ask(&memory->slices, place.base + (uint64_t)line * LINE, adds);
+    }
+    for (int64_t s = first; s <= last; s++)
+        add_in(memory, sm, place.base + (uint32_t)s, adds);
+}
+
+/* ---- launches ------------------------------------------------------------------------------- */
+
+void memory_step(Memory *memory, int sm) {
+    memory->counts->steps++;
+    memory->shares[sm].steps++;
+}
+
+void memory_launched(Memory *memory) {
+    MemoryShare most = {0};
+    for (int sm = 0; sm < STREAM_MULTIPROCESSORS; sm++) {
+        most.steps = fmax(most.steps, memory->shares[sm].steps);
+        most.lines = fmax(most.lines, memory->shares[sm].lines);
+    }
+    memory->counts->busy_steps += STREAM_MULTIPROCESSORS * most.steps;
+    memory->counts->busy_lines += STREAM_MULTIPROCESSORS * most.lines;
+    memset(memory->shares, 0, sizeof memory->shares);
+    slices_close(&memory->slices);
+    memory->counts->busiest = memory->slices.busiest;
+}
+
+/* Its blocks go round the multiprocessors like any others; none has more to do than others. */
+void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
+    size_t warp_bytes = (size_t)lane_bytes * WARP;
+    for (size_t byte = 0, warp = 0; byte < bytes; byte += warp_bytes, warp++) {
+        int sm = (int)(warp / PASS_WARPS % STREAM_MULTIPROCESSORS);
+        Instruction in = begin(memory, sm, place, kind);
+        memory_span(&in, (int64_t)byte,
+                    (int64_t)(bytes - byte < warp_bytes ? bytes - byte : warp_bytes));
+    }
+    memset(memory->shares, 0, sizeof memory->shares);
+}

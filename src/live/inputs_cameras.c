@@ -1,0 +1,162 @@
+/* What the cameras see: the scene, its features at a moment, the views of the strip. */
+#include "src/live/frame_inputs_internal.h"
+
+#include "src/base/mem_pool.h"
+#include "src/base/ref.h"
+#include "src/scene/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- scene ----------------------------------------------------------------------------------- */
+
+static void scene_destroy(void *contents) {
+    LoadedScene *loaded = contents;
+    scene_free(&loaded->scene);
+}
+
+bool scene_has_own_map(const Scene *scene, BevAlign align) {
+    return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
+}
+
+static void fill_facts(LoadedScene *loaded) {
+    const Scene *scene = &loaded->scene;
+    SceneFacts *facts = &loaded->facts;
+    snprintf(facts->name, sizeof facts->name, "%s", scene->name);
+    snprintf(facts->title, sizeof facts->title, "%s", scene->title);
+    facts->nx = scene->shape.nx;
+    facts->ny = scene->shape.ny;
+    facts->channels = scene->channels;
+    facts->has_rig = scene->has_rig;
+    facts->has_world = scene->has_world;
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        if (scene->has_rig || scene_has_own_map(scene, (BevAlign)align))
+            facts->aligns |= 1u << align;
+    facts->camera_count = scene->has_rig ? scene->rig.camera_count : 0;
+    for (int i = 0; i < facts->camera_count; i++)
+        memcpy(facts->cameras[i], scene->rig.cameras[i].name, sizeof facts->cameras[i]);
+    if (scene->has_rig)
+        facts->grid = scene->rig.grid;
+}
+
+bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *err) {
+    int number = state->job.scene;
+    if (have && have->number == number) {
+        next->scene = shared_keep(have);
+        return true;
+    }
+    LoadedScene *loaded = shared_new(sizeof *loaded, scene_destroy);
+    if (!loaded)
+        return no_memory("scene", err);
+    next->scene = loaded;
+    loaded->number = number;
+    if (!scene_load(state->menu.scenes.names[number], &loaded->scene, err))
+        return false;
+    fill_facts(loaded);
+    return true;
+}
+
+/* ---- features -------------------------------------------------------------------------------- */
+
+static Recycler depths = RECYCLER, feats = RECYCLER;
+
+void features_change_size(void) {
+    recycle_empty(&depths);
+    recycle_empty(&feats);
+}
+
+static size_t depth_bytes(const SeenFeatures *seen) {
+    return features_depth_count(&seen->shape) * sizeof *seen->values.depth;
+}
+
+static size_t feat_bytes(const SeenFeatures *seen) {
+    return features_feat_count(&seen->shape) * sizeof *seen->values.feat;
+}
+
+static void features_destroy(void *contents) {
+    SeenFeatures *seen = contents;
+    if (seen->scene->scene.has_world) {
+        recycle_give(&depths, seen->values.depth, depth_bytes(seen));
+        recycle_give(&feats, seen->values.feat, feat_bytes(seen));
+    }
+    camera_views_free(&seen->views);
+    embedding_free(&seen->embedding);
+    shared_drop(seen->scene);
+}
+
+static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+    const Scene *scene = &seen->scene->scene;
+    if (!scene->has_world) {
+        seen->values = scene->tensors;
+        return true;
+    }
+    seen->values.depth = recycle_take(&depths, depth_bytes(seen));
+    seen->values.feat = recycle_take(&feats, feat_bytes(seen));
+    if (!seen->values.depth || !seen->values.feat)
+        return no_memory("features", err);
+    return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
+           features_render_into(&scene->rig, &scene->world, seen->shape.channels, scene->seed,
+                                seen->temperature, seen->time_s,
+                                seen->draft ? sub_rays_draft : sub_rays_full, give_up,
+                                &seen->values, &seen->views, err);
+}
+
+bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
+                   FrameParts *next, Err *err) {
+    const Scene *scene = &next->scene->scene;
+    SeenFeatures want = {.scene = next->scene, .shape = scene->shape};
+    if (scene->has_world) {
+        want.time_s = job->time_s;
+        want.temperature = scene->temperature * job->temperature;
+        want.shape.channels = job->channels ? job->channels : scene->channels;
+        want.draft = draft;
+    }
+    if (have && have->scene == want.scene && have->time_s == want.time_s &&
+        have->temperature == want.temperature && have->shape.channels == want.shape.channels &&
+        (want.draft || !have->draft)) {
+        next->features = shared_keep(have);
+        return true;
+    }
+    next->features = shared_new(sizeof want, features_destroy);
+    if (!next->features)
+        return no_memory("features", err);
+    *next->features = want;
+    shared_keep(want.scene);
+    if (look(next->features, give_up, err))
+        return true;
+    shared_drop(next->features);
+    next->features = NULL;
+    return false;
+}
+
+/* ---- camera views ---------------------------------------------------------------------------- */
+
+enum { SHARPER = 4 }; /* times the feature map, each way */
+
+static void views_destroy(void *contents) {
+    SharpViews *sharp = contents;
+    camera_views_free(&sharp->views);
+    shared_drop(sharp->scene);
+}
+
+bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameParts *next, Err *err) {
+    const Scene *scene = &next->scene->scene;
+    if (have && have->scene == next->scene && have->time_s == next->features->time_s) {
+        next->views = shared_keep(have);
+        return true;
+    }
+    if (!sharp || !scene->has_world)
+        return true;
+    next->views = shared_new(sizeof *next->views, views_destroy);
+    if (!next->views)
+        return no_memory("camera views", err);
+    next->views->scene = shared_keep(next->scene);
+    next->views->time_s = next->features->time_s;
+    if (camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
+                            SHARPER * scene->rig.frustum.feat_w, next->features->time_s, give_up,
+                            &next->views->views, err))
+        return true;
+    shared_drop(next->views);
+    next->views = NULL;
+    return false;
+}

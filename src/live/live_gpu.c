@@ -1,0 +1,149 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/live/live_gpu.h"
+
+#ifdef HAVE_CUDA
+
+#include "src/run/cuda/device.h"
+#include "src/run/cuda/nvml.h"
+#include "src/run/cuda/probe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct LiveGpu {
+    DeviceInfo info;
+    Limits limits;
+    Nvml *nvml;
+    NvmlFacts facts;
+    uint64_t asked;
+};
+
+LiveGpu *live_gpu_open(void) {
+    LiveGpu *gpu = calloc(1, sizeof *gpu);
+    if (gpu)
+        gpu->limits = limits_unknown();
+    if (gpu && device_opened() && device_info(&gpu->info, NULL)) {
+        gpu->nvml = nvml_open(gpu->info.pci);
+        nvml_latest(NULL, &gpu->facts);
+        return gpu;
+    }
+    free(gpu);
+    return NULL;
+}
+
+void live_gpu_close(LiveGpu *gpu) {
+    if (gpu)
+        nvml_close(gpu->nvml);
+    free(gpu);
+}
+
+void live_gpu_probe(LiveGpu *gpu) {
+    unsigned ceilings = 1u << LIMIT_DRAM_COPY | 1u << LIMIT_DRAM_READ | 1u << LIMIT_L2_COPY |
+                        1u << LIMIT_L2_READ | 1u << LIMIT_FP32 | 1u << LIMIT_TENSOR;
+    Err ignored; /* they stay unknown */
+    if (!probe_limits(ceilings, &gpu->limits, &ignored))
+        gpu->limits = limits_unknown();
+}
+
+const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
+    const Gpu *known = gpu_of_device(gpu->info.name);
+    if (!known || !limits_any(&gpu->limits))
+        return NULL;
+    *row = (int)(known - gpus);
+    return &gpu->limits;
+}
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+bool live_gpu_refresh(LiveGpu *gpu) {
+    uint64_t asked = nvml_latest(gpu->nvml, &gpu->facts);
+    bool fresh = asked != gpu->asked;
+    gpu->asked = asked;
+    return fresh;
+}
+
+static Reading known(double value) {
+    return isnan(value) ? (Reading){.value = 0} : reading(value, SOURCE_MEASURED);
+}
+
+static Reading counted(int64_t value) {
+    return value > 0 ? reading((double)value, SOURCE_MEASURED) : (Reading){.value = 0};
+}
+
+void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
+    const DeviceInfo *info = &gpu->info;
+    const NvmlFacts *facts = &gpu->facts;
+    *device = (LiveDevice){
+        .where = BEV_CUDA,
+        .clock_mhz = known(facts->sm_clock_mhz),
+        .memory_clock_mhz = known(facts->memory_clock_mhz),
+        .temperature_c = known(facts->temperature_c),
+        .power_w = known(facts->power_w),
+        .power_limit_w = known(facts->power_limit_w),
+        .l2_bytes = counted(info->l2_bytes),
+        .memory_bytes = counted(info->memory_bytes),
+    };
+    snprintf(device->name, sizeof device->name, "%.95s", info->name);
+    snprintf(device->driver, sizeof device->driver, "%s", info->driver);
+    snprintf(device->cuda, sizeof device->cuda, "%.15s", info->runtime);
+    snprintf(device->throttle, sizeof device->throttle, "%s", facts->throttle);
+    double footprint = memory->known ? bev_footprint_total(memory->footprint) : INFINITY;
+    device->ceiling_gbps =
+        known(limits_ceiling_gbps(&gpu->limits, footprint, (double)info->l2_bytes));
+}
+
+void live_gpu_kernel(Session *session, LiveKernel *kernel) {
+    enum { MOST = 16 };
+    DeviceKernel launched[MOST];
+    int count = 0;
+    Err err;
+    kernel->registers = kernel->occupancy = (Reading){.value = 0};
+    if (!session_kernels(session, launched, MOST, &count, &err) || !count)
+        return;
+    int registers = 0;
+    double occupancy = 1;
+    for (int i = 0; i < count; i++) {
+        registers = launched[i].registers > registers ? launched[i].registers : registers;
+        occupancy = fmin(occupancy, launched[i].occupancy);
+    }
+    kernel->registers = reading(registers, SOURCE_MEASURED);
+    kernel->occupancy = reading(occupancy, SOURCE_MEASURED);
+}
+
+#else
+
+LiveGpu *live_gpu_open(void) {
+    return NULL;
+}
+
+void live_gpu_close(LiveGpu *gpu) {
+    (void)gpu;
+}
+
+void live_gpu_probe(LiveGpu *gpu) {
+    (void)gpu;
+}
+
+const Limits *live_gpu_limits(const LiveGpu *gpu, int *row) {
+    (void)gpu, (void)row;
+    return NULL;
+}
+
+bool live_gpu_refresh(LiveGpu *gpu) {
+    (void)gpu;
+    return false;
+}
+
+void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device) {
+    (void)gpu, (void)memory, (void)device;
+}
+
+void live_gpu_kernel(Session *session, LiveKernel *kernel) {
+    (void)session, (void)kernel;
+}
+
+#endif

@@ -1,0 +1,266 @@
+#include "src/live/live_model.h"
+
+#include "src/run/recorded.h"
+#include "src/base/ref.h"
+#include "src/scene/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PROBLEMS = 8 };
+
+/* Two problems of one key are walked alike: values do not matter, the map's contents do. */
+typedef struct {
+    uint64_t map_hash;
+    BevShape shape;
+    BevDtype dtype;
+    BevAlign align;
+} ProblemKey;
+
+typedef struct {
+    ProblemKey key;
+    MemoryModel *model; /* shared; NULL: the place is free */
+    unsigned failed[BEV_DTYPE_COUNT]; /* bits by place in stream_rungs[] */
+    uint64_t used;
+} KnownProblem;
+
+struct LiveModel {
+    KnownProblem problems[PROBLEMS];
+    KnownProblem *now; /* NULL: not aimed yet */
+    BuiltMap *map;     /* of the last aim */
+    uint64_t map_hash, aims;
+    bool read_limits; /* those that were recorded */
+    Limits limits[MODEL_GPUS];        /* of gpus[] */
+    FigureSource sources[MODEL_GPUS]; /* of these: recorded, or measured since */
+    const BevVariant *variant;
+};
+
+ModelDepth live_model_depth(const State *state) {
+    return state->chart == CHART_NONE      ? DEPTH_SELECTION
+           : state->chart == CHART_DTYPE ? DEPTH_FORMATS
+                                           : DEPTH_RUNGS;
+}
+
+bool live_model_open(LiveModel **live_model, Err *err) {
+    *live_model = calloc(1, sizeof **live_model);
+    return *live_model || err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+}
+
+void live_model_close(LiveModel *live_model) {
+    if (!live_model)
+        return;
+    for (int i = 0; i < PROBLEMS; i++)
+        shared_drop(live_model->problems[i].model);
+    shared_drop(live_model->map);
+    free(live_model);
+}
+
+MemoryModel *live_model_known(const LiveModel *live_model) {
+    return live_model->now ? live_model->now->model : NULL;
+}
+
+/* ---- which problem --------------------------------------------------------------------------- */
+
+/* FNV-1a by words. */
+static uint64_t hash_of(uint64_t hash, const int32_t *words, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        hash = (hash ^ (uint32_t)words[i]) * 0x100000001b3;
+    return hash;
+}
+
+static uint64_t map_hash(const BevMap *map) {
+    uint64_t hash = 0xcbf29ce484222325 ^ (uint64_t)map->points ^ (map->weights ? 1 : 0);
+    hash = hash_of(hash, map->ranks_depth, map->points);
+    hash = hash_of(hash, map->ranks_feat, map->points);
+    hash = hash_of(hash, map->ranks_bev, map->points);
+    hash = hash_of(hash, map->interval_starts, map->intervals);
+    return hash_of(hash, map->interval_lengths, map->intervals);
+}
+
+static void remember_map(LiveModel *live_model, BuiltMap *map) {
+    if (live_model->map == map)
+        return;
+    shared_drop(live_model->map);
+    live_model->map = shared_keep(map);
+    live_model->map_hash = map_hash(&map->map);
+}
+
+static bool same_shape(const BevShape *a, const BevShape *b) {
+    return a->cameras == b->cameras && a->depth_bins == b->depth_bins && a->feat_h == b->feat_h &&
+           a->feat_w == b->feat_w && a->channels == b->channels && a->nx == b->nx && a->ny == b->ny;
+}
+
+static bool same_key(const ProblemKey *a, const ProblemKey *b) {
+    return a->map_hash == b->map_hash && same_shape(&a->shape, &b->shape) && a->dtype == b->dtype &&
+           a->align == b->align;
+}
+
+/* The problem's own place, or that of the one that was not looked at for longest. */
+static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
+    KnownProblem *oldest = live_model->problems;
+    for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {
+        if (p->model && same_key(&p->key, key))
+            return p;
+        if (p->used < oldest->used)
+            oldest = p;
+    }
+    shared_drop(oldest->model);
+    *oldest = (KnownProblem){.key = *key};
+    return oldest;
+}
+
+/* A problem without values: streams do not look at them. */
+static bool open_problem(const LiveModel *live_model, BevDtype dtype, HostProblem *problem,
+                         Err *err) {
+    const ProblemKey *key = &live_model->now->key;
+    return problem_init(problem, &key->shape, dtype, key->align, &live_model->map->map, err);
+}
+
+static void destroy_model(void *contents) {
+    (void)contents;
+}
+
+static MemoryModel *new_model(Err *err) {
+    MemoryModel *model = shared_new(sizeof *model, destroy_model);
+    if (!model)
+        err_set(err, ERR_FAILED, "memory model", "", "out of memory");
+    return model;
+}
+
+/* Only now: the first picture does not wait for it. */
+static void read_limits(LiveModel *live_model) {
+    RecordedSet recorded;
+    if (live_model->read_limits)
+        return;
+    live_model->read_limits = true;
+    recorded_load_samples(&recorded);
+    for (int i = 0; i < gpu_count; i++) {
+        live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
+        live_model->sources[i] = SOURCE_RECORDED;
+    }
+    recorded_free(&recorded);
+}
+
+static bool begin_model(LiveModel *live_model, Err *err) {
+    KnownProblem *now = live_model->now;
+    HostProblem problem;
+    if (!open_problem(live_model, now->key.dtype, &problem, err))
+        return false;
+    now->model = new_model(err);
+    if (now->model)
+        digest_begin(now->model, &problem.view, gpus, gpu_count);
+    read_limits(live_model);
+    for (int i = 0; now->model && i < gpu_count; i++)
+        digest_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
+    problem_free(&problem);
+    return now->model != NULL;
+}
+
+bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
+                    const Choice *choice, Err *err) {
+    remember_map(live_model, map);
+    const ProblemKey key = {live_model->map_hash, *shape, choice->dtype, choice->align};
+    live_model->variant = choice->variant;
+    live_model->now = place_of(live_model, &key);
+    live_model->now->used = ++live_model->aims;
+    if (live_model->now->model || begin_model(live_model, err))
+        return true;
+    live_model->now = NULL;
+    return false;
+}
+
+/* Known models never change: each gets a successor. */
+void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
+    read_limits(live_model);
+    live_model->limits[gpu] = *limits;
+    live_model->sources[gpu] = SOURCE_MEASURED;
+    for (KnownProblem *p = live_model->problems; p < live_model->problems + PROBLEMS; p++) {
+        Err ignored; /* it keeps the ceilings that it has */
+        MemoryModel *next = p->model ? new_model(&ignored) : NULL;
+        if (!next)
+            continue;
+        *next = *p->model;
+        digest_ceilings(next, gpu, limits, SOURCE_MEASURED);
+        shared_drop(p->model);
+        p->model = next;
+    }
+}
+
+/* ---- what is missing ------------------------------------------------------------------------- */
+
+typedef struct {
+    const StreamRung *rung;
+    BevDtype dtype;
+} Walk;
+
+static bool is_missing(const KnownProblem *now, const StreamRung *rung, BevDtype dtype) {
+    const ModelFormat *format = &now->model->formats[dtype];
+    ptrdiff_t place = rung ? rung - stream_rungs : 0;
+    if (!rung || now->failed[dtype] >> place & 1)
+        return false;
+    if (dtype == now->model->dtype)
+        return !now->model->rungs[place].name;
+    return !(strcmp(rung->name, "v3_large_l2") ? format->small_l2.name : format->large_l2.name);
+}
+
+static bool want(const KnownProblem *now, const char *name, BevDtype dtype, Walk *walk) {
+    *walk = (Walk){stream_find(name), dtype};
+    return is_missing(now, walk->rung, dtype);
+}
+
+static bool want_v3(const KnownProblem *now, BevDtype dtype, Walk *walk) {
+    return want(now, "v3_large_l2", dtype, walk) || want(now, "v3_small_l2", dtype, walk);
+}
+
+/* The table's end is the fast end of the ladder; its streams are short as well. */
+static bool next_walk(const LiveModel *live_model, ModelDepth depth, Walk *walk) {
+    const KnownProblem *now = live_model->now;
+    const char *name = model_stream_name(live_model->variant);
+    BevDtype dtype = now->key.dtype;
+    if (strcmp(name, "v3") ? want(now, name, dtype, walk) : want_v3(now, dtype, walk))
+        return true;
+    for (int i = stream_rung_count - 1; depth >= DEPTH_RUNGS && i >= 0; i--)
+        if (want(now, stream_rungs[i].name, dtype, walk))
+            return true;
+    for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
+        if (want_v3(now, (BevDtype)i, walk))
+            return true;
+    return false;
+}
+
+/* ---- a walk ---------------------------------------------------------------------------------- */
+
+static bool add_walk(LiveModel *live_model, const Walk *walk, const HostProblem *problem,
+                     const StreamWatch *watch, Err *err) {
+    KnownProblem *now = live_model->now;
+    Profile profile;
+    if (!profile_make(walk->rung, &problem->view, watch, &profile, err))
+        return false;
+    MemoryModel *next = new_model(err);
+    if (next) {
+        *next = *now->model;
+        digest_add(next, &problem->view, &profile);
+        shared_drop(now->model);
+        now->model = next;
+    }
+    profile_free(&profile);
+    return next != NULL;
+}
+
+bool live_model_step(LiveModel *live_model, ModelDepth depth, const StreamWatch *watch) {
+    Walk walk;
+    HostProblem problem;
+    Err err; /* a rung that cannot be walked has no curve; the views say n/a */
+    if (!live_model->now || !next_walk(live_model, depth, &walk))
+        return false;
+    bool ok = false;
+    if (open_problem(live_model, walk.dtype, &problem, &err)) {
+        ok = !stream_unsupported(walk.rung, &problem.view) &&
+             add_walk(live_model, &walk, &problem, watch, &err);
+        problem_free(&problem);
+    }
+    bool ended = !ok && watch && !watch->go_on(watch->context);
+    if (!ok && !ended)
+        live_model->now->failed[walk.dtype] |= 1u << (walk.rung - stream_rungs);
+    return true;
+}

@@ -1,3 +1,0 @@
-#include "src/model/prediction.h"
-
-const char *const part_names[PART_COUNT] = {"DRAM", "L2", "issue", "chain"};

@@ -1,0 +1,191 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/run/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#ifdef HAVE_CUDA
+#include "src/run/cuda/device.h"
+#include "src/run/cuda/l2_carveout.h"
+#endif
+
+const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
+const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
+
+const BevVariant *bench_baseline(BevWhere where) {
+    for (int i = 0; bev_variants[i]; i++)
+        if (bev_variants[i]->where == where && !strcmp(bev_variants[i]->title, "V2"))
+            return bev_variants[i];
+    return NULL;
+}
+
+/* Everything that stays the same while the variants of one problem are timed. */
+typedef struct {
+    const BenchPlan *plan;
+    const HostProblem *problem;
+    BenchRow row;
+    double baseline_us[2][2]; /* by BevWhere, CacheState; 0: unknown */
+    void (*emit)(const BenchRow *, void *);
+    void *context;
+} Bench;
+
+/* ---- a smaller L2 --------------------------------------------------------------------------- */
+
+#ifdef HAVE_CUDA
+static bool set_aside(BenchRow *row, double mib, Err *err) {
+    if (!l2_aside_set((int64_t)(mib * 1048576), err))
+        return false;
+    row->l2_aside_mib = (double)l2_aside_bytes() / 1048576;
+    return true;
+}
+
+static bool note_left(BenchRow *row, Err *err) {
+    DeviceInfo info;
+    double held;
+    if (isnan(row->l2_aside_mib))
+        return true;
+    if (!device_info(&info, err) || !l2_aside_held(&held, err))
+        return false;
+    row->l2_left_mib = ((double)info.l2_bytes - held) / 1048576;
+    return true;
+}
+
+static void give_back(void) {
+    l2_aside_set(0, NULL);
+}
+#else
+static bool set_aside(BenchRow *row, double mib, Err *err) {
+    (void)row, (void)mib;
+    return err_set(err, ERR_DEVICE, "L2 set-aside", "configure it --with-cuda",
+                   "this build has no CUDA kernels");
+}
+
+static bool note_left(BenchRow *row, Err *err) {
+    (void)row, (void)err;
+    return true;
+}
+
+static void give_back(void) {
+}
+#endif
+
+/* ---- timing --------------------------------------------------------------------------------- */
+
+static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
+    BenchRow *row = &bench->row;
+    const BevVariant *variant = row->selection.variant;
+    for (int cache = CACHE_WARM; cache <= CACHE_COLD; cache++) {
+        if (!(bench->plan->caches & 1u << cache))
+            continue;
+        row->cache = (CacheState)cache;
+        if (!session_time(session, row->cache, &bench->plan->timing, &row->timing, err) ||
+            !note_left(row, err))
+            return false;
+        double median_us = row->timing.median_us;
+        if (variant == bench_baseline(variant->where))
+            bench->baseline_us[variant->where][cache] = median_us;
+        double baseline_us = bench->baseline_us[variant->where][cache];
+        row->speedup = median_us > 0 ? baseline_us / median_us : 0;
+        row->effective_gbps = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
+        if (report)
+            bench->emit(row, bench->context);
+    }
+    return true;
+}
+
+static bool time_variant(Bench *bench, const BevVariant *variant, bool report, Err *err) {
+    const BevProblem *problem = &bench->problem->view;
+    BenchRow *row = &bench->row;
+    row->selection = (Selection){variant, problem->dtype, problem->align};
+    row->skipped = bev_unsupported(variant, problem);
+    if (row->skipped) {
+        if (report)
+            bench->emit(row, bench->context);
+        return true;
+    }
+    Session *session = NULL;
+    if (!session_open(&session, variant, problem, err))
+        return false;
+    row->prepare_us = session_prepare_us(session);
+    row->traffic_mb = bev_traffic_total(variant->bytes(problem)) * 1e-6;
+    row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
+    bool ok = time_caches(bench, session, report, err);
+    session_close(session);
+    return ok;
+}
+
+static bool selected(const BenchPlan *plan, const BevVariant *variant) {
+    return (plan->where & 1u << variant->where) && (!plan->only || plan->only == variant);
+}
+
+/* V2 is timed once ahead of the rest, silently, so that rows before it in the table (and plans
+ * without it) can say how they compare; its own row is timed again where it stands. */
+static bool time_ladder(Bench *bench, Err *err) {
+    memset(bench->baseline_us, 0, sizeof bench->baseline_us);
+    for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
+        const BevVariant *baseline = bench_baseline((BevWhere)where);
+        if (baseline && (bench->plan->where & 1u << where) &&
+            !time_variant(bench, baseline, false, err))
+            return false;
+    }
+    for (int i = 0; bev_variants[i]; i++)
+        if (selected(bench->plan, bev_variants[i]) &&
+            !time_variant(bench, bev_variants[i], true, err))
+            return false;
+    return true;
+}
+
+static bool time_problem(Bench *bench, Err *err) {
+    const BenchPlan *plan = bench->plan;
+    bench->row.l2_aside_mib = bench->row.l2_left_mib = NAN;
+    bool ok = plan->aside_count > 0 || time_ladder(bench, err);
+    for (int i = 0; ok && i < plan->aside_count; i++)
+        ok = set_aside(&bench->row, plan->asides_mib[i], err) && time_ladder(bench, err);
+    if (plan->aside_count > 0)
+        give_back();
+    return ok;
+}
+
+static bool time_scene(Bench *bench, Workload *workload, Err *err) {
+    const BenchPlan *plan = bench->plan;
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+        if (!(plan->aligns & 1u << align) || !workload_has_align(workload, (BevAlign)align))
+            continue;
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+            if (!(plan->dtypes & 1u << dtype))
+                continue;
+            HostProblem problem = {0};
+            bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err);
+            if (ok) {
+                bench->problem = &problem;
+                bench->row.channels = problem.view.shape.channels;
+                bench->row.points = problem.view.map.points;
+                bench->row.intervals = problem.view.map.intervals;
+                bench->row.map_us = workload->map_us[align];
+                ok = time_problem(bench, err);
+            }
+            problem_free(&problem);
+            if (!ok)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), void *context,
+               Err *err) {
+    for (int i = 0; i < plan->scene_count; i++) {
+        Workload workload;
+        if (!workload_open(&workload, plan->scenes[i], &plan->workload, err))
+            return false;
+        Bench bench = {.plan = plan, .row.scene = plan->scenes[i], .emit = row, .context = context};
+        bool ok = time_scene(&bench, &workload, err);
+        workload_close(&workload);
+        if (!ok)
+            return false;
+    }
+    return true;
+}

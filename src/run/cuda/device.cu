@@ -1,0 +1,129 @@
+// The open device: chosen once, described, and given up when CUDA is done for.
+#include "src/run/cuda/device.cuh"
+
+#include "src/run/cuda/driver.h"
+
+#include <atomic>
+#include <mutex>
+#include <stdio.h>
+#include <vector>
+
+namespace {
+
+// Sessions run on other threads than the one that opened the device.
+struct Device {
+    std::atomic<bool> open, dead; // dead: a lasting CUDA error; nothing here calls CUDA again
+    int index, driver_version;
+    Err why_dead; // written before `dead` is
+} device;
+
+// 10 * major + minor of each architecture compiled for, from the compiler's own list.
+constexpr int ARCHITECTURES[] = {__CUDA_ARCH_LIST__};
+
+const DriverNeeds *driver_needs() {
+    static std::vector<int> capabilities;
+    if (capabilities.empty()) {
+        for (int architecture : ARCHITECTURES)
+            capabilities.push_back(architecture / 10);
+        capabilities.push_back(0);
+    }
+    // Any driver of the toolkit's major version runs its programs.
+    static DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, NULL};
+    needs.capabilities = capabilities.data();
+    return &needs;
+}
+
+// What the code that this GPU runs was compiled with; see DeviceInfo::emulated.
+__global__ void compiled_kernel(int *hardware_fp8, int *hardware_fp4) {
+    *hardware_fp8 = BEV_HARDWARE_FP8;
+    *hardware_fp4 = BEV_HARDWARE_FP4;
+}
+
+} // namespace
+
+int device_index() {
+    return device.index;
+}
+
+// An error that ends CUDA comes back from every later call: waiting for one stream asks it. Waiting
+// for the whole device would fail, and spoil the capture, while another thread captures a graph.
+bool device_failed(Err *err) {
+    static std::mutex one_at_a_time;
+    std::lock_guard<std::mutex> lock(one_at_a_time);
+    if (!device.dead) {
+        cudaGetLastError();
+        if (cudaStreamSynchronize(NULL) == cudaSuccess)
+            return false;
+        err_set(&device.why_dead, ERR_DEVICE, err ? err->where : "cuda",
+                "the CPU goes on; restart to use the GPU again", "%.120s: CUDA is not used again",
+                err ? err->what : "a CUDA call failed");
+        device.dead = true;
+    }
+    if (err)
+        *err = device.why_dead;
+    return false;
+}
+
+bool device_opened(void) {
+    return device.open && !device.dead;
+}
+
+// CUDA's choice of device belongs to the thread.
+bool device_usable(Err *err) {
+    if (device.dead && err)
+        *err = device.why_dead;
+    if (device.dead)
+        return false;
+    return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
+}
+
+bool device_open(int index, Err *err) {
+    if (device.dead)
+        return device_usable(err);
+    if (device.open && device.index == index)
+        return device_usable(err);
+    if (!driver_probe(index, driver_needs(), &device.driver_version, err))
+        return false;
+    cudaFuncAttributes attributes;
+    TRY(cudaSetDevice(index));
+    TRY(cudaFuncGetAttributes(&attributes, compiled_kernel)); // fails where no code fits
+    device.open = true;
+    device.index = index;
+    return true;
+}
+
+bool device_info(DeviceInfo *info, Err *err) {
+    if (!device_usable(err))
+        return false;
+    cudaDeviceProp properties;
+    size_t free_bytes, total_bytes;
+    int memory_khz = 0, *hardware, found[2];
+    TRY(cudaGetDeviceProperties(&properties, device.index));
+    TRY(cudaMemGetInfo(&free_bytes, &total_bytes));
+    cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, device.index);
+    TRY(cudaMalloc((void **)&hardware, sizeof found));
+    compiled_kernel<<<1, 1>>>(hardware, hardware + 1);
+    cudaError_t status = cudaMemcpy(found, hardware, sizeof found, cudaMemcpyDeviceToHost);
+    cudaFree(hardware);
+    TRY(status);
+    *info = {};
+    if (cudaDeviceGetPCIBusId(info->pci, sizeof info->pci, device.index) != cudaSuccess)
+        info->pci[0] = 0;
+    info->index = device.index;
+    snprintf(info->name, sizeof info->name, "%.127s", properties.name);
+    driver_version(info->driver, sizeof info->driver);
+    if (!info->driver[0]) // then at least what it supports
+        snprintf(info->driver, sizeof info->driver, "for CUDA %d.%d", device.driver_version / 1000,
+                 device.driver_version % 1000 / 10);
+    snprintf(info->runtime, sizeof info->runtime, "%d.%d", CUDART_VERSION / 1000,
+             CUDART_VERSION % 1000 / 10);
+    info->capability = 10 * properties.major + properties.minor;
+    info->multiprocessors = properties.multiProcessorCount;
+    info->l2_bytes = properties.l2CacheSize;
+    info->memory_bytes = (int64_t)total_bytes;
+    info->free_bytes = (int64_t)free_bytes;
+    info->dram_gbps = 2.0 * memory_khz * 1e3 * properties.memoryBusWidth / 8 * 1e-9;
+    info->emulated[BEV_FP8] = !found[0];
+    info->emulated[BEV_NVFP4] = !found[1];
+    return true;
+}

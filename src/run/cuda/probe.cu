@@ -1,0 +1,274 @@
+// What this GPU can do at best. Each kernel here does one thing: reads, multiplies and adds, or
+// waits for one load after the other. The fastest of a few runs counts.
+#include "src/run/cuda/probe.h"
+
+#include "src/run/cuda/l2_carveout.cuh"
+#include "src/run/cuda/probe_chase.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace {
+
+// ---- bandwidth ---------------------------------------------------------------------------------
+
+constexpr int THREADS = 256;
+constexpr int LOADS = 8;                                        // in flight in each thread
+constexpr int64_t CHUNK = THREADS * LOADS * sizeof(uint4);      // a block's turn
+constexpr int64_t READ_BYTES = int64_t(4) << 30;                // by one launch
+
+// Blocks take chunks in turn, `turns` in all, round and round the buffer. As the number of chunks
+// is no multiple of the grid's, every chunk comes to blocks everywhere on the chip: on both sides
+// of an L2 that is divided. Loads bypass L1.
+__global__ void __launch_bounds__(THREADS)
+    read_kernel(const uint4 *buffer, unsigned chunks, unsigned turns, uint32_t *sink) {
+    uint32_t sum = 0;
+    for (unsigned turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+        const uint4 *chunk = buffer + int64_t(turn % chunks) * (THREADS * LOADS) + threadIdx.x;
+        uint4 v[LOADS];
+#pragma unroll
+        for (int i = 0; i < LOADS; i++)
+            v[i] = __ldcg(chunk + i * THREADS);
+#pragma unroll
+        for (int i = 0; i < LOADS; i++)
+            sum |= v[i].x | v[i].y | v[i].z | v[i].w;
+    }
+    if (sum) // never: the buffer is zero, but the compiler cannot know
+        *sink = sum;
+}
+
+// ---- arithmetic --------------------------------------------------------------------------------
+
+constexpr int CHAINS = 8; // in each thread: enough to hide an instruction's latency
+constexpr int STEPS = 4096;
+
+__device__ float multiply_add(float x, float a, float b) {
+    return fmaf(x, a, b);
+}
+
+__device__ __half2 multiply_add(__half2 x, __half2 a, __half2 b) {
+    return __hfma2(x, a, b);
+}
+
+template <typename T>
+__global__ void __launch_bounds__(THREADS) multiply_add_kernel(T a, uint32_t *sink) {
+    T x[CHAINS] = {a};
+    for (int i = 1; i < CHAINS; i++)
+        x[i] = multiply_add(x[i - 1], a, a);
+#pragma unroll 16
+    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < CHAINS; i++)
+            x[i] = multiply_add(x[i], a, a); // stays between a and 1
+    for (int i = 1; i < CHAINS; i++)
+        x[0] = multiply_add(x[0], a, x[i]);
+    if (reinterpret_cast<uint32_t &>(x[0]) == 0) // never
+        *sink = 1;
+}
+
+// 16 x 8 results, 16 products each, by one warp.
+__device__ void multiply_tiles(float d[4], const uint32_t a[4], const uint32_t b[2]) {
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+__global__ void __launch_bounds__(THREADS) tensor_kernel(uint32_t codes, uint32_t *sink) {
+    uint32_t a[4] = {codes, codes, codes, codes}, b[2] = {codes, codes};
+    float d[CHAINS][4] = {};
+#pragma unroll 4
+    for (int step = 0; step < STEPS; step++)
+#pragma unroll
+        for (int i = 0; i < CHAINS; i++)
+            multiply_tiles(d[i], a, b);
+    float sum = 0;
+    for (int i = 0; i < CHAINS; i++)
+        sum += d[i][0] + d[i][1] + d[i][2] + d[i][3];
+    if (sum < 0) // never
+        *sink = 1;
+}
+
+constexpr double FMA_FLOP = 2, TENSOR_FLOP = 2.0 * 16 * 8 * 16 / WARP; // a thread's share
+
+// ---- a place to probe --------------------------------------------------------------------------
+
+constexpr int RUNS = 5;
+
+struct Place {
+    int64_t l2_bytes, bytes; // of the buffer: far more than the L2
+    int multiprocessors;
+    char *buffer;
+    uint32_t *results; // of a chase
+    std::vector<uint32_t> sorted;
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+
+    bool open(Err *err) {
+        DeviceInfo info;
+        if (!device_usable(err) || !device_info(&info, err))
+            return false;
+        l2_bytes = info.l2_bytes;
+        multiprocessors = info.multiprocessors;
+        bytes = std::min(16 * l2_bytes, info.free_bytes / 4) / CHUNK * CHUNK;
+        if (bytes < 4 * l2_bytes)
+            return err_set(err, ERR_DEVICE, "probe", "close other programs",
+                           "too little GPU memory is free");
+        if (!cuda_allocate((void **)&buffer, bytes, "probe", err) ||
+            !cuda_allocate((void **)&results, CHASE_BYTES, "probe", err))
+            return device_failed(err);
+        TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        TRY(cudaEventCreate(&start));
+        TRY(cudaEventCreate(&stop));
+        TRY(cudaMemsetAsync(buffer, 0, bytes, stream));
+        return true;
+    }
+
+    ~Place() {
+        if (!device_opened())
+            return;
+        cudaFree(buffer);
+        cudaFree(results);
+        if (stop)
+            cudaEventDestroy(stop);
+        if (start)
+            cudaEventDestroy(start);
+        if (stream)
+            cudaStreamDestroy(stream);
+    }
+
+    // The fastest of a few runs of what `enqueue` puts on the stream, after one that warms up.
+    template <typename Enqueue> bool fastest_us(Enqueue enqueue, double *us, Err *err) {
+        *us = INFINITY;
+        for (int run = 0; run <= RUNS; run++) {
+            float ms;
+            TRY(cudaEventRecord(start, stream));
+            enqueue();
+            TRY(cudaGetLastError());
+            TRY(cudaEventRecord(stop, stream));
+            TRY(cudaEventSynchronize(stop));
+            TRY(cudaEventElapsedTime(&ms, start, stop));
+            if (run)
+                *us = std::min(*us, ms * 1e3);
+        }
+        return true;
+    }
+
+    // As many blocks as the device holds at a time.
+    template <typename Kernel> int grid(Kernel kernel) {
+        int resident = 1;
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, 0);
+        return resident * multiprocessors;
+    }
+
+    void read(int64_t from_bytes, int64_t read_bytes) {
+        read_kernel<<<grid(read_kernel), THREADS, 0, stream>>>(
+            (const uint4 *)buffer, unsigned(std::max(from_bytes, CHUNK) / CHUNK),
+            unsigned(read_bytes / CHUNK), results);
+    }
+
+    bool read_gbps(int64_t from_bytes, double *gbps, Err *err) {
+        double us;
+        if (!fastest_us([&] { read(from_bytes, READ_BYTES); }, &us, err))
+            return false;
+        *gbps = double(READ_BYTES) / us * 1e-3;
+        return true;
+    }
+
+    template <typename Kernel, typename Argument>
+    bool tflops(Kernel kernel, Argument argument, double flop, double *result, Err *err) {
+        double us;
+        int blocks = grid(kernel);
+        if (!fastest_us([&] { kernel<<<blocks, THREADS, 0, stream>>>(argument, results); }, &us,
+                        err))
+            return false;
+        *result = flop * blocks * THREADS * CHAINS * STEPS / us * 1e-6;
+        return true;
+    }
+
+    template <bool L1> bool chase(int64_t from_bytes, Err *err) {
+        return chase_start<L1>(buffer, from_bytes, results, stream, err) &&
+               chase_finish(results, stream, &sorted, err);
+    }
+
+    // The median latency where the buffer's first `from_bytes` were read just before, or, if
+    // `other`, where so much else was read that they are gone.
+    template <bool L1>
+    bool latency_cycles(int64_t from_bytes, bool other, double *cycles, Err *err) {
+        read(other ? bytes : from_bytes, other ? bytes : 4 * from_bytes);
+        if (!chase<L1>(from_bytes, err))
+            return false;
+        *cycles = sorted[sorted.size() / 2];
+        return true;
+    }
+
+    // How much of a buffer is still in L2 when it is read over and over: all of it while it fits,
+    // and of larger ones what the replacement spares.
+    bool kept_mb(double *mb, Err *err) {
+        double hit, miss;
+        *mb = 0;
+        if (!latency_cycles<false>(l2_bytes / 8, false, &hit, err) ||
+            !latency_cycles<false>(4 * l2_bytes, true, &miss, err))
+            return false;
+        for (int sixteenths = 1; sixteenths <= 24; sixteenths++) {
+            int64_t size = l2_bytes * sixteenths / 16 / CHUNK * CHUNK;
+            if (!l2_aside_fill(stream, err))
+                return false;
+            read(size, 4 * size);
+            if (!chase<false>(size, err))
+                return false;
+            *mb = std::max(*mb, double(size) * chase_below(sorted, (hit + miss) / 2) * 1e-6);
+        }
+        return true;
+    }
+};
+
+// ---- copies ------------------------------------------------------------------------------------
+
+// Both ends count.
+bool copy_gbps(int64_t bytes, double *gbps, Err *err) {
+    const TimingOptions short_series = {.samples = 20, .min_warm_ms = 2, .max_s = 0.05};
+    Timing timing;
+    if (!device_time_copy(bytes, &short_series, &timing, err))
+        return false;
+    *gbps = std::fmax(*gbps, 2 * double(bytes) / timing.median_us * 1e-3); // of NaN: the other
+    return true;
+}
+
+} // namespace
+
+extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
+    Place place = {};
+    auto wants = [&](Limit limit) { return which >> limit & 1; };
+    double *value = limits->value;
+    *limits = limits_unknown();
+    if (!place.open(err))
+        return false;
+    int64_t l2 = place.l2_bytes;
+    bool ok = true;
+    if (wants(LIMIT_DRAM_COPY))
+        ok = ok && copy_gbps(place.bytes / 2, &value[LIMIT_DRAM_COPY], err);
+    if (wants(LIMIT_DRAM_READ))
+        ok = ok && place.read_gbps(place.bytes, &value[LIMIT_DRAM_READ], err);
+    for (int eighths = 1; wants(LIMIT_L2_COPY) && eighths <= 3; eighths++)
+        ok = ok && copy_gbps(l2 * eighths / 8, &value[LIMIT_L2_COPY], err);
+    if (wants(LIMIT_L2_READ))
+        ok = ok && place.read_gbps(l2 / 8, &value[LIMIT_L2_READ], err);
+    if (wants(LIMIT_L2_KEPT))
+        ok = ok && place.kept_mb(&value[LIMIT_L2_KEPT], err);
+    if (wants(LIMIT_FP32))
+        ok = ok && place.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
+    if (wants(LIMIT_HALF2))
+        ok = ok && place.tflops(multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
+                                2 * FMA_FLOP, &value[LIMIT_HALF2], err);
+    if (wants(LIMIT_TENSOR)) // codes: a pair of small halves
+        ok = ok && place.tflops(tensor_kernel, 0x14001400u, TENSOR_FLOP, &value[LIMIT_TENSOR], err);
+    if (wants(LIMIT_L1_LATENCY))
+        ok = ok && place.latency_cycles<true>(8192, false, &value[LIMIT_L1_LATENCY], err);
+    if (wants(LIMIT_L2_LATENCY))
+        ok = ok && place.latency_cycles<false>(l2 / 8, false, &value[LIMIT_L2_LATENCY], err);
+    if (wants(LIMIT_DRAM_LATENCY))
+        ok = ok && place.latency_cycles<false>(4 * l2, true, &value[LIMIT_DRAM_LATENCY], err);
+    return ok;
+}

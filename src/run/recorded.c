@@ -1,0 +1,180 @@
+#include "src/run/recorded.h"
+
+#include "src/base/data.h"
+
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void copy_text(char *into, size_t size, const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    snprintf(into, size, "%s", text ? text : "");
+}
+
+static void make_label(Recording *recording, const json_t *machine) {
+    char gpu[64], cpu[64], driver[16], cuda[16], date[32];
+    copy_text(gpu, sizeof gpu, machine, "gpu");
+    copy_text(cpu, sizeof cpu, machine, "cpu");
+    copy_text(driver, sizeof driver, machine, "driver");
+    copy_text(cuda, sizeof cuda, machine, "cuda");
+    copy_text(date, sizeof date, machine, "date");
+    date[strcspn(date, "T")] = '\0';
+    if (gpu[0])
+        snprintf(recording->label, sizeof recording->label, "%s, driver %s, CUDA %s, %s", gpu,
+                 driver, cuda, date);
+    else
+        snprintf(recording->label, sizeof recording->label, "%s, %d threads, %s", cpu,
+                 (int)json_integer_value(json_object_get(machine, "threads")), date);
+}
+
+static double number(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static bool read_row(RecordedRow *row, const json_t *object) {
+    copy_text(row->scene, sizeof row->scene, object, "scene");
+    copy_text(row->variant, sizeof row->variant, object, "variant");
+    copy_text(row->dtype, sizeof row->dtype, object, "dtype");
+    copy_text(row->align, sizeof row->align, object, "align");
+    copy_text(row->cache, sizeof row->cache, object, "cache");
+    row->channels = json_integer_value(json_object_get(object, "channels"));
+    row->median_us = number(object, "median_us");
+    row->p95_us = number(object, "p95_us");
+    row->p99_us = number(object, "p99_us");
+    row->effective_gbps = number(object, "effective_gbps");
+    row->footprint_mb = number(object, "footprint_mb");
+    row->l2_aside_mib = number(object, "l2_aside_mib");
+    row->l2_left_mib = number(object, "l2_left_mib");
+    return isfinite(row->median_us) && row->scene[0] && row->variant[0];
+}
+
+static bool read_counted(CountedRow *row, const json_t *object) {
+    bool any = false;
+    copy_text(row->scene, sizeof row->scene, object, "scene");
+    copy_text(row->variant, sizeof row->variant, object, "variant");
+    copy_text(row->dtype, sizeof row->dtype, object, "dtype");
+    copy_text(row->align, sizeof row->align, object, "align");
+    row->median_us = number(object, "median_us");
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        row->counters.value[i] = number(object, counter_rows[i].key);
+        any = any || !isnan(row->counters.value[i]);
+    }
+    return any && row->scene[0] && row->variant[0];
+}
+
+/* Rows without a figure (skipped variants) are passed over. */
+static bool read_rows(Recording *recording, const json_t *results, const json_t *counters) {
+    recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
+    recording->counted = calloc(json_array_size(counters) + 1, sizeof *recording->counted);
+    if (!recording->rows || !recording->counted)
+        return false;
+    for (size_t i = 0; i < json_array_size(results); i++)
+        recording->row_count +=
+            read_row(&recording->rows[recording->row_count], json_array_get(results, i));
+    CountedRow *counted = recording->counted;
+    for (size_t i = 0; i < json_array_size(counters); i++)
+        recording->counted_count +=
+            read_counted(&counted[recording->counted_count], json_array_get(counters, i));
+    return recording->row_count + recording->counted_count > 0;
+}
+
+static bool read_recording(Recording *recording, const char *path, Err *err) {
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    if (!root)
+        return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
+                       "line %d: %s", error.line, error.text);
+    const json_t *machine = json_object_get(root, "machine");
+    make_label(recording, machine);
+    recording->limits = limits_read(json_object_get(machine, "limits"));
+    bool any =
+        read_rows(recording, json_object_get(root, "results"), json_object_get(root, "counters"));
+    json_decref(root);
+    if (!any)
+        return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
+                       "no recorded result in it");
+    return true;
+}
+
+static int is_json(const struct dirent *entry) {
+    const char *dot = strrchr(entry->d_name, '.');
+    return dot && !strcmp(dot, ".json");
+}
+
+bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
+    *set = (RecordedSet){0};
+    struct dirent **entries = NULL;
+    int count = scandir(folder, &entries, is_json, alphasort);
+    if (count < 0)
+        return err_set(err, ERR_FAILED, folder, "", "cannot be listed");
+    set->recordings = calloc((size_t)count + 1, sizeof *set->recordings);
+    bool ok = set->recordings != NULL;
+    for (int i = 0; i < count; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (ok) {
+            Recording *recording = &set->recordings[set->count++];
+            snprintf(recording->name, sizeof recording->name, "%.*s",
+                     (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
+            ok = read_recording(recording, path, err);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    if (!ok)
+        recorded_free(set);
+    return ok;
+}
+
+void recorded_load_samples(RecordedSet *set) {
+    char folder[4096];
+    if (!data_exists("samples/recorded") ||
+        !data_path("samples/recorded", folder, sizeof folder, NULL) ||
+        !recorded_load(set, folder, NULL))
+        *set = (RecordedSet){.count = 0};
+}
+
+void recorded_free(RecordedSet *set) {
+    for (int i = 0; i < set->count; i++) {
+        free(set->recordings[i].rows);
+        free(set->recordings[i].counted);
+    }
+    free(set->recordings);
+    *set = (RecordedSet){0};
+}
+
+bool recorded_is_experiment(const RecordedRow *row) {
+    return isfinite(row->l2_aside_mib);
+}
+
+static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
+                        const Selection *selection, CacheState cache) {
+    return !recorded_is_experiment(row) && (!row->channels || row->channels == channels) &&
+           !strcmp(row->scene, scene) && !strcmp(row->variant, selection->variant->name) &&
+           !strcmp(row->dtype, bev_dtypes[selection->dtype].name) &&
+           !strcmp(row->align, bev_aligns[selection->align].name) &&
+           !strcmp(row->cache, cache_names[cache]);
+}
+
+const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
+                                 const Selection *selection, CacheState cache,
+                                 const Recording **from) {
+    for (int i = 0; i < set->count; i++)
+        for (int j = 0; j < set->recordings[i].row_count; j++)
+            if (row_matches(&set->recordings[i].rows[j], scene, channels, selection, cache)) {
+                *from = &set->recordings[i];
+                return &set->recordings[i].rows[j];
+            }
+    return NULL;
+}
+
+Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
+    for (int i = 0; i < set->count; i++)
+        if (gpu_of_device(set->recordings[i].label) == gpu_find(gpu->name) &&
+            limits_any(&set->recordings[i].limits))
+            return set->recordings[i].limits;
+    return limits_unknown();
+}

@@ -1,0 +1,148 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/run/session.h"
+
+#include "src/run/backend.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+const TimingOptions timing_default = {.samples = 100, .min_warm_ms = 50, .max_s = 2};
+const TimingOptions timing_quick = {.samples = 20, .min_warm_ms = 5, .max_s = 0.25};
+
+static const SessionBackend *const backends[] = {
+    [BEV_CPU] = &session_cpu_backend,
+#ifdef HAVE_CUDA
+    [BEV_CUDA] = &session_cuda_backend,
+#else
+    [BEV_CUDA] = NULL,
+#endif
+};
+
+struct Session {
+    const SessionBackend *backend;
+    void *state;
+    double prepare_us;
+    bool once;
+};
+
+static bool begin(Session **session, const BevVariant *variant, const BevProblem *host, bool once,
+                  Err *err) {
+    *session = NULL;
+    const SessionBackend *backend = backends[variant->where];
+    if (!backend)
+        return err_set(err, ERR_DEVICE, variant->name, "choose --device cpu",
+                       "this program was built without CUDA");
+    const char *reason = bev_unsupported(variant, host);
+    if (reason)
+        return err_set(err, ERR_FAILED, variant->name, "", "%s", reason);
+    Session *s = calloc(1, sizeof *s);
+    if (!s)
+        return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
+    s->backend = backend;
+    s->once = once;
+    if (!backend->open(&s->state, variant, host, once, &s->prepare_us, err)) {
+        free(s);
+        return false;
+    }
+    *session = s;
+    return true;
+}
+
+bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err) {
+    return begin(session, variant, host, false, err);
+}
+
+bool session_open_once(Session **session, const BevVariant *variant, const BevProblem *host,
+                       Err *err) {
+    return begin(session, variant, host, true, err);
+}
+
+void session_close(Session *session) {
+    if (session)
+        session->backend->close(session->state);
+    free(session);
+}
+
+double session_prepare_us(const Session *session) {
+    assert(!session->once);
+    return session->prepare_us;
+}
+
+bool session_update(Session *session, Err *err) {
+    return session->backend->update(session->state, err);
+}
+
+bool session_poison(Session *session, Err *err) {
+    return session->backend->poison(session->state, err);
+}
+
+bool session_run(Session *session, Err *err) {
+    return session->backend->run(session->state, err);
+}
+
+bool session_read(Session *session, void *codes, Err *err) {
+    return session->backend->read(session->state, codes, err);
+}
+
+bool session_output(Session *session, const void **codes, Err *err) {
+    return session->backend->output(session->state, codes, err);
+}
+
+bool session_inputs_untouched(Session *session, Err *err) {
+    assert(!session->once);
+    return session->backend->inputs_untouched(session->state, err);
+}
+
+bool session_kernels(Session *session, DeviceKernel *kernels, int capacity, int *count, Err *err) {
+    *count = 0;
+    return !session->backend->kernels ||
+           session->backend->kernels(session->state, kernels, capacity, count, err);
+}
+
+bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
+                  Err *err) {
+    return session->backend->time(session->state, cache, options, timing, err);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Nearest rank; `sorted` has count >= 1 values, 0 < part <= 1. */
+static double percentile(const double *sorted, int count, double part) {
+    int rank = (int)ceil(part * count);
+    return sorted[rank < 1 ? 0 : rank - 1];
+}
+
+double timing_median(double *values, int count) {
+    assert(count >= 1);
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return percentile(values, count, 0.5);
+}
+
+void timing_summarize(double *samples_us, int count, double settle, Timing *timing) {
+    assert(count >= 1);
+    int half = count / 2;
+    double drift = 0;
+    if (half) {
+        double early = timing_median(samples_us, half);
+        double late = timing_median(samples_us + half, count - half);
+        drift = fabs(late - early) / fmin(early, late);
+    }
+    double median = timing_median(samples_us, count);
+    double spread = percentile(samples_us, count, 0.75) - percentile(samples_us, count, 0.25);
+    timing->median_us = median;
+    timing->p95_us = percentile(samples_us, count, 0.95);
+    timing->p99_us = percentile(samples_us, count, 0.99);
+    timing->min_us = samples_us[0];
+    timing->noise = spread / median;
+    timing->settled = drift <= settle;
+    timing->samples = count;
+}

@@ -1,0 +1,106 @@
+#include "src/scene/embedding.h"
+
+#include "kernels/vector.h"
+#include "src/base/random.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Box-Muller. The radius takes 1 - [0, 1): the logarithm of 0 is infinite. */
+static double random_normal(uint64_t *state) {
+    double radius = sqrt(-2 * log(1 - random_unit(state)));
+    return radius * cos(2 * M_PI * random_unit(state));
+}
+
+/* ---- orthonormal rows ----------------------------------------------------------------------- */
+
+static double dot(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void subtract_projection(double *row, const double *unit, int64_t n) {
+    double along = dot(row, unit, n);
+    for (int64_t i = 0; i < n; i++)
+        row[i] -= along * unit[i];
+}
+
+static void normalise(double *row, int64_t n) {
+    double length = sqrt(dot(row, row, n));
+    for (int64_t i = 0; i < n; i++)
+        row[i] /= length;
+}
+
+/* Gram-Schmidt, twice over: the second round removes what rounding left of the first. */
+static void orthonormalise(double *rows, int64_t channels) {
+    for (int i = 0; i < EMBED_DIMS; i++) {
+        double *row = rows + i * channels;
+        for (int round = 0; round < 2 && channels >= EMBED_DIMS; round++)
+            for (int j = 0; j < i; j++)
+                subtract_projection(row, rows + j * channels, channels);
+        normalise(row, channels);
+    }
+}
+
+/* ---- the embedding -------------------------------------------------------------------------- */
+
+bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *err) {
+    assert(channels >= 1);
+    size_t count = (size_t)channels * EMBED_DIMS;
+    double *rows = malloc(count * sizeof *rows);
+    *embedding = (Embedding){.channels = channels,
+                             .rows = malloc(count * sizeof(float)),
+                             .columns = malloc(count * sizeof(double))};
+    if (!rows || !embedding->rows || !embedding->columns) {
+        free(rows);
+        embedding_free(embedding);
+        return err_set(err, ERR_FAILED, "embedding", "", "out of memory for %lld channels",
+                       (long long)channels);
+    }
+    for (size_t i = 0; i < count; i++)
+        rows[i] = random_normal(&seed);
+    orthonormalise(rows, channels);
+    for (size_t i = 0; i < count; i++) {
+        size_t dim = i / (size_t)channels, channel = i % (size_t)channels;
+        embedding->rows[i] = (float)rows[i];
+        embedding->columns[channel * EMBED_DIMS + dim] = embedding->rows[i];
+    }
+    free(rows);
+    return true;
+}
+
+void embedding_free(Embedding *embedding) {
+    if (!embedding)
+        return;
+    free(embedding->rows);
+    free(embedding->columns);
+    *embedding = (Embedding){.channels = 0};
+}
+
+void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS], float *vector) {
+    int64_t channels = embedding->channels;
+    for (int64_t c = 0; c < channels; c++)
+        vector[c] = 0;
+    for (int i = 0; i < EMBED_DIMS; i++)
+        for (int64_t c = 0; c < channels && parts[i] != 0; c++)
+            vector[c] += parts[i] * embedding->rows[i * channels + c];
+}
+
+CPU_CLONES
+bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]) {
+    int64_t channels = embedding->channels;
+    const double *column = embedding->columns;
+    double sums[EMBED_DIMS] = {0};
+    for (int64_t c = 0; c < channels; c++, column += EMBED_DIMS) {
+        double value = vector[c];
+        CPU_SIMD
+        for (int i = 0; i < EMBED_DIMS; i++)
+            sums[i] += value * column[i];
+    }
+    for (int i = 0; i < EMBED_DIMS; i++)
+        parts[i] = (float)sums[i];
+    return channels >= EMBED_DIMS;
+}

@@ -1,0 +1,233 @@
+#include "src/scene/npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "array files are little-endian and read without swapping"
+#endif
+
+const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
+    [NPY_F2] = {"<f2", "float16", 2}, [NPY_F4] = {"<f4", "float32", 4},
+    [NPY_F8] = {"<f8", "float64", 8}, [NPY_I4] = {"<i4", "int32", 4},
+    [NPY_I8] = {"<i8", "int64", 8},
+};
+
+static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+
+bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
+                     size_t *text_start, size_t *text_bytes, Err *err) {
+    if (memcmp(prefix, magic, sizeof magic) != 0)
+        return err_set(err, ERR_FAILED, where, "", "not an .npy array: wrong magic bytes");
+    int major = prefix[6];
+    if (major < 1 || major > 3)
+        return err_set(err, ERR_FAILED, where, "", "npy version %d, known are 1 to 3", major);
+    *text_start = major == 1 ? 10 : 12;
+    *text_bytes = prefix[8] | (size_t)prefix[9] << 8;
+    if (major > 1)
+        *text_bytes |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
+    if (*text_bytes > NPY_MAX_HEADER_BYTES)
+        return err_set(err, ERR_FAILED, where, "", "npy header of %zu bytes, at most %d",
+                       *text_bytes, NPY_MAX_HEADER_BYTES);
+    return true;
+}
+
+/* ---- the header's text, a Python dictionary of three entries --------------------------------- */
+
+typedef struct {
+    const char *at, *end;
+    const char *where;
+    Err *err;
+} Parser;
+
+static bool broken(const Parser *parser, const char *what) {
+    return err_set(parser->err, ERR_FAILED, parser->where, "", "broken npy header: %s", what);
+}
+
+static void skip_space(Parser *parser) {
+    while (parser->at < parser->end && (*parser->at == ' ' || *parser->at == '\n'))
+        parser->at++;
+}
+
+static char peek(Parser *parser) {
+    skip_space(parser);
+    return parser->at < parser->end ? *parser->at : '\0';
+}
+
+static bool accept(Parser *parser, char wanted) {
+    if (peek(parser) != wanted || parser->at == parser->end)
+        return false;
+    parser->at++;
+    return true;
+}
+
+static bool accept_word(Parser *parser, const char *word) {
+    size_t length = strlen(word);
+    if (!peek(parser) || (size_t)(parser->end - parser->at) < length ||
+        memcmp(parser->at, word, length) != 0)
+        return false;
+    parser->at += length;
+    return true;
+}
+
+/* A quoted string without escapes; none of the strings we know has any. */
+static bool parse_string(Parser *parser, char *text, size_t size) {
+    char quote = peek(parser);
+    if (quote != '\'' && quote != '"')
+        return broken(parser, "a string was expected");
+    const char *start = ++parser->at;
+    const char *stop = memchr(start, quote, (size_t)(parser->end - start));
+    if (!stop)
+        return broken(parser, "a string without an end");
+    snprintf(text, size, "%.*s", stop - start < 255 ? (int)(stop - start) : 255, start);
+    parser->at = stop + 1;
+    return true;
+}
+
+static bool refuse_type(const Parser *parser, const char *descr) {
+    const char *hint = "known: float16, float32, float64, int32, int64", *kind = "unknown dtype";
+    if (strchr(descr, 'O')) {
+        kind = "object dtype";
+        hint = "objects are Python pickles, which are not read; save plain numbers";
+    } else if (descr[0] == '>') {
+        kind = "big-endian dtype";
+        hint = "save array.astype(array.dtype.newbyteorder('<'))";
+    } else if (strchr(descr, 'V')) {
+        kind = "raw dtype";
+        hint = "bfloat16? save array.astype(numpy.float32)";
+    }
+    return err_set(parser->err, ERR_FAILED, parser->where, hint, "%s \"%.40s\"", kind, descr);
+}
+
+static bool parse_type(Parser *parser, NpyArray *array) {
+    char descr[64];
+    if (peek(parser) == '[')
+        return err_set(parser->err, ERR_FAILED, parser->where, "save one array per field",
+                       "structured dtype");
+    if (!parse_string(parser, descr, sizeof descr))
+        return false;
+    for (int type = 0; type < NPY_TYPE_COUNT; type++)
+        if (strcmp(descr, npy_types[type].descr) == 0) {
+            array->type = (NpyType)type;
+            return true;
+        }
+    return refuse_type(parser, descr);
+}
+
+static bool parse_order(Parser *parser) {
+    if (accept_word(parser, "False"))
+        return true;
+    if (accept_word(parser, "True"))
+        return err_set(parser->err, ERR_FAILED, parser->where,
+                       "save numpy.ascontiguousarray(array)", "Fortran order, must be C order");
+    return broken(parser, "fortran_order is neither True nor False");
+}
+
+static bool parse_extent(Parser *parser, int64_t *extent) {
+    if (peek(parser) < '0' || *parser->at > '9')
+        return broken(parser, "shape is not a tuple of whole numbers");
+    for (*extent = 0; parser->at < parser->end && *parser->at >= '0' && *parser->at <= '9';
+         parser->at++)
+        if (__builtin_mul_overflow(*extent, 10, extent) ||
+            __builtin_add_overflow(*extent, *parser->at - '0', extent))
+            return err_set(parser->err, ERR_FAILED, parser->where, "",
+                           "shape has an extent beyond 64 bits");
+    return true;
+}
+
+static bool parse_shape(Parser *parser, NpyArray *array) {
+    if (!accept(parser, '('))
+        return broken(parser, "shape is not a tuple");
+    while (!accept(parser, ')')) {
+        if (array->rank == NPY_MAX_RANK)
+            return err_set(parser->err, ERR_FAILED, parser->where, "",
+                           "shape has more than %d extents", NPY_MAX_RANK);
+        if (!parse_extent(parser, &array->shape[array->rank++]))
+            return false;
+        if (!accept(parser, ',') && peek(parser) != ')')
+            return broken(parser, "shape is not a tuple");
+    }
+    return true;
+}
+
+static bool multiply_shape(const Parser *parser, NpyArray *array) {
+    int64_t bytes = (int64_t)npy_types[array->type].bytes;
+    array->count = 1;
+    bool wraps = false;
+    for (int i = 0; i < array->rank; i++)
+        wraps |= __builtin_mul_overflow(array->count, array->shape[i], &array->count) ||
+                 __builtin_mul_overflow(bytes, array->shape[i], &bytes);
+    if (!wraps)
+        return true;
+    char text[128];
+    npy_shape_text(array, text, sizeof text);
+    return err_set(parser->err, ERR_FAILED, parser->where, "",
+                   "shape %s: the product wraps 64 bits", text);
+}
+
+bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
+                     Err *err) {
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    enum { KEYS = sizeof keys / sizeof *keys };
+    Parser parser = {text, text + length, where, err};
+    unsigned seen = 0;
+    memset(array, 0, sizeof *array);
+    if (!accept(&parser, '{'))
+        return broken(&parser, "not a dictionary");
+    while (!accept(&parser, '}')) {
+        char key[64];
+        if (!parse_string(&parser, key, sizeof key))
+            return false;
+        unsigned k = 0;
+        while (k < KEYS && strcmp(key, keys[k]) != 0)
+            k++;
+        if (k == KEYS)
+            return broken(&parser, "a key that is not descr, fortran_order or shape");
+        if (seen & 1u << k)
+            return broken(&parser, "a key twice");
+        seen |= 1u << k;
+        if (!accept(&parser, ':'))
+            return broken(&parser, "a key without a value");
+        if (!(k == 0   ? parse_type(&parser, array)
+              : k == 1 ? parse_order(&parser)
+                       : parse_shape(&parser, array)))
+            return false;
+        if (!accept(&parser, ',') && peek(&parser) != '}')
+            return broken(&parser, "not a dictionary");
+    }
+    if (seen != (1u << KEYS) - 1)
+        return broken(&parser, "descr, fortran_order or shape is missing");
+    if (peek(&parser) || parser.at < parser.end)
+        return broken(&parser, "text after the dictionary");
+    return multiply_shape(&parser, array);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* As Python prints a tuple: a single extent keeps its comma. */
+void npy_shape_text(const NpyArray *array, char *text, size_t size) {
+    size_t used = (size_t)snprintf(text, size, "(");
+    for (int i = 0; i < array->rank && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, i ? ", %lld" : "%lld",
+                                 (long long)array->shape[i]);
+    if (used < size)
+        snprintf(text + used, size - used, array->rank == 1 ? ",)" : ")");
+}
+
+size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]) {
+    enum { PREFIX = 10, ALIGN = 64 };
+    char shape[NPY_MAX_RANK * 22];
+    npy_shape_text(array, shape, sizeof shape);
+    int text = snprintf(header + PREFIX, NPY_WRITTEN_BYTES - PREFIX,
+                        "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+                        npy_types[array->type].descr, shape);
+    size_t total = ((size_t)PREFIX + (size_t)text + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    memset(header + PREFIX + text, ' ', total - PREFIX - (size_t)text);
+    header[total - 1] = '\n';
+    memcpy(header, magic, sizeof magic);
+    header[6] = 1;
+    header[7] = 0;
+    header[8] = (char)((total - PREFIX) & 0xff);
+    header[9] = (char)((total - PREFIX) >> 8);
+    return total;
+}

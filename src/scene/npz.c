@@ -1,0 +1,316 @@
+#include "src/scene/npz.h"
+
+#include "kernels/codec.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zip.h>
+
+static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
+    return err_set(err, ERR_FAILED, npz->where, "", "%s", what);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* deflate cannot say more than 1032 bytes in one. */
+static bool size_is_possible(const struct zip_stat *stat) {
+    return stat->comp_method == ZIP_CM_STORE ? stat->size == stat->comp_size
+                                             : stat->size / 1032 <= stat->comp_size;
+}
+
+static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
+    const zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
+                                ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+    struct zip_stat stat;
+    if (zip_stat_index(npz->zip, index, ZIP_FL_ENC_RAW, &stat) != 0 ||
+        (stat.valid & needed) != needed)
+        return refuse_zip(npz, "broken zip: an entry without a name or a size", err);
+    size_t length = strlen(stat.name);
+    char where[256];
+    snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
+    if (length < 5 || length - 4 >= NPZ_MAX_NAME || strcmp(stat.name + length - 4, ".npy") != 0)
+        return err_set(err, ERR_FAILED, where, "", "not an array: a short name and .npy expected");
+    if (stat.encryption_method != ZIP_EM_NONE)
+        return err_set(err, ERR_FAILED, where, "", "encrypted");
+    if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
+        return err_set(err, ERR_FAILED, where, "use np.savez or np.savez_compressed",
+                       "zip method %u, must be stored (0) or deflated (8)", stat.comp_method);
+    if (!size_is_possible(&stat))
+        return err_set(err, ERR_FAILED, where, "",
+                       "declares %llu bytes, which its %llu cannot hold",
+                       (unsigned long long)stat.size, (unsigned long long)stat.comp_size);
+    NpzMember *member = &npz->members[npz->count];
+    snprintf(member->name, sizeof member->name, "%.*s", (int)(length - 4), stat.name);
+    member->bytes = stat.size;
+    npz->count++;
+    return true;
+}
+
+/* Takes the source over. */
+static bool open_source(Npz *npz, zip_source_t *source, zip_error_t *error, Err *err) {
+    npz->zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, error) : NULL;
+    if (!npz->zip) {
+        err_set(err, ERR_FAILED, npz->where, "", "broken zip: %s", zip_error_strerror(error));
+        if (source)
+            zip_source_free(source);
+        return false;
+    }
+    zip_int64_t count = zip_get_num_entries(npz->zip, 0);
+    bool ok = count >= 0 && count <= NPZ_MAX_MEMBERS;
+    if (!ok)
+        refuse_zip(npz, "broken zip: other entries than its directory says", err);
+    for (zip_int64_t i = 0; ok && i < count; i++)
+        ok = add_member(npz, (zip_uint64_t)i, err);
+    if (!ok)
+        npz_close(npz);
+    return ok;
+}
+
+static void start(Npz *npz, const char *where) {
+    memset(npz, 0, sizeof *npz);
+    size_t length = strlen(where), most = sizeof npz->where - 1;
+    snprintf(npz->where, sizeof npz->where, "%s", length > most ? where + length - most : where);
+}
+
+bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
+    start(npz, where);
+    const ZipBytes archive = {bytes ? bytes : "", -1, length};
+    if (!zip_check_directory(&archive, npz->where, err))
+        return false;
+    zip_error_t error;
+    zip_error_init(&error);
+    bool ok = open_source(npz, zip_source_buffer_create(bytes, length, 0, &error), &error, err);
+    zip_error_fini(&error);
+    return ok;
+}
+
+static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return refuse_zip(npz, "not a regular file", err);
+    uint64_t length = (uint64_t)status.st_size;
+    if (length > max_bytes)
+        return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, at most %llu",
+                       (unsigned long long)length, (unsigned long long)max_bytes);
+    return zip_check_directory(&(ZipBytes){NULL, fd, length}, npz->where, err);
+}
+
+/* The open file is checked and then read by libzip: nobody can swap it in between. */
+bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
+    start(npz, path);
+    FILE *file = fopen(path, "rbe");
+    if (!file)
+        return err_set(err, ERR_FAILED, npz->where, "", "cannot open: %s", strerror(errno));
+    if (!check_file(npz, fileno(file), max_bytes, err)) {
+        fclose(file);
+        return false;
+    }
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
+    if (!source)
+        fclose(file);
+    bool ok = open_source(npz, source, &error, err);
+    zip_error_fini(&error);
+    return ok;
+}
+
+void npz_close(Npz *npz) {
+    if (!npz)
+        return;
+    if (npz->zip)
+        zip_discard(npz->zip);
+    memset(npz, 0, sizeof *npz);
+}
+
+int npz_find(const Npz *npz, const char *name) {
+    for (int i = 0; i < npz->count; i++)
+        if (strcmp(npz->members[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- reading a member ------------------------------------------------------------------------ */
+
+typedef struct {
+    zip_file_t *file;
+    uint64_t left;
+    char where[256];
+} Stream;
+
+static bool stream_open(Stream *stream, const Npz *npz, int member, Err *err) {
+    const NpzMember *row = &npz->members[member];
+    snprintf(stream->where, sizeof stream->where, "%s: %s", npz->where, row->name);
+    stream->left = row->bytes;
+    stream->file = zip_fopen_index(npz->zip, (zip_uint64_t)member, 0);
+    return stream->file ||
+           err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
+}
+
+/* Exactly `count` bytes. The caller never asks beyond the declared size, so inflating stops there.
+ */
+static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
+    if (count > stream->left)
+        return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes left of %zu",
+                       (unsigned long long)stream->left, count);
+    for (char *at = to; count > 0;) {
+        zip_int64_t got = zip_fread(stream->file, at, count);
+        if (got < 0)
+            return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
+                           zip_file_strerror(stream->file));
+        if (got == 0)
+            return err_set(err, ERR_FAILED, stream->where, "",
+                           "truncated: the data ends %llu bytes early",
+                           (unsigned long long)stream->left);
+        at += got;
+        count -= (size_t)got;
+        stream->left -= (uint64_t)got;
+    }
+    return true;
+}
+
+/* At the end of the data libzip compares the sum. */
+static bool stream_finish(Stream *stream, Err *err) {
+    char more;
+    zip_int64_t got = zip_fread(stream->file, &more, 1);
+    if (got < 0)
+        return err_set(err, ERR_FAILED, stream->where, "the file is damaged", "%s",
+                       zip_file_strerror(stream->file));
+    return got == 0 || err_set(err, ERR_FAILED, stream->where, "",
+                               "has more data than its directory entry says");
+}
+
+static void stream_close(Stream *stream) {
+    if (stream->file)
+        zip_fclose(stream->file);
+}
+
+static bool read_header(Stream *stream, NpyArray *array, Err *err) {
+    unsigned char prefix[NPY_PREFIX_BYTES] = {0};
+    size_t start_at, length;
+    if (!stream_read(stream, prefix, 10, err) ||
+        (prefix[6] > 1 && !stream_read(stream, prefix + 10, 2, err)) ||
+        !npy_read_prefix(prefix, stream->where, &start_at, &length, err))
+        return false;
+    char *text = malloc(length + 1);
+    if (!text)
+        return err_set(err, ERR_FAILED, stream->where, "", "out of memory");
+    bool ok = stream_read(stream, text, length, err) &&
+              npy_read_header(text, length, stream->where, array, err);
+    free(text);
+    if (!ok)
+        return false;
+    uint64_t needed = (uint64_t)array->count * npy_types[array->type].bytes;
+    if (needed == stream->left)
+        return true;
+    char shape[128];
+    npy_shape_text(array, shape, sizeof shape);
+    return err_set(err, ERR_FAILED, stream->where, "", "shape %s of %s is %llu bytes, but has %llu",
+                   shape, npy_types[array->type].name, (unsigned long long)needed,
+                   (unsigned long long)stream->left);
+}
+
+bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
+    Stream stream;
+    bool ok = stream_open(&stream, npz, member, err) && read_header(&stream, array, err);
+    stream_close(&stream);
+    return ok;
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+static double element_at(NpyType type, const unsigned char *bytes) {
+    union {
+        uint16_t f2;
+        float f4;
+        double f8;
+        int32_t i4;
+        int64_t i8;
+    } value;
+    memcpy(&value, bytes, npy_types[type].bytes);
+    switch (type) {
+    case NPY_F2:
+        return bev_fp16_decode(value.f2);
+    case NPY_F4:
+        return value.f4;
+    case NPY_F8:
+        return value.f8;
+    case NPY_I4:
+        return value.i4;
+    default:
+        return (double)value.i8; /* beyond 2^53 it loses digits, never its size */
+    }
+}
+
+bool npz_refuse_element(const Npz *npz, const char *name, const NpyArray *array, int64_t i,
+                        Err *err, const char *what, ...) {
+    int64_t index[NPY_MAX_RANK] = {0};
+    for (int axis = array->rank - 1; axis >= 0; axis--) {
+        index[axis] = i % array->shape[axis];
+        i /= array->shape[axis];
+    }
+    char where[256], text[256];
+    size_t used = (size_t)snprintf(where, sizeof where, "%s: %s", npz->where, name);
+    for (int axis = 0; axis < array->rank && used < sizeof where; axis++)
+        used += (size_t)snprintf(where + used, sizeof where - used, "%s%lld%s", axis ? ", " : "[",
+                                 (long long)index[axis], axis == array->rank - 1 ? "]" : "");
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return err_set(err, ERR_FAILED, where, "", "%s", text);
+}
+
+/* Elements [first, first + count) from their bytes. */
+static bool convert(const Npz *npz, int member, const NpyArray *array, NpyType type,
+                    const unsigned char *bytes, int64_t first, int64_t count, void *elements,
+                    Err *err) {
+    size_t size = npy_types[array->type].bytes;
+    for (int64_t i = 0; i < count; i++) {
+        double value = element_at(array->type, bytes + (size_t)i * size);
+        if (type == NPY_F4)
+            ((float *)elements)[first + i] = (float)value;
+        else if (type == NPY_F8)
+            ((double *)elements)[first + i] = value;
+        else if (value >= INT32_MIN && value <= INT32_MAX)
+            ((int32_t *)elements)[first + i] = (int32_t)value;
+        else
+            return npz_refuse_element(npz, npz->members[member].name, array, first + i, err,
+                                      "%.0f does not fit int32", value);
+    }
+    return true;
+}
+
+static bool read_converted(Stream *stream, const Npz *npz, int member, const NpyArray *array,
+                           NpyType type, void *elements, Err *err) {
+    unsigned char bytes[16384];
+    size_t size = npy_types[array->type].bytes;
+    int64_t most = (int64_t)(sizeof bytes / size);
+    for (int64_t first = 0; first < array->count; first += most) {
+        int64_t count = array->count - first < most ? array->count - first : most;
+        if (!stream_read(stream, bytes, (size_t)count * size, err) ||
+            !convert(npz, member, array, type, bytes, first, count, elements, err))
+            return false;
+    }
+    return true;
+}
+
+bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
+              Err *err) {
+    Stream stream;
+    NpyArray again;
+    bool ok = stream_open(&stream, npz, member, err) && read_header(&stream, &again, err);
+    if (ok && (again.type != array->type || again.count != array->count))
+        ok = err_set(err, ERR_FAILED, stream.where, "", "changed while it was read");
+    if (ok && array->type == type)
+        ok = stream_read(&stream, elements, (size_t)array->count * npy_types[type].bytes, err);
+    else if (ok)
+        ok = read_converted(&stream, npz, member, array, type, elements, err);
+    ok = ok && stream_finish(&stream, err);
+    stream_close(&stream);
+    return ok;
+}

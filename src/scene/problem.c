@@ -1,0 +1,240 @@
+#include "src/scene/problem.h"
+
+#include "kernels/codec.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { LINE = 64 }; /* bytes; a vector of a row that begins with a cache line lies in one line */
+
+static void *codes_new(size_t bytes, bool clear) {
+    size_t lines = (bytes / LINE + 1) * LINE;
+    void *memory = aligned_alloc(LINE, lines);
+    return memory && clear ? memset(memory, 0, lines) : memory;
+}
+
+static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len,
+                        bool clear) {
+    *tensor = (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
+    tensor->data = codes_new(bev_code_bytes(dtype, rows, row_len), clear);
+    size_t scale_bytes = bev_block_scale_bytes(dtype, rows, row_len);
+    if (scale_bytes)
+        tensor->block_scales = calloc(1, scale_bytes);
+    return tensor->data && (tensor->block_scales || !scale_bytes);
+}
+
+static void tensor_free(BevTensor *tensor) {
+    free(tensor->data);
+    free(tensor->block_scales);
+}
+
+static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                 const BevMap *map, bool clear_out, Err *err) {
+    memset(problem, 0, sizeof *problem);
+    problem->out_largest = NAN;
+    BevProblem *view = &problem->view;
+    const BevDtypeInfo *format = &bev_dtypes[dtype];
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    *view = (BevProblem){.shape = *shape, .dtype = dtype, .align = align, .map = *map};
+    bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins, true);
+    ok = tensor_init(&view->feat, dtype, pixels, shape->channels, true) && ok;
+    ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels, clear_out) &&
+         ok;
+    if (ok)
+        return true;
+    problem_free(problem);
+    return err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+}
+
+bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                  const BevMap *map, Err *err) {
+    return init(problem, shape, dtype, align, map, true, err);
+}
+
+void problem_free(HostProblem *problem) {
+    if (!problem)
+        return;
+    tensor_free(&problem->view.depth);
+    tensor_free(&problem->view.feat);
+    tensor_free(&problem->view.out);
+    free(problem->own_weights);
+    free(problem->pooled_fp32);
+    memset(problem, 0, sizeof *problem);
+}
+
+/* ---- encoding -------------------------------------------------------------------------------- */
+
+/* Magnitudes of floats are ordered as their bits are, infinity and NaN at the top; whole numbers
+ * make the loop vector code. */
+static uint32_t magnitude_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits & 0x7fffffff;
+}
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static const uint32_t INFINITY_BITS = 0x7f800000;
+
+/* Of the finite values. */
+static float largest_abs(const float *values, int64_t count) {
+    uint32_t largest = 0;
+#pragma omp parallel for simd schedule(static) reduction(max : largest)
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t magnitude = magnitude_bits(values[i]);
+        magnitude = magnitude < INFINITY_BITS ? magnitude : 0;
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    return float_of(largest);
+}
+
+static bool is_scaled(BevDtype dtype) {
+    return bev_tensor_scale(dtype, FLT_MAX) != 1;
+}
+
+/* Largest magnitude that still rounds to a finite value of the format: half a step, in the last
+ * place of the largest, above it. */
+static double reach(BevDtype dtype) {
+    int exponent;
+    frexp(bev_dtypes[dtype].largest, &exponent);
+    return bev_dtypes[dtype].largest + ldexp(bev_dtypes[dtype].unit_roundoff, exponent - 1);
+}
+
+/* Finite values beyond `limit`. */
+static int64_t count_beyond(const float *values, int64_t count, double limit) {
+    int64_t beyond = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double magnitude = fabs((double)values[i]);
+        beyond += magnitude > limit && magnitude <= FLT_MAX;
+    }
+    return beyond;
+}
+
+/* What the format's range clipped of columns [first, first + count) of an encoded row. */
+static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
+                               const float *values) {
+    double limit = reach(tensor->dtype) * tensor->scale;
+    if (!tensor->block_scales)
+        return count_beyond(values, count, limit);
+    int64_t saturated = 0, blocks = (tensor->row_len + BEV_BLOCK - 1) / BEV_BLOCK;
+    for (int64_t c = 0; c < count; c += BEV_BLOCK) {
+        double unit = bev_e4m3_decode(tensor->block_scales[row * blocks + (first + c) / BEV_BLOCK]);
+        saturated +=
+            count_beyond(values + c, count - c < BEV_BLOCK ? count - c : BEV_BLOCK, limit * unit);
+    }
+    return saturated;
+}
+
+enum { SPAN = 4096 }; /* columns that a thread encodes at a time; whole blocks */
+
+/* Returns how many finite values the format's range clipped. */
+static int64_t encode(BevTensor *tensor, const float *values) {
+    int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
+    tensor->scale =
+        is_scaled(tensor->dtype)
+            ? bev_tensor_scale(tensor->dtype, largest_abs(values, tensor->rows * tensor->row_len))
+            : 1;
+#pragma omp parallel for schedule(static) reduction(+ : saturated)
+    for (int64_t i = 0; i < tensor->rows * spans; i++) {
+        int64_t row = i / spans, first = i % spans * SPAN;
+        int64_t count = row_len - first < SPAN ? row_len - first : SPAN;
+        const float *from = values + row * row_len + first;
+        bev_span_encode(tensor, row, first, count, from);
+        if (tensor->dtype != BEV_FP32)
+            saturated += count_saturated(tensor, row, first, count, from);
+    }
+    return saturated;
+}
+
+static bool pool_fp32(const BevProblem *problem, Err *err) {
+    const BevVariant *variant = bev_variant_find("cpu_v3");
+    BevPlan *plan = NULL;
+    bool ok = variant->prepare(problem, &plan, err) && variant->launch(problem, plan, NULL, err);
+    variant->release(plan);
+    return ok;
+}
+
+/* The largest value that pooling the originals gives. */
+static bool find_out_largest(HostProblem *problem, Err *err) {
+    const BevProblem *view = &problem->view;
+    BevProblem original = *view;
+    int64_t outputs = view->out.rows * view->out.row_len;
+    original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
+    original.depth.scale = original.feat.scale = original.out.scale = 1; /* of the last update */
+    original.depth.data = problem->features.depth;
+    original.feat.data = problem->features.feat;
+    if (!problem->pooled_fp32)
+        problem->pooled_fp32 = malloc((size_t)outputs * sizeof *problem->pooled_fp32);
+    original.out.data = problem->pooled_fp32;
+    bool ok = original.out.data ||
+              err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+    ok = ok && pool_fp32(&original, err);
+    if (ok)
+        problem->out_largest = largest_abs(problem->pooled_fp32, outputs);
+    return ok;
+}
+
+/* The output's scale, where its format has one. */
+static bool calibrate_out(HostProblem *problem, Err *err) {
+    BevTensor *out = &problem->view.out;
+    if (!is_scaled(out->dtype))
+        return true;
+    if (isnan(problem->out_largest) && !find_out_largest(problem, err))
+        return false;
+    out->scale = bev_tensor_scale(out->dtype, (float)problem->out_largest);
+    return true;
+}
+
+static bool encode_all(HostProblem *problem, const Features *features, Err *err) {
+    problem->features = *features;
+    problem->saturated = encode(&problem->view.depth, features->depth);
+    problem->saturated += encode(&problem->view.feat, features->feat);
+    return calibrate_out(problem, err);
+}
+
+bool problem_update(HostProblem *problem, const Features *features, Err *err) {
+    return problem_update_known(problem, features, NAN, err);
+}
+
+bool problem_update_known(HostProblem *problem, const Features *features, double out_largest,
+                          Err *err) {
+    problem->out_largest = out_largest;
+    return encode_all(problem, features, err);
+}
+
+bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                    const Features *features, const BevMap *map, Err *err) {
+    return problem_encode_knowing(problem, shape, dtype, align, features, map,
+                                  (ProblemHints){.out_largest = NAN}, err);
+}
+
+bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map,
+                            ProblemHints hints, Err *err) {
+    if (!init(problem, shape, dtype, align, map, !hints.out_elsewhere, err))
+        return false;
+    problem->out_largest = hints.out_largest;
+    if (encode_all(problem, features, err))
+        return true;
+    problem_free(problem);
+    return false;
+}
+
+enum { OUT_ROWS = 256 }; /* that a thread decodes at a time */
+
+void problem_output(const BevProblem *problem, const void *codes, float *values) {
+    BevTensor out = problem->out;
+    out.data = (void *)codes;
+#pragma omp parallel for schedule(static)
+    for (int64_t row = 0; row < out.rows; row += OUT_ROWS)
+        bev_tensor_decode(&out, row, out.rows - row < OUT_ROWS ? out.rows - row : OUT_ROWS,
+                          values + row * out.row_len);
+}

@@ -1,0 +1,151 @@
+#include "src/scene/scene.h"
+
+#include "src/scene/presets.h"
+#include "src/base/data.h"
+#include "src/base/nearest.h"
+#include "src/scene/scatter.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void scene_free(Scene *scene) {
+    if (!scene)
+        return;
+    world_free(&scene->world);
+    features_free(&scene->tensors);
+    scatter_free(&scene->map);
+    memset(scene, 0, sizeof *scene);
+}
+
+bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
+    double pixels = (double)shape->cameras * (double)shape->feat_h * (double)shape->feat_w;
+    double depth = pixels * (double)shape->depth_bins;
+    double feat = pixels * (double)shape->channels;
+    double out = (double)shape->nx * (double)shape->ny * (double)shape->channels;
+    double bytes = (depth + feat + out) * sizeof(float);
+    if (bytes <= (double)SCENE_MAX_TENSOR_BYTES)
+        return true;
+    return err_set(err, ERR_FAILED, where, "fewer cells, channels or depth bins",
+                   "depth, features and output take %.4g bytes in FP32, at most %.4g", bytes,
+                   (double)SCENE_MAX_TENSOR_BYTES);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* The part of a path between the last slash and the last dot. */
+static void set_name(char name[64], const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *stem = slash ? slash + 1 : path;
+    const char *dot = strrchr(stem, '.');
+    int length = dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem);
+    snprintf(name, 64, "%.*s", length, stem);
+}
+
+static bool has_suffix(const char *text, const char *suffix) {
+    size_t length = strlen(text), end = strlen(suffix);
+    return length > end && strcmp(text + length - end, suffix) == 0;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(((const SceneName *)a)->name, ((const SceneName *)b)->name);
+}
+
+size_t scene_names(SceneName *names, size_t max) {
+    size_t count = 0;
+    for (int i = 0; i < config_total && count < max; i++, count++) {
+        names[count].is_config = true;
+        snprintf(names[count].name, sizeof names->name, "%s", configs[i].name);
+    }
+    char folder[PATH_MAX];
+    DIR *directory = data_path("samples", folder, sizeof folder, NULL) ? opendir(folder) : NULL;
+    if (!directory)
+        return count;
+    size_t first_sample = count;
+    for (struct dirent *entry; count < max && (entry = readdir(directory));)
+        if (has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
+            names[count].is_config = false;
+            set_name(names[count++].name, entry->d_name);
+        }
+    closedir(directory);
+    qsort(names + first_sample, count - first_sample, sizeof *names, compare_names);
+    return count;
+}
+
+static bool unknown_name(const char *name, Err *err) {
+    SceneName known[128];
+    const char *words[128];
+    size_t count = scene_names(known, 128);
+    for (size_t i = 0; i < count; i++)
+        words[i] = known[i].name;
+    return err_set(err, ERR_USAGE, name, "bevscope --list shows all of them",
+                   "neither a file nor a known scene; the nearest known is \"%s\"",
+                   count ? nearest_name(name, words, count) : "none");
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+/* The first bytes of a file; tells what it is whatever it is called. */
+static bool read_start(const char *path, char start[4], Err *err) {
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not make us wait */
+    if (fd < 0)
+        return err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(errno));
+    ssize_t got = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? read(fd, start, 4) : -1;
+    close(fd);
+    if (got < 0)
+        return err_set(err, ERR_FAILED, path, "", "not a regular file");
+    memset(start + got, 0, (size_t)(4 - got));
+    return true;
+}
+
+static bool load_json(const char *path, Scene *scene, Err *err) {
+    char *text;
+    size_t length;
+    if (!data_read(path, SCENE_MAX_JSON_BYTES, &text, &length, err))
+        return false;
+    bool ok = scene_read_json(text, length, path, scene, err);
+    free(text);
+    return ok;
+}
+
+static bool load_file(const char *path, Scene *scene, Err *err) {
+    char start[4];
+    if (!read_start(path, start, err))
+        return false;
+    bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)
+                                                 : load_json(path, scene, err);
+    if (ok)
+        set_name(scene->name, path);
+    return ok;
+}
+
+static bool load_sample(const char *name, Scene *scene, Err *err) {
+    char relative[128], path[PATH_MAX];
+    snprintf(relative, sizeof relative, "samples/%.64s.json", name);
+    return data_path(relative, path, sizeof path, err) && load_file(path, scene, err);
+}
+
+bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
+    memset(scene, 0, sizeof *scene);
+    const Config *config = config_find(name_or_path);
+    if (config) {
+        if (!load_sample(config_world, scene, err))
+            return false;
+        config_apply(config, scene);
+        return true;
+    }
+    char relative[128];
+    snprintf(relative, sizeof relative, "samples/%.64s.json", name_or_path);
+    if (!strchr(name_or_path, '/') && data_exists(relative))
+        return load_sample(name_or_path, scene, err);
+    if (access(name_or_path, F_OK) != 0)
+        return unknown_name(name_or_path, err);
+    return load_file(name_or_path, scene, err);
+}

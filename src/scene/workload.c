@@ -1,0 +1,90 @@
+#include "src/scene/workload.h"
+
+#include "src/base/clock.h"
+#include "src/scene/scatter.h"
+
+#include <string.h>
+
+static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
+    if (options->temperature > 0)
+        scene->temperature = options->temperature;
+    if (options->channels > 0 && options->channels != scene->channels) {
+        if (!scene->has_world)
+            return err_set(err, ERR_USAGE, scene->name, "leave --channels out",
+                           "tensors from a file have %lld channels, not %lld",
+                           (long long)scene->channels, (long long)options->channels);
+        scene->channels = options->channels;
+        scene->shape.channels = options->channels;
+    }
+    return true;
+}
+
+bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err) {
+    memset(workload, 0, sizeof *workload);
+    if (options)
+        workload->options = *options;
+    Scene *scene = &workload->scene;
+    if (!scene_load(name, scene, err))
+        return false;
+    bool ok = override_scene(scene, &workload->options, err);
+    if (ok && scene->has_world)
+        ok = features_render(&scene->rig, &scene->world, scene->channels, scene->seed,
+                             scene->temperature, workload->options.time_s, sub_rays_full, NULL,
+                             &workload->features, workload->options.views ? &workload->views : NULL,
+                             err);
+    else if (ok)
+        workload->features = scene->tensors;
+    if (!ok)
+        workload_close(workload);
+    return ok;
+}
+
+void workload_close(Workload *workload) {
+    if (!workload)
+        return;
+    if (workload->scene.has_world)
+        features_free(&workload->features);
+    camera_views_free(&workload->views);
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        if (workload->map_us[align] > 0)
+            scatter_free(&workload->maps[align]);
+    scene_free(&workload->scene);
+    memset(workload, 0, sizeof *workload);
+}
+
+/* Whether the index arrays in the scene's file are the map for `align`. */
+static bool has_own_map(const Scene *scene, BevAlign align) {
+    return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
+}
+
+bool workload_has_align(const Workload *workload, BevAlign align) {
+    const Scene *scene = &workload->scene;
+    return scene->has_rig || has_own_map(scene, align);
+}
+
+const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
+    Scene *scene = &workload->scene;
+    if (has_own_map(scene, align))
+        return &scene->map;
+    if (!scene->has_rig) {
+        err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
+                "its index arrays %s weights, so --align %s is not possible",
+                scene->map.weights ? "have" : "have no", bev_aligns[align].name);
+        return NULL;
+    }
+    BevMap *map = &workload->maps[align];
+    if (workload->map_us[align] == 0) {
+        double start = clock_us();
+        if (!scatter_build(&scene->rig, align, UINT32_MAX, map, err))
+            return NULL;
+        workload->map_us[align] = clock_us() - start;
+    }
+    return map;
+}
+
+bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
+                      Err *err) {
+    const BevMap *map = workload_map(workload, align, err);
+    return map && problem_encode(problem, &workload->scene.shape, dtype, align, &workload->features,
+                                 map, err);
+}

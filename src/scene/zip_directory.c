@@ -1,0 +1,111 @@
+#include "src/scene/zip_directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    END_BYTES = 22,
+    END64_LOCATOR_BYTES = 20,
+    ENTRY_BYTES = 46,
+    DIRECTORY_MAX_BYTES = 64 * 1024,
+    /* what libzip searches: a comment of 64 KiB and the records before it */
+    TAIL_BYTES = 0xffff + END_BYTES + END64_LOCATOR_BYTES
+};
+
+static bool refuse(const char *where, const char *what, Err *err) {
+    return err_set(err, ERR_FAILED, where, "", "%s", what);
+}
+
+static uint32_t le16(const unsigned char *bytes) {
+    return bytes[0] | (uint32_t)bytes[1] << 8;
+}
+
+static uint32_t le32(const unsigned char *bytes) {
+    return le16(bytes) | le16(bytes + 2) << 16;
+}
+
+static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, size_t count) {
+    if (bytes->memory)
+        memcpy(to, bytes->memory + offset, count);
+    return bytes->memory || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
+}
+
+/* An end record before the last one, or a zip64 one, that libzip would believe. Chance does not
+ * write one into an array: it would take 10 right bytes. */
+static bool has_other_end(const unsigned char *tail, size_t length) {
+    for (size_t i = 0; i + END_BYTES < length; i++) {
+        const unsigned char *at = tail + i;
+        if (memcmp(at, "PK\5\6\0\0\0\0", 8) == 0 && le16(at + 8) == le16(at + 10))
+            return true;
+    }
+    return length >= END_BYTES + END64_LOCATOR_BYTES &&
+           memcmp(tail + length - END_BYTES - END64_LOCATOR_BYTES, "PK\6\7", 4) == 0;
+}
+
+/* Name and length of the directory entry at `entry`. */
+static const char *entry_name(const unsigned char *entry, size_t *length) {
+    *length = le16(entry + 28);
+    return (const char *)entry + ENTRY_BYTES;
+}
+
+static bool check_names_differ(const char *where, const unsigned char *const *entries, int last,
+                               Err *err) {
+    size_t length, other_length;
+    const char *name = entry_name(entries[last], &length);
+    for (int i = 0; i < last; i++) {
+        const char *other = entry_name(entries[i], &other_length);
+        if (length == other_length && memcmp(name, other, length) == 0)
+            return err_set(err, ERR_FAILED, where, "", "%.*s is in the archive twice",
+                           length < 80 ? (int)length : 80, name);
+    }
+    return true;
+}
+
+static bool check_entries(const char *where, const unsigned char *directory, size_t size, int count,
+                          uint64_t archive, Err *err) {
+    const unsigned char *entries[ZIP_MAX_ENTRIES];
+    size_t at = 0;
+    for (int i = 0; i < count; i++) {
+        const unsigned char *entry = entries[i] = directory + at;
+        if (at + ENTRY_BYTES > size || memcmp(entry, "PK\1\2", 4) != 0)
+            return refuse(where, "broken zip: the directory has fewer entries than it says", err);
+        at += ENTRY_BYTES + le16(entry + 28) + le16(entry + 30) + le16(entry + 32);
+        if (at > size)
+            return refuse(where, "broken zip: an entry goes beyond the directory", err);
+        if (le32(entry + 20) > archive)
+            return refuse(where, "broken zip: an entry is longer than the file", err);
+        if (!check_names_differ(where, entries, i, err))
+            return false;
+    }
+    return at == size || refuse(where, "broken zip: the directory has more than it says", err);
+}
+
+static bool check_tail(const char *where, const ZipBytes *bytes, unsigned char *tail, Err *err) {
+    size_t length = bytes->length < TAIL_BYTES ? (size_t)bytes->length : TAIL_BYTES;
+    if (length < END_BYTES || !read_at(bytes, bytes->length - length, tail, length) ||
+        memcmp(tail + length - END_BYTES, "PK\5\6", 4) != 0)
+        return refuse(where, "truncated zip: it does not end with its directory", err);
+    if (has_other_end(tail, length))
+        return refuse(where, "broken zip: a second end record, or a zip64 one", err);
+    const unsigned char *end = tail + length - END_BYTES;
+    uint32_t count = le16(end + 10), size = le32(end + 12), offset = le32(end + 16);
+    if (le32(end + 4) != 0 || le16(end + 8) != count || le16(end + 20) != 0)
+        return refuse(where, "broken zip: several disks, or a comment", err);
+    if (count > ZIP_MAX_ENTRIES || size > DIRECTORY_MAX_BYTES)
+        return err_set(err, ERR_FAILED, where, "",
+                       "zip of %u entries in a directory of %u bytes, at most %d in %d", count,
+                       size, ZIP_MAX_ENTRIES, DIRECTORY_MAX_BYTES);
+    if ((uint64_t)offset + size != bytes->length - END_BYTES)
+        return refuse(where, "truncated zip: its directory is not where it says", err);
+    if (!read_at(bytes, offset, tail, size))
+        return refuse(where, "cannot read the zip's directory", err);
+    return check_entries(where, tail, size, (int)count, bytes->length, err);
+}
+
+bool zip_check_directory(const ZipBytes *bytes, const char *where, Err *err) {
+    unsigned char *tail = malloc(TAIL_BYTES);
+    bool ok = tail ? check_tail(where, bytes, tail, err) : refuse(where, "out of memory", err);
+    free(tail);
+    return ok;
+}

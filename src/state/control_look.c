@@ -1,0 +1,141 @@
+/* Controls of cursor, pin, zoom and pan. */
+#include "src/state/control.h"
+
+#include <string.h>
+
+#define ZOOM_MAX 32.0
+
+unsigned control_probe(State *state) {
+    int64_t cell = state_probe_cell(state);
+    if (cell == state->job.probe_cell)
+        return STEP_REDRAW;
+    state->job.probe_cell = cell;
+    return control_changed(state);
+}
+
+void control_fit_viewport(State *state) {
+    Viewport *viewport = &state->viewport;
+    double half_x = (double)state->scene.nx / 2 / viewport->zoom;
+    double half_y = (double)state->scene.ny / 2 / viewport->zoom;
+    viewport->center_x = clamp(viewport->center_x, half_x, (double)state->scene.nx - half_x);
+    viewport->center_y = clamp(viewport->center_y, half_y, (double)state->scene.ny - half_y);
+}
+
+/* Scrolls just as far as needed to see the cursor. */
+static void follow_cursor(State *state) {
+    Viewport *viewport = &state->viewport;
+    double half_x = (double)state->scene.nx / 2 / viewport->zoom;
+    double half_y = (double)state->scene.ny / 2 / viewport->zoom;
+    double x = (double)state->cursor_x + 0.5, y = (double)state->cursor_y + 0.5;
+    viewport->center_x = clamp(viewport->center_x, x + 1 - half_x, x - 1 + half_x);
+    viewport->center_y = clamp(viewport->center_y, y + 1 - half_y, y - 1 + half_y);
+    control_fit_viewport(state);
+}
+
+static void say_cell(State *state, Action action, const char *what, int64_t x, int64_t y) {
+    const Grid *grid = &state->scene.grid;
+    if (state->scene.has_rig)
+        SAY(state, action, "%scell %lld, %lld: x %+.1f m, y %+.1f m", what, (long long)x,
+            (long long)y,
+            grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
+            grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny);
+    else
+        SAY(state, action, "%scell %lld, %lld", what, (long long)x, (long long)y);
+}
+
+/* One coordinate of the cursor. While nothing was shown, the first press only shows it. */
+static unsigned move_cursor(State *state, const Command *command, int64_t *at, int64_t count) {
+    if (count <= 0)
+        return 0;
+    if (state->cursor_shown || !command->step)
+        *at = (int64_t)clamp(control_moved(command, (double)*at, 1), 0, (double)(count - 1));
+    state->cursor_shown = true;
+    follow_cursor(state);
+    say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
+    return control_probe(state);
+}
+
+unsigned control_cursor_x(State *state, const Command *command) {
+    return move_cursor(state, command, &state->cursor_x, state->scene.nx);
+}
+
+unsigned control_cursor_y(State *state, const Command *command) {
+    return move_cursor(state, command, &state->cursor_y, state->scene.ny);
+}
+
+unsigned control_unpin(State *state, Action action) {
+    state->pinned = false;
+    SAY(state, action, "cell let go");
+    return control_probe(state);
+}
+
+unsigned control_hide_cursor(State *state) {
+    if (!state->cursor_shown)
+        return 0;
+    state->cursor_shown = false;
+    return control_probe(state);
+}
+
+unsigned control_pin_at(State *state, int64_t x, int64_t y) {
+    state->pinned = true;
+    state->pin_x = x;
+    state->pin_y = y;
+    say_cell(state, ACTION_PIN, "pinned ", x, y);
+    return control_probe(state);
+}
+
+unsigned control_pin(State *state, const Command *command) {
+    bool same = state->pinned && state->pin_x == state->cursor_x && state->pin_y == state->cursor_y;
+    bool on = command->step ? !same : !strcmp(command->argument, "on");
+    if (!on)
+        return control_unpin(state, command->action);
+    if (state->scene.nx <= 0)
+        return 0;
+    return control_pin_at(state, state->cursor_x, state->cursor_y);
+}
+
+unsigned control_zoom_about(State *state, double zoom, double x, double y) {
+    Viewport *viewport = &state->viewport;
+    double before = viewport->zoom;
+    viewport->zoom = clamp(zoom, 1, ZOOM_MAX);
+    /* The point under the mouse stays where it is. */
+    viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
+    viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
+    control_fit_viewport(state);
+    SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
+    return STEP_REDRAW;
+}
+
+unsigned control_zoom(State *state, const Command *command) {
+    const Viewport *viewport = &state->viewport;
+    double zoom = control_scaled(command, viewport->zoom, ZOOM_STEP);
+    bool cursor = state->cursor_shown;
+    return control_zoom_about(state, zoom,
+                              cursor ? (double)state->cursor_x + 0.5 : viewport->center_x,
+                              cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
+}
+
+/* By a tenth of what is in view; an argument is a number of cells. */
+static unsigned pan(State *state, const Command *command, double *center, int64_t count) {
+    double tenth = (double)count / state->viewport.zoom / 10;
+    *center += command->step ? command->step * tenth : strtod(command->argument, NULL);
+    control_fit_viewport(state);
+    SAY(state, command->action,
+        state->viewport.zoom > 1 ? "view moved" : "view: the whole grid is in sight");
+    return STEP_REDRAW;
+}
+
+unsigned control_pan_x(State *state, const Command *command) {
+    return pan(state, command, &state->viewport.center_x, state->scene.nx);
+}
+
+unsigned control_pan_y(State *state, const Command *command) {
+    return pan(state, command, &state->viewport.center_y, state->scene.ny);
+}
+
+unsigned control_fit(State *state, const Command *command) {
+    state->viewport.zoom = 1;
+    control_fit_viewport(state);
+    SAY(state, command->action, "the whole grid");
+    return STEP_REDRAW;
+}

@@ -1,0 +1,119 @@
+/* Controls of comparing and of how the picture is drawn. */
+#include "src/state/control.h"
+
+#include <string.h>
+
+static const char *const theme_names[] = {"dark", "light"};
+
+unsigned control_baseline(State *state, const Command *command) {
+    state->baseline_pinned = control_switched(command, state->baseline_pinned);
+    state->job.baseline =
+        state->baseline_pinned ? state->job.choice : choice_baseline(&state->job.choice);
+    char label[64];
+    choice_label(&state->job.baseline, label, sizeof label);
+    SAY(state, command->action, "baseline %s: %s", state->baseline_pinned ? "pinned" : "let go",
+        label);
+    return control_changed(state);
+}
+
+unsigned control_compare(State *state, const Command *command) {
+    const Menu modes = {compare_names, COMPARE_COUNT};
+    int mode = control_pick(state, command, &modes, (int)state->compare);
+    if (mode < 0)
+        return STEP_REDRAW;
+    state->compare = (Compare)mode;
+    state->job.pool_baseline = mode != COMPARE_OFF;
+    char label[64];
+    choice_label(&state->job.baseline, label, sizeof label);
+    SAY(state, command->action, "compare %s%s%s", compare_names[mode], mode ? ", against " : "",
+        mode ? label : "");
+    return control_changed(state);
+}
+
+unsigned control_wipe(State *state, const Command *command) {
+    state->wipe = clamp(control_moved(command, state->wipe * 100, 5) / 100, 0, 1);
+    SAY(state, command->action, "wipe at %.0f %%: baseline on its left", state->wipe * 100);
+    return STEP_REDRAW;
+}
+
+static unsigned use_view(State *state, Action action, int view) {
+    state->view = view;
+    state->range_locked = false;
+    SAY(state, action, "view %s", state->menu.views.names[view]);
+    return STEP_REDRAW;
+}
+
+unsigned control_error(State *state, const Command *command) {
+    int error = state->menu.error_view;
+    bool on = control_switched(command, state->view == error);
+    if (error < 0 || on == (state->view == error))
+        return STEP_REDRAW;
+    if (on)
+        state->view_before_error = state->view;
+    return use_view(state, command->action, on ? error : state->view_before_error);
+}
+
+unsigned control_view(State *state, const Command *command) {
+    int view = control_pick(state, command, &state->menu.views, state->view);
+    return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
+}
+
+unsigned control_channel(State *state, const Command *command) {
+    int64_t count = state->job.channels ? state->job.channels : state->scene.channels;
+    int64_t channel = (int64_t)clamp(control_moved(command, (double)state->channel, 1), -1, 1e9);
+    if (count > 0)
+        channel = (channel % count + count) % count;
+    state->channel = channel > 0 ? channel : 0;
+    bool seen = state->view == state->menu.channel_view;
+    SAY(state, command->action, "channel %lld%s", (long long)state->channel,
+        seen ? "" : " (the channel view shows it)");
+    return STEP_REDRAW;
+}
+
+unsigned control_colormap(State *state, const Command *command) {
+    int map = control_pick(state, command, &state->menu.colormaps, state->colormap);
+    if (map < 0)
+        return STEP_REDRAW;
+    state->colormap = map;
+    SAY(state, command->action, "colour map %s", state->menu.colormaps.names[map]);
+    return STEP_REDRAW;
+}
+
+unsigned control_lock(State *state, const Command *command) {
+    state->range_locked = control_switched(command, state->range_locked);
+    SAY(state, command->action, "range of the colour bar %s",
+        state->range_locked ? "locked" : "automatic");
+    return STEP_REDRAW;
+}
+
+unsigned control_strip(State *state, const Command *command) {
+    const Menu strips = {strip_names, STRIP_COUNT};
+    int strip = control_pick(state, command, &strips, (int)state->strip);
+    if (strip < 0)
+        return STEP_REDRAW;
+    state->strip = (Strip)strip;
+    SAY(state, command->action, "camera strip: %s", strip_names[strip]);
+    return STEP_REDRAW;
+}
+
+unsigned control_chart(State *state, const Command *command) {
+    const Menu charts = {chart_names, CHART_COUNT};
+    int chart = control_pick(state, command, &charts, (int)state->chart);
+    if (chart < 0)
+        return STEP_REDRAW;
+    state->chart = (Chart)chart;
+    bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
+    SAY(state, command->action, "chart: %s%s%s", chart_names[chart], chart ? " (model)" : "",
+        hidden ? ", on the dashboard: Tab" : "");
+    return STEP_REDRAW;
+}
+
+unsigned control_theme(State *state, const Command *command) {
+    const Menu themes = {theme_names, 2};
+    int theme = control_pick(state, command, &themes, state->light);
+    if (theme < 0)
+        return STEP_REDRAW;
+    state->light = theme;
+    SAY(state, command->action, "theme %s", theme_names[theme]);
+    return STEP_REDRAW;
+}

@@ -1,0 +1,166 @@
+/* Controls of the scene: which, its time, its depth, its cameras. */
+#include "src/state/control.h"
+
+#include <string.h>
+
+#define SPEED_MAX       8.0
+#define STEP_S          0.1
+#define ANGLE_STEP      0.5
+#define ANGLE_MAX       15.0
+#define HEIGHT_STEP     0.1
+#define HEIGHT_MAX      2.0
+#define TEMPERATURE_MAX 8.0
+
+/* Another problem: what was pinned or counted in the old one means nothing here. */
+static unsigned use_scene(State *state, Action action, int scene) {
+    state->job.scene = scene;
+    state->job.channels = 0;
+    state->pinned = state->cursor_shown = false;
+    state->job.probe_cell = -1;
+    SAY(state, action, "%s %s", keys[action].word, state->menu.scenes.names[scene]);
+    return control_changed_and_told(state);
+}
+
+unsigned control_config(State *state, const Command *command) {
+    Menu configs = {state->menu.scenes.names, state->menu.config_count};
+    if (!configs.count) {
+        SAY(state, command->action, "config: there is none");
+        return STEP_REDRAW;
+    }
+    bool inside = state->job.scene < configs.count;
+    int scene =
+        control_pick(state, command, &configs, inside ? state->job.scene : -(command->step > 0));
+    return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
+}
+
+void job_repair(Job *job) {
+    job->camera_mask = UINT32_MAX;
+    job->temperature = 1;
+    memset(job->camera_errors, 0, sizeof job->camera_errors);
+}
+
+unsigned control_scene(State *state, const Command *command) {
+    int first = state->menu.config_count, scene;
+    Menu others = {state->menu.scenes.names + first, state->menu.scenes.count - first};
+    if (command->step && others.count) {
+        bool inside = state->job.scene >= first;
+        int now = inside ? state->job.scene - first : -(command->step > 0);
+        scene = first + wrapped(now + command->step, others.count);
+    } else {
+        scene = control_pick(state, command, &state->menu.scenes, state->job.scene);
+    }
+    if (scene < 0)
+        return STEP_REDRAW;
+    job_repair(&state->job);
+    state->camera = 0;
+    state->job.time_s = 0;
+    return use_scene(state, command->action, scene);
+}
+
+unsigned control_play(State *state, const Command *command) {
+    state->playing = control_switched(command, state->playing);
+    SAY(state, command->action, state->playing ? "playing, %g s a second" : "paused at %.2f s",
+        state->playing ? state->speed : state->job.time_s);
+    return STEP_REDRAW;
+}
+
+unsigned control_step(State *state, const Command *command) {
+    state->playing = false;
+    double by = command->step ? command->step * STEP_S : strtod(command->argument, NULL);
+    state->job.time_s = fmax(state->job.time_s + by, 0);
+    SAY(state, command->action, "paused at %.2f s", state->job.time_s);
+    return control_changed(state);
+}
+
+unsigned control_speed(State *state, const Command *command) {
+    state->speed = clamp(control_scaled(command, state->speed, 2), 1 / SPEED_MAX, SPEED_MAX);
+    SAY(state, command->action, "speed %g s a second", state->speed);
+    return STEP_REDRAW;
+}
+
+unsigned control_temperature(State *state, const Command *command) {
+    double now = state->job.temperature, step = sqrt(2);
+    if (!state->scene.has_world) {
+        SAY(state, command->action, "temperature: this scene's depth is given, not rendered");
+        return STEP_REDRAW;
+    }
+    double next = control_scaled(command, now, step);
+    /* Steps of the square root drift; back at 1, it is 1. */
+    next = fabs(next - 1) < 1e-6 ? 1 : next;
+    state->job.temperature = clamp(next, 1 / TEMPERATURE_MAX, TEMPERATURE_MAX);
+    SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
+        next > 1   ? "smears"
+        : next < 1 ? "sharpens"
+                   : "as rendered");
+    return control_changed_and_told(state);
+}
+
+static const char *camera_name(const State *state) {
+    return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
+}
+
+/* Without a rig there is no camera to turn; says so. */
+static bool camera_missing(State *state, Action action) {
+    if (state->scene.has_rig && state->scene.camera_count > 0)
+        return false;
+    SAY(state, action, "%s: this scene came without its cameras", keys[action].word);
+    return true;
+}
+
+unsigned control_camera(State *state, const Command *command) {
+    if (camera_missing(state, command->action))
+        return STEP_REDRAW;
+    const char *names[RIG_MAX_CAMERAS];
+    for (int i = 0; i < state->scene.camera_count; i++)
+        names[i] = state->scene.cameras[i];
+    const Menu cameras = {names, state->scene.camera_count};
+    int camera = control_pick(state, command, &cameras, state->camera);
+    if (camera < 0)
+        return STEP_REDRAW;
+    state->camera = camera;
+    SAY(state, command->action, "camera %s selected", camera_name(state));
+    return STEP_REDRAW;
+}
+
+unsigned control_dirty(State *state, const Command *command) {
+    if (camera_missing(state, command->action))
+        return STEP_REDRAW;
+    uint32_t bit = (uint32_t)1 << state->camera;
+    bool dirty = control_switched(command, !(state->job.camera_mask & bit));
+    state->job.camera_mask = dirty ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
+    SAY(state, command->action, "%s %s", camera_name(state), dirty ? "dirty: off" : "clean again");
+    return control_changed_and_told(state);
+}
+
+static unsigned bend(State *state, const Command *command, double *value, double step, double max,
+                     const char *unit) {
+    if (camera_missing(state, command->action))
+        return STEP_REDRAW;
+    /* Rounded to the step's decimals: ten steps of 0.1 there and back are 0. */
+    double next = clamp(control_moved(command, *value, step), -max, max);
+    *value = round(next * 1000) / 1000 + 0.0;
+    SAY(state, command->action, "%s of %s off by %+.1f %s", keys[command->action].word,
+        camera_name(state), *value, unit);
+    return control_changed_and_told(state);
+}
+
+unsigned control_yaw(State *state, const Command *command) {
+    return bend(state, command, &state->job.camera_errors[state->camera].yaw_deg, ANGLE_STEP,
+                ANGLE_MAX, "degrees");
+}
+
+unsigned control_pitch(State *state, const Command *command) {
+    return bend(state, command, &state->job.camera_errors[state->camera].pitch_deg, ANGLE_STEP,
+                ANGLE_MAX, "degrees");
+}
+
+unsigned control_height(State *state, const Command *command) {
+    return bend(state, command, &state->job.camera_errors[state->camera].height_m, HEIGHT_STEP,
+                HEIGHT_MAX, "m");
+}
+
+unsigned control_repair(State *state, const Command *command) {
+    job_repair(&state->job);
+    SAY(state, command->action, "cameras clean and exact, depth temperature 1");
+    return control_changed_and_told(state);
+}

@@ -1,0 +1,193 @@
+/* Controls of the selection: kernel, format, align, backend, size, channels, GPU. */
+#include "src/state/control.h"
+
+#include "src/cachesim/gpus.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const int channel_counts[] = {16, 32, 64, 80, 128, 256};
+static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
+
+static BevWhere where_of(const State *state) {
+    return state->job.choice.variant->where;
+}
+
+unsigned control_use_choice(State *state, Action action, Choice choice, const char *said) {
+    char line[160];
+    snprintf(line, sizeof line, "%s", said);
+    choice_settle(&choice, control_aligns(state), line, sizeof line);
+    SAY(state, action, "%s", line);
+    if (choice_equal(&choice, &state->job.choice))
+        return STEP_REDRAW;
+    state->job.choice = choice;
+    if (!state->baseline_pinned)
+        state->job.baseline = choice_baseline(&choice);
+    return control_changed_and_told(state);
+}
+
+static unsigned use_variant(State *state, Action action, const BevVariant *variant) {
+    Choice choice = state->job.choice;
+    choice.variant = variant;
+    return control_use_choice(state, action, choice, variant->title);
+}
+
+unsigned control_kernel(State *state, const Command *command) {
+    const BevVariant *rungs[MAX_RUNGS];
+    int count = state_rungs(state, rungs, MAX_RUNGS), now = 0;
+    const BevVariant *variant = choice_find(where_of(state), command->argument);
+    for (int i = 0; i < count; i++)
+        if (rungs[i] == state->job.choice.variant)
+            now = i;
+    if (command->step && count > 0)
+        variant = rungs[wrapped(now + command->step, count)];
+    if (variant)
+        return use_variant(state, command->action, variant);
+    SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
+        where_of(state) == BEV_CPU ? "CPU" : "GPU");
+    return STEP_REDRAW;
+}
+
+unsigned control_rung(State *state, const Command *command) {
+    const BevVariant *rungs[MAX_RUNGS];
+    int count = state_rungs(state, rungs, MAX_RUNGS), rung = atoi(command->argument);
+    if (rung >= 1 && rung <= count)
+        return use_variant(state, command->action, rungs[rung - 1]);
+    SAY(state, command->action, "rung %d: this backend has %d", rung, count);
+    return STEP_REDRAW;
+}
+
+static int dtype_find(const char *name) {
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        if (!strcasecmp(bev_dtypes[i].name, name))
+            return i;
+    return -1;
+}
+
+static int align_find(const char *name) {
+    for (int i = 0; i < BEV_ALIGN_COUNT; i++)
+        if (!strcasecmp(bev_aligns[i].name, name))
+            return i;
+    return -1;
+}
+
+/* The next position whose bit is set; `now` when there is no other. */
+static int next_in_mask(unsigned mask, int now, int step, int count) {
+    for (int i = 1; i <= count; i++) {
+        int candidate = wrapped(now + i * step, count);
+        if (mask & 1u << candidate)
+            return candidate;
+    }
+    return now;
+}
+
+unsigned control_dtype(State *state, const Command *command) {
+    Choice choice = state->job.choice;
+    const BevVariant *variant = choice.variant;
+    int dtype = command->step ? next_in_mask(variant->dtypes, (int)choice.dtype, command->step,
+                                             BEV_DTYPE_COUNT)
+                              : dtype_find(command->argument);
+    if (dtype < 0 || !(variant->dtypes & 1u << dtype)) {
+        SAY(state, command->action, "%s does not take %s: still %s", variant->title,
+            dtype < 0 ? command->argument : bev_dtypes[dtype].title,
+            bev_dtypes[choice.dtype].title);
+        return STEP_REDRAW;
+    }
+    choice.dtype = (BevDtype)dtype;
+    return control_use_choice(state, command->action, choice, bev_dtypes[dtype].title);
+}
+
+unsigned control_align(State *state, const Command *command) {
+    Choice choice = state->job.choice;
+    unsigned both = choice.variant->aligns & control_aligns(state);
+    int align = command->step
+                    ? next_in_mask(both, (int)choice.align, command->step, BEV_ALIGN_COUNT)
+                    : align_find(command->argument);
+    if (align < 0 || !(both & 1u << align)) {
+        SAY(state, command->action, "%s on this scene does not take %s: still %s",
+            choice.variant->title, align < 0 ? command->argument : bev_aligns[align].name,
+            bev_aligns[choice.align].name);
+        return STEP_REDRAW;
+    }
+    choice.align = (BevAlign)align;
+    return control_use_choice(state, command->action, choice, bev_aligns[align].title);
+}
+
+unsigned control_backend(State *state, const Command *command) {
+    BevWhere where = where_of(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
+    if (!command->step)
+        where = strcasecmp(command->argument, where_words[BEV_CPU]) ? BEV_CUDA : BEV_CPU;
+    if (!(state->menu.where & 1u << where)) {
+        SAY(state, command->action, "backend: no %s here: still %s",
+            where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
+        return STEP_REDRAW;
+    }
+    const BevVariant *twin = choice_twin(state->job.choice.variant, where);
+    Choice choice = state->job.choice;
+    choice.variant = twin;
+    char said[64];
+    snprintf(said, sizeof said, "%s, %s", where == BEV_CPU ? "CPU" : "CUDA", twin->title);
+    return control_use_choice(state, command->action, choice, said);
+}
+
+unsigned control_channels(State *state, const Command *command) {
+    enum { COUNTS = sizeof channel_counts / sizeof *channel_counts };
+    int64_t now = state->job.channels ? state->job.channels : state->scene.channels;
+    if (!state->scene.has_world) {
+        SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
+            (long long)now);
+        return STEP_REDRAW;
+    }
+    int at = 0;
+    while (at + 1 < COUNTS && channel_counts[at] < now)
+        at++;
+    int64_t channels = channel_counts[wrapped(at + command->step, COUNTS)];
+    if (!command->step)
+        channels = (int64_t)clamp(strtod(command->argument, NULL), 1, 1024);
+    state->job.channels = channels;
+    state->channel = state->channel < channels ? state->channel : 0;
+    SAY(state, command->action, "C = %lld", (long long)channels);
+    return control_changed_and_told(state);
+}
+
+unsigned control_gpu(State *state, const Command *command) {
+    int gpu = wrapped(state->gpu + command->step, gpu_count);
+    if (!command->step) {
+        const Gpu *found = gpu_find(command->argument);
+        gpu = found ? (int)(found - gpus) : -1;
+    }
+    if (gpu < 0) {
+        SAY(state, command->action, "gpu: there is no \"%s\" in the table", command->argument);
+        return STEP_REDRAW;
+    }
+    state->gpu = gpu;
+    state->l2 = 0;
+    SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
+        gpus[gpu].l2_bytes / (1 << 20));
+    return STEP_REDRAW;
+}
+
+/* The size nearest to a number of MiB; 0: the GPU's own. */
+static int l2_of(double mib) {
+    return mib > 0 ? (int)clamp(round(log2(mib)), 1, MODEL_L2S - 1) : 0;
+}
+
+unsigned control_l2(State *state, const Command *command) {
+    const Gpu *gpu = &gpus[state->gpu];
+    state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
+                              : l2_of(strtod(command->argument, NULL));
+    SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
+        state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
+    return STEP_REDRAW;
+}
+
+unsigned control_counters(State *state, const Command *command) {
+    if (where_of(state) != BEV_CUDA) {
+        SAY(state, command->action, "counters: only a GPU has them");
+        return STEP_REDRAW;
+    }
+    state->counts++;
+    SAY(state, command->action, "counting a launch of %s", state->job.choice.variant->title);
+    return STEP_REDRAW;
+}

@@ -1,0 +1,108 @@
+#include "src/state/live_data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const stage_names[STAGE_COUNT] = {
+    [STAGE_FEATURES] = "features", [STAGE_MAP] = "map",   [STAGE_ENCODE] = "encode",
+    [STAGE_UPLOAD] = "upload",     [STAGE_POOL] = "pool", [STAGE_READ] = "read back",
+    [STAGE_DRAW] = "draw",
+};
+
+/* ", NAME 1.60UNIT" or ", NAME n/a". */
+static void append(char *text, size_t size, const char *name, double value, const char *unit) {
+    size_t used = strlen(text);
+    const char *comma = used ? ", " : "";
+    if (isnan(value))
+        snprintf(text + used, size - used, "%s%s n/a", comma, name);
+    else
+        snprintf(text + used, size - used, "%s%s %.2f%s", comma, name, value, unit);
+}
+
+bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size) {
+    text[0] = '\0';
+    if (counters->source == SOURCE_UNKNOWN || !choice_equal(&counters->choice, &job->choice))
+        return false;
+    append(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
+    append(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
+    append(text, size, "L1", counters->l1_sectors * 1e-6, " M");
+    append(text, size, "issue", counters->issue_percent, " %");
+    append(text, size, "occupancy", counters->occupancy_percent, " %");
+    return true;
+}
+
+void live_init(LiveData *live) {
+    memset(live, 0, sizeof *live);
+    live->probe = (LiveProbe){.cell = -1,
+                              .interval = -1,
+                              .value = NAN,
+                              .truth = NAN,
+                              .channel = -1,
+                              .channel_value = NAN,
+                              .channel_truth = NAN};
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        live->accuracy[dtype] =
+            (LiveAccuracy){.max_abs = NAN, .rel_l2 = NAN, .cosine = NAN, .worst_cell = -1};
+}
+
+const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant) {
+    for (int i = 0; i < live->kernel_count; i++)
+        if (live->kernels[i].variant == variant)
+            return &live->kernels[i];
+    return NULL;
+}
+
+/* Nobody stands in for itself: what stood in for the selection's own rung drew the baseline. */
+void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
+    const Choice *choice = baseline ? &live->job.baseline : &live->job.choice;
+    const BevVariant *by = live->stand_in;
+    char label[96] = "n/a";
+    if (choice->variant)
+        choice_label(choice, label, sizeof label);
+    if (by && by != choice->variant && baseline == (by == live->job.choice.variant))
+        snprintf(text, size, "%s (by %s)", label, by->title);
+    else
+        snprintf(text, size, "%s", label);
+}
+
+Headline live_headline(const LiveData *live) {
+    Headline headline = {.serial = live->serial};
+    if (live->memory.known)
+        headline.footprint_bytes =
+            reading(bev_footprint_total(live->memory.footprint), SOURCE_MODEL);
+    const Choice *choice = &live->job.choice;
+    const LiveKernel *kernel = live_kernel(live, choice->variant);
+    if (kernel)
+        headline.latency_us = kernel->median_us;
+    const LiveAccuracy *accuracy = &live->accuracy[choice->dtype];
+    headline.max_abs = (Reading){accuracy->max_abs, accuracy->source, accuracy->stale};
+    return headline;
+}
+
+static int bucket_of(int32_t length) {
+    int bucket = 0;
+    while (length > 1 && bucket < LIVE_BUCKETS - 1) {
+        length >>= 1;
+        bucket++;
+    }
+    return bucket;
+}
+
+void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells) {
+    *intervals = (LiveIntervals){.known = true, .stats = scatter_stats(map, cells)};
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int bucket = bucket_of(map->interval_lengths[i]);
+        intervals->intervals[bucket]++;
+        intervals->points[bucket] += map->interval_lengths[i];
+    }
+}
+
+void live_remember(LiveKernel *kernel, double median_us) {
+    if (kernel->history_count == LIVE_HISTORY) {
+        kernel->history_count--;
+        memmove(kernel->history_us, kernel->history_us + 1,
+                sizeof *kernel->history_us * (LIVE_HISTORY - 1));
+    }
+    kernel->history_us[kernel->history_count++] = (float)median_us;
+}

@@ -1,0 +1,195 @@
+/* What the engine knows, as plain values for the views: one LiveData a finished frame. The engine
+ * fills it, views only read it. Every figure says where it comes from; what is unknown stays zeroed
+ * and prints "n/a". Figures of an earlier selection may stay in place, marked stale. */
+#ifndef BEV_LIVE_DATA_H
+#define BEV_LIVE_DATA_H
+
+#include "src/scene/features.h"
+#include "src/cachesim/memory_model.h"
+#include "src/scene/scatter.h"
+#include "src/state/state.h"
+
+enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_BUCKETS = 16, LIVE_MAX_CONTRIBUTIONS = 512 };
+
+/* ---- the machine ----------------------------------------------------------------------------- */
+
+typedef struct {
+    char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
+    char driver[32]; /* "580.159"; "": none */
+    char cuda[16];   /* "13.0"; "": none */
+    BevWhere where;
+    int threads; /* CPU */
+    Reading clock_mhz, memory_clock_mhz, temperature_c, power_w, power_limit_w;
+    char throttle[64];    /* "none", "thermal", "power"; "": unknown */
+    Reading l2_bytes;     /* last-level cache: GPU L2, CPU L3 */
+    Reading memory_bytes; /* GPU */
+    Reading ceiling_gbps; /* the most that this device's L2 gives where the footprint fits into it,
+                             its memory otherwise: by loads or by a copy, read and write counted */
+} LiveDevice;
+
+/* ---- working set ----------------------------------------------------------------------------- */
+
+typedef struct {
+    bool known;
+    BevFootprint footprint; /* distinct bytes of the selection (model: from shapes) */
+    BevTraffic gather;      /* the published way of counting (model) */
+    BevTraffic own;         /* the selected variant's own traffic model */
+} LiveMemory;
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* One row a rung, at the selected dtype and align. */
+typedef struct {
+    const BevVariant *variant;
+    const char *skipped; /* why it cannot run the selection; NULL: it can. Static text */
+    Reading median_us, p95_us, p99_us;
+    bool unsettled;         /* the samples drifted: the figure is not to be quoted */
+    Reading effective_gbps; /* own traffic / median */
+    Reading prepare_us;
+    /* GPU; of a launch's kernels the most registers a thread, the least theoretical occupancy, 0..1
+     */
+    Reading registers, occupancy;
+    char recorded_on[96];           /* SOURCE_RECORDED: whose result it is, "NVIDIA H200 ..." */
+    Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
+    float history_us[LIVE_HISTORY]; /* oldest first */
+    int history_count;
+} LiveKernel;
+
+/* ---- hardware counters ----------------------------------------------------------------------- */
+
+/* Of one launch of the choice that was selected when they were asked for. NaN: not counted. */
+typedef struct {
+    FigureSource source;
+    bool stale; /* the map is another one */
+    Choice choice;
+    double dram_bytes, l2_sectors, l1_sectors; /* bytes read and written; 32 bytes a sector */
+    double issue_percent, occupancy_percent;   /* of the schedulers' slots, of the warps' */
+} LiveCounters;
+
+/* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where they are not those of this job. */
+bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* ---- accuracy -------------------------------------------------------------------------------- */
+
+typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
+
+/* Of the selected kernel with one format. source UNKNOWN: not checked yet. */
+typedef struct {
+    FigureSource source;
+    bool stale;
+    LiveVerdict gate_a, gate_b, gate_c;
+    LiveVerdict atol_1e2; /* the published line: max abs error <= 1e-2 */
+    double max_abs, rel_l2, cosine;
+    int64_t nan_count, inf_count;
+    int64_t worst_cell; /* -1: none */
+} LiveAccuracy;
+
+/* ---- intervals ------------------------------------------------------------------------------- */
+
+typedef struct {
+    bool known;
+    ScatterStats stats;
+    /* Intervals with lengths in [2^i, 2^(i+1)), and the points in them. */
+    int64_t intervals[LIVE_BUCKETS], points[LIVE_BUCKETS];
+} LiveIntervals;
+
+/* ---- pipeline -------------------------------------------------------------------------------- */
+
+typedef enum {
+    STAGE_FEATURES,
+    STAGE_MAP,
+    STAGE_ENCODE,
+    STAGE_UPLOAD,
+    STAGE_POOL,
+    STAGE_READ,
+    STAGE_DRAW,
+    STAGE_COUNT
+} Stage;
+
+extern const char *const stage_names[STAGE_COUNT]; /* "features", "map", ... */
+
+/* ---- one cell, looked at closely ------------------------------------------------------------- */
+
+/* A point that fell into the probed cell. */
+typedef struct {
+    int camera;
+    int32_t w, h, depth_bin;
+    float depth;  /* probability of the bin */
+    float weight; /* of bilinear pooling; 1 for nearest */
+} LiveContribution;
+
+typedef struct {
+    int64_t cell;     /* -1: nothing probed */
+    int64_t interval; /* -1: no point fell into it */
+    int64_t points;
+    double value,
+        truth;       /* L2 norm over the channels: selected kernel and dtype; FP64. NaN: unknown */
+    int64_t channel; /* differs most between the two; -1: unknown */
+    double channel_value, channel_truth;
+    int contribution_count; /* heaviest first (depth * weight); at most LIVE_MAX_CONTRIBUTIONS */
+    LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
+} LiveProbe;
+
+/* ---- the picture's data ---------------------------------------------------------------------- */
+
+/* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
+typedef struct {
+    uint64_t content; /* another number whenever anything below has changed; of which */
+    uint64_t baseline_content, seen_content; /* the baseline; what the cameras see */
+    int64_t nx, ny, channels;
+    const float *pooled;   /* (cell, c), selection */
+    const float *baseline; /* (cell, c), while comparing */
+    const double *truth;   /* (cell, c), FP64 */
+    const BevMap *map;
+    const Embedding *embedding;
+    const Features *features;   /* for the strip: feature norm, expected depth */
+    const CameraViews *cameras; /* for the strip: what the cameras see */
+    const Rig *rig;             /* as calibrated, errors included */
+    const World *world;
+    double time_s;
+} LiveFrame;
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t serial; /* of the job that `frame` shows */
+    Job job;         /* that job: what the figures below belong to */
+    bool busy;       /* a newer job is being computed */
+    /* Pooled this picture in the place of a rung that no key can wait for; NULL: nothing did. */
+    const BevVariant *stand_in;
+    LiveDevice device;
+    Reading fps; /* frames delivered a second */
+    LiveMemory memory;
+    const MemoryModel *model; /* of the job's problem, borrowed like `frame`; NULL: none yet */
+    int kernel_count;
+    LiveKernel kernels[LIVE_MAX_KERNELS];
+    Reading baseline_us; /* of job.baseline on this scene; what speed-ups refer to */
+    LiveCounters counters;
+    LiveAccuracy accuracy[BEV_DTYPE_COUNT];
+    LiveIntervals intervals;
+    Reading stages_us[STAGE_COUNT];
+    LiveProbe probe;
+    LiveFrame frame;
+    char problem[200]; /* why there is no new picture ("CUDA error 700: ..."); "": all is well */
+} LiveData;
+
+/* All zero, which means unknown, except for the fields whose "none" is -1 or NaN. */
+void live_init(LiveData *live);
+
+/* The row of `variant`, or NULL. */
+const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant);
+
+/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or, where another rung stood in
+ * for a slow one, "V2 FP16 nearest (by V4)". */
+void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
+
+/* What EVENT_RESULT carries: footprint, latency and error of the selection. */
+Headline live_headline(const LiveData *live);
+
+/* Fills the buckets and statistics from a map. */
+void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
+
+/* Appends to a kernel's history; the oldest falls out. */
+void live_remember(LiveKernel *kernel, double median_us);
+
+#endif

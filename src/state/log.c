@@ -1,0 +1,82 @@
+#include "src/state/log.h"
+
+#include "kernels/err.h"
+#include "src/base/units.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool held_down(Action action) {
+    return action == ACTION_CURSOR_X || action == ACTION_CURSOR_Y || action == ACTION_WIPE ||
+           action == ACTION_ZOOM || action == ACTION_PAN_X || action == ACTION_PAN_Y;
+}
+
+static LogLine *push(Log *log, Action action) {
+    bool again = log->count && held_down(action) && log->lines[0].action == action;
+    if (!again) {
+        memmove(log->lines + 1, log->lines, sizeof *log->lines * (LOG_LINES - 1));
+        log->count += log->count < LOG_LINES;
+    }
+    log->lines[0] = (LogLine){.action = action};
+    return &log->lines[0];
+}
+
+void log_say(Log *log, Action action, const char *format, ...) {
+    LogLine *line = push(log, action);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line->said, sizeof line->said, format, args);
+    va_end(args);
+    err_clean(line->said); /* files and drivers write notes, too */
+    snprintf(line->text, sizeof line->text, "%s", line->said);
+}
+
+void log_await(Log *log, uint64_t serial, const Headline *before) {
+    log->lines[0].open = serial;
+    log->lines[0].before = *before;
+}
+
+static bool certain(const Reading *reading) {
+    return reading->source != SOURCE_UNKNOWN && !reading->stale;
+}
+
+static double value_of(const Reading *reading) {
+    return certain(reading) ? reading->value : NAN;
+}
+
+/* What stood there before may have been stale; it was what the reader saw. */
+static double value_before(const Reading *reading) {
+    return reading->source != SOURCE_UNKNOWN ? reading->value : NAN;
+}
+
+static void describe(LogLine *line, const Headline *after) {
+    enum { CHANGE = 40 };
+    char footprint[CHANGE], latency[CHANGE], error[CHANGE];
+    const Headline *before = &line->before;
+    unit_change(UNIT_BYTES, value_before(&before->footprint_bytes),
+                value_of(&after->footprint_bytes), footprint, sizeof footprint);
+    unit_change(UNIT_US, value_before(&before->latency_us), value_of(&after->latency_us), latency,
+                sizeof latency);
+    unit_change(UNIT_ERROR, value_before(&before->max_abs), value_of(&after->max_abs), error,
+                sizeof error);
+    snprintf(line->text, sizeof line->text, "%s: footprint %s, latency %s, max error %s",
+             line->said, footprint, latency, error);
+}
+
+void log_result(Log *log, const Headline *after) {
+    bool found = false;
+    for (int i = 0; i < log->count; i++) {
+        LogLine *line = &log->lines[i];
+        if (!line->open || line->open > after->serial)
+            continue;
+        if (!found)
+            describe(line, after);
+        bool complete = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
+                        certain(&after->max_abs);
+        if (found || complete)
+            line->open = 0; /* an older line is overtaken: its figures never were on the screen */
+        found = true;
+    }
+}

@@ -1,0 +1,241 @@
+#include "src/state/state.h"
+
+#include "src/state/control.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
+const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
+const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
+
+void state_init(State *state, const StateMenu *menu, int scene) {
+    *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true};
+    BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    Choice *choice = &state->job.choice;
+    choice->variant = choice_find(where, "v4");
+    if (!choice->variant)
+        choice->variant = choice_twin(bev_variants[0], where);
+    choice->dtype = BEV_FP16;
+    choice->align = BEV_NEAREST;
+    char said[160] = "";
+    choice_settle(choice, (1u << BEV_ALIGN_COUNT) - 1, said, sizeof said);
+    state->job.baseline = choice_baseline(choice);
+    state->job.scene = scene;
+    state->job.serial = 1;
+    state->job.probe_cell = -1;
+    state->viewport.zoom = 1;
+    job_repair(&state->job);
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+int menu_find(const Menu *menu, const char *name) {
+    for (int i = 0; i < menu->count; i++)
+        if (!strcasecmp(menu->names[i], name))
+            return i;
+    return -1;
+}
+
+int state_rungs(const State *state, const BevVariant **rungs, int max) {
+    return choice_rungs(state->job.choice.variant->where, rungs, max);
+}
+
+int64_t state_probe_cell(const State *state) {
+    if (state->pinned)
+        return state->pin_y * state->scene.nx + state->pin_x;
+    return state->cursor_shown ? state->cursor_y * state->scene.nx + state->cursor_x : -1;
+}
+
+/* A scene may be a path; a file name is made of what is safe in one. */
+static void file_stem(const char *name, char *stem, size_t size) {
+    const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+    size_t length = strcspn(base, ".");
+    snprintf(stem, size, "%.*s", (int)length, base);
+    for (char *at = stem; *at; at++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *at))
+            *at = '_';
+}
+
+void state_snapshot_name(const State *state, char *text, size_t size) {
+    const Choice *choice = &state->job.choice;
+    char scene[48];
+    file_stem(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
+    snprintf(text, size, "%s-%s-%s-%s-t%06.2f-%03lld.png", scene, choice->variant->name,
+             bev_dtypes[choice->dtype].name, bev_aligns[choice->align].name, state->job.time_s,
+             (long long)state->snapshots);
+}
+
+void state_frame_name(const State *state, char *text, size_t size) {
+    snprintf(text, size, "frame-%06lld.png", (long long)state->recorded_frames);
+}
+
+/* ---- controls, by action --------------------------------------------------------------------- */
+
+typedef unsigned (*Handler)(State *state, const Command *command);
+
+static const Handler handlers[ACTION_COUNT] = {
+    [ACTION_KERNEL] = control_kernel,
+    [ACTION_RUNG] = control_rung,
+    [ACTION_DTYPE] = control_dtype,
+    [ACTION_ALIGN] = control_align,
+    [ACTION_BACKEND] = control_backend,
+    [ACTION_CONFIG] = control_config,
+    [ACTION_CHANNELS] = control_channels,
+    [ACTION_GPU] = control_gpu,
+    [ACTION_L2] = control_l2,
+    [ACTION_COUNTERS] = control_counters,
+    [ACTION_BASELINE] = control_baseline,
+    [ACTION_COMPARE] = control_compare,
+    [ACTION_WIPE] = control_wipe,
+    [ACTION_ERROR] = control_error,
+    [ACTION_VIEW] = control_view,
+    [ACTION_CHANNEL] = control_channel,
+    [ACTION_COLORMAP] = control_colormap,
+    [ACTION_LOCK] = control_lock,
+    [ACTION_STRIP] = control_strip,
+    [ACTION_CHART] = control_chart,
+    [ACTION_THEME] = control_theme,
+    [ACTION_SCENE] = control_scene,
+    [ACTION_PLAY] = control_play,
+    [ACTION_STEP] = control_step,
+    [ACTION_SPEED] = control_speed,
+    [ACTION_TEMPERATURE] = control_temperature,
+    [ACTION_CAMERA] = control_camera,
+    [ACTION_DIRTY] = control_dirty,
+    [ACTION_YAW] = control_yaw,
+    [ACTION_PITCH] = control_pitch,
+    [ACTION_HEIGHT] = control_height,
+    [ACTION_REPAIR] = control_repair,
+    [ACTION_CURSOR_X] = control_cursor_x,
+    [ACTION_CURSOR_Y] = control_cursor_y,
+    [ACTION_PIN] = control_pin,
+    [ACTION_ZOOM] = control_zoom,
+    [ACTION_PAN_X] = control_pan_x,
+    [ACTION_PAN_Y] = control_pan_y,
+    [ACTION_FIT] = control_fit,
+    [ACTION_PAGE] = control_page,
+    [ACTION_FULLSCREEN] = control_fullscreen,
+    [ACTION_SNAPSHOT] = control_snapshot,
+    [ACTION_RECORD] = control_record,
+    [ACTION_HELP] = control_help,
+    [ACTION_ESCAPE] = control_escape,
+    [ACTION_QUIT] = control_quit,
+};
+
+/* ---- events that are no controls ------------------------------------------------------------- */
+
+static unsigned on_tick(State *state, double seconds) {
+    state->frames++;
+    state->recorded_frames += state->recording;
+    bool moves = state->playing && state->scene.has_world && seconds > 0;
+    if (!moves)
+        return state->recording ? STEP_REDRAW : 0;
+    state->job.time_s += seconds * state->speed;
+    return control_changed(state);
+}
+
+static unsigned on_result(State *state, const Headline *headline) {
+    state->shown = *headline;
+    log_result(&state->log, headline);
+    return STEP_REDRAW;
+}
+
+static unsigned on_scene(State *state, const SceneFacts *scene) {
+    state->scene = *scene;
+    state->cursor_x = scene->nx / 2;
+    state->cursor_y = scene->ny / 2;
+    state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
+    state->camera = state->camera < scene->camera_count ? state->camera : 0;
+    state->channel = state->channel < scene->channels ? state->channel : 0;
+    Choice choice = state->job.choice;
+    char said[160] = "";
+    choice_settle(&choice, control_aligns(state), said, sizeof said);
+    if (choice_equal(&choice, &state->job.choice))
+        return STEP_REDRAW;
+    return control_use_choice(state, ACTION_ALIGN, choice, said + 2);
+}
+
+static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {
+    *x = (int64_t)floor(event->x);
+    *y = (int64_t)floor(event->y);
+    return event->x >= 0 && event->y >= 0 && *x < state->scene.nx && *y < state->scene.ny;
+}
+
+static unsigned on_hover(State *state, const Event *event) {
+    int64_t x, y;
+    state->cursor_shown = cell_at(state, event, &x, &y);
+    if (state->cursor_shown) {
+        state->cursor_x = x;
+        state->cursor_y = y;
+    }
+    return control_probe(state);
+}
+
+static unsigned on_click(State *state, const Event *event) {
+    int64_t x, y;
+    if (!cell_at(state, event, &x, &y))
+        return 0;
+    if (state->pinned && state->pin_x == x && state->pin_y == y)
+        return control_unpin(state, ACTION_PIN);
+    state->cursor_x = x;
+    state->cursor_y = y;
+    state->cursor_shown = true;
+    return control_pin_at(state, x, y);
+}
+
+static unsigned on_drag(State *state, const Event *event) {
+    state->viewport.center_x -= event->x;
+    state->viewport.center_y -= event->y;
+    control_fit_viewport(state);
+    return STEP_REDRAW;
+}
+
+static unsigned on_window(State *state, bool on) {
+    state->has_window = on;
+    state->fullscreen = state->fullscreen && on;
+    state->page = on ? PAGE_DASHBOARD : PAGE_BOTH;
+    SAY(state, ACTION_COUNT, "window %s", on ? "open" : "closed: the BEV is here now");
+    return STEP_REDRAW;
+}
+
+unsigned state_step(State *state, const Event *event) {
+    switch (event->kind) {
+    case EVENT_COMMAND:
+        return handlers[event->command.action](state, &event->command);
+    case EVENT_TICK:
+        return on_tick(state, event->seconds);
+    case EVENT_RESULT:
+        return on_result(state, event->headline);
+    case EVENT_SCENE:
+        return on_scene(state, event->scene);
+    case EVENT_HOVER:
+        return on_hover(state, event);
+    case EVENT_CLICK:
+        return on_click(state, event);
+    case EVENT_DRAG:
+        return on_drag(state, event);
+    case EVENT_WHEEL:
+        return control_zoom_about(state, state->viewport.zoom * pow(ZOOM_STEP, event->steps),
+                                  event->x, event->y);
+    case EVENT_WIPE:
+        state->wipe = clamp(event->x, 0, 1);
+        return STEP_REDRAW;
+    case EVENT_RESIZE:
+        state->columns = event->columns;
+        state->rows = event->rows;
+        return STEP_REDRAW;
+    case EVENT_WINDOW:
+        return on_window(state, event->on);
+    case EVENT_PACE:
+        state->pace = *event->pace;
+        return 0; /* seen with the next picture: no reason for one */
+    case EVENT_NOTE:
+        SAY(state, ACTION_COUNT, "%s", event->text);
+        return STEP_REDRAW;
+    }
+    assert(!"unknown event");
+    return 0;
+}

@@ -1,0 +1,155 @@
+#include "src/view/bev/bev_picture.h"
+
+#include "src/view/draw/theme.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void bev_picture_menus(StateMenu *menu) {
+    enum { MAX_MAPS = 16 };
+    static const char *view_names[VIEW_COUNT], *map_names[MAX_MAPS + 1] = {"auto"};
+    for (int i = 0; i < VIEW_COUNT; i++)
+        view_names[i] = views[i].name;
+    int maps = colormap_count < MAX_MAPS ? colormap_count : MAX_MAPS;
+    for (int i = 0; i < maps; i++)
+        map_names[i + 1] = colormaps[i].name;
+    menu->views = (Menu){view_names, VIEW_COUNT};
+    menu->colormaps = (Menu){map_names, maps + 1};
+    menu->error_view = VIEW_ERROR;
+    menu->channel_view = VIEW_CHANNEL;
+}
+
+void bev_picture_free(BevPicture *picture) {
+    if (!picture)
+        return;
+    image_free(&picture->image);
+    image_free(&picture->baseline);
+    cell_field_free(&picture->field);
+    cell_field_free(&picture->other);
+    *picture = (BevPicture){0};
+}
+
+static BevContent content_of(const State *state, const LiveFrame *frame, const float *pooled) {
+    return (BevContent){.nx = frame->nx,
+                        .ny = frame->ny,
+                        .channels = frame->channels,
+                        .pooled = pooled,
+                        .truth = frame->truth,
+                        .map = frame->map,
+                        .embedding = frame->embedding,
+                        .channel = state->channel < frame->channels ? state->channel : 0};
+}
+
+/* Why there is nothing to show; NULL: there is. */
+static const char *missing(const BevContent *content, const State *state, const LiveFrame *frame) {
+    if (!frame->nx || !frame->pooled)
+        return "no picture yet";
+    if (state->compare != COMPARE_OFF && !frame->baseline)
+        return "the baseline is being pooled";
+    if (state->compare == COMPARE_DIFFERENCE)
+        return NULL;
+    return view_missing((ViewKind)state->view, content);
+}
+
+/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts, except
+ * where its colours are the selection's components. */
+static bool same_other(const BevPicture *next, const BevPicture *last) {
+    return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
+           last->other_content == next->other_content &&
+           last->other_channel == next->other_channel &&
+           !(views[next->view].needs & (NEEDS_MAP | NEEDS_TRUTH));
+}
+
+static bool decode_other(BevPicture *next, const BevPicture *last, const BevContent *baseline,
+                         const LiveFrame *frame, Err *err) {
+    next->other_content = frame->baseline_content;
+    next->other_channel = baseline->channel;
+    return same_other(next, last) ? cell_field_copy(&last->other, &next->other, err)
+                                  : decode_view(next->view, baseline, &next->other, err);
+}
+
+static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
+                       const LiveFrame *frame, const GiveUp *give_up, Err *err) {
+    BevContent content = content_of(state, frame, frame->pooled);
+    BevContent baseline = content_of(state, frame, frame->baseline);
+    if (state->compare == COMPARE_DIFFERENCE)
+        return decode_difference(next->view, &content, &baseline, &next->field, err);
+    if (state->compare != COMPARE_WIPE)
+        return decode_view(next->view, &content, &next->field, err);
+    Pca pca = {0};
+    bool ok = next->view != VIEW_PCA || decode_fit_pca(&content, &pca, err);
+    if (pca.axes)
+        content.pca = baseline.pca = &pca; /* the same colours on both sides */
+    ok = ok && decode_view(next->view, &content, &next->field, err) && !given_up(give_up) &&
+         decode_other(next, last, &baseline, frame, err);
+    pca_free(&pca);
+    return ok;
+}
+
+static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
+    const CellField *fields[] = {&next->field, &next->other};
+    int count = next->other.nx ? 2 : 1;
+    bool same =
+        last && last->ready && last->view == next->view && last->difference == next->difference;
+    next->locked = state->range_locked && same && last->colormap;
+    if (next->locked) {
+        next->range = range_locked(fields, count, last->range.lo, last->range.hi);
+        next->range.logarithmic = last->range.logarithmic;
+        return true;
+    }
+    return next->difference ? range_symmetric(&next->field, &next->range, err)
+                            : range_auto(fields, count, &next->range, err);
+}
+
+static const Colormap *choose_map(const BevPicture *next, const State *state) {
+    if (next->difference)
+        return colormap_find("vik");
+    if (!views[next->view].unit)
+        return NULL;
+    return state->colormap > 0 ? &colormaps[state->colormap - 1]
+                               : colormap_find(views[next->view].colormap);
+}
+
+Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y) {
+    bool left = picture->baseline.w && x < lround(wipe * picture->image.w);
+    return image_get(left ? &picture->baseline : &picture->image, x, y);
+}
+
+static bool paint(BevPicture *next, Err *err) {
+    const PanelTheme *theme =
+        next->colormap && next->colormap->diverging ? &panel_light : &panel_dark;
+    RasterStyle style = {.colormap = next->colormap,
+                         .range = next->range,
+                         .background = theme->background,
+                         .bad = theme->bad};
+    return raster_render(&next->field, &style, &next->image, err) &&
+           (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
+}
+
+static bool render(BevPicture *next, const BevPicture *last, const State *state,
+                   const LiveFrame *frame, const GiveUp *give_up, Err *err) {
+    if (!decode_all(next, last, state, frame, give_up, err) || given_up(give_up))
+        return false;
+    next->colormap = choose_map(next, state);
+    if (next->colormap && !choose_range(next, last, state, err))
+        return false;
+    return !given_up(give_up) && paint(next, err);
+}
+
+bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
+                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
+    BevPicture next = {.view = (ViewKind)state->view,
+                       .difference = state->compare == COMPARE_DIFFERENCE};
+    BevContent content = content_of(state, frame, frame->pooled);
+    const char *reason = missing(&content, state, frame);
+    if (reason)
+        snprintf(next.reason, sizeof next.reason, "%s", reason);
+    else if (!render(&next, previous, state, frame, give_up, err)) {
+        bev_picture_free(&next);
+        return false;
+    } else
+        next.ready = true;
+    *picture = next;
+    return true;
+}

@@ -1,0 +1,446 @@
+#include "src/view/bev/decode.h"
+
+#include "kernels/vector.h"
+#include "src/view/bev/nth.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static size_t cells_of(const BevContent *content) {
+    return (size_t)content->nx * (size_t)content->ny;
+}
+
+static bool field_init(CellField *field, ViewKind view, const BevContent *content, Err *err) {
+    size_t cells = cells_of(content);
+    *field = (CellField){.view = view, .nx = content->nx, .ny = content->ny, .full_mass = NAN};
+    for (int k = 0; k < PCA_COMPONENTS; k++)
+        field->explained[k] = NAN;
+    field->state = calloc(cells, sizeof *field->state);
+    field->value = calloc(cells, sizeof *field->value);
+    if (!views[view].unit)
+        field->color = calloc(cells, sizeof *field->color);
+    if (field->state && field->value && (views[view].unit || field->color))
+        return true;
+    cell_field_free(field);
+    return err_set(err, ERR_FAILED, views[view].name, "", "no memory for %zu cells", cells);
+}
+
+bool cell_field_copy(const CellField *field, CellField *copy, Err *err) {
+    const BevContent shape = {.nx = field->nx, .ny = field->ny};
+    CellField own;
+    if (!field_init(&own, field->view, &shape, err))
+        return false;
+    size_t cells = cells_of(&shape);
+    *copy = *field;
+    copy->state = memcpy(own.state, field->state, cells * sizeof *own.state);
+    copy->value = memcpy(own.value, field->value, cells * sizeof *own.value);
+    copy->color =
+        field->color ? memcpy(own.color, field->color, cells * sizeof *own.color) : own.color;
+    return true;
+}
+
+void cell_field_free(CellField *field) {
+    if (!field)
+        return;
+    free(field->state);
+    free(field->value);
+    free(field->color);
+    *field = (CellField){0};
+}
+
+static void field_count(CellField *field) {
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
+        field->occupied += field->state[cell] != CELL_EMPTY;
+        field->nan_cells += field->state[cell] == CELL_NAN;
+        field->inf_cells += field->state[cell] == CELL_INF;
+    }
+}
+
+static const float *vector_at(const BevContent *content, size_t cell) {
+    return content->pooled + cell * (size_t)content->channels;
+}
+
+/* NaN outranks Inf outranks a value; a vector of zeros means that nothing arrived. Magnitudes of
+ * floats are ordered as their bits are, infinity and NaN at the top. */
+CPU_CLONES
+static CellState state_of(const float *vector, int64_t channels) {
+    const uint32_t infinity = 0x7f800000;
+    uint32_t largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (int64_t c = 0; c < channels; c++) {
+        uint32_t bits;
+        memcpy(&bits, &vector[c], sizeof bits);
+        bits &= 0x7fffffff;
+        largest = bits > largest ? bits : largest;
+    }
+    return largest > infinity    ? CELL_NAN
+           : largest == infinity ? CELL_INF
+           : largest > 0         ? CELL_VALUE
+                                 : CELL_EMPTY;
+}
+
+static void field_states(const BevContent *content, CellField *field) {
+#pragma omp parallel for schedule(static)
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        field->state[cell] = (uint8_t)state_of(vector_at(content, cell), content->channels);
+}
+
+/* ---- colour and class ------------------------------------------------------------------------ */
+
+/* The mass that counts as a full cell: the upper quartile of the occupied ones. The near field
+ * gathers hundreds of points a cell; a maximum would leave all the rest black. NaN: none occupied.
+ */
+static double median_mass(const CellField *field, float *scratch) {
+    size_t count = 0;
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        if (field->state[cell] == CELL_VALUE && field->value[cell] > 0)
+            scratch[count++] = field->value[cell];
+    return count ? nth_smallest(scratch, count, count / 2) : NAN;
+}
+
+/* The root keeps thin far cells visible. */
+double decode_strength(double share) {
+    return share > 0 ? sqrt(fmin(share, 1)) : 0;
+}
+
+/* Turns depth masses into strengths. */
+static bool masses_to_strengths(const BevContent *content, CellField *field, Err *err) {
+    size_t cells = cells_of(content);
+    float *scratch = malloc(cells * sizeof *scratch);
+    if (!scratch)
+        return err_set(err, ERR_FAILED, views[field->view].name, "", "no memory for %zu cells",
+                       cells);
+    field->full_mass = content->full_mass > 0 ? content->full_mass : median_mass(field, scratch);
+    free(scratch);
+#pragma omp parallel for schedule(static)
+    for (size_t cell = 0; cell < cells; cell++)
+        field->value[cell] = (float)decode_strength(field->value[cell] / field->full_mass);
+    return true;
+}
+
+/* Each sub-ray adds one unit of its class, so that the class parts sum to the depth mass. */
+static double class_mass(const float parts[EMBED_DIMS]) {
+    double mass = 0;
+    for (int class = 0; class < CLASS_COUNT; class ++)
+        mass += parts[class] > 0 ? parts[class] : 0;
+    return mass;
+}
+
+static bool decode_color(const BevContent *content, CellField *field, Err *err) {
+#pragma omp parallel for schedule(dynamic, 256)
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        float parts[EMBED_DIMS];
+        if (field->state[cell] != CELL_VALUE ||
+            !embedding_decode(content->embedding, vector_at(content, cell), parts))
+            continue;
+        double mass = class_mass(parts);
+        field->value[cell] = (float)mass;
+        if (mass > 0)
+            field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
+                                                 parts[EMBED_B] / mass);
+    }
+    return masses_to_strengths(content, field, err);
+}
+
+static bool decode_class(const BevContent *content, CellField *field, Err *err) {
+#pragma omp parallel for schedule(dynamic, 256)
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        float parts[EMBED_DIMS];
+        if (field->state[cell] != CELL_VALUE ||
+            !embedding_decode(content->embedding, vector_at(content, cell), parts))
+            continue;
+        int best = 0;
+        for (int class = 1; class < CLASS_COUNT; class ++)
+            if (parts[class] > parts[best])
+                best = class;
+        const uint8_t *color = world_classes[best].color;
+        field->color[cell] = (Rgb){color[0], color[1], color[2]};
+        field->value[cell] = (float)class_mass(parts);
+    }
+    return masses_to_strengths(content, field, err);
+}
+
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+#pragma omp parallel for schedule(static)
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        const float *vector = vector_at(content, cell);
+        double sum = 0;
+        for (int64_t c = 0; c < content->channels; c++)
+            sum += (double)vector[c] * vector[c];
+        field->value[cell] = (float)sqrt(sum);
+    }
+    return true;
+}
+
+static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+#pragma omp parallel for schedule(static)
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        field->value[cell] = vector_at(content, cell)[content->channel];
+    return true;
+}
+
+static bool decode_points(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    const BevMap *map = content->map;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int32_t cell = map->ranks_bev[map->interval_starts[i]];
+        field->value[cell] = (float)map->interval_lengths[i];
+        field->state[cell] = CELL_VALUE;
+    }
+    return true;
+}
+
+/* What a result is compared with: FP64 values or another result. */
+typedef struct {
+    const double *truth;
+    const float *other;
+} Baseline;
+
+/* How a vector differs from the one it is compared with, over all channels. */
+typedef struct {
+    double lowest, highest; /* of the differences, 0 included */
+    bool zero, unknown;     /* it is all zeros; it holds a NaN */
+} Difference;
+
+CPU_INLINE Difference difference(const float *got, const double *truth, const float *other,
+                                 size_t channels) {
+    double lowest = 0, highest = 0;
+    int values = 0, unknown = 0;
+#pragma omp simd reduction(min : lowest) reduction(max : highest) reduction(| : values, unknown)
+    for (size_t c = 0; c < channels; c++) {
+        double want = truth ? truth[c] : (double)other[c], error = got[c] - want;
+        lowest = error < lowest ? error : lowest;
+        highest = error > highest ? error : highest;
+        values |= want != 0;
+        unknown |= want != want;
+    }
+    return (Difference){lowest, highest, !values, unknown};
+}
+
+CPU_CLONES
+static Difference from_truth(const float *got, const double *truth, size_t channels) {
+    return difference(got, truth, NULL, channels);
+}
+
+CPU_CLONES
+static Difference from_other(const float *got, const float *other, size_t channels) {
+    return difference(got, NULL, other, channels);
+}
+
+/* The difference of the channel in which two vectors differ most, with its sign. */
+static void worst_differences(const BevContent *content, Baseline baseline, CellField *field) {
+    size_t channels = (size_t)content->channels;
+#pragma omp parallel for schedule(static)
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        const float *got = vector_at(content, cell);
+        size_t first = cell * channels;
+        Difference d = baseline.truth ? from_truth(got, baseline.truth + first, channels)
+                                      : from_other(got, baseline.other + first, channels);
+        double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
+        field->value[cell] = (float)worst;
+        if (d.unknown || field->state[cell] == CELL_NAN)
+            field->state[cell] = CELL_NAN;
+        else if (isinf(worst))
+            field->state[cell] = CELL_INF;
+        else if (field->state[cell] == CELL_EMPTY && !d.zero)
+            field->state[cell] = CELL_VALUE;
+    }
+}
+
+static bool decode_error(const BevContent *content, CellField *field, Err *err) {
+    (void)err;
+    worst_differences(content, (Baseline){.truth = content->truth}, field);
+    return true;
+}
+
+/* ---- principal components -------------------------------------------------------------------- */
+
+/* A vector's direction says what a cell shows, its length how many points it caught; the lengths
+ * would drown the rest, so components are those of unit vectors. */
+CPU_CLONES
+static void unit_vector(const float *restrict vector, int64_t channels, float *restrict unit) {
+    double sum = 0;
+    for (int64_t c = 0; c < channels; c++)
+        sum += (double)vector[c] * vector[c];
+    double length = sqrt(sum);
+    CPU_SIMD
+    for (int64_t c = 0; c < channels; c++)
+        unit[c] = (float)(vector[c] / length);
+}
+
+/* The cells that hold a value, in order; returns their number. */
+static int64_t filled_cells(const BevContent *content, size_t *filled) {
+    int64_t count = 0;
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        if (state_of(vector_at(content, cell), content->channels) == CELL_VALUE)
+            filled[count++] = cell;
+    return count;
+}
+
+bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
+    int64_t channels = content->channels;
+    size_t cells = cells_of(content), values = PCA_SAMPLES * (size_t)channels;
+    float *units = malloc(values * sizeof *units);
+    size_t *filled = malloc(cells * sizeof *filled);
+    bool done = units && filled;
+    if (!done)
+        err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
+    int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
+    for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
+        unit_vector(vector_at(content, filled[i]), channels, units + samples++ * channels);
+    done = done && pca_fit(units, samples, channels, pca, err);
+    free(filled);
+    free(units);
+    return done;
+}
+
+static uint8_t component_level(double sigmas) {
+    double t = 0.5 + sigmas / 4; /* two standard deviations to either side */
+    return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
+}
+
+static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
+                       CellField *field) {
+    double at[PCA_COMPONENTS];
+    unit_vector(vector_at(content, cell), content->channels, unit);
+    pca_project(pca, unit, at);
+    field->color[cell] =
+        (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
+    field->value[cell] = 1;
+}
+
+/* `units`: room for a vector a row of cells, so that rows are coloured side by side. */
+static void color_by_components(const BevContent *content, const Pca *pca, float *units,
+                                CellField *field) {
+#pragma omp parallel for schedule(dynamic, 4)
+    for (int64_t row = 0; row < content->ny; row++)
+        for (int64_t x = 0; x < content->nx; x++) {
+            size_t cell = (size_t)(row * content->nx + x);
+            if (field->state[cell] == CELL_VALUE)
+                color_cell(content, pca, cell, units + row * content->channels, field);
+        }
+    for (int k = 0; k < PCA_COMPONENTS; k++)
+        field->explained[k] = pca->explained[k];
+}
+
+static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
+    Pca own = {0};
+    if (!content->pca && !decode_fit_pca(content, &own, err))
+        return false;
+    float *units = malloc((size_t)(content->ny * content->channels) * sizeof *units);
+    if (units)
+        color_by_components(content, content->pca ? content->pca : &own, units, field);
+    bool done = units != NULL;
+    free(units);
+    pca_free(&own);
+    return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector a row");
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+const ViewInfo views[VIEW_COUNT] = {
+    [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,
+                    NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
+                    decode_color},
+    [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
+                    NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
+                    decode_class},
+    [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
+                   NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_norm},
+    [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",
+                      NEEDS_POOLED, LEGEND_BAR, "viridis", false, false, decode_channel},
+    [VIEW_PCA] = {"pca", "Principal components", "three leading components as red, green, blue",
+                  NULL, NEEDS_POOLED, LEGEND_COMPONENTS, NULL, false, false, decode_pca},
+    [VIEW_POINTS] = {"points", "Points per cell", "how many points the scatter map sends to a cell",
+                     "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, decode_points},
+    [VIEW_ERROR] = {"error", "Error against FP64", "signed error of the channel that is most off",
+                    "feature units", NEEDS_POOLED | NEEDS_TRUTH, LEGEND_BAR, "vik", false, true,
+                    decode_error},
+};
+
+const ViewInfo *view_find(const char *name) {
+    for (int i = 0; i < VIEW_COUNT; i++)
+        if (strcmp(views[i].name, name) == 0)
+            return &views[i];
+    return NULL;
+}
+
+const char *view_missing(ViewKind view, const BevContent *content) {
+    unsigned needs = views[view].needs;
+    if ((needs & NEEDS_POOLED) && !content->pooled)
+        return "no pooled features";
+    if ((needs & NEEDS_EMBEDDING) && !content->embedding)
+        return "the features are no known embedding of classes and colours";
+    if ((needs & NEEDS_EMBEDDING) && content->embedding->channels < EMBED_DIMS)
+        return "too few channels to tell classes and colours apart";
+    if ((needs & NEEDS_MAP) && !content->map)
+        return "no scatter map";
+    if ((needs & NEEDS_TRUTH) && !content->truth)
+        return "no FP64 reference to compare with";
+    if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
+        return "no such channel";
+    return NULL;
+}
+
+bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err) {
+    *field = (CellField){0};
+    const char *missing = view_missing(view, content);
+    if (missing)
+        return err_set(err, ERR_USAGE, views[view].name, "choose another view", "%s", missing);
+    if (!field_init(field, view, content, err))
+        return false;
+    if (views[view].needs & NEEDS_POOLED)
+        field_states(content, field);
+    if (!views[view].decode(content, field, err)) {
+        cell_field_free(field);
+        return false;
+    }
+    field_count(field);
+    return true;
+}
+
+/* ---- differences ----------------------------------------------------------------------------- */
+
+static bool count_difference(const BevContent *a, const BevContent *b, CellField *field, Err *err) {
+    CellField other;
+    if (!decode_view(VIEW_POINTS, a, field, err))
+        return false;
+    if (!decode_view(VIEW_POINTS, b, &other, err)) {
+        cell_field_free(field);
+        return false;
+    }
+    for (size_t cell = 0; cell < cells_of(a); cell++) {
+        field->value[cell] -= other.value[cell];
+        if (other.state[cell] != CELL_EMPTY)
+            field->state[cell] = other.state[cell];
+    }
+    cell_field_free(&other);
+    field->occupied = 0;
+    field_count(field);
+    return true;
+}
+
+bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
+                       Err *err) {
+    assert(a->nx == b->nx && a->ny == b->ny && a->channels == b->channels);
+    if (view == VIEW_POINTS)
+        return count_difference(a, b, field, err);
+    *field = (CellField){0};
+    if (!a->pooled || !b->pooled)
+        return err_set(err, ERR_USAGE, views[view].name, "choose another view",
+                       "no pooled features");
+    if (!field_init(field, VIEW_ERROR, a, err))
+        return false;
+    field_states(a, field);
+    worst_differences(a, (Baseline){.other = b->pooled}, field);
+    field_count(field);
+    return true;
+}

@@ -1,0 +1,96 @@
+/* From pooled feature vectors to what a cell shows: a number or a colour. No pixels here: the
+ * figure, a window and a terminal draw the same cells in their own way. */
+#ifndef BEV_DECODE_H
+#define BEV_DECODE_H
+
+#include "kernels/bevpool.h"
+#include "src/scene/features.h"
+#include "src/view/draw/color.h"
+#include "src/view/bev/pca.h"
+
+typedef enum {
+    VIEW_COLOR,
+    VIEW_CLASS,
+    VIEW_NORM,
+    VIEW_CHANNEL,
+    VIEW_PCA,
+    VIEW_POINTS,
+    VIEW_ERROR,
+    VIEW_COUNT
+} ViewKind;
+
+/* What a view cannot do without; bits. */
+enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_TRUTH = 8 };
+
+/* How its picture is explained. */
+typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR } LegendKind;
+
+/* What there is to look at; parts that are unknown are NULL. */
+typedef struct {
+    int64_t nx, ny, channels;
+    const float *pooled; /* (cell, c) */
+    const double *truth; /* (cell, c): FP64 pooling */
+    const BevMap *map;
+    const Embedding *embedding; /* of a scene whose features are an embedding */
+    int64_t channel;            /* VIEW_CHANNEL */
+    /* Pictures to be compared must share these; otherwise each finds its own. */
+    double full_mass; /* colour and class: depth mass drawn at full strength; 0: the median of
+                         the occupied cells */
+    const Pca *pca;   /* VIEW_PCA: NULL: fitted to the cells themselves */
+} BevContent;
+
+typedef enum { CELL_EMPTY, CELL_VALUE, CELL_NAN, CELL_INF } CellState;
+
+/* One entry a cell, cell = y * nx + x. */
+typedef struct {
+    ViewKind view;
+    int64_t nx, ny;
+    uint8_t *state;   /* CellState; EMPTY: nothing was pooled into it */
+    float *value;     /* scalar views: the number. Colour views: strength 0..1, how far the
+                         colour stands out from the background */
+    Rgb *color;       /* colour views; else NULL */
+    int64_t occupied; /* cells that are not EMPTY */
+    int64_t nan_cells, inf_cells;
+    double full_mass;    /* LEGEND_BRIGHTNESS: depth mass drawn at full strength, else NaN */
+    double explained[3]; /* LEGEND_COMPONENTS: shares of the variance; NaN where unknown */
+} CellField;
+
+typedef struct {
+    const char *name;  /* command line: "color" */
+    const char *title; /* over the legend: "Points per cell" */
+    const char *idea;  /* one sentence for help texts */
+    const char *unit;  /* of the colour bar; NULL: a colour view */
+    unsigned needs;    /* NEEDS_... */
+    LegendKind legend;
+    const char *colormap; /* the usual one; NULL: a colour view */
+    bool logarithmic;     /* colour bar */
+    bool symmetric;       /* range around zero */
+    bool (*decode)(const BevContent *content, CellField *field, Err *err); /* use decode_view */
+} ViewInfo;
+
+extern const ViewInfo views[VIEW_COUNT];
+
+/* The row of that name, or NULL. */
+const ViewInfo *view_find(const char *name);
+
+/* The principal components that VIEW_PCA would use. Free with pca_free. */
+bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);
+
+/* Why `view` cannot be shown from `content`, or NULL. */
+const char *view_missing(ViewKind view, const BevContent *content);
+
+/* Fails when something is missing (view_missing) or memory is. */
+bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err *err);
+
+/* Per cell, of the channel in which they differ most, a - b, with its sign; for VIEW_POINTS the
+ * difference of the counts. The result is a scalar field of view VIEW_ERROR (or VIEW_POINTS). */
+bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, CellField *field,
+                       Err *err);
+
+/* How strongly a cell with this share (0..1) of the full depth mass shows its colour. */
+double decode_strength(double share);
+
+bool cell_field_copy(const CellField *field, CellField *copy, Err *err);
+void cell_field_free(CellField *field);
+
+#endif

@@ -1,0 +1,170 @@
+#include "src/view/bev/pca.h"
+
+#include "kernels/vector.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PCA_STEPS = 300 };
+
+static double dot(const double *a, const double *b, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static void mean_of(const float *vectors, int64_t count, int64_t channels, double *mean) {
+    memset(mean, 0, (size_t)channels * sizeof *mean);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < channels; c++)
+            mean[c] += vectors[i * channels + c];
+    for (int64_t c = 0; c < channels; c++)
+        mean[c] /= (double)(count ? count : 1);
+}
+
+/* A row of the upper triangle, the products of the samples added in their order. */
+CPU_CLONES
+static void covariance_row(const float *vectors, int64_t count, int64_t channels,
+                           const double *mean, int64_t r, double *row) {
+    for (int64_t i = 0; i < count; i++) {
+        const float *vector = vectors + i * channels;
+        double centred = vector[r] - mean[r];
+        CPU_SIMD
+        for (int64_t c = r; c < channels; c++)
+            row[c] += centred * (vector[c] - mean[c]);
+    }
+}
+
+static void covariance_of(const float *vectors, int64_t count, int64_t channels, const double *mean,
+                          double *covariance) {
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t r = 0; r < channels; r++)
+        covariance_row(vectors, count, channels, mean, r, covariance + r * channels);
+    for (int64_t r = 0; r < channels; r++)
+        for (int64_t c = r; c < channels; c++) {
+            covariance[r * channels + c] /= (double)(count ? count : 1);
+            covariance[c * channels + r] = covariance[r * channels + c];
+        }
+}
+
+static double normalise(double *v, int64_t n) {
+    double length = sqrt(dot(v, v, n));
+    for (int64_t i = 0; length > 0 && i < n; i++)
+        v[i] /= length;
+    return length;
+}
+
+/* Removes from `v` its parts along the `found` axes before it. */
+static void orthogonalise(double *v, const double *axes, int found, int64_t n) {
+    for (int k = 0; k < found; k++) {
+        double along = dot(v, axes + k * n, n);
+        for (int64_t i = 0; i < n; i++)
+            v[i] -= along * axes[k * n + i];
+    }
+}
+
+/* symmetric * v, column by column: the sums of the rows do not wait for each other. */
+CPU_CLONES
+static void multiply(const double *symmetric, const double *v, int64_t n, double *product) {
+    memset(product, 0, (size_t)n * sizeof *product);
+    for (int64_t c = 0; c < n; c++) {
+        const double *column = symmetric + c * n;
+        CPU_SIMD
+        for (int64_t r = 0; r < n; r++)
+            product[r] += column[r] * v[c];
+    }
+}
+
+/* The direction of largest variance orthogonal to those found, by power iteration; returns the
+ * variance along it, 0 when nothing is left. */
+static double leading_axis(const double *covariance, const double *axes, int found, int64_t n,
+                           double *axis, double *next) {
+    for (int64_t i = 0; i < n; i++)
+        axis[i] = 1 + 0.5 * sin(1.0 + (double)i); /* any start that is not orthogonal to the axis */
+    orthogonalise(axis, axes, found, n);
+    if (normalise(axis, n) == 0)
+        return 0;
+    double variance = 0;
+    for (int step = 0; step < PCA_STEPS; step++) {
+        multiply(covariance, axis, n, next);
+        orthogonalise(next, axes, found, n);
+        variance = normalise(next, n);
+        if (variance == 0)
+            return 0;
+        double turned = fabs(1 - dot(next, axis, n));
+        memcpy(axis, next, (size_t)n * sizeof *axis);
+        if (turned < 1e-15)
+            break;
+    }
+    return variance;
+}
+
+/* An eigenvector has no sign of its own: the largest entry is made positive. */
+static void fix_sign(double *axis, int64_t n) {
+    int64_t largest = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (fabs(axis[i]) > fabs(axis[largest]))
+            largest = i;
+    for (int64_t i = 0; axis[largest] < 0 && i < n; i++)
+        axis[i] = -axis[i];
+}
+
+static void find_axes(Pca *pca, const double *covariance, double *scratch) {
+    int64_t n = pca->channels;
+    double total = 0;
+    for (int64_t i = 0; i < n; i++)
+        total += covariance[i * n + i];
+    for (int k = 0; k < PCA_COMPONENTS; k++) {
+        double *axis = pca->axes + k * n;
+        double variance = leading_axis(covariance, pca->axes, k, n, axis, scratch);
+        if (variance <= 1e-14 * total) {
+            memset(axis, 0, (size_t)n * sizeof *axis);
+            variance = 0;
+        }
+        fix_sign(axis, n);
+        pca->sigma[k] = sqrt(variance);
+        pca->explained[k] = total > 0 ? variance / total : NAN;
+    }
+}
+
+bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Err *err) {
+    size_t n = (size_t)channels;
+    *pca = (Pca){.channels = channels};
+    pca->mean = calloc(n, sizeof *pca->mean);
+    pca->axes = calloc(PCA_COMPONENTS * n, sizeof *pca->axes);
+    double *covariance = calloc(n * n, sizeof *covariance);
+    double *scratch = calloc(n, sizeof *scratch);
+    bool fits = pca->mean && pca->axes && covariance && scratch;
+    if (fits) {
+        mean_of(vectors, count, channels, pca->mean);
+        covariance_of(vectors, count, channels, pca->mean, covariance);
+        find_axes(pca, covariance, scratch);
+    }
+    free(covariance);
+    free(scratch);
+    if (!fits) {
+        pca_free(pca);
+        return err_set(err, ERR_FAILED, "PCA", "", "no memory for %lld channels",
+                       (long long)channels);
+    }
+    return true;
+}
+
+void pca_free(Pca *pca) {
+    if (!pca)
+        return;
+    free(pca->mean);
+    free(pca->axes);
+    *pca = (Pca){0};
+}
+
+void pca_project(const Pca *pca, const float *vector, double coordinates[PCA_COMPONENTS]) {
+    for (int k = 0; k < PCA_COMPONENTS; k++) {
+        double along = 0;
+        for (int64_t c = 0; c < pca->channels; c++)
+            along += (vector[c] - pca->mean[c]) * pca->axes[k * pca->channels + c];
+        coordinates[k] = pca->sigma[k] > 0 ? along / pca->sigma[k] : 0;
+    }
+}

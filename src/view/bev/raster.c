@@ -1,0 +1,135 @@
+#include "src/view/bev/raster.h"
+
+#include "src/view/bev/nth.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+typedef enum { SHAPE_LINEAR, SHAPE_LOGARITHMIC, SHAPE_SYMMETRIC } RangeShape;
+
+/* All values that shape the range, packed: magnitudes for a symmetric one. Zeros shape only a
+ * linear one. NULL: no memory. */
+static float *gather(const CellField *const fields[], int count, RangeShape shape, size_t *n) {
+    size_t cells = 0;
+    for (int i = 0; i < count; i++)
+        cells += (size_t)(fields[i]->nx * fields[i]->ny);
+    float *values = malloc(cells * sizeof *values);
+    *n = 0;
+    for (int i = 0; values && i < count; i++)
+        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++) {
+            float value = fields[i]->value[cell];
+            float shaping = shape == SHAPE_SYMMETRIC ? fabsf(value) : value;
+            if (fields[i]->state[cell] == CELL_VALUE && (shape == SHAPE_LINEAR || shaping > 0))
+                values[(*n)++] = shaping;
+        }
+    return values;
+}
+
+static float percentile(float *values, size_t n, double percent) {
+    return nth_smallest(values, n, (size_t)lround(percent / 100 * (double)(n - 1)));
+}
+
+static ValueRange range_of(float *values, size_t n, RangeShape shape) {
+    const double decades = 1e3;
+    ValueRange range = {.logarithmic = shape == SHAPE_LOGARITHMIC};
+    switch (shape) {
+    case SHAPE_SYMMETRIC:
+        range.hi = percentile(values, n, 99);
+        range.lo = -range.hi;
+        break;
+    case SHAPE_LOGARITHMIC:
+        range.hi = percentile(values, n, 100);
+        range.lo = fmax(percentile(values, n, 0), range.hi / decades);
+        break;
+    case SHAPE_LINEAR:
+        range.lo = fmin(percentile(values, n, 2), 0);
+        range.hi = fmax(percentile(values, n, 98), 0);
+        break;
+    }
+    return range;
+}
+
+/* Notes whether values lie beyond the range; returns whether there are values at all. */
+static bool look_beyond(const CellField *const fields[], int count, ValueRange *range) {
+    bool any = false;
+    for (int i = 0; i < count; i++)
+        for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++)
+            if (fields[i]->state[cell] == CELL_VALUE) {
+                range->below = range->below || fields[i]->value[cell] < range->lo;
+                range->above = range->above || fields[i]->value[cell] > range->hi;
+                any = true;
+            }
+    return any;
+}
+
+static bool range_shaped(const CellField *const fields[], int count, RangeShape shape,
+                         ValueRange *range, Err *err) {
+    size_t n;
+    float *values = gather(fields, count, shape, &n);
+    if (!values)
+        return err_set(err, ERR_FAILED, views[fields[0]->view].name, "", "no memory for a range");
+    *range = n ? range_of(values, n, shape) : (ValueRange){0};
+    free(values);
+    if (!look_beyond(fields, count, range))
+        *range = (ValueRange){.lo = NAN, .hi = NAN};
+    return true;
+}
+
+bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err) {
+    const ViewInfo *view = &views[fields[0]->view];
+    RangeShape shape = view->symmetric     ? SHAPE_SYMMETRIC
+                       : view->logarithmic ? SHAPE_LOGARITHMIC
+                                           : SHAPE_LINEAR;
+    return range_shaped(fields, count, shape, range, err);
+}
+
+bool range_symmetric(const CellField *field, ValueRange *range, Err *err) {
+    return range_shaped(&field, 1, SHAPE_SYMMETRIC, range, err);
+}
+
+ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi) {
+    ValueRange range = {.lo = lo, .hi = hi};
+    range.logarithmic = views[fields[0]->view].logarithmic && lo > 0;
+    look_beyond(fields, count, &range);
+    return range;
+}
+
+double range_position(const ValueRange *range, double value) {
+    if (!(range->hi > range->lo))
+        return 0.5;
+    if (!range->logarithmic)
+        return (value - range->lo) / (range->hi - range->lo);
+    return value > 0 ? log(value / range->lo) / log(range->hi / range->lo) : 0;
+}
+
+/* ---- pixels --------------------------------------------------------------------------------- */
+
+static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
+    if (field->state[cell] == CELL_EMPTY)
+        return style->background;
+    if (field->state[cell] != CELL_VALUE)
+        return style->bad;
+    if (field->color)
+        return rgb_mix(style->background, field->color[cell], field->value[cell]);
+    return colormap_at(style->colormap, range_position(&style->range, field->value[cell]));
+}
+
+int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row) {
+    assert(column >= 0 && column < ny && row >= 0 && row < nx);
+    return (ny - 1 - column) * nx + (nx - 1 - row);
+}
+
+bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err) {
+    assert(field->color || style->colormap);
+    if (!image_init(image, field->ny, field->nx, err))
+        return false;
+#pragma omp parallel for schedule(static)
+    for (int row = 0; row < image->h; row++)
+        for (int column = 0; column < image->w; column++)
+            image_set(image, column, row,
+                      cell_color(field, style, raster_cell(field->nx, field->ny, column, row)));
+    return true;
+}

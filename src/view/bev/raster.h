@@ -1,0 +1,43 @@
+/* From cells to pixels, one pixel a cell, x forward up and y left to the left. */
+#ifndef BEV_RASTER_H
+#define BEV_RASTER_H
+
+#include "src/view/draw/colormap.h"
+#include "src/view/bev/decode.h"
+#include "src/view/draw/image.h"
+
+/* The numbers at the two ends of a colour bar. `below` and `above` say that cells lie beyond. */
+typedef struct {
+    double lo, hi;
+    bool logarithmic;
+    bool below, above;
+} ValueRange;
+
+/* The range for `count` scalar fields of one view. A few extreme cells must not wash out the rest:
+ * linear ranges leave out the outermost 2 %, symmetric ones the outermost 1 % of what differs from
+ * zero, logarithmic ones span at most three decades. lo == hi when all values are equal; both NaN
+ * without any value. */
+bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
+
+/* As for a symmetric view, whatever the field's own: for a difference of two fields. */
+bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
+
+/* The range the user locked; counts whether values lie beyond. */
+ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi);
+
+/* 0..1 along the colour bar; the middle of a symmetric range is 0.5. */
+double range_position(const ValueRange *range, double value);
+
+typedef struct {
+    const Colormap *colormap; /* scalar views */
+    ValueRange range;
+    Rgb background, bad; /* empty cells; NaN and Inf */
+} RasterStyle;
+
+/* A picture of ny x nx pixels. */
+bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
+
+/* Cell under pixel (column, row) of that picture. */
+int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);
+
+#endif

@@ -1,0 +1,203 @@
+#include "src/view/chart/plot_internal.h"
+
+#include "src/view/draw/ticks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const PlotType page_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL, 74, 58, 42};
+static const PlotType dense_type = {SIZE_HEADING, 12, 11, 62, 40, 34};
+
+PlotFrame plot_frame(Pen *pen, FigureTheme theme, bool dense) {
+    return (PlotFrame){pen, theme, dense ? &dense_type : &page_type, dense};
+}
+
+double plot_page_head(const char *subtitle) {
+    return MARGIN + 38 + (subtitle ? 22 : 0);
+}
+
+Box plot_page_box(double h) {
+    return (Box){MARGIN, MARGIN, PLOT_PAGE_W - 2 * MARGIN, h - MARGIN};
+}
+
+TextStyle plot_body(const PlotFrame *frame) {
+    TextStyle style = style_body(frame->pen);
+    style.size = frame->type->body;
+    return style;
+}
+
+TextStyle plot_muted(const PlotFrame *frame) {
+    TextStyle style = style_muted(frame->pen);
+    style.size = frame->type->small;
+    return style;
+}
+
+Rgb plot_color(int index, FigureTheme theme) {
+    static const uint32_t light[PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                                0x56b4e9, 0x7b5cc4, 0x444444, 0xa6761d, 0x8f9a00,
+                                                0xc2185b, 0x00838f};
+    Rgb color = rgb_hex(light[(unsigned)index % PLOT_COLORS]);
+    for (double t = 0; rgb_contrast(color, themes[theme].page) < (theme == THEME_DARK ? 4.5 : 1);
+         t += 0.1)
+        color = rgb_mix(color, (Rgb){255, 255, 255}, t);
+    return color;
+}
+
+/* ---- axes ----------------------------------------------------------------------------------- */
+
+static double along(const PlotAxis *axis, double value) {
+    if (axis->log)
+        return log(value / axis->lo) / log(axis->hi / axis->lo);
+    return (value - axis->lo) / (axis->hi - axis->lo);
+}
+
+bool plot_on_axis(const PlotAxis *axis, double value) {
+    double at = isfinite(value) && (!axis->log || value > 0) ? along(axis, value) : NAN;
+    return at >= -1e-9 && at <= 1 + 1e-9;
+}
+
+double plot_x(const PlotAxis *axis, Box box, double value) {
+    return box.x + box.w * along(axis, value);
+}
+
+double plot_y(const PlotAxis *axis, Box box, double value) {
+    return box.y + box.h * (1 - along(axis, value));
+}
+
+static Ticks axis_ticks(const PlotAxis *axis, double target) {
+    int count = (int)fmax(target, 2);
+    return axis->log ? ticks_log(axis->lo, axis->hi, count)
+                     : ticks_linear(axis->lo, axis->hi, count);
+}
+
+/* Title and the power of ten that the labels leave out. */
+static void axis_title(const PlotAxis *axis, const Ticks *ticks, char *text, size_t size) {
+    char multiplier[48];
+    ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
+    snprintf(text, size, "%s %s", axis->title, multiplier);
+}
+
+void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
+    Pen *pen = frame->pen;
+    Ticks ticks = axis_ticks(axis, fmin(box.w / 50, 10));
+    TextStyle style = plot_muted(frame);
+    char title[160];
+    style.align = ALIGN_CENTER;
+    for (int i = 0; i < ticks.count; i++) {
+        double x = plot_x(axis, box, ticks.at[i]);
+        pen_line(pen, x, box.y, x, box.y + box.h + 4, pen->theme->rule, 0.7, 1);
+        pen_text(pen, x, box.y + box.h + 7 + style.size, 90, &style, ticks.label[i]);
+    }
+    axis_title(axis, &ticks, title, sizeof title);
+    style = plot_body(frame);
+    style.align = ALIGN_CENTER;
+    pen_text(pen, box.x + box.w / 2, box.y + box.h + frame->type->axis_title, box.w,
+             &style, title);
+}
+
+void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
+    Pen *pen = frame->pen;
+    Ticks ticks = axis_ticks(axis, fmin(box.h / 32, 7));
+    TextStyle style = plot_muted(frame);
+    char title[160];
+    style.align = ALIGN_RIGHT;
+    for (int i = 0; i < ticks.count; i++) {
+        double y = plot_y(axis, box, ticks.at[i]);
+        pen_line(pen, box.x - 4, y, box.x + box.w, y, pen->theme->rule, 0.7, 1);
+        pen_text(pen, box.x - 8, y + 4, 60, &style, ticks.label[i]);
+    }
+    axis_title(axis, &ticks, title, sizeof title);
+    style = plot_body(frame);
+    style.align = ALIGN_CENTER;
+    style.turn = TURN_UP;
+    pen_text(pen, box.x - frame->type->axis_left + style.size + 4, box.y + box.h / 2, box.h, &style,
+             title);
+}
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+/* Where the labels stand: beside their marks, apart, and not beyond the chart. */
+static void place_labels(const PlotFrame *frame, const PlotAxis *axis, Box box,
+                         const PlotMark *marks, int count, double label_x[PLOT_MARKS]) {
+    double step = frame->type->small + 4, free_x = -INFINITY, limit = box.x + box.w;
+    for (int i = 0; i < count; i++)
+        if (plot_on_axis(axis, marks[i].x)) {
+            label_x[i] = fmax(plot_x(axis, box, marks[i].x), free_x);
+            free_x = label_x[i] + step;
+        }
+    for (int i = count - 1; i >= 0; i--)
+        if (plot_on_axis(axis, marks[i].x)) {
+            label_x[i] = fmin(label_x[i], limit);
+            limit = label_x[i] - step;
+        }
+}
+
+void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, const PlotMark *marks,
+                     int count, double label_h) {
+    const Theme *theme = frame->pen->theme;
+    double label_x[PLOT_MARKS];
+    count = count < PLOT_MARKS ? count : PLOT_MARKS;
+    place_labels(frame, axis, box, marks, count, label_x);
+    for (int i = 0; i < count; i++) {
+        if (!plot_on_axis(axis, marks[i].x))
+            continue;
+        double x = plot_x(axis, box, marks[i].x);
+        Rgb color = marks[i].strong ? theme->text : theme->muted;
+        pen_line(frame->pen, x, box.y, x, box.y + box.h, color, marks[i].strong ? 0.9 : 0.5,
+                 marks[i].strong ? 1.5 : 1);
+        pen_line(frame->pen, x, box.y, label_x[i], box.y - 8, color, 0.5, 1);
+        TextStyle style = plot_muted(frame);
+        style.turn = TURN_UP;
+        style.color = color;
+        style.bold = marks[i].strong && frame->dense;
+        pen_text(frame->pen, label_x[i] + 4, box.y - 12, label_h - 12, &style, marks[i].label);
+    }
+}
+
+/* DejaVu Sans is at most 0.62 of its size wide on average. */
+double plot_mark_space(const PlotFrame *frame, const PlotMark *marks, int count) {
+    size_t longest = 0;
+    for (int i = 0; i < count; i++)
+        if (strlen(marks[i].label) > longest)
+            longest = strlen(marks[i].label);
+    return count ? 0.62 * frame->type->small * (double)longest + 24 : 8;
+}
+
+/* ---- head and note -------------------------------------------------------------------------- */
+
+double plot_head(const PlotFrame *frame, Box box, const char *title, const char *subtitle) {
+    const PlotType *type = frame->type;
+    TextStyle style = {.size = type->title, .bold = true, .color = frame->pen->theme->text};
+    double y = box.y;
+    pen_text(frame->pen, box.x, y + (frame->dense ? type->title : 10), box.w, &style, title);
+    y += frame->dense ? type->title + 6 : 22;
+    if (subtitle) {
+        style = plot_body(frame);
+        style.color = frame->pen->theme->muted;
+        pen_text(frame->pen, box.x, y + type->body, box.w, &style, subtitle);
+        y += type->body + 8;
+    }
+    return y + (frame->dense ? 4 : 16);
+}
+
+double plot_note(const PlotFrame *frame, double x, double y, double w, const char *note) {
+    TextStyle style = plot_muted(frame);
+    char paragraph[256];
+    double top = y;
+    while (note && *note) {
+        size_t length = strcspn(note, "\n");
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, note);
+        y += pen_paragraph(frame->pen, x, y, w, &style, paragraph);
+        note += length + (note[length] == '\n');
+    }
+    return y - top;
+}
+
+double plot_note_height(const PlotFrame *frame, double w, const char *note) {
+    bool measuring = frame->pen->measuring;
+    frame->pen->measuring = true;
+    double h = plot_note(frame, 0, 0, w, note);
+    frame->pen->measuring = measuring;
+    return h;
+}

@@ -1,0 +1,35 @@
+/* A picture in memory: 8 bits a channel, red, green, blue, alpha (not premultiplied). */
+#ifndef BEV_IMAGE_H
+#define BEV_IMAGE_H
+
+#include "kernels/err.h"
+#include "src/view/draw/color.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { IMAGE_MAX_EDGE = 8192 };
+
+typedef struct {
+    int w, h;
+    uint8_t *rgba; /* (h, w, 4), top row first */
+} Image;
+
+/* A transparent black picture. Fails for edges outside 1..IMAGE_MAX_EDGE or without memory. */
+bool image_init(Image *image, int64_t w, int64_t h, Err *err);
+void image_free(Image *image);
+
+void image_set(Image *image, int x, int y, Rgb color);
+Rgb image_get(const Image *image, int x, int y);
+
+bool image_copy(const Image *source, Image *copy, Err *err);
+
+/* Nearest-neighbour copy of `source` at w x h: exact squares where the factor is whole. */
+bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *err);
+
+/* PNG in malloc'd memory; without an alpha channel when every pixel is opaque. Same pixels, same
+ * bytes. */
+bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err);
+
+#endif

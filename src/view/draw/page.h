@@ -1,0 +1,19 @@
+/* A page that somebody draws with a pen, as pixels, as an SVG document, or as the places of its
+ * texts. */
+#ifndef BEV_PAGE_H
+#define BEV_PAGE_H
+
+#include "src/view/draw/pen.h"
+
+typedef struct {
+    double w, h, scale; /* scale: pixels per unit; 0: 1 */
+    FigureTheme theme;
+    void (*draw)(Pen *pen, const void *context);
+    const void *context;
+} PageSpec;
+
+bool page_image(const PageSpec *page, Image *image, Err *err);
+bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err);
+bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);
+
+#endif

@@ -1,0 +1,286 @@
+#include "src/view/draw/pen.h"
+
+#include "src/view/draw/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_MAX = 256 };
+
+void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring) {
+    *pen = (Pen){.cr = cr, .theme = theme, .layout = layout, .measuring = measuring};
+    /* Explicit options: the user's font configuration must not change the picture. */
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(cr, options);
+    cairo_font_options_destroy(options);
+    cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
+    cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+}
+
+/* fontconfig keeps its configuration for the life of the process: no leak of ours. Called by the
+ * leak checker of sanitizer builds only. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+    return "leak:libfontconfig\nleak:libdbus-1\n"; /* the latter: SDL, in the same programs */
+}
+
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void) {
+    return "print_suppressions=0";
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void select_font(Pen *pen, const TextStyle *style) {
+    cairo_select_font_face(pen->cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
+                           style->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(pen->cr, style->size);
+}
+
+/* Where fontconfig finds nothing cairo takes its own characters, a font of type "user". */
+const char *pen_font_missing(void) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    Pen pen = {.cr = cairo_create(surface)};
+    select_font(&pen, &(TextStyle){.size = SIZE_BODY});
+    bool own = cairo_scaled_font_get_type(cairo_get_scaled_font(pen.cr)) == CAIRO_FONT_TYPE_USER;
+    cairo_destroy(pen.cr);
+    cairo_surface_destroy(surface);
+    return own ? "no scalable font found, texts are coarse and slow: install fonts-dejavu-core"
+               : NULL;
+}
+
+static double clean_width(Pen *pen, const char *text) {
+    cairo_text_extents_t extents;
+    cairo_text_extents(pen->cr, text, &extents);
+    return extents.x_advance;
+}
+
+double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
+    char clean[TEXT_MAX];
+    text_clean(text, clean, sizeof clean);
+    select_font(pen, style);
+    return clean_width(pen, clean);
+}
+
+/* Cleans `text` and cuts it to `max_w`; returns its width. */
+static double fit(Pen *pen, const TextStyle *style, double max_w, const char *text,
+                  char fitted[TEXT_MAX]) {
+    char cut[TEXT_MAX - 4];
+    text_clean(text, cut, sizeof cut);
+    snprintf(fitted, TEXT_MAX, "%s", cut);
+    select_font(pen, style);
+    double width = clean_width(pen, fitted);
+    while (width > max_w && text_drop_last(cut)) {
+        size_t length = strlen(cut);
+        while (length && cut[length - 1] == ' ')
+            cut[--length] = '\0';
+        snprintf(fitted, TEXT_MAX, "%s\u2026", cut);
+        width = clean_width(pen, fitted);
+    }
+    return width;
+}
+
+static Box box_of(double x, double baseline, double width, const TextStyle *style) {
+    double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
+    double ascent = 0.76 * style->size, descent = 0.24 * style->size; /* DejaVu Sans, capitals */
+    switch (style->turn) {
+    case TURN_UP:
+        return (Box){x - ascent, baseline - (1 - along) * width, ascent + descent, width};
+    case TURN_DOWN:
+        return (Box){x - descent, baseline - along * width, ascent + descent, width};
+    default:
+        return (Box){x - along * width, baseline - ascent, width, ascent + descent};
+    }
+}
+
+Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
+                 const char *text) {
+    char fitted[TEXT_MAX];
+    return box_of(x, baseline, fit(pen, style, max_w, text, fitted), style);
+}
+
+static void note(FigureLayout *layout, Box box, const char *text) {
+    if (!layout || layout->failed)
+        return;
+    if (layout->count == layout->capacity) {
+        size_t capacity = layout->capacity ? 2 * layout->capacity : 128;
+        FigureText *texts = realloc(layout->texts, capacity * sizeof *texts);
+        if (!texts) {
+            layout->failed = true;
+            return;
+        }
+        layout->texts = texts;
+        layout->capacity = capacity;
+    }
+    FigureText *entry = &layout->texts[layout->count++];
+    *entry = (FigureText){.x = box.x, .y = box.y, .w = box.w, .h = box.h};
+    text_clean(text, entry->text, sizeof entry->text);
+}
+
+static void show(Pen *pen, double x, double baseline, double width, const TextStyle *style,
+                 const char *text) {
+    double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
+    cairo_t *cr = pen->cr;
+    cairo_save(cr);
+    cairo_translate(cr, x, baseline);
+    if (style->turn != TURN_NONE)
+        cairo_rotate(cr, style->turn == TURN_UP ? -M_PI / 2 : M_PI / 2);
+    if (style->outlined) {
+        cairo_move_to(cr, -along * width, 0);
+        cairo_text_path(cr, text);
+        pen_color(pen, style->rim, 0.8);
+        cairo_set_line_width(cr, 3);
+        cairo_stroke(cr);
+    }
+    cairo_move_to(cr, -along * width, 0);
+    pen_color(pen, style->color, 1);
+    cairo_show_text(cr, text);
+    cairo_restore(cr);
+}
+
+double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
+                const char *text) {
+    char fitted[TEXT_MAX];
+    double width = fit(pen, style, max_w, text, fitted);
+    if (pen->measuring)
+        return width;
+    note(pen->layout, box_of(x, baseline, width, style), fitted);
+    show(pen, x, baseline, width, style, fitted);
+    return width;
+}
+
+double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
+                     const char *text) {
+    double leading = ceil(1.4 * style->size), y = top;
+    char clean[TEXT_MAX], line[TEXT_MAX] = "", *rest = NULL;
+    text_clean(text, clean, sizeof clean);
+    for (char *word = strtok_r(clean, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        size_t length = strlen(line);
+        snprintf(line + length, sizeof line - length, "%s%s", length ? " " : "", word);
+        if (length && pen_text_width(pen, style, line) > w) {
+            line[length] = '\0';
+            pen_text(pen, x, y + style->size, w, style, line);
+            y += leading;
+            snprintf(line, sizeof line, "%s", word);
+        }
+    }
+    pen_text(pen, x, y + style->size, w, style, line);
+    return y + leading - top;
+}
+
+TextStyle style_body(const Pen *pen) {
+    return (TextStyle){.size = SIZE_BODY, .color = pen->theme->text};
+}
+
+TextStyle style_muted(const Pen *pen) {
+    return (TextStyle){.size = SIZE_SMALL, .color = pen->theme->muted};
+}
+
+TextStyle style_heading(const Pen *pen) {
+    return (TextStyle){.size = SIZE_HEADING, .bold = true, .color = pen->theme->text};
+}
+
+/* ---- lines and pictures ---------------------------------------------------------------------- */
+
+void pen_color(Pen *pen, Rgb color, double alpha) {
+    cairo_set_source_rgba(pen->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
+}
+
+void pen_fill(Pen *pen, Box box, Rgb color, double alpha) {
+    if (pen->measuring)
+        return;
+    pen_color(pen, color, alpha);
+    cairo_rectangle(pen->cr, box.x, box.y, box.w, box.h);
+    cairo_fill(pen->cr);
+}
+
+/* Just outside the box, so that no data is covered. */
+void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width) {
+    if (pen->measuring)
+        return;
+    pen_color(pen, color, alpha);
+    cairo_set_line_width(pen->cr, width);
+    cairo_rectangle(pen->cr, box.x - width / 2, box.y - width / 2, box.w + width, box.h + width);
+    cairo_stroke(pen->cr);
+}
+
+void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
+              double width) {
+    if (pen->measuring)
+        return;
+    pen_color(pen, color, alpha);
+    cairo_set_line_width(pen->cr, width);
+    cairo_move_to(pen->cr, x0, y0);
+    cairo_line_to(pen->cr, x1, y1);
+    cairo_stroke(pen->cr);
+}
+
+static cairo_surface_t *surface_of(const Image *image) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
+    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
+        return surface;
+    uint8_t *data = cairo_image_surface_get_data(surface);
+    int stride = cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            Rgb p = image_get(image, x, y);
+            uint32_t word = (uint32_t)p.r << 16 | (uint32_t)p.g << 8 | p.b;
+            memcpy(data + (size_t)y * (size_t)stride + 4 * (size_t)x, &word, 4);
+        }
+    cairo_surface_mark_dirty(surface);
+    return surface;
+}
+
+static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) {
+    cairo_surface_t *surface = surface_of(image);
+    cairo_save(pen->cr);
+    cairo_translate(pen->cr, box.x, box.y);
+    cairo_scale(pen->cr, box.w / image->w, box.h / image->h);
+    cairo_set_source_surface(pen->cr, surface, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(pen->cr), filter);
+    cairo_pattern_set_extend(cairo_get_source(pen->cr), CAIRO_EXTEND_PAD);
+    cairo_rectangle(pen->cr, 0, 0, image->w, image->h);
+    cairo_fill(pen->cr);
+    cairo_restore(pen->cr);
+    cairo_surface_destroy(surface);
+}
+
+/* A layout is drawn onto a surface of one pixel: nothing to enlarge for that. */
+static bool on_surface(Pen *pen, Box box) {
+    double x0, y0, x1, y1;
+    cairo_clip_extents(pen->cr, &x0, &y0, &x1, &y1);
+    return boxes_overlap(box, (Box){x0, y0, x1 - x0, y1 - y0});
+}
+
+/* Enlarged here, to device pixels: a viewer that smooths then has nothing left to smooth. */
+void pen_picture(Pen *pen, Box box, const Image *image) {
+    if (pen->measuring || pen->failed || !on_surface(pen, box))
+        return;
+    double w = box.w, h = box.h;
+    cairo_user_to_device_distance(pen->cr, &w, &h);
+    if (lround(w) < image->w || lround(h) < image->h) {
+        paint(pen, box, image, CAIRO_FILTER_GOOD);
+        return;
+    }
+    Image scaled;
+    pen->failed = !image_scale(image, lround(w), lround(h), &scaled, &pen->err);
+    if (!pen->failed)
+        paint(pen, box, &scaled, CAIRO_FILTER_NEAREST);
+    image_free(&scaled);
+}
+
+bool boxes_overlap(Box a, Box b) {
+    return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
+void figure_layout_free(FigureLayout *layout) {
+    if (!layout)
+        return;
+    free(layout->texts);
+    *layout = (FigureLayout){0};
+}

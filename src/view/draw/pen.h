@@ -1,0 +1,74 @@
+/* Text and lines on a cairo surface. Every text goes through here: cleaned, cut to its space with
+ * an ellipsis, and noted for the layout test. */
+#ifndef BEV_PEN_H
+#define BEV_PEN_H
+
+#include "kernels/err.h"
+#include "src/view/draw/image.h"
+#include "src/view/draw/layout.h"
+#include "src/view/draw/theme.h"
+
+#include <cairo.h>
+
+typedef struct {
+    cairo_t *cr;
+    const Theme *theme;
+    FigureLayout *layout; /* notes texts; may be NULL */
+    bool measuring;       /* only find out sizes: draw and note nothing */
+    bool failed;          /* no memory for a picture; remembered in `err`, as cairo does */
+    Err err;
+} Pen;
+
+typedef struct {
+    double x, y, w, h;
+} Box;
+
+typedef enum { ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT } TextAlign;
+typedef enum { TURN_NONE, TURN_UP, TURN_DOWN } TextTurn; /* reads upwards or downwards */
+
+typedef struct {
+    double size;
+    bool bold;
+    Rgb color;
+    TextAlign align;
+    TextTurn turn;
+    bool outlined; /* a rim of `rim` keeps it legible on a picture */
+    Rgb rim;
+} TextStyle;
+
+void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring);
+
+/* NULL where texts have a font of the system's; else what is missing: cairo then draws characters
+ * of its own, which are coarse and take ten times as long. */
+const char *pen_font_missing(void);
+
+/* Writes at (x, baseline), at most `max_w` wide; returns the width used. Turned text has its
+ * baseline along the vertical through x, and `baseline` is where `align` refers to. */
+double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
+                const char *text);
+
+double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
+
+/* The box that pen_text would fill. */
+Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
+                 const char *text);
+
+/* Paragraph broken at spaces; returns its height. */
+double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
+                     const char *text);
+
+void pen_color(Pen *pen, Rgb color, double alpha);
+void pen_fill(Pen *pen, Box box, Rgb color, double alpha);
+void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width);
+void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
+              double width);
+/* The picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
+void pen_picture(Pen *pen, Box box, const Image *image);
+
+TextStyle style_body(const Pen *pen);
+TextStyle style_muted(const Pen *pen);
+TextStyle style_heading(const Pen *pen);
+
+bool boxes_overlap(Box a, Box b);
+
+#endif

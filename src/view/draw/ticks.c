@@ -1,0 +1,105 @@
+#include "src/view/draw/ticks.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Sizes between these powers of ten are written in full. */
+enum { EXPONENT_SMALL = -3, EXPONENT_LARGE = 5 };
+
+double ticks_step(double span, int target) {
+    if (!(span > 0) || target < 1)
+        return 0;
+    double raw = span / target;
+    double power = pow(10, floor(log10(raw)));
+    double digit = raw / power;
+    return power * (digit <= 1.0001 ? 1 : digit <= 2.0001 ? 2 : digit <= 5.0001 ? 5 : 10);
+}
+
+void ticks_number(double value, int decimals, char *text, size_t size) {
+    char digits[64];
+    snprintf(digits, sizeof digits, "%.*f", decimals, fabs(value));
+    bool zero = strspn(digits, "0.") == strlen(digits);
+    snprintf(text, size, "%s%s", value < 0 && !zero ? "\u2212" : "", digits);
+}
+
+void ticks_short(double value, int exponent, char *text, size_t size) {
+    double scaled = value / pow(10, exponent);
+    int before = scaled != 0 ? (int)floor(log10(fabs(scaled)) + 1e-9) : 0;
+    int decimals = before >= 2 ? 0 : before < -12 ? 12 : 2 - before;
+    ticks_number(scaled, decimals, text, size);
+    if (!strchr(text, '.'))
+        return;
+    for (size_t end = strlen(text); text[end - 1] == '0' || text[end - 1] == '.'; end--) {
+        bool point = text[end - 1] == '.';
+        text[end - 1] = '\0';
+        if (point)
+            break;
+    }
+}
+
+void ticks_multiplier(int exponent, char *text, size_t size) {
+    static const char *const superscripts[10] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    char digits[16];
+    text[0] = '\0';
+    if (!exponent || size < 32)
+        return;
+    snprintf(digits, sizeof digits, "%d", exponent < 0 ? -exponent : exponent);
+    strcpy(text, exponent < 0 ? "×10⁻" : "×10");
+    for (const char *d = digits; *d && strlen(text) + 4 < size; d++)
+        strcat(text, superscripts[*d - '0']);
+}
+
+int ticks_exponent(double largest) {
+    if (!(largest > 0))
+        return 0;
+    int power = (int)floor(log10(largest) + 1e-9);
+    return power < EXPONENT_SMALL || power > EXPONENT_LARGE ? power : 0;
+}
+
+static void add(Ticks *ticks, double at, int decimals) {
+    if (ticks->count == TICKS_MAX)
+        return;
+    int i = ticks->count++;
+    ticks->at[i] = at;
+    ticks_number(at / pow(10, ticks->exponent), decimals, ticks->label[i], TICK_LABEL);
+}
+
+static int decimals_for(double step) {
+    double places = -floor(log10(step) + 1e-9);
+    return places > 0 ? (int)places : 0;
+}
+
+Ticks ticks_linear(double lo, double hi, int target) {
+    Ticks ticks = {.exponent = ticks_exponent(fmax(fabs(lo), fabs(hi)))};
+    double step = ticks_step(hi - lo, target);
+    if (!(step > 0)) {
+        add(&ticks, lo, 0);
+        return ticks;
+    }
+    int decimals = decimals_for(step / pow(10, ticks.exponent));
+    double slack = 1e-9 * (hi - lo);
+    for (double i = ceil((lo - slack) / step); i * step <= hi + slack; i++)
+        add(&ticks, i * step, decimals);
+    return ticks;
+}
+
+Ticks ticks_log(double lo, double hi, int target) {
+    Ticks ticks = {0};
+    if (!(lo > 0) || !(hi > lo)) {
+        add(&ticks, lo, lo > 0 ? decimals_for(lo) : 0);
+        return ticks;
+    }
+    static const double digits[] = {1, 2, 5};
+    double decades = log10(hi / lo);
+    int per_decade = 3 * decades <= 1.5 * target ? 3 : 1;
+    double every = fmax(1, ceil(decades / target)); /* powers of ten between two labels */
+    for (double power = floor(log10(lo)); power <= log10(hi) + 1e-9; power += every)
+        for (int d = 0; d < per_decade; d++) {
+            double at = digits[d] * pow(10, power);
+            if (at >= lo * (1 - 1e-9) && at <= hi * (1 + 1e-9))
+                add(&ticks, at, decimals_for(at));
+        }
+    return ticks;
+}

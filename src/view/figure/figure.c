@@ -1,0 +1,196 @@
+/* The figure's page: where the parts stand. */
+#include "src/view/draw/page.h"
+#include "src/view/figure/figure_internal.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
+enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
+
+/* Everything but the drawing: computed once by a measuring pen, then drawn by another. */
+typedef struct {
+    double w, h;
+    double strip_top, panels_top;
+    bool blocks_below; /* legends and facts under the panels, else beside them */
+    double side_x, side_w, side_top;
+} Page;
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static double gap_after(double height) {
+    return height > 0 ? height + BLOCK_GAP : 0;
+}
+
+static double side_blocks(Pen *pen, const Figure *figure, const Page *page) {
+    double x = page->side_x, w = page->side_w, y = page->side_top;
+    y += gap_after(legend_block(pen, figure, &figure->panels[0], x, y, w));
+    y += gap_after(overlay_key_block(pen, figure, x, y, w));
+    y += gap_after(facts_block(pen, figure, x, y, w));
+    y += gap_after(table_block(pen, figure, x, y, w));
+    return y - BLOCK_GAP;
+}
+
+/* Three columns; under three panels they line up with them. */
+static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
+    bool compare = figure->panel_count > 1;
+    double left = figure->panels[0].box.x, right = page->w - MARGIN, bottoms[3], xs[3];
+    double w = (right - left - 2 * GUTTER) / 3;
+    for (int i = 0; i < 3; i++) {
+        xs[i] = compare ? figure->panels[i].box.x : left + i * (w + GUTTER);
+        bottoms[i] = page->side_top;
+    }
+    w = compare ? fmax(figure->panel_w, xs[1] - xs[0] - COMPARE_GAP) : w;
+    bottoms[0] += gap_after(legend_block(pen, figure, &figure->panels[0], xs[0], bottoms[0], w));
+    bottoms[0] += gap_after(overlay_key_block(pen, figure, xs[0], bottoms[0], w));
+    bottoms[1] += gap_after(facts_block(pen, figure, xs[1], bottoms[1], w));
+    if (compare)
+        bottoms[2] +=
+            gap_after(legend_block(pen, figure, &figure->panels[2], xs[2], bottoms[2], w));
+    bottoms[2] += gap_after(table_block(pen, figure, xs[2], bottoms[2], w));
+    return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
+}
+
+static void panel_title(Pen *pen, const Figure *figure, const Panel *panel) {
+    if (!panel->letter)
+        return;
+    const FigureSpec *spec = figure->spec;
+    TextStyle style = style_heading(pen);
+    const FigureSelection *s = &spec->selections[panel == &figure->panels[1]];
+    char text[192];
+    if (panel->difference)
+        snprintf(text, sizeof text, "%s   Difference", panel->letter);
+    else
+        snprintf(text, sizeof text, "%s   %s, %s, %s", panel->letter, s->kernel ? s->kernel : "n/a",
+                 s->dtype ? s->dtype : "n/a", s->align ? s->align : "n/a");
+    pen_text(pen, panel->box.x, panel->box.y - figure->band - TICK_SPACE - 8,
+             fmax(panel->box.w, 100), &style, text);
+}
+
+/* ---- arrangement ---------------------------------------------------------------------------- */
+
+/* Panels in a row from the left; only the first carries numbers on its x axis. */
+static double place_panels(Figure *figure, double top) {
+    double x = MARGIN + axes_left(figure, true);
+    double gap = COMPARE_GAP + axes_left(figure, false);
+    double slot = figure->panel_count > 1 ? fmax(figure->panel_w, SLOT_MIN) : figure->panel_w;
+    for (int i = 0; i < figure->panel_count; i++, x += slot + gap)
+        figure->panels[i].box = (Box){x, top, figure->panel_w, figure->panel_h};
+    return x - gap + figure->band + TICK_SPACE;
+}
+
+static void arrange(Pen *pen, Figure *figure, Page *page) {
+    bool compare = figure->panel_count > 1;
+    *page = (Page){0};
+    page->blocks_below = compare || figure->panel_w > 1.6 * figure->panel_h;
+    double right = place_panels(figure, 0);
+    page->side_x = right + GUTTER;
+    page->side_w = fmin(fmax(ceil(table_width(pen, figure)), SIDE_MIN), SIDE_MAX);
+    page->w = page->blocks_below ? right + MARGIN : page->side_x + page->side_w + MARGIN;
+    page->w = ceil(fmax(page->w, PAGE_MIN));
+    page->side_w = page->w - MARGIN - page->side_x;
+
+    double w = page->w - 2 * MARGIN;
+    page->strip_top = MARGIN + gap_after(header_block(pen, figure, MARGIN, MARGIN, w));
+    double strip_h = gap_after(strip_block(pen, figure, MARGIN, page->strip_top, w));
+    page->panels_top =
+        page->strip_top + strip_h + figure->band + TICK_SPACE + (compare ? PANEL_TITLE : 0);
+    page->panels_top = ceil(page->panels_top);
+    place_panels(figure, page->panels_top);
+    double bottom = page->panels_top + figure->panel_h + axes_bottom(figure);
+    page->side_top = page->blocks_below ? bottom + BLOCK_GAP : page->panels_top - figure->band;
+    double blocks =
+        page->blocks_below ? below_blocks(pen, figure, page) : side_blocks(pen, figure, page);
+    page->h = ceil(fmax(bottom, blocks) + MARGIN);
+}
+
+static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
+    double w = page->w - 2 * MARGIN;
+    header_block(pen, figure, MARGIN, MARGIN, w);
+    strip_block(pen, figure, MARGIN, page->strip_top, w);
+    for (int i = 0; i < figure->panel_count; i++) {
+        const Panel *panel = &figure->panels[i];
+        panel_title(pen, figure, panel);
+        pen_picture(pen, panel->box, &panel->raster);
+        overlay_draw(pen, figure, panel);
+        band_draw(pen, figure, panel);
+        pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
+        axes_draw(pen, figure, panel, i == 0);
+    }
+    if (page->blocks_below)
+        below_blocks(pen, figure, page);
+    else
+        side_blocks(pen, figure, page);
+}
+
+typedef struct {
+    Figure figure;
+    Page page;
+} Composition;
+
+/* Decodes and arranges; the figure must be freed also after a failure. */
+static bool compose(const FigureSpec *spec, Composition *composition, Err *err) {
+    Figure *figure = &composition->figure;
+    assert(spec->selection_count >= 1 && spec->selection_count <= FIGURE_MAX_SELECTIONS);
+    composition->page = (Page){0};
+    if (!figure_prepare(spec, figure, err))
+        return false;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    cairo_t *cr = cairo_create(surface);
+    Pen pen;
+    pen_init(&pen, cr, figure->theme, NULL, true);
+    arrange(&pen, figure, &composition->page);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+    return true;
+}
+
+static void draw(Pen *pen, const void *context) {
+    const Composition *composition = context;
+    draw_page(pen, &composition->figure, &composition->page);
+}
+
+static PageSpec page_of(const Composition *composition) {
+    const FigureSpec *spec = composition->figure.spec;
+    return (PageSpec){.w = composition->page.w,
+                      .h = composition->page.h,
+                      .scale = spec->scale,
+                      .theme = spec->theme,
+                      .draw = draw,
+                      .context = composition};
+}
+
+bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
+    Composition composition;
+    *image = (Image){0};
+    bool composed = compose(spec, &composition, err);
+    PageSpec page = page_of(&composition);
+    bool drawn = composed && page_image(&page, image, err);
+    figure_free(&composition.figure);
+    return drawn;
+}
+
+bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
+    Composition composition;
+    *bytes = NULL;
+    *length = 0;
+    bool composed = compose(spec, &composition, err);
+    PageSpec page = page_of(&composition);
+    bool drawn = composed && page_svg(&page, bytes, length, err);
+    figure_free(&composition.figure);
+    return drawn;
+}
+
+bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
+    Composition composition;
+    *layout = (FigureLayout){0};
+    bool composed = compose(spec, &composition, err);
+    PageSpec page = page_of(&composition);
+    page.scale = 1;
+    bool drawn = composed && page_layout(&page, layout, err);
+    figure_free(&composition.figure);
+    return drawn;
+}

@@ -1,0 +1,70 @@
+/* The documentation figure: a BEV grid with everything a reader needs to understand it. Pure: the
+ * same spec gives the same bytes. */
+#ifndef BEV_FIGURE_H
+#define BEV_FIGURE_H
+
+#include "src/scene/features.h"
+#include "src/scene/geometry.h"
+#include "src/base/reading.h"
+#include "src/scene/world.h"
+#include "src/view/draw/colormap.h"
+#include "src/view/bev/decode.h"
+#include "src/view/draw/image.h"
+#include "src/view/draw/layout.h"
+#include "src/view/draw/theme.h"
+
+/* One pooling result. Strings that are NULL print "n/a". */
+typedef struct {
+    const char *kernel, *dtype, *align, *device;
+    double latency_us;
+    FigureSource latency_source;
+    const float *pooled; /* (cell, c) */
+    const double *truth; /* (cell, c) in FP64, or NULL */
+    const BevMap *map;   /* or NULL */
+} FigureSelection;
+
+/* A table beside or under the picture. The first column is left-aligned, the others to the right.
+ */
+typedef struct {
+    const char *title;
+    int columns, rows;
+    const char *const *header; /* (columns) */
+    const char *const *cells;  /* (rows, columns) */
+    int highlight;             /* row that the picture shows, or -1 */
+    const char *note;          /* under the table, or NULL */
+} FigureTable;
+
+enum { FIGURE_MAX_SELECTIONS = 2 };
+
+typedef struct {
+    const char *title;    /* of the scene */
+    const char *subtitle; /* NULL: made from the view */
+    ViewKind view;
+    int64_t channel;          /* VIEW_CHANNEL */
+    const Colormap *colormap; /* NULL: the view's own */
+    bool range_locked;        /* else automatic */
+    double range_lo, range_hi;
+
+    int64_t nx, ny, channels;
+    int selection_count; /* 2: side by side, and their difference */
+    FigureSelection selections[FIGURE_MAX_SELECTIONS];
+
+    const Rig *rig;             /* NULL: axes in cells, no ego vehicle, no cameras */
+    const World *world;         /* NULL: no outlines */
+    const Embedding *embedding; /* NULL: no colour and class views */
+    const CameraViews *cameras; /* NULL: no strip of camera views */
+    double time_s;
+    bool outlines; /* footprints of the true solids */
+
+    const FigureTable *table; /* or NULL */
+    FigureTheme theme;
+    double scale; /* pixels per unit; 0: 1, about 1,600 pixels wide */
+} FigureSpec;
+
+/* The figure as pixels, or as an SVG document in malloc'd memory. */
+bool figure_image(const FigureSpec *spec, Image *image, Err *err);
+bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err);
+
+bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
+
+#endif

@@ -1,0 +1,68 @@
+/* The parts of a figure and what they share. Internal to the figure's files. */
+#ifndef BEV_FIGURE_INTERNAL_H
+#define BEV_FIGURE_INTERNAL_H
+
+#include "src/view/figure/figure.h"
+#include "src/view/draw/pen.h"
+#include "src/view/bev/raster.h"
+
+enum { MAX_PANELS = 3 };
+
+/* One BEV picture. `box` is the raster on the page; `letter` names it where there are several. */
+typedef struct {
+    CellField field;
+    RasterStyle style;
+    const PanelTheme *theme;
+    Image raster;
+    Box box;
+    const char *letter; /* "A", "B", "A − B"; NULL: the only panel */
+    bool difference;
+} Panel;
+
+typedef struct {
+    const FigureSpec *spec;
+    const Theme *theme;
+    Grid grid; /* the rig's; without a rig, cells instead of metres */
+    double panel_w, panel_h;
+    double band;        /* width of the frame that names the cameras; 0: none */
+    double ring_step_m; /* 0: no rings */
+    int panel_count;
+    Panel panels[MAX_PANELS];
+} Figure;
+
+/* Decodes and renders the panels and sizes them. Free with figure_free, also on failure. */
+bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err);
+void figure_free(Figure *figure);
+
+/* Page position of ego coordinates (or cells). */
+void panel_point(const Figure *figure, const Panel *panel, double x_m, double y_m, double *px,
+                 double *py);
+double panel_px_per_m(const Figure *figure); /* 0 without a rig */
+
+/* ---- parts; each draws, or with pen->measuring only measures -------------------------------- */
+
+/* Space that the axes take to the left of and below a panel. */
+double axes_left(const Figure *figure, bool labelled);
+double axes_bottom(const Figure *figure);
+void axes_draw(Pen *pen, const Figure *figure, const Panel *panel, bool labelled);
+
+/* Rings, camera wedges, outlines, ego vehicle. */
+void overlay_draw(Pen *pen, const Figure *figure, const Panel *panel);
+double overlay_ring_step(const Figure *figure);
+
+/* The frame around the panel that shows what each camera covers. */
+void band_draw(Pen *pen, const Figure *figure, const Panel *panel);
+
+/* Blocks of the side column: drawn below `top` in `w`, they return their height. */
+double header_block(Pen *pen, const Figure *figure, double x, double top, double w);
+double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+                    double w);
+double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w);
+double facts_block(Pen *pen, const Figure *figure, double x, double top, double w);
+double table_block(Pen *pen, const Figure *figure, double x, double top, double w);
+double table_width(Pen *pen, const Figure *figure);
+
+/* The camera views over the whole width. */
+double strip_block(Pen *pen, const Figure *figure, double x, double top, double w);
+
+#endif

@@ -1,0 +1,321 @@
+/* What the colours of a panel mean: classes, a colour bar, or a note; then the lines over it. */
+#include "src/view/figure/figure_internal.h"
+#include "src/view/draw/text.h"
+#include "src/view/draw/ticks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { ROW = 24, SWATCH = 14, BAR_HEIGHT = 16, HEADING_ROW = 28 };
+enum { CHIP_W = 28, CHIP_H = 17, POINT = 10, LABEL_GAP = 10 };
+
+static double heading(Pen *pen, double x, double top, double w, const char *text) {
+    TextStyle style = style_heading(pen);
+    pen_text(pen, x, top + SIZE_HEADING, w, &style, text);
+    return HEADING_ROW;
+}
+
+static void swatch(Pen *pen, double x, double row_top, Rgb color) {
+    Box box = {x, row_top + (ROW - SWATCH) / 2.0, SWATCH, SWATCH};
+    pen_fill(pen, box, color, 1);
+    pen_frame(pen, box, pen->theme->muted, 0.6, 1);
+}
+
+static void row_text(Pen *pen, double x, double row_top, double w, const char *text) {
+    TextStyle style = style_body(pen);
+    pen_text(pen, x, row_top + ROW / 2.0 + 0.36 * SIZE_BODY, w, &style, text);
+}
+
+/* Two columns of swatches where there is room. */
+static double classes(Pen *pen, double x, double top, double w) {
+    int columns = w >= 300 ? 2 : 1, rows = (CLASS_COUNT + columns - 1) / columns;
+    double column_w = w / columns;
+    for (int class = 0; class < CLASS_COUNT; class ++) {
+        double cx = x + class / rows * column_w, cy = top + class % rows * ROW;
+        const uint8_t *color = world_classes[class].color;
+        swatch(pen, cx, cy, (Rgb){color[0], color[1], color[2]});
+        row_text(pen, cx + SWATCH + 8, cy, column_w - SWATCH - 16, world_classes[class].title);
+    }
+    return rows * ROW;
+}
+
+/* ---- colour bar ---------------------------------------------------------------------------- */
+
+/* A colour bar as a picture of one row: no seams between its steps, in pixels and in SVG. */
+static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double t),
+                     const Panel *panel) {
+    uint8_t pixels[4 * COLORMAP_ENTRIES];
+    Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};
+    for (int i = 0; i < row.w; i++)
+        image_set(&row, i, 0, color(panel, (i + 0.5) / row.w));
+    pen_picture(pen, bar, &row);
+    pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
+}
+
+static Rgb map_color(const Panel *panel, double t) {
+    return colormap_at(panel->style.colormap, t);
+}
+
+/* From the background to white: how strongly a cell shows its colour. */
+static Rgb strength_color(const Panel *panel, double t) {
+    const Rgb white = {255, 255, 255};
+    return rgb_mix(panel->theme->background, white, decode_strength(t));
+}
+
+/* A pointed end says that some cells lie beyond the number. */
+static void beyond(Pen *pen, Box bar, bool right, Rgb color) {
+    if (pen->measuring)
+        return;
+    double x = right ? bar.x + bar.w + 1 : bar.x - 1, tip = right ? POINT - 1 : 1 - POINT;
+    cairo_move_to(pen->cr, x, bar.y - 1);
+    cairo_line_to(pen->cr, x + tip, bar.y + bar.h / 2);
+    cairo_line_to(pen->cr, x, bar.y + bar.h + 1);
+    cairo_close_path(pen->cr);
+    pen_color(pen, color, 1);
+    cairo_fill(pen->cr);
+}
+
+static double end_label(Pen *pen, Box bar, bool right, double value, int exponent) {
+    TextStyle style = style_muted(pen);
+    style.align = right ? ALIGN_RIGHT : ALIGN_LEFT;
+    char text[32];
+    ticks_short(value, exponent, text, sizeof text);
+    double x = right ? bar.x + bar.w : bar.x;
+    pen_line(pen, x, bar.y + bar.h, x, bar.y + bar.h + 5, pen->theme->muted, 1, 1);
+    return pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w / 3, &style, text);
+}
+
+/* The two ends exactly, and round numbers between them where there is room. */
+static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
+    int target = (int)fmax(bar.w / 80, 2);
+    Ticks ticks = range->logarithmic ? ticks_log(range->lo, range->hi, target)
+                                     : ticks_linear(range->lo, range->hi, target);
+    double left = bar.x + end_label(pen, bar, false, range->lo, exponent) + LABEL_GAP;
+    double right = bar.x + bar.w - end_label(pen, bar, true, range->hi, exponent) - LABEL_GAP;
+    TextStyle style = style_muted(pen);
+    style.align = ALIGN_CENTER;
+    for (int i = 0; i < ticks.count; i++) {
+        double x = bar.x + bar.w * range_position(range, ticks.at[i]);
+        double half = pen_text_width(pen, &style, ticks.label[i]) / 2;
+        pen_line(pen, x, bar.y + bar.h, x, bar.y + bar.h + 5, pen->theme->muted, 1, 1);
+        if (x - half >= left && x + half <= right)
+            pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, 60, &style, ticks.label[i]);
+    }
+}
+
+static void equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent) {
+    char number[32], text[64] = "no cell has a value";
+    if (!isnan(range->lo)) {
+        ticks_short(range->lo, exponent, number, sizeof number);
+        snprintf(text, sizeof text, "every cell is %s", number);
+    }
+    TextStyle style = style_muted(pen);
+    style.align = ALIGN_CENTER;
+    pen_text(pen, bar.x + bar.w / 2, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w, &style, text);
+}
+
+/* The cell that differs most, or -1. */
+static int64_t largest_cell(const CellField *field) {
+    int64_t largest = -1;
+    for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
+        if (field->state[cell] == CELL_VALUE && field->value[cell] != 0 &&
+            (largest < 0 || fabsf(field->value[cell]) > fabsf(field->value[largest])))
+            largest = cell;
+    return largest;
+}
+
+/* Where a difference is largest: the number that a clipped colour bar would hide. */
+static void largest_text(const Figure *figure, const CellField *field, char *text, size_t size) {
+    int64_t cell = largest_cell(field);
+    text[0] = '\0';
+    if (cell < 0)
+        return;
+    const Grid *grid = &figure->grid;
+    bool metres = figure->spec->rig != NULL;
+    double dx = (grid->x_max_m - grid->x_min_m) / (double)field->nx;
+    double dy = (grid->y_max_m - grid->y_min_m) / (double)field->ny;
+    double center = metres ? 0.5 : 0; /* cells are counted, metres point at their middle */
+    double x = grid->x_min_m + ((double)(cell % field->nx) + center) * dx;
+    double y = grid->y_min_m + ((double)(cell / field->nx) + center) * dy;
+    int exponent = ticks_exponent(fabs(field->value[cell]));
+    char number[32], multiplier[40], at_x[32], at_y[32];
+    ticks_short(field->value[cell], exponent, number, sizeof number);
+    ticks_multiplier(exponent, multiplier, sizeof multiplier);
+    ticks_number(x, metres, at_x, sizeof at_x);
+    ticks_number(y, metres, at_y, sizeof at_y);
+    const char *unit = metres ? " m" : "";
+    snprintf(text, size, "largest: %s%s%s at x %s%s, y %s%s", number, multiplier[0] ? " " : "",
+             multiplier, at_x, unit, at_y, unit);
+}
+
+static double small_line(Pen *pen, double x, double top, double w, const char *text) {
+    TextStyle style = style_muted(pen);
+    if (!text[0])
+        return 0;
+    pen_text(pen, x, top + SIZE_SMALL, w, &style, text);
+    return SIZE_SMALL + 8;
+}
+
+static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+                        double w) {
+    const ViewInfo *view = &views[panel->field.view];
+    const ValueRange *range = &panel->style.range;
+    double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
+    Box bar = {x + before, top, w - before - after, BAR_HEIGHT};
+    int exponent = range->logarithmic ? 0 : ticks_exponent(fmax(fabs(range->lo), fabs(range->hi)));
+    gradient(pen, bar, map_color, panel);
+    if (range->below)
+        beyond(pen, bar, false, colormap_at(panel->style.colormap, 0));
+    if (range->above)
+        beyond(pen, bar, true, colormap_at(panel->style.colormap, 1));
+    if (range->hi > range->lo)
+        bar_labels(pen, bar, range, exponent);
+    else
+        equal_label(pen, bar, range, exponent);
+    double y = top + BAR_HEIGHT + 8 + SIZE_SMALL + 6;
+    char multiplier[40], text[192];
+    ticks_multiplier(exponent, multiplier, sizeof multiplier);
+    snprintf(text, sizeof text, "%s%s%s%s", multiplier, multiplier[0] ? " " : "", view->unit,
+             range->logarithmic ? ", logarithmic scale" : "");
+    y += small_line(pen, x, y, w, text);
+    if (view->symmetric || panel->difference) {
+        largest_text(figure, &panel->field, text, sizeof text);
+        y += small_line(pen, x, y, w, text);
+    }
+    return y - top;
+}
+
+/* ---- colour views ---------------------------------------------------------------------------- */
+
+static double strength_bar(Pen *pen, const Panel *panel, double x, double top, double w) {
+    Box bar = {x, top, w, BAR_HEIGHT};
+    gradient(pen, bar, strength_color, panel);
+    char full[48] = "n/a";
+    if (isfinite(panel->field.full_mass))
+        snprintf(full, sizeof full, "\u2265 %.2g", panel->field.full_mass);
+    TextStyle style = style_muted(pen);
+    double baseline = bar.y + bar.h + 6 + 0.8 * SIZE_SMALL;
+    pen_text(pen, bar.x, baseline, 40, &style, "0");
+    style.align = ALIGN_RIGHT;
+    pen_text(pen, bar.x + bar.w, baseline, 80, &style, full);
+    style.align = ALIGN_CENTER;
+    pen_text(pen, bar.x + bar.w / 2, baseline, bar.w - 120, &style, "brightness: depth mass");
+    return BAR_HEIGHT + 6 + SIZE_SMALL;
+}
+
+static double components(Pen *pen, const Panel *panel, double x, double top, double w) {
+    static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
+    for (int k = 0; k < 3; k++) {
+        char text[96], share[32] = "n/a";
+        if (!isnan(panel->field.explained[k]))
+            snprintf(share, sizeof share, "%.1f %%", 100 * panel->field.explained[k]);
+        snprintf(text, sizeof text, "Component %d: %s of %s", k + 1, share,
+                 panel->letter ? "A\u2019s variance" : "the variance");
+        swatch(pen, x, top + k * ROW, colors[k]);
+        row_text(pen, x + SWATCH + 8, top + k * ROW, w - SWATCH - 8, text);
+    }
+    return 3 * ROW;
+}
+
+/* ---- the block ------------------------------------------------------------------------------- */
+
+static double bad_cells(Pen *pen, const Panel *panel, double x, double top, double w) {
+    if (!panel->field.nan_cells && !panel->field.inf_cells)
+        return 0;
+    char nan[32], inf[32], text[128];
+    text_count(panel->field.nan_cells, nan, sizeof nan);
+    text_count(panel->field.inf_cells, inf, sizeof inf);
+    snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
+    swatch(pen, x, top, panel->theme->bad);
+    row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
+    return ROW;
+}
+
+static void title_of(const Figure *figure, const Panel *panel, char *text, size_t size) {
+    const FigureSpec *spec = figure->spec;
+    if (panel->difference)
+        snprintf(text, size, "Difference A \u2212 B");
+    else if (spec->view == VIEW_CHANNEL)
+        snprintf(text, size, "Channel %lld", (long long)spec->channel);
+    else
+        snprintf(text, size, "%s", views[spec->view].title);
+}
+
+static const char *difference_idea(const Panel *panel) {
+    return panel->field.view == VIEW_POINTS ? "points in A less points in B"
+                                            : "signed, of the channel that differs most";
+}
+
+double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+                    double w) {
+    const ViewInfo *view = &views[panel->field.view];
+    char title[96];
+    title_of(figure, panel, title, sizeof title);
+    double y = top + heading(pen, x, top, w, title);
+    y += small_line(pen, x, y - 4, w, panel->difference ? difference_idea(panel) : view->idea);
+    switch (view->legend) {
+    case LEGEND_BRIGHTNESS:
+        y += strength_bar(pen, panel, x, y, w);
+        break;
+    case LEGEND_CLASSES:
+        y += classes(pen, x, y, w) + 12;
+        y += strength_bar(pen, panel, x, y, w);
+        break;
+    case LEGEND_COMPONENTS:
+        y += components(pen, panel, x, y, w);
+        break;
+    case LEGEND_BAR:
+        y += color_bar(pen, figure, panel, x, y, w);
+        break;
+    }
+    return y + bad_cells(pen, panel, x, y, w) - top;
+}
+
+/* ---- lines over the picture ------------------------------------------------------------------ */
+
+/* A chip of the panel with the line on it as a small sketch. */
+static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,
+                 int count) {
+    const PanelTheme *theme = figure->panels[0].theme;
+    Box box = {x, row_top + (ROW - CHIP_H) / 2.0, CHIP_W, CHIP_H};
+    pen_fill(pen, box, theme->background, 1);
+    pen_frame(pen, box, pen->theme->muted, 0.6, 1);
+    for (int i = 0; i + 1 < count; i++)
+        pen_line(pen, box.x + points[2 * i], box.y + points[2 * i + 1], box.x + points[2 * i + 2],
+                 box.y + points[2 * i + 3], theme->line, 0.8, 1);
+}
+
+/* Sketches in the chip's coordinates, CHIP_W x CHIP_H. */
+static const double sketch_ring[] = {3, 13, 5, 9, 9, 6, 14, 4.5, 19, 6, 23, 9, 25, 13};
+static const double sketch_wedge[] = {4, 3, 14, 14, 24, 3};
+static const double sketch_ego[] = {11.5, 15,  11.5, 7,   14, 7, 14,   2.5, 12,   4.5, 14,   2.5,
+                                    16,   4.5, 14,   2.5, 14, 7, 16.5, 7,   16.5, 15,  11.5, 15};
+static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 6.5, 4.5};
+
+static double line_row(Pen *pen, const Figure *figure, double x, double top, double w,
+                       const double *sketch, int points, const char *text) {
+    chip(pen, figure, x, top, sketch, points);
+    row_text(pen, x + CHIP_W + 10, top, w - CHIP_W - 10, text);
+    return ROW;
+}
+
+double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w) {
+    const FigureSpec *spec = figure->spec;
+    if (!spec->rig)
+        return 0;
+    double y = top + heading(pen, x, top, w, "Lines"), step = figure->ring_step_m;
+    char number[24], text[128];
+    if (step > 0) {
+        ticks_number(step, step < 1 ? (int)ceil(-log10(step)) : 0, number, sizeof number);
+        snprintf(text, sizeof text, "range from the ego origin, every %s m", number);
+        y += line_row(pen, figure, x, y, w, sketch_ring, 7, text);
+    }
+    y += line_row(pen, figure, x, y, w, sketch_wedge, 3,
+                  "edges of the cameras\u2019 fields of view");
+    y += line_row(pen, figure, x, y, w, sketch_ego, 12, "ego vehicle to scale, arrow to its front");
+    if (spec->world && spec->outlines) {
+        snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
+        y += line_row(pen, figure, x, y, w, sketch_box, 5, text);
+    }
+    return y - top;
+}

@@ -1,0 +1,205 @@
+/* What is drawn over the cells: range rings, camera wedges, outlines of the true solids, and the
+ * ego vehicle. Thin and translucent, the data stays readable underneath. */
+#include "src/view/figure/figure_internal.h"
+#include "src/view/draw/ticks.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The vehicle of the shipped rig (nuScenes): ego frame at the middle of the rear axle, metres. */
+static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
+
+enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
+
+static void farthest_and_nearest(const Grid *grid, double *nearest, double *farthest) {
+    double dx = fmax(fmax(grid->x_min_m, -grid->x_max_m), 0);
+    double dy = fmax(fmax(grid->y_min_m, -grid->y_max_m), 0);
+    *nearest = hypot(dx, dy);
+    *farthest = hypot(fmax(fabs(grid->x_min_m), fabs(grid->x_max_m)),
+                      fmax(fabs(grid->y_min_m), fabs(grid->y_max_m)));
+}
+
+double overlay_ring_step(const Figure *figure) {
+    double scale = panel_px_per_m(figure), nearest, farthest;
+    if (!(scale > 0))
+        return 0;
+    double step = ticks_step(MIN_RING_PX / scale, 1);
+    farthest_and_nearest(&figure->grid, &nearest, &farthest);
+    return step < farthest && (farthest - nearest) / step < MAX_RINGS ? step : 0;
+}
+
+static bool inside(Box outer, Box inner, double margin) {
+    return inner.x >= outer.x + margin && inner.y >= outer.y + margin &&
+           inner.x + inner.w <= outer.x + outer.w - margin &&
+           inner.y + inner.h <= outer.y + outer.h - margin;
+}
+
+/* At the first bearing where the label fits inside the panel; between the usual cameras' edges. */
+static void ring_label(Pen *pen, const Figure *figure, const Panel *panel, double radius_m,
+                       int decimals) {
+    static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
+    char number[24], text[32];
+    ticks_number(radius_m, decimals, number, sizeof number);
+    snprintf(text, sizeof text, "%s m", number);
+    TextStyle style = {.size = SIZE_SMALL,
+                       .color = panel->theme->line,
+                       .align = ALIGN_CENTER,
+                       .outlined = true,
+                       .rim = panel->theme->halo};
+    for (size_t i = 0; i < sizeof bearings_deg / sizeof *bearings_deg; i++) {
+        double angle = bearings_deg[i] * M_PI / 180, px, py;
+        panel_point(figure, panel, radius_m * cos(angle), radius_m * sin(angle), &px, &py);
+        py += 0.35 * SIZE_SMALL;
+        if (inside(panel->box, pen_text_box(pen, px, py, 80, &style, text), 4)) {
+            pen_text(pen, px, py, 80, &style, text);
+            return;
+        }
+    }
+}
+
+static void rings(Pen *pen, const Figure *figure, const Panel *panel) {
+    double step = figure->ring_step_m, nearest, farthest;
+    if (!(step > 0))
+        return;
+    farthest_and_nearest(&figure->grid, &nearest, &farthest);
+    double scale = panel_px_per_m(figure), px, py;
+    panel_point(figure, panel, 0, 0, &px, &py);
+    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
+        cairo_new_sub_path(pen->cr);
+        cairo_arc(pen->cr, px, py, i * step * scale, 0, 2 * M_PI);
+        pen_color(pen, panel->theme->line, 0.28);
+        cairo_set_line_width(pen->cr, 1);
+        cairo_stroke(pen->cr);
+    }
+}
+
+static void ring_labels(Pen *pen, const Figure *figure, const Panel *panel) {
+    double step = figure->ring_step_m, nearest, farthest;
+    if (!(step > 0))
+        return;
+    farthest_and_nearest(&figure->grid, &nearest, &farthest);
+    int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
+    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++)
+        ring_label(pen, figure, panel, i * step, decimals);
+}
+
+/* Ground-plane direction of an image column of a camera, in the middle row. */
+static bool column_direction(const Figure *figure, int camera, double u_px, double direction[2]) {
+    const Rig *rig = figure->spec->rig;
+    double origin[3], ray[3];
+    camera_ray(&rig->cameras[camera], &rig->frustum, u_px, rig->frustum.input_h / 2.0, origin, ray);
+    double length = hypot(ray[0], ray[1]);
+    if (!(length > 1e-6))
+        return false; /* looks straight up or down */
+    direction[0] = ray[0] / length;
+    direction[1] = ray[1] / length;
+    return true;
+}
+
+static void wedges(Pen *pen, const Figure *figure, const Panel *panel) {
+    const Rig *rig = figure->spec->rig;
+    double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
+    double edges[2] = {0, rig->frustum.input_w - 1};
+    for (int c = 0; c < rig->camera_count; c++)
+        for (int e = 0; e < 2; e++) {
+            const double *at = rig->cameras[c].position_m;
+            double direction[2], x0, y0, x1, y1;
+            if (!column_direction(figure, c, edges[e], direction))
+                continue;
+            panel_point(figure, panel, at[0], at[1], &x0, &y0);
+            panel_point(figure, panel, at[0] + reach_m * direction[0],
+                        at[1] + reach_m * direction[1], &x1, &y1);
+            pen_line(pen, x0, y0, x1, y1, panel->theme->line, 0.22, 1);
+        }
+}
+
+/* A stroke for each, with plain corners: cairo takes twice as long for all of them as one path. */
+static void outlines(Pen *pen, const Figure *figure, const Panel *panel) {
+    const World *world = figure->spec->world;
+    cairo_save(pen->cr);
+    pen_color(pen, panel->theme->line, 0.75);
+    cairo_set_line_width(pen->cr, 1);
+    cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
+    for (int solid = 0; solid < world->solid_count; solid++) {
+        double corners[WORLD_CORNERS][2];
+        int count = world_footprint(world, solid, figure->spec->time_s, corners);
+        cairo_new_sub_path(pen->cr);
+        for (int i = 0; i < count; i++) {
+            double px, py;
+            panel_point(figure, panel, corners[i][0], corners[i][1], &px, &py);
+            cairo_line_to(pen->cr, px, py);
+        }
+        cairo_close_path(pen->cr);
+        cairo_stroke(pen->cr);
+    }
+    cairo_restore(pen->cr);
+}
+
+static void rounded(cairo_t *cr, double x0, double y0, double x1, double y1, double radius) {
+    cairo_new_sub_path(cr);
+    cairo_arc(cr, x1 - radius, y0 + radius, radius, -M_PI / 2, 0);
+    cairo_arc(cr, x1 - radius, y1 - radius, radius, 0, M_PI / 2);
+    cairo_arc(cr, x0 + radius, y1 - radius, radius, M_PI / 2, M_PI);
+    cairo_arc(cr, x0 + radius, y0 + radius, radius, M_PI, 3 * M_PI / 2);
+    cairo_close_path(cr);
+}
+
+/* To scale: body and windscreen. On a grid of a few metres only their outlines, or the vehicle
+ * would hide the cells. */
+static void ego_body(Pen *pen, const Figure *figure, const Panel *panel) {
+    enum { SOLID_BELOW_PX = 60 };
+    double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
+    panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
+    panel_point(figure, panel, ego_rear_m, -ego_half_width_m, &x1, &y1);
+    panel_point(figure, panel, 2.3, 0, &ignored, &screen_y0);
+    panel_point(figure, panel, 1.7, 0, &ignored, &screen_y1);
+    double inset = 0.12 * (x1 - x0);
+    Box screen = {x0 + inset, screen_y0, x1 - x0 - 2 * inset, screen_y1 - screen_y0};
+    bool solid = x1 - x0 < SOLID_BELOW_PX;
+    rounded(pen->cr, x0, y0, x1, y1, 0.25 * (x1 - x0));
+    if (solid) {
+        pen_color(pen, panel->theme->halo, 0.55);
+        cairo_fill_preserve(pen->cr);
+    }
+    pen_color(pen, panel->theme->line, 1);
+    cairo_set_line_width(pen->cr, 1.5);
+    cairo_stroke(pen->cr);
+    if (solid)
+        pen_fill(pen, screen, panel->theme->line, 0.9);
+    else
+        pen_frame(pen, screen, panel->theme->line, 1, 1.5);
+}
+
+/* Points forward, from the bonnet. */
+static void front_arrow(Pen *pen, const Figure *figure, const Panel *panel) {
+    double px, py;
+    panel_point(figure, panel, ego_front_m, 0, &px, &py);
+    double tip = py - 26, head = 9, half = 5;
+    pen_line(pen, px, py - 3, px, tip + head, panel->theme->halo, 0.7, 5);
+    pen_line(pen, px, py - 3, px, tip + head, panel->theme->line, 1, 2);
+    cairo_move_to(pen->cr, px, tip);
+    cairo_line_to(pen->cr, px - half, tip + head);
+    cairo_line_to(pen->cr, px + half, tip + head);
+    cairo_close_path(pen->cr);
+    pen_color(pen, panel->theme->halo, 0.7);
+    cairo_set_line_width(pen->cr, 3);
+    cairo_stroke_preserve(pen->cr);
+    pen_color(pen, panel->theme->line, 1);
+    cairo_fill(pen->cr);
+}
+
+void overlay_draw(Pen *pen, const Figure *figure, const Panel *panel) {
+    if (pen->measuring || !figure->spec->rig)
+        return;
+    cairo_save(pen->cr);
+    cairo_rectangle(pen->cr, panel->box.x, panel->box.y, panel->box.w, panel->box.h);
+    cairo_clip(pen->cr);
+    wedges(pen, figure, panel);
+    if (figure->spec->world && figure->spec->outlines)
+        outlines(pen, figure, panel);
+    rings(pen, figure, panel);
+    ego_body(pen, figure, panel);
+    front_arrow(pen, figure, panel);
+    ring_labels(pen, figure, panel);
+    cairo_restore(pen->cr);
+}

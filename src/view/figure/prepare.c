@@ -1,0 +1,155 @@
+/* From a spec to panels: what is decoded, in which colours, at which size. */
+#include "src/view/figure/figure_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
+enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
+enum { BAND_WIDTH = 24 };
+
+static BevContent content_of(const FigureSpec *spec, const FigureSelection *selection) {
+    return (BevContent){.nx = spec->nx,
+                        .ny = spec->ny,
+                        .channels = spec->channels,
+                        .pooled = selection->pooled,
+                        .truth = selection->truth,
+                        .map = selection->map,
+                        .embedding = spec->embedding,
+                        .channel = spec->channel};
+}
+
+/* B is drawn as A is: with the same brightness and the same components. */
+static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
+    BevContent shared = content_of(spec, &spec->selections[0]);
+    if (spec->view == VIEW_PCA && shared.pooled && !decode_fit_pca(&shared, pca, err))
+        return false;
+    for (int i = 0; i < spec->selection_count; i++) {
+        BevContent content = content_of(spec, &spec->selections[i]);
+        content.pca = pca->axes ? pca : NULL;
+        content.full_mass = i ? figure->panels[0].field.full_mass : 0;
+        if (!decode_view(spec->view, &content, &figure->panels[i].field, err))
+            return false;
+        figure->panel_count++;
+    }
+    return true;
+}
+
+static bool decode_panels(const FigureSpec *spec, Figure *figure, Err *err) {
+    static const char *const letters[] = {"A", "B", "A \u2212 B"};
+    Pca pca = {0};
+    bool decoded = decode_selections(spec, figure, &pca, err);
+    pca_free(&pca);
+    if (!decoded || spec->selection_count < 2)
+        return decoded;
+    BevContent a = content_of(spec, &spec->selections[0]);
+    BevContent b = content_of(spec, &spec->selections[1]);
+    if (!decode_difference(spec->view, &a, &b, &figure->panels[2].field, err))
+        return false;
+    figure->panels[2].difference = true;
+    figure->panel_count++;
+    for (int i = 0; i < figure->panel_count; i++)
+        figure->panels[i].letter = letters[i];
+    return true;
+}
+
+/* The panels before the difference share their range; the difference has its own, around zero. */
+static bool choose_ranges(const FigureSpec *spec, Figure *figure, Err *err) {
+    if (views[spec->view].unit) {
+        const CellField *fields[FIGURE_MAX_SELECTIONS];
+        for (int i = 0; i < spec->selection_count; i++)
+            fields[i] = &figure->panels[i].field;
+        ValueRange range;
+        if (spec->range_locked)
+            range = range_locked(fields, spec->selection_count, spec->range_lo, spec->range_hi);
+        else if (!range_auto(fields, spec->selection_count, &range, err))
+            return false;
+        for (int i = 0; i < spec->selection_count; i++)
+            figure->panels[i].style.range = range;
+    }
+    if (figure->panel_count < 3)
+        return true;
+    return range_symmetric(&figure->panels[2].field, &figure->panels[2].style.range, err);
+}
+
+static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
+    const ViewInfo *view = &views[spec->view];
+    for (int i = 0; i < figure->panel_count; i++) {
+        Panel *panel = &figure->panels[i];
+        const Colormap *map = spec->colormap;
+        if (panel->difference)
+            map = colormap_find("vik");
+        else if (!map && view->colormap)
+            map = colormap_find(view->colormap);
+        panel->theme = map && map->diverging ? &panel_light : &panel_dark;
+        panel->style.colormap = map;
+        panel->style.background = panel->theme->background;
+        panel->style.bad = panel->theme->bad;
+        if (!raster_render(&panel->field, &panel->style, &panel->raster, err))
+            return false;
+    }
+    return true;
+}
+
+/* Without a rig nothing is known in metres: the axes count cells. */
+static Grid grid_of(const FigureSpec *spec) {
+    if (spec->rig)
+        return spec->rig->grid;
+    return (Grid){.x_max_m = (double)spec->nx,
+                  .y_max_m = (double)spec->ny,
+                  .nx = (int)spec->nx,
+                  .ny = (int)spec->ny};
+}
+
+/* Units a metre such that the panel fits and, where that costs little size, every cell is a whole
+ * number of units both ways. The scale of the figure plays no part: it must not move anything. */
+static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
+                           double max) {
+    double longest = fmax(w_m, h_m), fallback = target / longest;
+    for (int k = (int)floor(max / longest * cell_w_m); k >= 1; k--) {
+        double units = k / cell_w_m, other = units * cell_h_m;
+        if (units * longest < 0.7 * target)
+            break;
+        if (units * longest <= max && fabs(other - round(other)) < 1e-6 * other)
+            return units;
+    }
+    return fallback;
+}
+
+static void size_panels(const FigureSpec *spec, Figure *figure) {
+    const Grid *grid = &figure->grid;
+    bool compare = figure->panel_count > 1;
+    double h_m = grid->x_max_m - grid->x_min_m, w_m = grid->y_max_m - grid->y_min_m;
+    double units =
+        choose_scale(w_m, h_m, w_m / grid->ny, h_m / grid->nx,
+                     compare ? COMPARE_TARGET : PANEL_TARGET, compare ? COMPARE_MAX : PANEL_MAX);
+    figure->panel_w = fmax(round(units * w_m), 1);
+    figure->panel_h = fmax(round(units * h_m), 1);
+    figure->band = spec->rig && !compare ? BAND_WIDTH : 0;
+    figure->ring_step_m = overlay_ring_step(figure);
+}
+
+bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err) {
+    *figure = (Figure){.spec = spec, .theme = &themes[spec->theme], .grid = grid_of(spec)};
+    return decode_panels(spec, figure, err) && choose_ranges(spec, figure, err) &&
+           render_panels(spec, figure, err) && (size_panels(spec, figure), true);
+}
+
+void figure_free(Figure *figure) {
+    for (int i = 0; i < MAX_PANELS; i++) {
+        cell_field_free(&figure->panels[i].field);
+        image_free(&figure->panels[i].raster);
+    }
+}
+
+void panel_point(const Figure *figure, const Panel *panel, double x_m, double y_m, double *px,
+                 double *py) {
+    const Grid *grid = &figure->grid;
+    *px = panel->box.x + (grid->y_max_m - y_m) / (grid->y_max_m - grid->y_min_m) * panel->box.w;
+    *py = panel->box.y + (grid->x_max_m - x_m) / (grid->x_max_m - grid->x_min_m) * panel->box.h;
+}
+
+double panel_px_per_m(const Figure *figure) {
+    const Grid *grid = &figure->grid;
+    return figure->spec->rig ? figure->panel_w / (grid->y_max_m - grid->y_min_m) : 0;
+}

@@ -1,0 +1,277 @@
+#include "src/view/term/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the grid -------------------------------------------------------------------------------- */
+
+static const Cell blank = {.glyph = ' '};
+
+static int edge(int value) {
+    return value < 1 ? 1 : value > CELLS_MAX_EDGE ? CELLS_MAX_EDGE : value;
+}
+
+static size_t area_of(const Cells *cells) {
+    return (size_t)cells->columns * (size_t)cells->rows;
+}
+
+bool cells_resize(Cells *cells, int columns, int rows, Err *err) {
+    Cells next = *cells;
+    next.columns = edge(columns);
+    next.rows = edge(rows);
+    next.cells = malloc(area_of(&next) * sizeof *next.cells);
+    next.drawn = malloc(area_of(&next));
+    if (!next.cells || !next.drawn) {
+        free(next.cells);
+        free(next.drawn);
+        return err_set(err, ERR_FAILED, "screen", "", "no memory for %d x %d cells", columns, rows);
+    }
+    free(cells->cells);
+    free(cells->drawn);
+    *cells = next;
+    cells_clear(cells);
+    return true;
+}
+
+bool cells_init(Cells *cells, int columns, int rows, Err *err) {
+    *cells = (Cells){.color = true};
+    return cells_resize(cells, columns, rows, err);
+}
+
+void cells_free(Cells *cells) {
+    if (!cells)
+        return;
+    free(cells->cells);
+    free(cells->drawn);
+    *cells = (Cells){0};
+}
+
+void cells_clear(Cells *cells) {
+    for (size_t i = 0; i < area_of(cells); i++)
+        cells->cells[i] = blank;
+    memset(cells->drawn, 0, area_of(cells));
+    cells->collisions = cells->cuts = 0;
+}
+
+static bool inside(const Cells *cells, int x, int y) {
+    return x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
+}
+
+static size_t index_of(const Cells *cells, int x, int y) {
+    return (size_t)y * (size_t)cells->columns + (size_t)x;
+}
+
+void cells_erase(Cells *cells, Area area, Ink paper) {
+    Cell cell = blank;
+    cell.style.paper = cells->color ? paper : INK_DEFAULT;
+    for (int y = area.y; y < area.y + area.h; y++)
+        for (int x = area.x; x < area.x + area.w; x++)
+            if (inside(cells, x, y)) {
+                cells->cells[index_of(cells, x, y)] = cell;
+                cells->drawn[index_of(cells, x, y)] = 0;
+            }
+}
+
+/* ---- glyphs ---------------------------------------------------------------------------------- */
+
+/* Every glyph beyond ASCII that this program draws, and what stands for it where there is none. */
+typedef struct {
+    uint32_t glyph;
+    char ascii;
+} Twin;
+
+static const Twin twins[] = {
+    {0x2588, '#'}, {0x2589, '#'}, {0x258a, '#'}, {0x258b, '#'}, {0x258c, '|'}, {0x258d, '|'},
+    {0x258e, '|'}, {0x258f, '|'}, /* eighth blocks from the left */
+    {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'}, {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
+    {0x2587, '*'}, /* eighth blocks from below */
+    {0x2580, '"'}, {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x25a0, '#'}, {0x2500, '-'},
+    {0x2502, '|'}, {0x250a, '|'}, {0x253c, '+'}, {0x2501, '='}, {0x25b6, '>'}, {0x25ae, '='},
+    {0x25b2, '^'}, {0x25c6, '*'}, {0x25cf, 'o'}, {0x203a, '>'}, {0x2026, '~'}, {0x00b7, '-'},
+    {0x00d7, 'x'}, {0x00b1, '~'}, {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'}, {0x2190, '<'},
+    {0x2191, '^'}, {0x00b5, 'u'}, {0x2016, '='},
+};
+
+static uint32_t ascii_twin(uint32_t glyph) {
+    if (glyph < 0x80)
+        return glyph;
+    for (size_t i = 0; i < sizeof twins / sizeof *twins; i++)
+        if (twins[i].glyph == glyph)
+            return (unsigned char)twins[i].ascii;
+    if (glyph > 0x2800 && glyph < 0x2900) /* Braille: by where its dots are */
+        return !(glyph & 0xe4) ? '\'' : !(glyph & 0x1b) ? '.' : ':';
+    return '?';
+}
+
+/* Whether a glyph takes one column in every terminal: no controls, combining marks, wide scripts,
+ * private or unassigned planes. A list of what is allowed is shorter and safer than one of what is
+ * not. */
+static bool one_column(uint32_t glyph) {
+    static const struct {
+        uint32_t first, last;
+    } allowed[] = {
+        {0x20, 0x7e},     {0xa1, 0xac},     {0xae, 0x2ff},    {0x370, 0x482},   {0x48a, 0x52f},
+        {0x1e00, 0x1fff}, {0x2010, 0x2027}, {0x2030, 0x205e}, {0x2070, 0x20bf}, {0x2100, 0x2319},
+        {0x2500, 0x25fc}, {0x2600, 0x2604}, {0x2713, 0x2718}, {0x2800, 0x28ff},
+    };
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        if (glyph >= allowed[i].first && glyph <= allowed[i].last)
+            return true;
+    return false;
+}
+
+/* The next code point of UTF-8 text; broken bytes count as one '?' each. */
+static uint32_t next_glyph(const char **text) {
+    const unsigned char *at = (const unsigned char *)*text;
+    int extra = at[0] < 0x80                    ? 0
+                : at[0] >= 0xc2 && at[0] < 0xe0 ? 1
+                : at[0] >= 0xe0 && at[0] < 0xf0 ? 2
+                : at[0] >= 0xf0 && at[0] < 0xf5 ? 3
+                                                : -1;
+    uint32_t glyph = extra <= 0 ? at[0] : at[0] & (0x3fu >> extra);
+    *text += 1;
+    if (extra < 0)
+        return '?';
+    for (int i = 1; i <= extra; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return '?';
+        glyph = glyph << 6 | (at[i] & 0x3fu);
+    }
+    *text += extra;
+    return one_column(glyph) ? glyph : '?';
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+CellStyle cell_style(Ink ink) {
+    return (CellStyle){.ink = ink};
+}
+
+CellStyle cell_bold(Ink ink) {
+    return (CellStyle){.ink = ink, .attributes = CELL_BOLD};
+}
+
+void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style) {
+    if (!inside(cells, x, y))
+        return;
+    size_t i = index_of(cells, x, y);
+    cells->collisions += cells->drawn[i];
+    cells->drawn[i] = 1;
+    if (!cells->color)
+        style.ink = style.paper = INK_DEFAULT;
+    /* An erased area keeps its paper under text that has none of its own. */
+    if (style.paper == INK_DEFAULT)
+        style.paper = cells->cells[i].style.paper;
+    cells->cells[i] = (Cell){cells->ascii ? ascii_twin(glyph) : glyph, style};
+}
+
+const Cell *cells_at(const Cells *cells, int x, int y) {
+    return inside(cells, x, y) ? &cells->cells[index_of(cells, x, y)] : &blank;
+}
+
+int cells_width(const char *text) {
+    int width = 0;
+    while (*text) {
+        next_glyph(&text);
+        width++;
+    }
+    return width;
+}
+
+int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *text) {
+    int width = cells_width(text), used = 0;
+    if (w <= 0 || !width)
+        return 0;
+    cells->cuts += width > w;
+    int keep = width > w ? w - 1 : width;
+    for (; used < keep; used++)
+        cells_put(cells, x + used, y, next_glyph(&text), style);
+    if (width > w)
+        cells_put(cells, x + used++, y, 0x2026, style);
+    return used;
+}
+
+int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text) {
+    int width = cells_width(text);
+    int indent = width < w ? w - width : 0;
+    return cells_text(cells, x + indent, y, w - indent, style, text);
+}
+
+/* ---- colours --------------------------------------------------------------------------------- */
+
+/* The tensors' colours are Okabe and Ito's, told apart by colour-blind readers, darkened for light
+ * backgrounds until they reach a contrast of 4.5. */
+static const uint32_t ink_colors[INK_COUNT][2] = {
+    /*                 dark      light */
+    [INK_DEFAULT] = {0xe4e8ee, 0x1b2027},  [INK_TEXT] = {0xe4e8ee, 0x1b2027},
+    [INK_MUTED] = {0x98a2b0, 0x5a6472},    [INK_RULE] = {0x4a5361, 0xb4bcc6},
+    [INK_TITLE] = {0xffffff, 0x000000},    [INK_GOOD] = {0x4fd09b, 0x00735a},
+    [INK_WARN] = {0xf2b33d, 0x8a5a00},     [INK_BAD] = {0xff7b72, 0xb3261e},
+    [INK_SELECTED] = {0x28384f, 0xd9e7f8}, [INK_ACCENT] = {0xffd866, 0x6a1fd0},
+    [INK_BASELINE] = {0xb8a5ff, 0x6b5900}, [INK_FEATURES] = {0x56b4e9, 0x0068a8},
+    [INK_DEPTH] = {0xe69f00, 0xa55a00},    [INK_INDEX] = {0x22c195, 0x00735a},
+    [INK_OUTPUT] = {0xdb8fbb, 0xa33c77},   [INK_KEY] = {0x39485e, 0xcfd9e6},
+};
+static const uint32_t papers[2] = {0x14181e, 0xfbfbf9};
+
+Rgb ink_color(Ink ink, bool light, bool paper) {
+    if (ink & INK_RGB)
+        return rgb_hex(ink & 0xffffff);
+    if (ink == INK_DEFAULT && paper)
+        return rgb_hex(papers[light]);
+    return rgb_hex(ink_colors[ink < INK_COUNT ? ink : INK_TEXT][light]);
+}
+
+Ink ink_rgb(Rgb color) {
+    return INK_RGB | (Ink)color.r << 16 | (Ink)color.g << 8 | color.b;
+}
+
+/* ---- as text --------------------------------------------------------------------------------- */
+
+static size_t encode(uint32_t glyph, char *out) {
+    if (glyph < 0x80) {
+        out[0] = (char)glyph;
+        return 1;
+    }
+    if (glyph < 0x800) {
+        out[0] = (char)(0xc0 | glyph >> 6);
+        out[1] = (char)(0x80 | (glyph & 0x3f));
+        return 2;
+    }
+    out[0] = (char)(0xe0 | glyph >> 12);
+    out[1] = (char)(0x80 | (glyph >> 6 & 0x3f));
+    out[2] = (char)(0x80 | (glyph & 0x3f));
+    return 3;
+}
+
+char *cells_to_text(const Cells *cells) {
+    char *text = malloc(area_of(cells) * 3 + (size_t)cells->rows + 1);
+    size_t length = 0;
+    for (int y = 0; text && y < cells->rows; y++) {
+        size_t line = length, end = length;
+        for (int x = 0; x < cells->columns; x++) {
+            uint32_t glyph = cells_at(cells, x, y)->glyph;
+            length += encode(glyph, text + length);
+            end = glyph == ' ' ? end : length;
+        }
+        length = end > line ? end : line;
+        text[length++] = '\n';
+    }
+    if (text)
+        text[length] = '\0';
+    return text;
+}
+
+static bool same_cell(const Cell *a, const Cell *b) {
+    return a->glyph == b->glyph && a->style.ink == b->style.ink &&
+           a->style.paper == b->style.paper && a->style.attributes == b->style.attributes;
+}
+
+bool cells_equal(const Cells *a, const Cells *b) {
+    if (a->columns != b->columns || a->rows != b->rows)
+        return false;
+    for (size_t i = 0; i < area_of(a); i++)
+        if (!same_cell(&a->cells[i], &b->cells[i]))
+            return false;
+    return true;
+}

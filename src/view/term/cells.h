@@ -1,0 +1,103 @@
+/* A picture made of characters: a grid of glyph + style. Pure memory; a terminal, an image or a
+ * text file is made from it. Every glyph is one column wide. */
+#ifndef BEV_CELLS_H
+#define BEV_CELLS_H
+
+#include "kernels/err.h"
+#include "src/view/draw/color.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A colour: one of these roles, which each theme colours in its own way, or INK_RGB | 0xRRGGBB. */
+typedef uint32_t Ink;
+#define INK_RGB ((Ink)1 << 24)
+
+enum {
+    INK_DEFAULT, /* as paper the page, as ink plain text */
+    INK_TEXT,
+    INK_MUTED,
+    INK_RULE,
+    INK_TITLE,
+    INK_GOOD,
+    INK_WARN,
+    INK_BAD,
+    INK_SELECTED, /* paper of the selected row */
+    INK_ACCENT,   /* the selection: titles, cursor, its latency */
+    INK_BASELINE, /* the pinned baseline */
+    INK_FEATURES,
+    INK_DEPTH,
+    INK_INDEX,
+    INK_OUTPUT, /* tensors, everywhere the same */
+    INK_KEY,    /* paper of keys on the key bar */
+    INK_COUNT
+};
+
+enum { CELL_BOLD = 1, CELL_REVERSE = 2, CELL_UNDERLINE = 4 };
+
+typedef struct {
+    Ink ink, paper;
+    unsigned attributes; /* CELL_... */
+} CellStyle;
+
+typedef struct {
+    uint32_t glyph; /* Unicode code point; ' ' where nothing was drawn */
+    CellStyle style;
+} Cell;
+
+/* A part of the grid, in columns and rows. */
+typedef struct {
+    int x, y, w, h;
+} Area;
+
+typedef struct {
+    int columns, rows;
+    Cell *cells; /* (row, column) */
+    /* How to draw; set by the owner before each frame. */
+    bool ascii; /* glyphs beyond ASCII are replaced by their twin */
+    bool color; /* false: all inks are INK_DEFAULT; attributes and textures must do */
+    bool light; /* theme */
+    /* What the layout test asks. */
+    uint8_t *drawn;
+    int collisions; /* cells drawn twice since cells_clear */
+    int cuts;       /* texts that did not fit */
+} Cells;
+
+enum { CELLS_MAX_EDGE = 1000 };
+
+/* Blank cells. Edges are clamped to 1..CELLS_MAX_EDGE. */
+bool cells_init(Cells *cells, int columns, int rows, Err *err);
+/* Another size, contents blank; on failure the old grid stays. */
+bool cells_resize(Cells *cells, int columns, int rows, Err *err);
+void cells_free(Cells *cells);
+
+/* Blanks everything, or an area (for an overlay). Outside the grid nothing happens, here and in all
+ * functions below. */
+void cells_clear(Cells *cells);
+void cells_erase(Cells *cells, Area area, Ink paper);
+
+void cells_put(Cells *cells, int x, int y, uint32_t glyph, CellStyle style);
+const Cell *cells_at(const Cells *cells, int x, int y);
+
+/* UTF-8 text in at most `w` columns; longer text ends with an ellipsis. Control characters, wide
+ * and combining ones become '?'. Returns the columns used. */
+int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
+/* Ends at column x + w - 1. */
+int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
+/* Columns that a text takes. */
+int cells_width(const char *text);
+
+CellStyle cell_style(Ink ink);
+CellStyle cell_bold(Ink ink);
+
+/* The colour of an ink in a theme; INK_DEFAULT as `paper` or as text. */
+Rgb ink_color(Ink ink, bool light, bool paper);
+Ink ink_rgb(Rgb color);
+
+/* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
+char *cells_to_text(const Cells *cells);
+
+bool cells_equal(const Cells *a, const Cells *b);
+
+#endif

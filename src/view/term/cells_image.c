@@ -1,0 +1,158 @@
+#include "src/view/term/cells_image.h"
+
+#include "src/view/term/canvas.h"
+
+#include <cairo.h>
+#include <math.h>
+
+enum { CELL_W = 9, CELL_H = 18 };
+
+typedef struct {
+    cairo_t *cr;
+    double w, h; /* of a cell, whole pixels */
+    double baseline;
+    bool light;
+} Page;
+
+static void set_color(cairo_t *cr, Rgb color, double alpha) {
+    cairo_set_source_rgba(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
+}
+
+static void fill(const Page *page, double x, double y, double w, double h) {
+    cairo_rectangle(page->cr, x, y, w, h);
+    cairo_fill(page->cr);
+}
+
+/* Block elements; false for other glyphs. (x, y) is the cell's corner. */
+static bool block(const Page *page, uint32_t glyph, double x, double y) {
+    double w = page->w, h = page->h;
+    if (glyph == 0x2580)
+        fill(page, x, y, w, h / 2);
+    else if (glyph >= 0x2581 && glyph <= 0x2588) {
+        double height = round(h * (glyph - 0x2580) / 8);
+        fill(page, x, y + h - height, w, height);
+    } else if (glyph > 0x2588 && glyph <= 0x258f)
+        fill(page, x, y, w * (0x2590 - glyph) / 8, h);
+    else if (glyph == 0x2500)
+        fill(page, x, y + h / 2 - 0.5, w, 1);
+    else
+        return false;
+    return true;
+}
+
+/* Braille: dots at even distances, also across cells; false for other glyphs. */
+static bool braille(const Page *page, uint32_t glyph, double x, double y) {
+    double step_x = page->w / BRAILLE_W, step_y = page->h / BRAILLE_H;
+    if (glyph < BRAILLE || glyph > BRAILLE + 0xff)
+        return false;
+    for (int row = 0; row < BRAILLE_H; row++)
+        for (int column = 0; column < BRAILLE_W; column++)
+            if ((glyph - BRAILLE) & braille_bits[row][column]) {
+                cairo_arc(page->cr, x + (column + 0.5) * step_x, y + (row + 0.5) * step_y,
+                          0.42 * step_x, 0, 2 * M_PI);
+                cairo_fill(page->cr);
+            }
+    return true;
+}
+
+/* Shades as what terminals make of them: the ink, thinned. */
+static double shade(uint32_t glyph) {
+    return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
+}
+
+static void utf8(uint32_t glyph, char text[5]) {
+    int length = 0;
+    if (glyph < 0x80)
+        text[length++] = (char)glyph;
+    else if (glyph < 0x800)
+        text[length++] = (char)(0xc0 | glyph >> 6);
+    else {
+        text[length++] = (char)(0xe0 | glyph >> 12);
+        text[length++] = (char)(0x80 | (glyph >> 6 & 0x3f));
+    }
+    if (glyph >= 0x80)
+        text[length++] = (char)(0x80 | (glyph & 0x3f));
+    text[length] = '\0';
+}
+
+static void draw_glyph(const Page *page, const Cell *cell, double x, double y, Rgb ink) {
+    bool bold = cell->style.attributes & CELL_BOLD;
+    set_color(page->cr, ink, 1);
+    if (block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
+        return;
+    if (shade(cell->glyph) > 0) {
+        set_color(page->cr, ink, shade(cell->glyph));
+        fill(page, x, y, page->w, page->h);
+        return;
+    }
+    char text[5];
+    utf8(cell->glyph, text);
+    cairo_select_font_face(page->cr, "DejaVu Sans Mono", CAIRO_FONT_SLANT_NORMAL,
+                           bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_move_to(page->cr, x, y + page->baseline);
+    cairo_show_text(page->cr, text);
+    if (cell->style.attributes & CELL_UNDERLINE)
+        fill(page, x, y + page->baseline + 2, page->w, 1);
+}
+
+static void draw_cell(const Page *page, const Cell *cell, double x, double y) {
+    Rgb ink = ink_color(cell->style.ink, page->light, false);
+    Rgb paper = ink_color(cell->style.paper, page->light, true);
+    if (cell->style.attributes & CELL_REVERSE) {
+        Rgb swap = ink;
+        ink = paper;
+        paper = swap;
+    }
+    set_color(page->cr, paper, 1);
+    fill(page, x, y, page->w, page->h);
+    if (cell->glyph != ' ')
+        draw_glyph(page, cell, x, y, ink);
+}
+
+static void draw_all(const Cells *cells, const Page *page, double scale) {
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
+    cairo_set_font_options(page->cr, options);
+    cairo_font_options_destroy(options);
+    /* DejaVu Sans Mono advances 0.602 em: 14.9 pixels make 9. */
+    cairo_set_font_size(page->cr, 14.9 * scale);
+    for (int y = 0; y < cells->rows; y++)
+        for (int x = 0; x < cells->columns; x++)
+            draw_cell(page, cells_at(cells, x, y), x * page->w, y * page->h);
+}
+
+/* Opaque by construction, so that cairo's premultiplied pixels are plain ones. */
+static void copy_out(cairo_surface_t *surface, Image *image) {
+    cairo_surface_flush(surface);
+    const unsigned char *rows = cairo_image_surface_get_data(surface);
+    int stride = cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++) {
+        const uint32_t *row = (const uint32_t *)(const void *)(rows + (ptrdiff_t)y * stride);
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y, rgb_hex(row[x] & 0xffffff));
+    }
+}
+
+bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
+    Page page = {.w = round(CELL_W * scale),
+                 .h = round(CELL_H * scale),
+                 .baseline = round(CELL_H * scale * 0.76),
+                 .light = cells->light};
+    if (!image_init(image, (int64_t)(page.w * cells->columns), (int64_t)(page.h * cells->rows),
+                    err))
+        return false;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
+    page.cr = cairo_create(surface);
+    draw_all(cells, &page, scale);
+    bool ok = cairo_status(page.cr) == CAIRO_STATUS_SUCCESS;
+    if (ok)
+        copy_out(surface, image);
+    cairo_destroy(page.cr);
+    cairo_surface_destroy(surface);
+    if (!ok) {
+        image_free(image);
+        return err_set(err, ERR_FAILED, "picture of the screen", "", "cairo ran out of memory");
+    }
+    return true;
+}

@@ -1,0 +1,259 @@
+#include "src/view/term/dashboard.h"
+
+#include "src/view/term/panel.h"
+#include "src/view/draw/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PANELS = 8, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
+
+/* ---- panels above one another ---------------------------------------------------------------- */
+
+typedef struct {
+    const DashPanel *panels[MAX_PANELS];
+    int count;
+    Area area;
+} Stack;
+
+static void stack_remove(Stack *stack, int at) {
+    memmove(stack->panels + at, stack->panels + at + 1,
+            sizeof *stack->panels * (size_t)(stack->count - at - 1));
+    stack->count--;
+}
+
+static int least_height(const Stack *stack) {
+    int height = GAP * (stack->count - 1);
+    for (int i = 0; i < stack->count; i++)
+        height += stack->panels[i]->height;
+    return height;
+}
+
+/* Folds panels away until the rest has room. The last one stays: it is drawn into what there is. */
+static void fold(Stack *stack) {
+    while (stack->count > 1 && least_height(stack) > stack->area.h) {
+        int first = 0;
+        for (int i = 1; i < stack->count; i++)
+            if (stack->panels[i]->fold < stack->panels[first]->fold)
+                first = i;
+        stack_remove(stack, first);
+    }
+}
+
+enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
+
+static bool is_short(const Stack *stack, const Show *show, const int heights[MAX_PANELS]) {
+    for (int i = 0; i < stack->count; i++)
+        if (stack->panels[i]->grow <= GROWS_FIRST &&
+            heights[i] < stack->panels[i]->want(show, stack->area.w))
+            return true;
+    return false;
+}
+
+/* Takes out what can be spared; false: nothing can. */
+static bool spare(Stack *stack) {
+    for (int i = 0; i < stack->count; i++)
+        if (stack->panels[i]->spare && stack->count > 1) {
+            stack_remove(stack, i);
+            return true;
+        }
+    return false;
+}
+
+/* Rows beyond the least go to the panels in the order in which they grow, then to the gaps. */
+static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PANELS], int *gap) {
+    int spare = stack->area.h - least_height(stack);
+    for (int i = 0; i < stack->count; i++)
+        heights[i] = stack->panels[i]->height;
+    for (int rank = 1; rank <= MAX_PANELS; rank++)
+        for (int i = 0; i < stack->count; i++) {
+            if (stack->panels[i]->grow != rank)
+                continue;
+            int more = stack->panels[i]->want(show, stack->area.w) - heights[i];
+            more = more > spare ? spare : more;
+            heights[i] += more > 0 ? more : 0;
+            spare -= more > 0 ? more : 0;
+        }
+    int roomy = stack->count > 1 ? spare / (stack->count - 1) : 0;
+    *gap = GAP + (roomy > 2 ? 2 : roomy);
+}
+
+static void stack_draw(Cells *cells, Stack *stack, const Show *show) {
+    if (!stack->count || stack->area.h < 1 || stack->area.w < 1)
+        return;
+    fold(stack);
+    int heights[MAX_PANELS], gap, y = stack->area.y;
+    share_rows(stack, show, heights, &gap);
+    while (is_short(stack, show, heights) && spare(stack))
+        share_rows(stack, show, heights, &gap);
+    for (int i = 0; i < stack->count; i++) {
+        int room = stack->area.y + stack->area.h - y;
+        Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
+        stack->panels[i]->draw(cells, area, show);
+        y += heights[i] + gap;
+    }
+}
+
+/* ---- arrangements ---------------------------------------------------------------------------- */
+
+/* Which panels stand side by side: by what is asked for, and how wide the screen is. `share` is the
+ * part of the width in percent. */
+typedef struct {
+    Page page;
+    int columns; /* at least this wide */
+    struct {
+        int share;
+        const DashPanel *panels[MAX_PANELS]; /* NULL ends */
+    } stacks[MAX_STACKS];
+} Arrangement;
+
+/* The first that fits is taken. */
+static const Arrangement arrangements[] = {
+    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
+    {PAGE_BOTH,
+     160,
+     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+      {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
+      {34, {&bev_panel}}}},
+    {PAGE_BOTH,
+     PAGE_BOTH_COLUMNS,
+     {{58,
+       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel,
+        &pipeline_panel}},
+      {42, {&bev_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD,
+     110,
+     {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
+      {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD,
+     0,
+     {{100,
+       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel, &intervals_panel,
+        &pipeline_panel}}}},
+};
+
+static const Arrangement *choose(Page page, int columns) {
+    const int count = sizeof arrangements / sizeof *arrangements;
+    for (int i = 0; i < count; i++)
+        if (arrangements[i].page == page && columns >= arrangements[i].columns)
+            return &arrangements[i];
+    /* Too narrow for both: the figures. Tab leads to the BEV. */
+    return choose(PAGE_DASHBOARD, columns);
+}
+
+static void body_draw(Cells *cells, Area area, const Show *show) {
+    const Arrangement *arrangement = choose(show->state->page, cells->columns);
+    int count = 0, x = area.x;
+    while (count < MAX_STACKS && arrangement->stacks[count].share)
+        count++;
+    int room = area.w - COLUMN_GAP * (count - 1);
+    for (int i = 0; i < count; i++) {
+        int w = room * arrangement->stacks[i].share / 100;
+        if (i == count - 1)
+            w = area.x + area.w - x;
+        Stack stack = {.area = {x, area.y, w, area.h}};
+        for (int p = 0; p < MAX_PANELS && arrangement->stacks[i].panels[p]; p++) {
+            const DashPanel *panel = arrangement->stacks[i].panels[p];
+            if (!panel->shown || panel->shown(show))
+                stack.panels[stack.count++] = panel;
+        }
+        stack_draw(cells, &stack, show);
+        x += w + COLUMN_GAP;
+    }
+}
+
+/* ---- the screen ------------------------------------------------------------------------------ */
+
+static int log_height(int rows) {
+    return rows >= 54 ? 5 : rows >= 30 ? 2 : 1;
+}
+
+/* Too small for anything but the one fact. */
+static void tiny_draw(Cells *cells, const Show *show) {
+    char text[96];
+    choice_label(&show->state->job.choice, text, sizeof text);
+    if (cells_width(text) > cells->columns)
+        snprintf(text, sizeof text, "%s", show->state->job.choice.variant->title);
+    if (cells_width(text) <= cells->columns)
+        cells_text(cells, 0, 0, cells->columns, cell_bold(INK_ACCENT), text);
+}
+
+static int draw_top(Cells *cells, Area area, const Show *show) {
+    int used = header_draw(cells, area, show);
+    used += area.h >= 22;
+    int headline = headline_height(cells->columns, cells->rows);
+    if (headline) {
+        headline_draw(cells, (Area){area.x, area.y + used, area.w, headline}, show);
+        used += headline + 1;
+    }
+    return used;
+}
+
+/* The help lists all keys itself: on small screens it gets the key bar's row, too. */
+static int draw_bottom(Cells *cells, Area area, const Show *show) {
+    int log = log_height(cells->rows), blank = cells->rows >= 34;
+    int bar = !show->state->help || blank;
+    int last = area.y + area.h - 1;
+    if (bar)
+        key_bar_draw(cells, (Area){area.x, last, area.w, 1}, show);
+    int used = bar + blank + log;
+    log_draw(cells, (Area){area.x, area.y + area.h - used, area.w, log}, show);
+    return used + 1;
+}
+
+void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
+                    const BevPicture *picture) {
+    Show show = {state, live, picture};
+    cells_clear(cells);
+    if (cells->columns < 40 || cells->rows < 10) {
+        tiny_draw(cells, &show);
+        return;
+    }
+    int margin = cells->columns >= 110 ? 2 : 1;
+    Area area = {margin, 0, cells->columns - 2 * margin, cells->rows};
+    if (cells->rows >= 54) {
+        area.y++;
+        area.h -= 2;
+    }
+    int bottom = draw_bottom(cells, area, &show);
+    if (state->help) {
+        help_draw(cells, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &show);
+        return;
+    }
+    int top = draw_top(cells, area, &show);
+    body_draw(cells, (Area){area.x, area.y + top, area.w, area.h - top - bottom}, &show);
+}
+
+/* ---- without a screen ------------------------------------------------------------------------ */
+
+char *dashboard_plain(const State *state, const LiveData *live) {
+    char *text = NULL, scene[256], label[96], footprint[32], latency[32], error[32], fps[16],
+         pace[96] = "";
+    Headline headline = live_headline(live);
+    const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
+                  *max = &headline.max_abs;
+    text_clean(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
+    choice_label(&state->job.choice, label, sizeof label);
+    unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
+    unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
+    unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
+    snprintf(fps, sizeof fps, "%s", live->fps.source ? "" : "n/a");
+    if (live->fps.source)
+        snprintf(fps, sizeof fps, "%.0f", live->fps.value);
+    if (state->pace.keys) {
+        char key[32], p99[32];
+        unit_text(UNIT_US, state->pace.key_us.value, key, sizeof key);
+        unit_text(UNIT_US, state->pace.key_p99_us.value, p99, sizeof p99);
+        snprintf(pace, sizeof pace, ", key to picture %s, p99 %s", key, p99);
+    }
+    if (asprintf(&text,
+                 "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
+                 "%s frames/s%s%s%s\n",
+                 scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
+                 source_names[us->source], error, source_names[max->source], fps, pace,
+                 live->problem[0] ? ": " : "", live->problem) < 0)
+        return NULL;
+    return text;
+}

@@ -1,0 +1,134 @@
+/* What each number format costs, and whether the selected kernel is right in it. */
+#include "src/view/term/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum {
+    COL_DTYPE,
+    COL_A,
+    COL_B,
+    COL_C,
+    COL_MAX,
+    COL_REL,
+    COL_COSINE,
+    COL_SPECIAL,
+    COL_WORST,
+    COL_ATOL,
+    COL_COUNT
+};
+
+static const Column columns[COL_COUNT] = {
+    [COL_DTYPE] = {"", 6, 0, true},
+    [COL_A] = {"A kernel", 8, 0, true},
+    [COL_B] = {"B format", 8, 0, true},
+    [COL_C] = {"C exact", 7, 0, true},
+    [COL_MAX] = {"max abs", 7, 1, false},
+    [COL_REL] = {"rel L2", 7, 3, false},
+    [COL_COSINE] = {"cosine", 8, 4, false},
+    [COL_SPECIAL] = {"NaN+Inf", 7, 5, false},
+    [COL_WORST] = {"worst cell", 10, 6, false},
+    [COL_ATOL] = {"at 1e-2", 7, 2, true},
+};
+
+static const struct {
+    const char *text;
+    Ink ink;
+} verdicts[] = {[LIVE_UNKNOWN] = {"n/a", INK_MUTED},
+                [LIVE_PASS] = {"pass", INK_GOOD},
+                [LIVE_FAIL] = {"FAIL", INK_BAD},
+                [LIVE_SKIP] = {"skip", INK_MUTED}};
+
+static void verdict_cell(Table *table, Cells *cells, int column, LiveVerdict verdict) {
+    CellStyle style = table->style;
+    table->style.ink = verdicts[verdict].ink;
+    if (verdict == LIVE_FAIL)
+        table->style.attributes |= CELL_BOLD;
+    table_cell(table, cells, column, verdicts[verdict].text);
+    table->style = style;
+}
+
+static void error_cell(Table *table, Cells *cells, int column, double value) {
+    char text[32];
+    unit_text(UNIT_ERROR, value, text, sizeof text);
+    table_cell(table, cells, column, text);
+}
+
+static void draw_figures(Table *table, Cells *cells, const Show *show,
+                         const LiveAccuracy *accuracy) {
+    char text[48];
+    error_cell(table, cells, COL_MAX, accuracy->max_abs);
+    error_cell(table, cells, COL_REL, accuracy->rel_l2);
+    snprintf(text, sizeof text, isfinite(accuracy->cosine) ? "%.6f" : "n/a", accuracy->cosine);
+    table_cell(table, cells, COL_COSINE, text);
+    snprintf(text, sizeof text, "%lld", (long long)(accuracy->nan_count + accuracy->inf_count));
+    table_cell(table, cells, COL_SPECIAL, text);
+    int64_t nx = show->state->scene.nx;
+    if (accuracy->worst_cell >= 0 && nx > 0)
+        snprintf(text, sizeof text, "%lld, %lld", (long long)(accuracy->worst_cell % nx),
+                 (long long)(accuracy->worst_cell / nx));
+    else
+        snprintf(text, sizeof text, "none");
+    table_cell(table, cells, COL_WORST, text);
+}
+
+static void draw_row(Table *table, Cells *cells, Area area, const Show *show, BevDtype dtype) {
+    const LiveAccuracy *accuracy = &show->live->accuracy[dtype];
+    const Choice *choice = &show->state->job.choice;
+    bool selected = dtype == choice->dtype;
+    if (selected)
+        cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
+    table->style = (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
+                               .attributes = selected ? CELL_BOLD : 0};
+    char name[32];
+    snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
+    table_cell(table, cells, COL_DTYPE, name);
+    if (!(choice->variant->dtypes & 1u << dtype)) {
+        table->style.ink = INK_MUTED;
+        cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
+                   table->style, "not in this kernel");
+    } else if (accuracy->source == SOURCE_UNKNOWN) {
+        table->style.ink = INK_MUTED;
+        cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
+                   table->style, "n/a");
+    } else {
+        verdict_cell(table, cells, COL_A, accuracy->gate_a);
+        verdict_cell(table, cells, COL_B, accuracy->gate_b);
+        verdict_cell(table, cells, COL_C, accuracy->gate_c);
+        draw_figures(table, cells, show, accuracy);
+        verdict_cell(table, cells, COL_ATOL, accuracy->atol_1e2);
+    }
+    table->y++;
+}
+
+static int accuracy_want(const Show *show, int width) {
+    (void)show, (void)width;
+    return 2 + BEV_DTYPE_COUNT;
+}
+
+static void accuracy_draw(Cells *cells, Area area, const Show *show) {
+    const Choice *choice = &show->state->job.choice;
+    char title[96];
+    snprintf(title, sizeof title, "Accuracy of %s, %s", choice->variant->title,
+             bev_aligns[choice->align].name);
+    const LiveAccuracy *accuracy = &show->live->accuracy[choice->dtype];
+    char note[64];
+    snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
+             source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
+    area = panel_title(cells, area, title, note);
+    Table table;
+    table_begin(&table, cells, area, columns, COL_COUNT);
+    /* Where not all formats fit, those around the selected one are what counts. */
+    int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
+    int first = (int)choice->dtype - rows / 2;
+    first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;
+    for (int dtype = first; dtype < first + rows; dtype++)
+        draw_row(&table, cells, area, show, (BevDtype)dtype);
+}
+
+const DashPanel accuracy_panel = {.name = "accuracy",
+                                  .fold = 3,
+                                  .grow = 2,
+                                  .height = 3,
+                                  .want = accuracy_want,
+                                  .draw = accuracy_draw};

@@ -1,0 +1,185 @@
+/* Four figures large enough to be read from across the room. */
+#include "src/view/term/panel.h"
+
+#include "kernels/regime.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PIXELS_W = 3, PIXELS_H = 5 };
+
+/* Five rows of three pixels, the topmost first. */
+typedef struct {
+    char glyph;
+    uint8_t rows[PIXELS_H];
+} BigGlyph;
+
+static const BigGlyph big_glyphs[] = {
+    {'0', {7, 5, 5, 5, 7}}, {'1', {2, 6, 2, 2, 7}}, {'2', {7, 1, 7, 4, 7}}, {'3', {7, 1, 7, 1, 7}},
+    {'4', {5, 5, 7, 1, 1}}, {'5', {7, 4, 7, 1, 7}}, {'6', {7, 4, 7, 5, 7}}, {'7', {7, 1, 1, 2, 2}},
+    {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}}, {'-', {0, 0, 7, 0, 0}}, {'e', {0, 7, 7, 4, 7}},
+};
+
+/* A point is one pixel wide. */
+static int big_width(const char *text, int zoom) {
+    int width = 0;
+    for (; *text; text++)
+        width += (*text == '.' || *text == ',' ? 1 : PIXELS_W) * zoom + 1;
+    return width ? width - 1 : 0;
+}
+
+static bool big_pixel(char glyph, int column, int row) {
+    if (glyph == '.' || glyph == ',')
+        return column == 0 && row == PIXELS_H - 1;
+    for (size_t i = 0; i < sizeof big_glyphs / sizeof *big_glyphs; i++)
+        if (big_glyphs[i].glyph == glyph && row < PIXELS_H)
+            return big_glyphs[i].rows[row] >> (PIXELS_W - 1 - column) & 1;
+    return false;
+}
+
+/* zoom 1: a pixel is one column and half a row; 2: two columns and one row. */
+static void big_glyph(Cells *cells, int x, int y, int zoom, char glyph, CellStyle style) {
+    int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
+    for (int row = 0; row < rows; row++)
+        for (int column = 0; column < PIXELS_W * zoom; column++) {
+            int top = zoom == 1 ? row * 2 : row, bottom = zoom == 1 ? top + 1 : top;
+            bool upper = big_pixel(glyph, column / zoom, top);
+            bool lower = big_pixel(glyph, column / zoom, bottom);
+            if (upper || lower)
+                cells_put(cells, x + column, y + row,
+                          upper && lower ? 0x2588
+                          : upper        ? 0x2580
+                                         : 0x2584,
+                          style);
+        }
+}
+
+static int big_text(Cells *cells, int x, int y, int zoom, const char *text, CellStyle style) {
+    int start = x;
+    for (; *text; text++) {
+        big_glyph(cells, x, y, zoom, *text, style);
+        x += (*text == '.' || *text == ',' ? 1 : PIXELS_W) * zoom + 1;
+    }
+    return x - start - 1;
+}
+
+/* ---- the four figures ------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *title;
+    char number[24], unit[12], note[64];
+    Ink ink;
+} BigFigure;
+
+/* "7.10 µs" becomes number and unit. */
+static void split(const char *text, BigFigure *figure) {
+    size_t digits = strcspn(text, " ");
+    snprintf(figure->number, sizeof figure->number, "%.*s", (int)digits, text);
+    snprintf(figure->unit, sizeof figure->unit, "%s", text[digits] ? text + digits + 1 : "");
+}
+
+static BigFigure latency_figure(const Show *show) {
+    BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT};
+    const LiveKernel *kernel = live_kernel(show->live, show->state->job.choice.variant);
+    Reading median = kernel ? kernel->median_us : (Reading){0};
+    char text[32];
+    reading_text(UNIT_US, &median, text, sizeof text);
+    split(text, &figure);
+    snprintf(figure.note, sizeof figure.note, "median, %s%s", source_names[median.source],
+             median.stale ? ", stale" : "");
+    return figure;
+}
+
+static BigFigure speedup_figure(const Show *show) {
+    BigFigure figure = {.title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD};
+    const LiveKernel *kernel = live_kernel(show->live, show->state->job.choice.variant);
+    const Reading *base = &show->live->baseline_us;
+    char label[48];
+    const Choice *baseline = &show->state->job.baseline;
+    snprintf(label, sizeof label, "%s %s", baseline->variant->title,
+             bev_dtypes[baseline->dtype].title);
+    snprintf(figure.note, sizeof figure.note, "over %s%s", label,
+             show->state->baseline_pinned ? ", pinned" : "");
+    if (!kernel || !kernel->median_us.source || !base->source || !(kernel->median_us.value > 0))
+        return figure;
+    double factor = base->value / kernel->median_us.value;
+    snprintf(figure.number, sizeof figure.number, factor < 9.95 ? "%.2f" : "%.1f", factor);
+    snprintf(figure.unit, sizeof figure.unit, "\u00d7");
+    return figure;
+}
+
+static BigFigure footprint_figure(const Show *show) {
+    BigFigure figure = {.title = "FOOTPRINT", .number = "n/a", .ink = INK_FEATURES};
+    const LiveMemory *memory = &show->live->memory;
+    const Reading *l2 = &show->live->device.l2_bytes;
+    if (!memory->known)
+        return figure;
+    double total = bev_footprint_total(memory->footprint);
+    char text[32];
+    unit_text(UNIT_BYTES, total, text, sizeof text);
+    split(text, &figure);
+    if (l2->source)
+        snprintf(figure.note, sizeof figure.note, "%s: %.0f %% of the %s",
+                 bev_regimes[bev_regime(total, l2->value)].name, 100 * total / l2->value,
+                 show->live->device.where == BEV_CUDA ? "L2" : "L3");
+    else
+        snprintf(figure.note, sizeof figure.note, "distinct bytes, model");
+    return figure;
+}
+
+static BigFigure error_figure(const Show *show) {
+    BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT};
+    const LiveAccuracy *accuracy = &show->live->accuracy[show->state->job.choice.dtype];
+    bool known = accuracy->source != SOURCE_UNKNOWN;
+    unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
+    if (!known)
+        snprintf(figure.note, sizeof figure.note, "against FP64, n/a");
+    else
+        snprintf(figure.note, sizeof figure.note, "against FP64%s, atol 1e-2 %s",
+                 accuracy->stale ? ", stale" : "",
+                 accuracy->atol_1e2 == LIVE_PASS ? "holds" : "broken");
+    if (known && accuracy->atol_1e2 == LIVE_FAIL)
+        figure.ink = INK_WARN;
+    return figure;
+}
+
+/* Large where its glyphs exist and there is room; else bold text. */
+static void figure_draw(Cells *cells, Area area, int zoom, const BigFigure *figure) {
+    cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), figure->title);
+    int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
+    int width = big_width(figure->number, zoom), unit_w = cells_width(figure->unit);
+    bool large = !cells->ascii && figure->number[0] != 'n' && width + 1 + unit_w <= area.w;
+    int y = area.y + 1;
+    if (large) {
+        width = big_text(cells, area.x, y, zoom, figure->number, cell_style(figure->ink));
+        cells_text(cells, area.x + width + 1, y + rows - 1, unit_w, cell_bold(figure->ink),
+                   figure->unit);
+    } else {
+        char text[48];
+        snprintf(text, sizeof text, "%s %s", figure->number, figure->unit);
+        cells_text(cells, area.x, y + rows / 2, area.w, cell_bold(figure->ink), text);
+    }
+    if (cells_width(figure->note) <= area.w)
+        cells_text(cells, area.x, y + rows, area.w, cell_style(INK_MUTED), figure->note);
+}
+
+static int zoom_for(int columns, int rows) {
+    return columns >= 180 && rows >= 54 ? 2 : 1;
+}
+
+/* Title, figures, note. None on small screens: their rows are needed elsewhere. */
+int headline_height(int columns, int rows) {
+    if (columns < 100 || rows < 34)
+        return 0;
+    return zoom_for(columns, rows) == 2 ? 7 : 5;
+}
+
+void headline_draw(Cells *cells, Area area, const Show *show) {
+    BigFigure figures[] = {latency_figure(show), speedup_figure(show), footprint_figure(show),
+                           error_figure(show)};
+    int gap = 2, w = (area.w - 3 * gap) / 4;
+    for (int i = 0; i < 4; i++)
+        figure_draw(cells, (Area){area.x + i * (w + gap), area.y, w, area.h},
+                    zoom_for(cells->columns, cells->rows), &figures[i]);
+}

@@ -1,0 +1,135 @@
+/* How long the intervals are: why one owner each does not balance. */
+#include "src/view/term/panel.h"
+
+#include <stdio.h>
+
+static int last_bucket(const LiveIntervals *intervals) {
+    int last = 0;
+    for (int i = 0; i < LIVE_BUCKETS; i++)
+        if (intervals->intervals[i])
+            last = i;
+    return last;
+}
+
+static int64_t fullest(const LiveIntervals *intervals) {
+    int64_t most = 1;
+    for (int i = 0; i < LIVE_BUCKETS; i++)
+        most = intervals->intervals[i] > most ? intervals->intervals[i] : most;
+    return most;
+}
+
+static void bucket_name(int bucket, char *text, size_t size) {
+    if (bucket == 0)
+        snprintf(text, size, "1");
+    else
+        snprintf(text, size, "%d-%d", 1 << bucket, (2 << bucket) - 1);
+}
+
+static void count_text(int64_t count, char *text, size_t size) {
+    unit_text(UNIT_COUNT, (double)count, text, size);
+}
+
+enum { NAME_W = 9, COUNT_W = 7 };
+
+/* Two shares of the same bucket: of the intervals, and of the points, which is the work. */
+static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals, int bucket,
+                        int group) {
+    int64_t count = 0, points = 0;
+    for (int i = bucket; i < bucket + group && i < LIVE_BUCKETS; i++) {
+        count += intervals->intervals[i];
+        points += intervals->points[i];
+    }
+    char text[32];
+    bucket_name(bucket, text, sizeof text);
+    if (group > 1)
+        snprintf(text, sizeof text, "%d-%d", 1 << bucket, (1 << (bucket + group)) - 1);
+    bool longest = bucket + group > last_bucket(intervals);
+    cells_text_right(cells, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED),
+                     text);
+    count_text(count, text, sizeof text);
+    int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
+    cells_text_right(cells, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
+    x += COUNT_W + 1;
+    draw_bar(cells, x, line.y, bar_w, (double)count, (double)fullest(intervals) * group,
+             longest ? INK_WARN : INK_INDEX);
+    x += bar_w + 1;
+    snprintf(text, sizeof text, "%.0f %%",
+             100.0 * (double)points / (double)intervals->stats.points);
+    cells_text_right(cells, x, line.y, COUNT_W, cell_style(INK_TEXT), text);
+    draw_bar(cells, x + COUNT_W + 1, line.y, bar_w, (double)points,
+             0.5 * (double)intervals->stats.points, longest ? INK_WARN : INK_FEATURES);
+}
+
+static int intervals_want(const Show *show, int width) {
+    (void)width;
+    return show->live->intervals.known ? 5 + last_bucket(&show->live->intervals) : 2;
+}
+
+static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
+    char points[32], intervals[32], text[128];
+    count_text(stats->points, points, sizeof points);
+    count_text(stats->intervals, intervals, sizeof intervals);
+    snprintf(text, sizeof text, "%s points in %s cells, median %d, p99 %d", points, intervals,
+             stats->median, stats->p99);
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "median %d, p99 %d", stats->median, stats->p99);
+    cells_text(cells, area.x, area.y, area.w, cell_style(INK_TEXT), text);
+}
+
+/* The sentence that V4 exists for, on a GPU; the short form where the long one does not fit. */
+static void draw_longest(Cells *cells, Area area, const Show *show) {
+    const ScatterStats *stats = &show->live->intervals.stats;
+    char text[160];
+    int64_t nx = show->state->scene.nx;
+    double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
+    bool cut = show->state->job.choice.variant->where == BEV_CUDA;
+    snprintf(text, sizeof text,
+             "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s", stats->longest,
+             (long long)(nx > 0 ? stats->longest_cell % nx : 0),
+             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times, cut ? "; V4 cuts it" : "");
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
+                 cut ? ": why V4 cuts" : "");
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "longest %d", stats->longest);
+    cells_text(cells, area.x, area.y, area.w, cell_bold(INK_WARN), text);
+}
+
+static void draw_titles(Cells *cells, Area line) {
+    int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
+    CellStyle style = cell_style(INK_MUTED);
+    cells_text_right(cells, line.x, line.y, NAME_W, style, "length");
+    cells_text(cells, x + COUNT_W - 5, line.y, bar_w + 5, style,
+               bar_w + 5 >= 9 ? "intervals" : "cells");
+    cells_text(cells, x + COUNT_W + 1 + bar_w + 1 + COUNT_W - 5, line.y, bar_w + 5, style,
+               bar_w + 5 >= 15 ? "share of points" : "points");
+}
+
+static void intervals_draw(Cells *cells, Area area, const Show *show) {
+    const LiveIntervals *intervals = &show->live->intervals;
+    area = panel_title(cells, area, "Intervals", intervals->known ? "counted" : "");
+    if (!intervals->known || !intervals->stats.intervals) {
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+                   intervals->known ? "no point falls into the grid" : "n/a");
+        return;
+    }
+    draw_summary(cells, area, &intervals->stats);
+    int rows = area.h - 3, buckets = last_bucket(intervals) + 1;
+    Area line = {area.x, area.y + 1, area.w, 1};
+    if (rows >= 3) {
+        draw_titles(cells, line);
+        line.y++;
+        int group = (buckets + rows - 1) / rows;
+        for (int bucket = 0; bucket < buckets; bucket += group, line.y++)
+            draw_bucket(cells, line, intervals, bucket, group);
+    }
+    if (area.h >= 2)
+        draw_longest(cells, line, show);
+}
+
+const DashPanel intervals_panel = {.name = "intervals",
+                                   .fold = 2,
+                                   .grow = 3,
+                                   .height = 3,
+                                   .want = intervals_want,
+                                   .draw = intervals_draw};

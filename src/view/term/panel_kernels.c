@@ -1,0 +1,177 @@
+/* One row a rung: how long it takes, against the baseline and against the machine. */
+#include "src/state/ladder.h"
+#include "src/view/term/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    COL_NUMBER,
+    COL_KERNEL,
+    COL_MEDIAN,
+    COL_MARK,
+    COL_SPEEDUP,
+    COL_BAR,
+    COL_P95,
+    COL_P99,
+    COL_TREND,
+    COL_GBPS,
+    COL_CEILING,
+    COL_REGISTERS,
+    COL_OCCUPANCY,
+    COL_BITS,
+    COL_COUNT
+};
+
+static const Column columns[COL_COUNT] = {
+    [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
+    [COL_MEDIAN] = {"median", 8, 0, false},    [COL_MARK] = {"", 1, 0, true},
+    [COL_SPEEDUP] = {"speed-up", 8, 1, false}, [COL_BAR] = {"less is better", 14, 2, true},
+    [COL_P95] = {"p95", 7, 5, false},          [COL_P99] = {"p99", 7, 4, false},
+    [COL_TREND] = {"trend", 7, 6, true},       [COL_GBPS] = {"GB/s", 6, 3, false},
+    [COL_CEILING] = {"ceiling", 7, 7, false},  [COL_REGISTERS] = {"regs", 4, 8, false},
+    [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
+};
+
+static Ink row_ink(const Show *show, const LiveKernel *kernel) {
+    if (kernel->variant == show->state->job.choice.variant)
+        return INK_ACCENT;
+    if (kernel->variant == show->state->job.baseline.variant)
+        return INK_BASELINE;
+    return kernel->skipped ? INK_MUTED : INK_TEXT;
+}
+
+static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
+                         const Reading *reading) {
+    char text[32];
+    reading_text(unit, reading, text, sizeof text);
+    table_cell(table, cells, column, text);
+}
+
+/* A bare number; its unit stands over the column. */
+static void cell_number(Table *table, Cells *cells, int column, const char *format, double value) {
+    char text[32] = "n/a";
+    if (isfinite(value))
+        snprintf(text, sizeof text, format, value);
+    table_cell(table, cells, column, text);
+}
+
+static double value_of(const Reading *reading) {
+    return reading->source ? reading->value : NAN;
+}
+
+static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *kernel,
+                         double scale_us) {
+    const LiveData *live = show->live;
+    double median = value_of(&kernel->median_us);
+    cell_reading(table, cells, COL_MEDIAN, UNIT_US, &kernel->median_us);
+    const char *mark = reading_mark(&kernel->median_us);
+    table_cell(table, cells, COL_MARK, kernel->unsettled && !mark[0] ? "?" : mark);
+    double speedup = value_of(&live->baseline_us) / median;
+    cell_number(table, cells, COL_SPEEDUP, speedup < 9.95 ? "%.2f\u00d7" : "%.1f\u00d7", speedup);
+    cell_reading(table, cells, COL_P95, UNIT_US, &kernel->p95_us);
+    cell_reading(table, cells, COL_P99, UNIT_US, &kernel->p99_us);
+    double gbps = value_of(&kernel->effective_gbps);
+    cell_number(table, cells, COL_GBPS, "%.0f", gbps);
+    const Reading *ceiling =
+        kernel->recorded_on[0] ? &kernel->ceiling_gbps : &live->device.ceiling_gbps;
+    cell_number(table, cells, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
+    cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&kernel->registers));
+    cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&kernel->occupancy));
+    if (table_has(table, COL_BAR) && isfinite(median))
+        draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, scale_us,
+                 table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
+    if (table_has(table, COL_TREND))
+        draw_sparkline(cells, table->x[COL_TREND], table->y, columns[COL_TREND].width,
+                       kernel->history_us, kernel->history_count, table->style.ink);
+}
+
+static void draw_row(Table *table, Cells *cells, Area area, const Show *show, const Ladder *ladder,
+                     int number) {
+    const LiveKernel *kernel = ladder->rungs[number];
+    bool selected = kernel->variant == show->state->job.choice.variant;
+    char text[64];
+    if (selected)
+        cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
+    table->style =
+        (CellStyle){.ink = row_ink(show, kernel), .attributes = selected ? CELL_BOLD : 0};
+    snprintf(text, sizeof text, selected && !cells->color ? ">%d" : "%d", number + 1);
+    table_cell(table, cells, COL_NUMBER, text);
+    table_cell(table, cells, COL_KERNEL, kernel->variant->title);
+    if (kernel->skipped && !kernel->median_us.source) {
+        int x = table->x[COL_MEDIAN], w = area.x + area.w - x;
+        cells_text(cells, x, table->y, w, table->style,
+                   cells_width(kernel->skipped) <= w ? kernel->skipped : "not for this problem");
+    } else {
+        draw_figures(table, cells, show, kernel, ladder->scale_us);
+        const char *bits = kernel->variant->wrong_on_purpose ? "wrong"
+                           : kernel->variant->deterministic  ? "same"
+                                                             : "vary";
+        table_cell(table, cells, COL_BITS, bits);
+    }
+    table->y++;
+}
+
+static int kernels_want(const Show *show, int width) {
+    (void)width;
+    Ladder ladder = ladder_of(show->state, show->live);
+    return 2 + (ladder.count ? ladder.count : 1);
+}
+
+static int position_of(const Ladder *ladder, const BevVariant *variant) {
+    for (int i = 0; i < ladder->count; i++)
+        if (ladder->rungs[i]->variant == variant)
+            return i;
+    return -1;
+}
+
+/* Where not all rows fit: those around the selection, and the baseline above or below them. */
+static int visible_rows(const Ladder *ladder, const Show *show, int room,
+                        int shown[LIVE_MAX_KERNELS]) {
+    int rows = room < ladder->count ? room : ladder->count;
+    int first = position_of(ladder, show->state->job.choice.variant) - rows / 2;
+    first = first > ladder->count - rows ? ladder->count - rows : first;
+    first = first < 0 ? 0 : first;
+    for (int i = 0; i < rows; i++)
+        shown[i] = first + i;
+    int baseline = position_of(ladder, show->state->job.baseline.variant);
+    if (rows > 1 && baseline >= 0 && baseline < first)
+        shown[0] = baseline;
+    else if (rows > 1 && baseline >= first + rows)
+        shown[rows - 1] = baseline;
+    return rows;
+}
+
+static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder *ladder) {
+    char note[96], title[96];
+    ladder_note(ladder, note, sizeof note);
+    const Choice *choice = &show->state->job.choice;
+    snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[choice->dtype].title,
+             bev_aligns[choice->align].name);
+    /* The marks need their explanation more than the unmarked figures do. */
+    const char *marks = strchr(note, ',');
+    bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area->w;
+    *area = panel_title(cells, *area, title, too_long ? marks + 2 : note);
+}
+
+static void kernels_draw(Cells *cells, Area area, const Show *show) {
+    Ladder ladder = ladder_of(show->state, show->live);
+    draw_title(cells, &area, show, &ladder);
+    if (!ladder.count) {
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
+        return;
+    }
+    Table table;
+    table_begin(&table, cells, area, columns, COL_COUNT);
+    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, show, area.h - 1, shown);
+    for (int i = 0; i < rows; i++)
+        draw_row(&table, cells, area, show, &ladder, shown[i]);
+}
+
+const DashPanel kernels_panel = {.name = "kernels",
+                                 .fold = 6,
+                                 .grow = 1,
+                                 .height = 5,
+                                 .want = kernels_want,
+                                 .draw = kernels_draw};

@@ -1,0 +1,263 @@
+/* Working set versus L2: what the operator touches, and whether it stays in a cache. */
+#include "src/view/term/panel.h"
+
+#include "kernels/regime.h"
+#include "src/cachesim/gpus.h"
+#include "src/state/prediction_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TENSORS = 4, MAX_CACHES = 4 };
+
+static const struct {
+    const char *name;
+    Ink ink;
+    uint32_t texture;
+} tensors[TENSORS] = {{"features", INK_FEATURES, 0x2588},
+                      {"depth", INK_DEPTH, 0x2593},
+                      {"indices", INK_INDEX, 0x2592},
+                      {"output", INK_OUTPUT, 0x2591}};
+
+/* Bilinear weights are read along with the indices. */
+static void footprint_segments(const BevFootprint *f, Segment segments[TENSORS]) {
+    double bytes[TENSORS] = {f->feat, f->depth, f->index + f->weight, f->out};
+    for (int i = 0; i < TENSORS; i++)
+        segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
+}
+
+static void traffic_segments(const BevTraffic *t, Segment segments[TENSORS]) {
+    double bytes[TENSORS] = {t->feat, t->depth, t->index + t->weight, t->out_read + t->out_write};
+    for (int i = 0; i < TENSORS; i++)
+        segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
+}
+
+static double total(const Segment segments[TENSORS]) {
+    double sum = 0;
+    for (int i = 0; i < TENSORS; i++)
+        sum += segments[i].value;
+    return sum;
+}
+
+/* ---- the figures ----------------------------------------------------------------------------- */
+
+/* In one unit, so that the columns can be compared; another one where nothing would be left. */
+static void megabytes(double bytes, char *text, size_t size) {
+    if (bytes > 0 && bytes < 9995)
+        snprintf(text, size, "%.2f kB", bytes / 1e3);
+    else
+        snprintf(text, size, bytes < 9.995e6 ? "%.2f MB" : "%.1f MB", bytes / 1e6);
+}
+
+static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
+                                        {"features", 10, 1, false}, {"depth", 9, 1, false},
+                                        {"indices", 9, 1, false},   {"output", 9, 1, false}};
+
+static void figure_row(Table *table, Cells *cells, const char *name, const Segment *segments) {
+    char text[32];
+    table->style = cell_style(INK_TEXT);
+    table_cell(table, cells, 0, name);
+    megabytes(total(segments), text, sizeof text);
+    table->style = cell_bold(INK_TITLE);
+    table_cell(table, cells, 1, text);
+    for (int i = 0; i < TENSORS; i++) {
+        megabytes(segments[i].value, text, sizeof text);
+        table->style = cell_style(tensors[i].ink);
+        table_cell(table, cells, 2 + i, text);
+    }
+    table->y++;
+}
+
+/* What threads ask for, by the model of the selection; caches are not considered. */
+static void requested_row(Table *table, Cells *cells, const ModelRung *rung) {
+    Segment segments[TENSORS];
+    if (rung) {
+        traffic_segments(&rung->requested, segments);
+        figure_row(table, cells, "requested", segments);
+        return;
+    }
+    table->style = cell_style(INK_MUTED);
+    table_cell(table, cells, 0, "requested");
+    table_cell(table, cells, 1, "n/a");
+    table->y++;
+}
+
+/* Over each column the colour, or texture, that stands for it in the bars. */
+static void draw_keys(const Table *table, Cells *cells) {
+    for (int i = 0; i < TENSORS; i++)
+        if (table_has(table, 2 + i)) {
+            int end = table->x[2 + i] + figure_columns[2 + i].width;
+            cells_put(cells, end - cells_width(tensors[i].name) - 2, table->y - 1,
+                      cells->color ? 0x25a0 : tensors[i].texture, cell_style(tensors[i].ink));
+        }
+}
+
+/* ---- the caches ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *name;
+    double bytes; /* NaN: unknown */
+} Cache;
+
+/* This device, the two of the published figures, and the GPU that the user picked. */
+static int list_caches(const Show *show, Cache caches[MAX_CACHES]) {
+    const LiveDevice *device = &show->live->device;
+    const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
+    const Gpu *picked = &gpus[show->state->gpu];
+    caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
+                        device->l2_bytes.source ? device->l2_bytes.value : NAN};
+    caches[1] = (Cache){a6000->title, a6000->l2_bytes};
+    caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
+    int l2 = show->state->l2;
+    if (!l2 && (picked == a6000 || picked == pro6000))
+        return 3;
+    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, model_l2_bytes(picked, l2)};
+    return 4;
+}
+
+static Ink regime_ink(BevRegime regime) {
+    return regime == REGIME_RESIDENT ? INK_GOOD : regime == REGIME_CONTESTED ? INK_WARN : INK_BAD;
+}
+
+enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
+
+/* The bar's full width is 1.6 times the cache, so that what is too large can be seen to be. */
+static void draw_against(Cells *cells, int x, int y, int w, const Segment *segments,
+                         double l2_bytes) {
+    draw_stack(cells, x, y, w, segments, TENSORS, 1.6 * l2_bytes, l2_bytes);
+}
+
+static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
+    char text[64];
+    cells_text(cells, area.x, area.y, NAME_W - 8, cell_style(INK_TEXT), cache->name);
+    if (isnan(cache->bytes)) {
+        cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), "n/a");
+        return;
+    }
+    snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
+    cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), text);
+    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
+    BevRegime regime = bev_regime(total(segments), cache->bytes);
+    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
+    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_TEXT), text);
+    cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
+               bev_regimes[regime].name);
+}
+
+static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
+    if (isnan(cache->bytes))
+        return;
+    char text[64];
+    cells_text_right(cells, area.x, area.y, NAME_W - 1, cell_style(INK_MUTED), "gathered");
+    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
+    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
+    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_MUTED), text);
+}
+
+/* What the class means for the choice of a kernel, for the GPU that the user picked or has. */
+static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
+    static const char *const advice[REGIME_COUNT] = {
+        [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
+        [REGIME_CONTESTED] = "fits barely; keep the output out of it",
+        [REGIME_STREAMING] = "does not fit; take wide tiles, read indices once"};
+    if (isnan(cache->bytes))
+        return;
+    char text[128];
+    snprintf(text, sizeof text, "%s: %s", cache->name, advice[bev_regime(footprint, cache->bytes)]);
+    if (cells_width(text) <= area.w)
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
+}
+
+/* As many of the figures in a line as there is room for; they stand between commas. */
+static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
+    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
+        *comma = '\0';
+    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
+}
+
+/* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
+static void draw_requests(Cells *cells, Area area, const Show *show, const ModelRung *rung) {
+    char line[200], ranks[32], once[32], on[64];
+    if (!rung)
+        return;
+    prediction_gpu(show->state, on, sizeof on);
+    megabytes(rung->rank_bytes, ranks, sizeof ranks);
+    megabytes(show->live->memory.gather.index, once, sizeof once);
+    if (strstr(ranks, " MB") && strstr(once, " MB"))
+        *strchr(once, ' ') = '\0'; /* one unit for both is enough */
+    snprintf(line, sizeof line,
+             "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request", on,
+             100 * prediction_of(show->state, rung)->hit_rate, ranks, once,
+             rung->sectors_per_request);
+    draw_figures(cells, area, INK_MUTED, line);
+}
+
+/* What the hardware counted, when it was asked to. */
+static bool draw_counted(Cells *cells, Area area, const Show *show) {
+    const LiveCounters *counters = &show->live->counters;
+    char text[160], line[192];
+    if (!live_counters_line(counters, &show->live->job, text, sizeof text))
+        return false;
+    snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
+             source_names[counters->source], text);
+    draw_figures(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
+    return true;
+}
+
+static int memory_want(const Show *show, int width) {
+    (void)width;
+    Cache caches[MAX_CACHES];
+    bool counted = show->live->counters.source != SOURCE_UNKNOWN;
+    return 5 + 2 * list_caches(show, caches) + 3 + counted;
+}
+
+static void memory_draw(Cells *cells, Area area, const Show *show) {
+    const LiveMemory *memory = &show->live->memory;
+    int full = memory_want(show, area.w);
+    area = panel_title(cells, area, "Working set versus L2", "model");
+    if (!memory->known) {
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
+        return;
+    }
+    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, show))
+        area.h--;
+    Segment footprint[TENSORS], gather[TENSORS];
+    footprint_segments(&memory->footprint, footprint);
+    traffic_segments(&memory->gather, gather);
+    Table table;
+    table_begin(&table, cells, area, figure_columns, 6);
+    draw_keys(&table, cells);
+    figure_row(&table, cells, "footprint", footprint);
+    figure_row(&table, cells, "gathered", gather);
+    Cache caches[MAX_CACHES];
+    const ModelRung *rung = prediction_rung(show->state, show->live);
+    int count = list_caches(show, caches);
+    if (area.h >= 4 + count)
+        requested_row(&table, cells, rung);
+    int left = area.y + area.h - table.y;
+    bool tall = left >= 2 * count;
+    Area line = {area.x, table.y, area.w, 1};
+    bool airy = area.h + 1 >= full;
+    line.y += airy;
+    for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
+        draw_cache(cells, line, &caches[i], footprint);
+        if (tall && !isnan(caches[i].bytes)) {
+            line.y++;
+            draw_gather(cells, line, &caches[i], gather);
+        }
+    }
+    if (line.y < area.y + area.h)
+        draw_meaning(cells, line, isnan(caches[0].bytes) ? &caches[1] : &caches[0],
+                     total(footprint));
+    line.y++;
+    if (line.y < area.y + area.h)
+        draw_requests(cells, line, show, rung);
+}
+
+const DashPanel memory_panel = {.name = "working set versus L2",
+                                .fold = 4,
+                                .grow = 4,
+                                .height = 7,
+                                .want = memory_want,
+                                .draw = memory_draw};

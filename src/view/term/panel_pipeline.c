@@ -1,0 +1,119 @@
+/* Where the time of a frame goes, from features to pixels. */
+#include "src/view/term/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const struct {
+    Ink ink;
+    uint32_t texture;
+} looks[STAGE_COUNT] = {
+    [STAGE_FEATURES] = {INK_FEATURES, 0x2588}, [STAGE_MAP] = {INK_INDEX, 0x2592},
+    [STAGE_ENCODE] = {INK_DEPTH, 0x2593},      [STAGE_UPLOAD] = {INK_RULE, 0x2591},
+    [STAGE_POOL] = {INK_ACCENT, 0x2588},       [STAGE_READ] = {INK_MUTED, 0x2592},
+    [STAGE_DRAW] = {INK_OUTPUT, 0x2593},
+};
+
+static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *total) {
+    int known = 0;
+    *total = 0;
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        const Reading *us = &live->stages_us[stage];
+        bool counts = us->source && !us->stale;
+        segments[stage] =
+            (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
+        *total += segments[stage].value;
+        known += us->source != SOURCE_UNKNOWN;
+    }
+    return known;
+}
+
+/* Pooling first: where not all entries fit, it is the one to know. */
+static const Stage legend_order[STAGE_COUNT] = {
+    STAGE_POOL, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_MAP, STAGE_UPLOAD};
+
+static void entry_text(const LiveData *live, Stage stage, char *text, size_t size) {
+    char time[32];
+    reading_text(UNIT_US, &live->stages_us[stage], time, sizeof time);
+    snprintf(text, size, "%s %s%s", stage_names[stage], time,
+             reading_mark(&live->stages_us[stage]));
+}
+
+/* Where the next entry goes; without cells entries are only counted. */
+typedef struct {
+    Cells *cells;
+    Area area;
+    int x, rows;
+} Legend;
+
+/* Whole entries only; `stage` STAGE_COUNT: one that has no colour. */
+static void put_entry(Legend *legend, Stage stage, const char *text) {
+    Cells *cells = legend->cells;
+    Area area = legend->area;
+    int mark = stage < STAGE_COUNT ? 2 : 0, width = cells_width(text) + mark;
+    if (legend->x + width > area.x + area.w) {
+        legend->x = area.x;
+        legend->rows++;
+    }
+    int y = area.y + legend->rows - 1;
+    if (cells && legend->rows <= area.h) {
+        if (mark)
+            cells_put(cells, legend->x, y, cells->color ? 0x25a0 : looks[stage].texture,
+                      cell_style(looks[stage].ink));
+        cells_text(cells, legend->x + mark, y, width, cell_style(mark ? INK_TEXT : INK_MUTED),
+                   text);
+    }
+    legend->x += width + 2;
+}
+
+/* Each known stage with its time, then how soon keys are answered. Returns the rows needed. */
+static int draw_legend(Cells *cells, Area area, const Show *show) {
+    Legend legend = {cells, area, area.x, 1};
+    const Pace *pace = &show->state->pace;
+    char text[96], key[32], p99[32];
+    for (int i = 0; i < STAGE_COUNT; i++) {
+        if (!show->live->stages_us[legend_order[i]].source)
+            continue;
+        entry_text(show->live, legend_order[i], text, sizeof text);
+        put_entry(&legend, legend_order[i], text);
+    }
+    if (pace->keys) {
+        reading_text(UNIT_US, &pace->key_us, key, sizeof key);
+        reading_text(UNIT_US, &pace->key_p99_us, p99, sizeof p99);
+        snprintf(text, sizeof text, "key to picture %s, p99 %s", key, p99);
+        put_entry(&legend, STAGE_COUNT, text);
+    }
+    return legend.rows;
+}
+
+/* A script draws frames without a clock: its panel would be empty. */
+static bool pipeline_shown(const Show *show) {
+    Segment segments[STAGE_COUNT];
+    double total;
+    return collect(show->live, segments, &total) > 0;
+}
+
+static int pipeline_want(const Show *show, int width) {
+    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, show);
+}
+
+static void pipeline_draw(Cells *cells, Area area, const Show *show) {
+    Segment segments[STAGE_COUNT];
+    double total;
+    char note[64], time[32];
+    collect(show->live, segments, &total);
+    figure_text(UNIT_US, total, time, sizeof time);
+    snprintf(note, sizeof note, "%s a frame", time);
+    area = panel_title(cells, area, "Pipeline, features to pixels", note);
+    draw_stack(cells, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
+    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show);
+}
+
+const DashPanel pipeline_panel = {.name = "pipeline",
+                                  .fold = 1,
+                                  .spare = true,
+                                  .grow = 5,
+                                  .height = 3,
+                                  .want = pipeline_want,
+                                  .shown = pipeline_shown,
+                                  .draw = pipeline_draw};

@@ -1,0 +1,154 @@
+/* The BEV: cells, axes, what lies over them, the wipe, and the cell looked at with its rays. */
+#include "src/view/window/window_internal.h"
+
+#include <math.h>
+
+enum { MAX_RAYS = 96 };
+
+bool scene_has_bev(const SceneView *view) {
+    return view->picture && view->picture->bev.ready;
+}
+
+Panel scene_panel(const SceneView *view) {
+    const BevPicture *bev = &view->picture->bev;
+    const PanelTheme *theme =
+        bev->colormap && bev->colormap->diverging ? &panel_light : &panel_dark;
+    return (Panel){.field = bev->field,
+                   .style = {.colormap = bev->colormap,
+                             .range = bev->range,
+                             .background = theme->background,
+                             .bad = theme->bad},
+                   .theme = theme,
+                   .raster = bev->image,
+                   .box = view->layout.bev,
+                   .difference = bev->difference};
+}
+
+/* One side of the wipe, or all: what lies within `clip`. */
+static void draw_raster(const SceneView *view, const Image *raster, Box clip) {
+    const SceneLayout *at = &view->layout;
+    Pen *pen = view->pen;
+    cairo_save(pen->cr);
+    cairo_rectangle(pen->cr, clip.x, clip.y, clip.w, clip.h);
+    cairo_clip(pen->cr);
+    pen_fill(pen, at->bev, scene_panel(view).theme->background, 1);
+    scene_raster(pen, at->bev, raster, raster->w - at->y_hi, raster->h - at->x_hi,
+                 at->bev.w / (at->y_hi - at->y_lo), at->bev.h / (at->x_hi - at->x_lo));
+    cairo_restore(pen->cr);
+}
+
+/* ---- wipe ------------------------------------------------------------------------------------ */
+
+static void wipe_label(const SceneView *view, double x, double room, TextAlign align,
+                       bool baseline) {
+    enum { LEAST_ROOM = 60 };
+    char text[128];
+    if (room < LEAST_ROOM)
+        return;
+    live_side_label(view->live, baseline, text, sizeof text);
+    TextStyle style = {.size = SIZE_BODY,
+                       .bold = true,
+                       .color = panel_dark.line,
+                       .align = align,
+                       .outlined = true,
+                       .rim = panel_dark.halo};
+    pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
+}
+
+static void draw_wipe(const SceneView *view) {
+    const Box *bev = &view->layout.bev;
+    double x = bev->x + view->state->wipe * bev->w;
+    draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
+    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_dark.halo, 0.8, 5);
+    pen_line(view->pen, x, bev->y, x, bev->y + bev->h, panel_dark.line, 1, 2);
+    cairo_new_sub_path(view->pen->cr);
+    cairo_arc(view->pen->cr, x, bev->y + bev->h / 2, 7, 0, 2 * M_PI);
+    pen_color(view->pen, panel_dark.line, 1);
+    cairo_fill(view->pen->cr);
+    wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
+    wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
+}
+
+/* ---- one cell -------------------------------------------------------------------------------- */
+
+static void outline_cell(const SceneView *view, int64_t cell) {
+    int64_t nx = view->live->frame.nx;
+    double x0, y0, x1, y1, x = (double)(cell % nx), y = (double)(cell / nx);
+    scene_point(view, x + 1, y + 1, &x0, &y0);
+    scene_point(view, x, y, &x1, &y1);
+    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_dark.halo, 0.9, 4);
+    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, scene_mark, 1, 2);
+}
+
+/* From the camera to where the frustum point lies, the stronger the more it contributes. */
+static void draw_ray(const SceneView *view, const LiveContribution *one, double share) {
+    const Rig *rig = view->live->frame.rig;
+    const double *from = rig->cameras[one->camera].position_m;
+    Panel panel = {.box = view->layout.bev};
+    double to[3], x0, y0, x1, y1;
+    rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
+    panel_point(&view->visible, &panel, from[0], from[1], &x0, &y0);
+    panel_point(&view->visible, &panel, to[0], to[1], &x1, &y1);
+    pen_line(view->pen, x0, y0, x1, y1, scene_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
+}
+
+static void draw_rays(const SceneView *view) {
+    const LiveProbe *probe = &view->live->probe;
+    if (!view->live->frame.rig || !probe->contribution_count)
+        return;
+    const LiveContribution *list = probe->contributions;
+    double heaviest = fmax(list[0].depth * list[0].weight, 1e-30);
+    for (int i = 0; i < probe->contribution_count && i < MAX_RAYS; i++)
+        draw_ray(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
+}
+
+static void draw_probe(const SceneView *view) {
+    const LiveProbe *probe = &view->live->probe;
+    const Box *bev = &view->layout.bev;
+    if (probe->cell < 0)
+        return;
+    cairo_save(view->pen->cr);
+    cairo_rectangle(view->pen->cr, bev->x, bev->y, bev->w, bev->h);
+    cairo_clip(view->pen->cr);
+    if (view->state->pinned)
+        draw_rays(view);
+    outline_cell(view, probe->cell);
+    cairo_restore(view->pen->cr);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void draw_nothing(const SceneView *view) {
+    const Box *bev = &view->layout.bev;
+    const char *reason = view->picture            ? view->picture->bev.reason
+                         : view->live->problem[0] ? view->live->problem
+                                                  : "computing the first picture";
+    TextStyle style = style_body(view->pen);
+    style.align = ALIGN_CENTER;
+    pen_fill(view->pen, *bev, view->pen->theme->tint, 1);
+    pen_text(view->pen, bev->x + bev->w / 2, bev->y + bev->h / 2, bev->w, &style, reason);
+}
+
+void scene_draw_bev(const SceneView *view) {
+    const Box *bev = &view->layout.bev;
+    if (!scene_has_bev(view)) {
+        draw_nothing(view);
+        return;
+    }
+    Panel panel = scene_panel(view);
+    draw_raster(view, &panel.raster, *bev);
+    if (view->picture->bev.baseline.rgba)
+        draw_wipe(view);
+}
+
+void scene_draw_over_bev(const SceneView *view) {
+    const Box *bev = &view->layout.bev;
+    if (!scene_has_bev(view))
+        return;
+    Panel panel = scene_panel(view);
+    overlay_draw(view->pen, &view->visible, &panel);
+    draw_probe(view);
+    pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
+    if (view->layout.header.w > 0)
+        axes_draw(view->pen, &view->visible, &panel, true);
+}

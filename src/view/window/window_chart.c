@@ -1,0 +1,92 @@
+/* The chart of the memory model: beside the BEV under its legend, or in its place where there is no
+ * room beside it. */
+#include "src/view/chart/chart.h"
+#include "src/state/prediction_text.h"
+#include "src/view/window/window_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LEAST_SIDE_H = 320, LOW_H = 480 };
+
+bool scene_has_chart(const SceneView *view) {
+    return view->state->chart != CHART_NONE && !view->state->pinned &&
+           view->live->job.choice.variant;
+}
+
+static ChartSpec spec_of(const SceneView *view) {
+    const LiveData *live = view->live;
+    const ModelRung *rung = prediction_rung(view->state, live);
+    ChartSpec spec = {.chart = view->state->chart,
+                      .scene = view->state->scene.name,
+                      .model = live->model,
+                      .gpu = view->state->gpu,
+                      .l2 = view->state->l2,
+                      .asked = 1u << view->state->gpu,
+                      .selected = rung ? rung->name : NULL,
+                      .brief = true,
+                      .theme = view->spec.theme};
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        spec.rel_l2[dtype] =
+            live->accuracy[dtype].source != SOURCE_UNKNOWN ? live->accuracy[dtype].rel_l2 : NAN;
+    return spec;
+}
+
+/* The prediction for the selection, and whose it is. */
+static void draw_words(const SceneView *view, Box at) {
+    char text[200];
+    TextStyle style = style_body(view->pen);
+    double y = at.y + style.size;
+    style.bold = true;
+    prediction_latency(view->state, view->live, text, sizeof text);
+    pen_text(view->pen, at.x, y, at.w, &style, text);
+    style = style_muted(view->pen);
+    style.color = view->pen->theme->text;
+    prediction_memory(view->state, view->live, text, sizeof text);
+    pen_text(view->pen, at.x, y += WORDS_STEP, at.w, &style, text);
+    style = style_muted(view->pen);
+    prediction_origin(view->live, text, sizeof text);
+    pen_text(view->pen, at.x, y + WORDS_STEP, at.w, &style, text);
+}
+
+static void draw_nothing_yet(const SceneView *view, Box box) {
+    TextStyle style = style_body(view->pen);
+    style.align = ALIGN_CENTER;
+    pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
+    pen_text(view->pen, box.x + box.w / 2, box.y + box.h / 2, box.w, &style,
+             "walking the kernel's accesses ...");
+}
+
+static void draw(const SceneView *view, Box box) {
+    double words = WORDS_LINES * WORDS_STEP + 8;
+    ChartSpec spec = spec_of(view);
+    Box chart = {box.x, box.y, box.w, box.h - words - SCENE_GAP};
+    spec.low = chart.h < LOW_H;
+    if (chart.h < LEAST_H)
+        return;
+    if (spec.model)
+        chart_draw(view->pen, chart, &spec);
+    else
+        draw_nothing_yet(view, chart);
+    draw_words(view, (Box){box.x, box.y + box.h - words, box.w, words});
+}
+
+bool scene_chart_fits(const SceneView *view) {
+    const Box *side = &view->layout.side;
+    return side->w >= SCENE_SIDE_W && side->h >= LEAST_SIDE_H;
+}
+
+void scene_draw_chart(const SceneView *view, Box beside) {
+    draw(view, beside);
+}
+
+void scene_draw_chart_over(const SceneView *view) {
+    const SceneLayout *at = &view->layout;
+    double right = at->w - SCENE_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
+    if (!scene_has_chart(view) || scene_chart_fits(view))
+        return;
+    Box box = {SCENE_MARGIN, at->bev.y - 4, right - SCENE_MARGIN, bottom - at->bev.y};
+    double under = at->keys.w > 0 ? at->keys.y : at->h;
+    pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
+    draw(view, box);
+}

@@ -1,0 +1,277 @@
+/* Layout, and the order in which the parts are drawn. */
+#include "src/view/window/window_image.h"
+
+#include "src/base/units.h"
+#include "src/view/window/window_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+enum {
+    SIDE_FROM_W = 760,  /* narrower: the BEV first, words where it leaves room, */
+    SIDE_LEAST_W = 200, /* beside it */
+    SIDE_LEAST_H = 200, /* or under it */
+    STRIP_FROM_H = 430, /* lower: no strip */
+    CAMERA_NAME = 16,
+    CAMERA_MAX_W = 320,
+    AXIS_LEFT = 62,
+    AXIS_BOTTOM = 42
+};
+
+static double strip_height(const LiveFrame *frame, double w, double *camera_w) {
+    const Frustum *frustum = &frame->rig->frustum;
+    int count = frame->rig->camera_count;
+    *camera_w = fmin((w - SCENE_GAP * (count - 1)) / count, CAMERA_MAX_W);
+    return *camera_w * frustum->input_h / frustum->input_w + CAMERA_NAME;
+}
+
+static double place_strip(const LiveFrame *frame, double top, SceneLayout *layout) {
+    double w = layout->w - 2 * SCENE_MARGIN, camera_w;
+    if (!frame->rig || layout->h < STRIP_FROM_H)
+        return top;
+    double h = strip_height(frame, w, &camera_w);
+    if (camera_w < 40 || h > layout->h / 3)
+        return top;
+    layout->strip = (Box){SCENE_MARGIN, top, w, h};
+    layout->camera_count = frame->rig->camera_count;
+    for (int i = 0; i < layout->camera_count; i++)
+        layout->cameras[i] =
+            (Box){SCENE_MARGIN + i * (camera_w + SCENE_GAP), top, camera_w, h - CAMERA_NAME};
+    return top + h + SCENE_GAP;
+}
+
+/* Width over height of the grid, as it lies on the ground. */
+static double aspect_of(const LiveFrame *frame) {
+    if (frame->rig) {
+        const Grid *grid = &frame->rig->grid;
+        return (grid->y_max_m - grid->y_min_m) / (grid->x_max_m - grid->x_min_m);
+    }
+    return frame->nx > 0 ? (double)frame->ny / (double)frame->nx : 1;
+}
+
+static void place_bev(const State *state, const LiveFrame *frame, Box room, SceneLayout *layout) {
+    double aspect = aspect_of(frame), w = fmin(room.w, room.h * aspect), h = w / aspect;
+    layout->bev = (Box){floor(room.x), floor(room.y), fmax(floor(w), 1), fmax(floor(h), 1)};
+    const Viewport *viewport = &state->viewport;
+    double zoom = viewport->zoom > 1 ? viewport->zoom : 1;
+    double half_x = (double)frame->nx / zoom / 2, half_y = (double)frame->ny / zoom / 2;
+    double x = zoom > 1 ? viewport->center_x : (double)frame->nx / 2;
+    double y = zoom > 1 ? viewport->center_y : (double)frame->ny / 2;
+    layout->x_lo = x - half_x;
+    layout->x_hi = x + half_x;
+    layout->y_lo = y - half_y;
+    layout->y_hi = y + half_y;
+}
+
+static void place_side(double bottom, SceneLayout *layout) {
+    const Box *bev = &layout->bev;
+    double x = bev->x + bev->w + 2 * SCENE_GAP + 8, y = bev->y + bev->h + AXIS_BOTTOM + SCENE_GAP;
+    Box beside = {x, bev->y - 4, layout->w - SCENE_MARGIN - x, bottom - bev->y + 4};
+    Box under = {bev->x, y, bev->w, bottom - y};
+    if (beside.w >= SIDE_LEAST_W)
+        layout->side = beside;
+    else if (under.h >= SIDE_LEAST_H)
+        layout->side = under;
+}
+
+void scene_layout(const State *state, const LiveData *live, double w, double h,
+                  SceneLayout *layout) {
+    memset(layout, 0, sizeof *layout);
+    layout->w = fmax(w, SCENE_MIN_EDGE);
+    layout->h = fmax(h, SCENE_MIN_EDGE);
+    bool tall = layout->h >= 240, wide = layout->w >= SIDE_FROM_W;
+    double inner = layout->w - 2 * SCENE_MARGIN, top = SCENE_MARGIN, bottom = layout->h;
+    if (tall) {
+        layout->header = (Box){SCENE_MARGIN, top, inner, SCENE_LINE};
+        top += SCENE_LINE + SCENE_GAP / 2.0;
+        bottom -= SCENE_LINE + 4;
+        layout->keys = (Box){0, bottom, layout->w, layout->h - bottom};
+        bottom -= SCENE_LINE;
+        layout->log = (Box){SCENE_MARGIN, bottom, inner, SCENE_LINE};
+    }
+    top = place_strip(&live->frame, top, layout);
+    double left = tall ? SCENE_MARGIN + AXIS_LEFT : SCENE_MARGIN;
+    double side = wide ? SCENE_SIDE_W + 2 * SCENE_GAP : 0;
+    double right = layout->w - SCENE_MARGIN - side - (tall ? 8 : 0);
+    bottom -= tall ? AXIS_BOTTOM : SCENE_MARGIN;
+    place_bev(state, &live->frame, (Box){left, top + 4, right - left, bottom - top - 4}, layout);
+    place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
+}
+
+bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, double *y) {
+    const Box *bev = &layout->bev;
+    double right = (px - bev->x) / bev->w, down = (py - bev->y) / bev->h;
+    *y = layout->y_hi - right * (layout->y_hi - layout->y_lo);
+    *x = layout->x_hi - down * (layout->x_hi - layout->x_lo);
+    return right >= 0 && right < 1 && down >= 0 && down < 1;
+}
+
+const Rgb scene_mark = {255, 196, 0};
+const Rgb scene_baseline = {214, 140, 60};
+const Rgb scene_fault = {214, 64, 64};
+
+/* ---- what the parts share -------------------------------------------------------------------- */
+
+void scene_point(const SceneView *view, double x, double y, double *px, double *py) {
+    const SceneLayout *at = &view->layout;
+    *px = at->bev.x + (at->y_hi - y) / (at->y_hi - at->y_lo) * at->bev.w;
+    *py = at->bev.y + (at->x_hi - x) / (at->x_hi - at->x_lo) * at->bev.h;
+}
+
+static cairo_surface_t *surface_of(const Image *image) {
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
+    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
+        return surface; /* cairo draws nothing with it and remembers why */
+    unsigned char *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++) {
+        const uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
+        uint32_t *words = (uint32_t *)(void *)(data + (size_t)y * stride);
+        for (int x = 0; x < image->w; x++, p += 4)
+            words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+    }
+    cairo_surface_mark_dirty(surface);
+    return surface;
+}
+
+void scene_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
+                  double px_h) {
+    cairo_surface_t *surface = surface_of(image);
+    cairo_save(pen->cr);
+    cairo_rectangle(pen->cr, box.x, box.y, box.w, box.h);
+    cairo_clip(pen->cr);
+    cairo_translate(pen->cr, box.x, box.y);
+    cairo_scale(pen->cr, px_w, px_h);
+    cairo_set_source_surface(pen->cr, surface, -left, -top);
+    cairo_pattern_set_filter(cairo_get_source(pen->cr), CAIRO_FILTER_NEAREST);
+    cairo_paint(pen->cr);
+    cairo_restore(pen->cr);
+    cairo_surface_destroy(surface);
+}
+
+void scene_reading(const Reading *value, char *text, size_t size) {
+    char number[32];
+    if (value->source == SOURCE_UNKNOWN) {
+        snprintf(text, size, "n/a");
+        return;
+    }
+    figure_text(UNIT_US, value->value, number, sizeof number);
+    snprintf(text, size, "%s %s%s", number, source_names[value->source],
+             value->stale ? " (stale)" : "");
+}
+
+/* Metres where they are known, else cells. */
+static Grid grid_of(const SceneView *view, bool visible) {
+    const LiveFrame *frame = &view->live->frame;
+    Grid grid = {.x_max_m = (double)frame->nx,
+                 .y_max_m = (double)frame->ny,
+                 .nx = (int)frame->nx,
+                 .ny = (int)frame->ny};
+    if (frame->rig)
+        grid = frame->rig->grid;
+    if (!visible || !frame->nx)
+        return grid;
+    const SceneLayout *at = &view->layout;
+    double dx = (grid.x_max_m - grid.x_min_m) / grid.nx;
+    double dy = (grid.y_max_m - grid.y_min_m) / grid.ny;
+    Grid part = grid;
+    part.x_min_m = grid.x_min_m + at->x_lo * dx;
+    part.x_max_m = grid.x_min_m + at->x_hi * dx;
+    part.y_min_m = grid.y_min_m + at->y_lo * dy;
+    part.y_max_m = grid.y_min_m + at->y_hi * dy;
+    return part;
+}
+
+static void prepare(SceneView *view) {
+    const LiveFrame *frame = &view->live->frame;
+    view->spec = (FigureSpec){
+        .view = view->picture ? view->picture->bev.view : VIEW_COLOR,
+        .channel = view->picture ? view->picture->channel : 0,
+        .nx = frame->nx,
+        .ny = frame->ny,
+        .channels = frame->channels,
+        .selection_count = 1,
+        .rig = frame->rig,
+        .world = frame->world,
+        .embedding = frame->embedding,
+        .time_s = frame->time_s,
+        .outlines = true,
+        .theme = view->state->light ? THEME_LIGHT : THEME_DARK,
+    };
+    Figure figure = {.spec = &view->spec,
+                     .theme = &themes[view->spec.theme],
+                     .panel_w = view->layout.bev.w,
+                     .panel_h = view->layout.bev.h};
+    view->visible = view->whole = figure;
+    view->whole.grid = grid_of(view, false);
+    view->visible.grid = grid_of(view, true);
+    view->visible.ring_step_m = overlay_ring_step(&view->visible);
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+static void draw_help(const SceneView *view) {
+    if (view->state->help)
+        scene_draw_help(view);
+}
+
+/* One over the other. */
+static void (*const parts[])(const SceneView *) = {
+    scene_draw_header,     scene_draw_strip, scene_draw_bev,  scene_draw_over_bev, scene_draw_side,
+    scene_draw_chart_over, scene_draw_log,   scene_draw_keys, draw_help,
+};
+
+bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
+                const ScenePicture *picture, const GiveUp *give_up, Err *err) {
+    Pen pen;
+    SceneView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
+    scene_layout(state, live, w, h, &view.layout);
+    prepare(&view);
+    pen_init(&pen, cr, view.visible.theme, NULL, false);
+    pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (given_up(give_up))
+            return false;
+        parts[i](&view);
+    }
+    if (pen.failed) {
+        *err = pen.err;
+        return false;
+    }
+    if (cairo_status(cr) == CAIRO_STATUS_SUCCESS)
+        return true;
+    return err_set(err, ERR_FAILED, "picture", "choose a smaller window", "cairo: %s",
+                   cairo_status_to_string(cairo_status(cr)));
+}
+
+static void copy_pixels(cairo_surface_t *surface, Image *image) {
+    cairo_surface_flush(surface);
+    const unsigned char *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            uint32_t word;
+            memcpy(&word, data + (size_t)y * stride + 4 * (size_t)x, 4);
+            image_set(image, x, y, rgb_hex(word & 0xffffff));
+        }
+}
+
+bool scene_image(int w, int h, double scale, const State *state, const LiveData *live,
+                 const ScenePicture *picture, Image *image, Err *err) {
+    if (!image_init(image, w, h, err))
+        return false;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
+    cairo_t *cr = cairo_create(surface);
+    cairo_scale(cr, scale, scale);
+    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, NULL, err);
+    if (drawn)
+        copy_pixels(surface, image);
+    else
+        image_free(image);
+    cairo_destroy(cr);
+    cairo_surface_destroy(surface);
+    return drawn;
+}

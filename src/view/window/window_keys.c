@@ -1,0 +1,106 @@
+/* The key bar and the help screen of the window, both from the table of keys. */
+#include "src/state/help.h"
+#include "src/view/window/window_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { HELP_ROW = 17, HELP_ROW_MIN = 13, HELP_HEAD = 26, HELP_PAD = 18 };
+enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470 };
+enum { BRIEF_W = 300, BRIEF_COLUMN_MIN = 190 };
+
+static const KeyRow *next_rank(int rank) {
+    const KeyRow *best = NULL;
+    for (int i = 0; i < ACTION_COUNT; i++)
+        if (keys[i].rank > rank && (!best || keys[i].rank < best->rank))
+            best = &keys[i];
+    return best;
+}
+
+void scene_draw_keys(const SceneView *view) {
+    Box bar = view->layout.keys;
+    Pen *pen = view->pen;
+    TextStyle key = style_muted(pen), label = style_muted(pen);
+    if (bar.w <= 0)
+        return;
+    key.bold = true;
+    key.color = pen->theme->text;
+    pen_fill(pen, bar, pen->theme->tint, 1);
+    double x = SCENE_MARGIN, baseline = bar.y + bar.h / 2 + 4;
+    const KeyRow *row = NULL;
+    while ((row = next_rank(row ? row->rank : 0))) {
+        char text[64];
+        keys_label(row, text, sizeof text);
+        double w = pen_text_width(pen, &key, text) + 5 + pen_text_width(pen, &label, row->label);
+        if (x + w > bar.w - SCENE_MARGIN)
+            return;
+        x += pen_text(pen, x, baseline, w, &key, text) + 5;
+        x += pen_text(pen, x, baseline, w, &label, row->label) + 16;
+    }
+}
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+/* In a small window the control's name; else what it stands at and what it does. */
+static void help_row(const SceneView *view, double x, double y, double w, const KeyRow *row) {
+    char label[64], value[64];
+    TextStyle key = style_muted(view->pen), text = style_muted(view->pen);
+    key.bold = true;
+    key.color = view->pen->theme->text;
+    keys_label(row, label, sizeof label);
+    pen_text(view->pen, x, y, KEY_W - 8, &key, label);
+    if (w < BRIEF_W) {
+        pen_text(view->pen, x + KEY_W, y, w - KEY_W, &text, row->word);
+        return;
+    }
+    state_value(view->state, row->action, value, sizeof value);
+    key.color = view->pen->theme->accent;
+    if (value[0])
+        pen_text(view->pen, x + KEY_W, y, VALUE_W - 8, &key, value);
+    pen_text(view->pen, x + KEY_W + VALUE_W, y, w - KEY_W - VALUE_W, &text, row->help);
+}
+
+/* The terminal may need several pages, which `?` turns, too: then only Escape closes at once. */
+static void help_title(const SceneView *view, Box box) {
+    const State *state = view->state;
+    TextStyle title = style_heading(view->pen), note = style_muted(view->pen);
+    bool pages = help_layout(state->columns, state->rows).pages > 1;
+    note.align = ALIGN_RIGHT;
+    double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title, "Keys");
+    pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - SCENE_GAP, &note,
+             pages ? "they work here, too; Esc closes" : "they work here, too; ? or Esc closes");
+}
+
+/* Columns in which groups stay whole: wide ones, and narrow ones where those would be too high. */
+static HelpLayout help_columns(double w, double h) {
+    HelpLayout layout = {.columns = (int)fmax(1, fmin(3, floor(w / HELP_COLUMN_MIN)))};
+    if (help_rows(layout.columns) * HELP_ROW_MIN > h)
+        layout.columns = (int)fmax(1, floor(w / BRIEF_COLUMN_MIN));
+    layout.rows = help_rows(layout.columns);
+    return layout;
+}
+
+void scene_draw_help(const SceneView *view) {
+    Pen *pen = view->pen;
+    double w = view->layout.w - 2 * SCENE_MARGIN, h = view->layout.h - 2 * SCENE_MARGIN;
+    Box box = {SCENE_MARGIN, SCENE_MARGIN, w, h};
+    Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};
+    HelpLayout layout = help_columns(in.w, in.h - HELP_HEAD);
+    double column_w = in.w / layout.columns;
+    double row_h = fmax(HELP_ROW_MIN, fmin(HELP_ROW, (in.h - HELP_HEAD) / layout.rows));
+    pen_fill(pen, (Box){0, 0, view->layout.w, view->layout.h}, pen->theme->page, 1);
+    pen_frame(pen, box, pen->theme->rule, 1, 1);
+    help_title(view, in);
+    TextStyle group = style_muted(pen);
+    group.bold = true;
+    group.color = pen->theme->text;
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        HelpPlace place = help_place(&layout, (Action)i);
+        double x = in.x + place.column * column_w, y = in.y + HELP_HEAD + (place.row + 1) * row_h;
+        if (y > in.y + in.h)
+            continue;
+        if (place.heading)
+            pen_text(pen, x, y - row_h, column_w, &group, key_groups[keys[i].group]);
+        help_row(view, x, y, column_w - HELP_PAD, &keys[i]);
+    }
+}

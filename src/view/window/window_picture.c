@@ -1,0 +1,157 @@
+#include "src/view/window/window_picture.h"
+
+#include "src/view/draw/theme.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- strip ----------------------------------------------------------------------------------- */
+
+/* Size of one camera's feature map. */
+typedef struct {
+    int64_t w, h, bins;
+} FeatureSize;
+
+static FeatureSize feature_size(const Rig *rig) {
+    return (FeatureSize){rig->frustum.feat_w, rig->frustum.feat_h,
+                         frustum_depth_bins(&rig->frustum)};
+}
+
+static bool image_view(const CameraViews *seen, int camera, Image *image, Err *err) {
+    if (!image_init(image, seen->w, seen->h, err))
+        return false;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
+            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
+            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
+        }
+    return true;
+}
+
+/* L2 norm of the features, or the expectation of the depth distribution in metres. */
+static double pixel_value(const LiveFrame *frame, Strip strip, int camera, int64_t y, int64_t x) {
+    FeatureSize size = feature_size(frame->rig);
+    double sum = 0, mass = 0;
+    if (strip == STRIP_NORM) {
+        const float *feat =
+            frame->features->feat + ((camera * size.h + y) * size.w + x) * frame->channels;
+        for (int64_t c = 0; c < frame->channels; c++)
+            sum += (double)feat[c] * feat[c];
+        return sqrt(sum);
+    }
+    for (int64_t d = 0; d < size.bins; d++) {
+        double p = frame->features->depth[((camera * size.bins + d) * size.h + y) * size.w + x];
+        sum += p * frustum_depth_m(&frame->rig->frustum, d);
+        mass += p;
+    }
+    return mass > 0 ? sum / mass : NAN;
+}
+
+static bool value_view(const LiveFrame *frame, Strip strip, const float *values,
+                       const ValueRange *range, Image *image, Err *err) {
+    FeatureSize size = feature_size(frame->rig);
+    const Colormap *map = colormap_find(strip == STRIP_NORM ? "viridis" : "turbo");
+    if (!image_init(image, size.w, size.h, err))
+        return false;
+    for (int64_t i = 0; i < size.w * size.h; i++) {
+        double t = isfinite(values[i]) ? range_position(range, values[i]) : NAN;
+        image_set(image, (int)(i % size.w), (int)(i / size.w),
+                  isnan(t) ? panel_dark.bad : colormap_at(map, t));
+    }
+    return true;
+}
+
+static bool value_strip(const LiveFrame *frame, ScenePicture *picture, Err *err) {
+    FeatureSize size = feature_size(frame->rig);
+    int64_t pixels = size.w * size.h, total = pixels * picture->camera_count;
+    float *values = malloc((size_t)total * sizeof *values);
+    if (!values)
+        return err_set(err, ERR_FAILED, "camera views", "", "out of memory");
+    ValueRange range = {.hi = 0};
+    for (int64_t i = 0; i < total; i++) {
+        int64_t pixel = i % pixels;
+        double value =
+            pixel_value(frame, picture->strip, (int)(i / pixels), pixel / size.w, pixel % size.w);
+        values[i] = (float)value;
+        if (isfinite(value))
+            range.hi = fmax(range.hi, value);
+    }
+    if (picture->strip == STRIP_DEPTH)
+        range.hi = frame->rig->frustum.depth_stop_m; /* the same colours at every moment */
+    picture->camera_range = range;
+    bool ok = true;
+    for (int i = 0; ok && i < picture->camera_count; i++)
+        ok = value_view(frame, picture->strip, values + i * pixels, &range, &picture->cameras[i],
+                        err);
+    free(values);
+    return ok;
+}
+
+static bool copy_strip(const ScenePicture *previous, ScenePicture *picture, Err *err) {
+    picture->camera_count = previous->camera_count;
+    picture->camera_range = previous->camera_range;
+    for (int i = 0; i < picture->camera_count; i++)
+        if (!image_copy(&previous->cameras[i], &picture->cameras[i], err))
+            return false;
+    return true;
+}
+
+static bool decode_strip(const LiveFrame *frame, const ScenePicture *previous,
+                         ScenePicture *picture, Err *err) {
+    if (!frame->rig)
+        return true;
+    if (previous && previous->camera_count && previous->strip == picture->strip &&
+        previous->strip_content == picture->strip_content)
+        return copy_strip(previous, picture, err);
+    picture->camera_count = frame->rig->camera_count;
+    if (picture->strip != STRIP_IMAGE)
+        return value_strip(frame, picture, err);
+    for (int i = 0; i < picture->camera_count; i++)
+        if (!image_view(frame->cameras, i, &picture->cameras[i], err))
+            return false;
+    return true;
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+static bool is_same(const ScenePicture *previous, const ScenePicture *want) {
+    return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
+           previous->colormap == want->colormap && previous->channel == want->channel &&
+           previous->lock == want->lock && previous->compare == want->compare &&
+           previous->strip == want->strip;
+}
+
+bool scene_picture(const State *state, const LiveData *live, const ScenePicture *previous,
+                   const GiveUp *give_up, ScenePicture *picture, bool *same, Err *err) {
+    const LiveFrame *frame = &live->frame;
+    ScenePicture want = {.content = frame->content,
+                         .bev.view = (ViewKind)state->view,
+                         .colormap = state->colormap,
+                         .channel = state->channel,
+                         .lock = state->range_locked,
+                         .compare = state->compare,
+                         .strip = state->strip,
+                         .strip_content = frame->seen_content};
+    if (want.strip == STRIP_IMAGE && !frame->cameras)
+        want.strip = STRIP_NORM; /* tensors came without images */
+    *same = is_same(previous, &want);
+    if (*same)
+        return true;
+    *picture = want;
+    const BevPicture *last = previous ? &previous->bev : NULL;
+    if (bev_picture_render(&picture->bev, last, state, frame, give_up, err) && !given_up(give_up) &&
+        decode_strip(frame, previous, picture, err))
+        return true;
+    scene_picture_free(picture);
+    return false;
+}
+
+void scene_picture_free(ScenePicture *picture) {
+    if (!picture)
+        return;
+    bev_picture_free(&picture->bev);
+    for (int i = 0; i < picture->camera_count; i++)
+        image_free(&picture->cameras[i]);
+    *picture = (ScenePicture){.content = 0};
+}

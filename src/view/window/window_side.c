@@ -1,0 +1,364 @@
+/* Beside the BEV: what the colours mean, the cell looked at, latency over time. Around it: header,
+ * log line, key bar. */
+#include "src/base/units.h"
+#include "src/view/window/window_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROW = 18, WORDS_H = 148, LADDER_W = 300, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
+
+static double heading(const SceneView *view, Box at, const char *text) {
+    TextStyle style = style_heading(view->pen);
+    pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w, &style, text);
+    return SIZE_HEADING + 10;
+}
+
+static TextStyle small_text(const SceneView *view) {
+    TextStyle style = style_muted(view->pen);
+    style.color = view->pen->theme->text;
+    return style;
+}
+
+static double line(const SceneView *view, Box at, const char *text) {
+    TextStyle style = small_text(view);
+    pen_text(view->pen, at.x, at.y + SIZE_SMALL + 1, at.w, &style, text);
+    return ROW;
+}
+
+/* As many lines as it takes, where there is room for them; else one, or none. */
+static double sentence(const SceneView *view, Box room, const char *text) {
+    TextStyle style = small_text(view);
+    if (room.h < ROW)
+        return 0;
+    if (room.h < 3 * ROW || pen_text_width(view->pen, &style, text) <= room.w)
+        return line(view, room, text);
+    return pen_paragraph(view->pen, room.x, room.y + 1, room.w, &style, text) + 2;
+}
+
+static Box below(Box at, double y) {
+    return (Box){at.x, y, at.w, at.y + at.h - y};
+}
+
+/* ---- the cell looked at ---------------------------------------------------------------------- */
+
+static void where_text(const SceneView *view, char *text, size_t size) {
+    const LiveFrame *frame = &view->live->frame;
+    int64_t x = view->live->probe.cell % frame->nx, y = view->live->probe.cell / frame->nx;
+    int n = snprintf(text, size, "cell x %lld, y %lld", (long long)x, (long long)y);
+    if (!frame->rig || n < 0 || (size_t)n >= size)
+        return;
+    const Grid *grid = &frame->rig->grid;
+    double forward = grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double left = grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny;
+    snprintf(text + n, size - (size_t)n, ":  %.2f m %s, %.2f m %s", fabs(forward),
+             forward < 0 ? "back" : "forward", fabs(left), left < 0 ? "right" : "left");
+}
+
+static const char *camera_label(const SceneView *view, int camera) {
+    const Rig *rig = view->live->frame.rig;
+    return rig && camera < rig->camera_count ? rig->cameras[camera].name : "camera";
+}
+
+/* One point: camera, pixel, depth bin, probability, weight. */
+static void contribution_row(const SceneView *view, Box at, const LiveContribution *one) {
+    const double columns[] = {0, 0.36, 0.58, 0.80, 1};
+    char cells[5][48];
+    const Rig *rig = view->live->frame.rig;
+    snprintf(cells[0], sizeof cells[0], "%s", camera_label(view, one->camera));
+    snprintf(cells[1], sizeof cells[1], "%d, %d", one->w, one->h);
+    if (rig)
+        snprintf(cells[2], sizeof cells[2], "%.1f m",
+                 frustum_depth_m(&rig->frustum, one->depth_bin));
+    else
+        snprintf(cells[2], sizeof cells[2], "bin %d", one->depth_bin);
+    snprintf(cells[3], sizeof cells[3], "%.4f", one->depth);
+    snprintf(cells[4], sizeof cells[4], "%.3f", one->weight);
+    TextStyle style = small_text(view);
+    for (int i = 0; i < 5; i++) {
+        style.align = i ? ALIGN_RIGHT : ALIGN_LEFT;
+        double room = i ? (columns[i] - columns[i - 1]) * at.w - 4 : columns[1] * at.w * 0.62;
+        double x = at.x + columns[i] * at.w;
+        pen_text(view->pen, x, at.y + SIZE_SMALL + 1, room, &style, cells[i]);
+    }
+}
+
+static double contribution_head(const SceneView *view, Box at) {
+    static const char *const titles[] = {"camera", "pixel", "depth", "probability", "weight"};
+    const double columns[] = {0, 0.36, 0.58, 0.80, 1};
+    TextStyle style = style_muted(view->pen);
+    for (int i = 0; i < 5; i++) {
+        style.align = i ? ALIGN_RIGHT : ALIGN_LEFT;
+        pen_text(view->pen, at.x + columns[i] * at.w, at.y + SIZE_SMALL + 1, at.w * 0.22, &style,
+                 titles[i]);
+    }
+    return ROW;
+}
+
+static double contributions(const SceneView *view, Box at) {
+    const LiveProbe *probe = &view->live->probe;
+    double y = at.y + contribution_head(view, at);
+    int room = (int)((at.y + at.h - y) / ROW), shown = probe->contribution_count;
+    if (shown > room)
+        shown = room - 1;
+    for (int i = 0; i < shown; i++, y += ROW)
+        contribution_row(view, (Box){at.x, y, at.w, ROW}, &probe->contributions[i]);
+    if (shown >= 0 && shown < probe->points) {
+        char text[64];
+        snprintf(text, sizeof text, "and %lld more, none heavier",
+                 (long long)(probe->points - shown));
+        y += line(view, (Box){at.x, y, at.w, ROW}, text);
+    }
+    return y - at.y;
+}
+
+/* What the legend calls A and B. */
+static double difference_sides(const SceneView *view, Box at) {
+    char a[128], b[128], text[300];
+    live_side_label(view->live, false, a, sizeof a);
+    live_side_label(view->live, true, b, sizeof b);
+    snprintf(text, sizeof text, "A: %s   B: %s", a, b);
+    return sentence(view, at, text);
+}
+
+/* Where no cell is looked at: what is, and how to look closer. */
+static double overview(const SceneView *view, Box at) {
+    const LiveData *live = view->live;
+    const ScatterStats *stats = &live->intervals.stats;
+    const LiveAccuracy *accuracy = &live->accuracy[live->job.choice.dtype];
+    char text[160], number[32] = "n/a";
+    double y = at.y + heading(view, at, "Selection");
+    if (view->state->compare == COMPARE_DIFFERENCE)
+        y += difference_sides(view, below(at, y));
+    else if (live->job.choice.variant)
+        y += sentence(view, below(at, y), live->job.choice.variant->idea);
+    if (live->memory.known)
+        unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
+    snprintf(text, sizeof text, "footprint %s", number);
+    y += sentence(view, below(at, y), text);
+    if (live->intervals.known) {
+        char points[32], cells[32];
+        unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
+        unit_text(UNIT_COUNT, (double)stats->intervals, cells, sizeof cells);
+        snprintf(text, sizeof text, "%s points in %s cells, the fullest holds %d", points, cells,
+                 stats->longest);
+    } else
+        snprintf(text, sizeof text, "points n/a");
+    y += sentence(view, below(at, y), text);
+    if (accuracy->source != SOURCE_UNKNOWN)
+        unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
+    snprintf(text, sizeof text, "largest error against FP64 %s%s",
+             accuracy->source != SOURCE_UNKNOWN ? number : "n/a",
+             accuracy->stale ? " (stale)" : "");
+    y += sentence(view, below(at, y), text) + 8;
+    y += sentence(view, below(at, y), "Point at a cell to read it, click to see its rays.");
+    return y - at.y;
+}
+
+static double readout(const SceneView *view, Box at) {
+    const LiveProbe *probe = &view->live->probe;
+    const char *dtype = bev_dtypes[view->live->job.choice.dtype].title;
+    double y = at.y;
+    char text[160];
+    if (probe->cell < 0)
+        return 0;
+    y += heading(view, at, view->state->pinned ? "Pinned cell" : "Cell");
+    where_text(view, text, sizeof text);
+    y += sentence(view, below(at, y), text);
+    if (probe->interval >= 0)
+        snprintf(text, sizeof text, "%lld points, interval %lld", (long long)probe->points,
+                 (long long)probe->interval);
+    else
+        snprintf(text, sizeof text, "no point falls into it");
+    y += sentence(view, below(at, y), text);
+    snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->truth);
+    y += sentence(view, below(at, y), text);
+    if (probe->channel >= 0) {
+        snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
+                 dtype, probe->channel_value, probe->channel_truth);
+        y += sentence(view, below(at, y), text);
+    }
+    if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * ROW)
+        y += contributions(view, (Box){at.x, y + 6, at.w, at.y + at.h - y - 6}) + 6;
+    return y - at.y;
+}
+
+/* ---- latency over time ----------------------------------------------------------------------- */
+
+static int ascending(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where nearly all values lie: one slow launch must not flatten the rest. */
+static double usual_us(const LiveKernel *kernel) {
+    float sorted[LIVE_HISTORY];
+    if (!kernel || !kernel->history_count)
+        return 0;
+    size_t count = (size_t)kernel->history_count;
+    memcpy(sorted, kernel->history_us, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, ascending);
+    return sorted[(count - 1) * 9 / 10];
+}
+
+static void curve(const SceneView *view, Box box, const LiveKernel *kernel, double top_us,
+                  Rgb color) {
+    cairo_t *cr = view->pen->cr;
+    if (!kernel || !kernel->history_count)
+        return;
+    for (int i = 0; i < kernel->history_count; i++) {
+        double back = kernel->history_count - 1 - i;
+        double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
+        double y = box.y + box.h * fmax(1 - kernel->history_us[i] / top_us, 0);
+        if (i)
+            cairo_line_to(cr, x, y);
+        else
+            cairo_move_to(cr, x, y);
+    }
+    if (kernel->history_count == 1)
+        cairo_rel_line_to(cr, -4, 0);
+    pen_color(view->pen, color, 1);
+    cairo_set_line_width(cr, 2);
+    cairo_stroke(cr);
+}
+
+/* The axis in words: from the box's lower edge to its upper one. */
+static void chart_scale(const SceneView *view, double right, double baseline, double top_us) {
+    char text[48], top[32];
+    figure_text(UNIT_US, top_us, top, sizeof top);
+    snprintf(text, sizeof text, "0 to %s", top);
+    TextStyle style = style_muted(view->pen);
+    style.align = ALIGN_RIGHT;
+    pen_text(view->pen, right, baseline, 110, &style, text);
+}
+
+static double curve_name(const SceneView *view, double x, double baseline,
+                         const BevVariant *variant, Rgb color) {
+    TextStyle style = style_muted(view->pen);
+    pen_line(view->pen, x, baseline - 4, x + 14, baseline - 4, color, 1, 2);
+    return 14 + 6 + pen_text(view->pen, x + 20, baseline, 110, &style, variant->title) + 14;
+}
+
+static void chart(const SceneView *view, Box at) {
+    const Job *job = &view->live->job;
+    const LiveKernel *selected = live_kernel(view->live, job->choice.variant);
+    const LiveKernel *baseline = live_kernel(view->live, job->baseline.variant);
+    const Theme *theme = view->pen->theme;
+    double top_us = 1.3 * fmax(usual_us(selected), usual_us(baseline)), y = at.y;
+    y += heading(view, at, "Latency over time");
+    Box box = {at.x, y, at.w, CHART_H};
+    pen_fill(view->pen, box, theme->tint, 1);
+    pen_frame(view->pen, box, theme->rule, 1, 1);
+    if (top_us <= 0) {
+        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW}, "n/a: not timed yet");
+        return;
+    }
+    if (baseline != selected)
+        curve(view, box, baseline, top_us, scene_baseline);
+    curve(view, box, selected, top_us, theme->accent);
+    chart_scale(view, box.x + box.w, box.y - 6, top_us);
+    double x = box.x, names = box.y + box.h + 16;
+    if (selected)
+        x += curve_name(view, x, names, selected->variant, theme->accent);
+    if (baseline && baseline != selected && baseline->history_count)
+        curve_name(view, x, names, baseline->variant, scene_baseline);
+}
+
+/* A recorded latency is one figure, without a course. */
+static bool has_course(const SceneView *view) {
+    const LiveKernel *selected = live_kernel(view->live, view->live->job.choice.variant);
+    return !selected || selected->median_us.source != SOURCE_RECORDED;
+}
+
+/* ---- the column ------------------------------------------------------------------------------ */
+
+/* The cell looked at, else what is selected; under it the ladder, which a pinned cell's list of
+ * points replaces. */
+static void words(const SceneView *view, Box at) {
+    double used = 0, ladder = scene_ladder_height(view);
+    if (at.h > 5 * ROW)
+        used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
+    double top = fmax(used + 8, WORDS_H);
+    if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
+        scene_draw_ladder(view, (Box){at.x, at.y + top, at.w, at.h - top});
+}
+
+void scene_draw_side(const SceneView *view) {
+    Box side = view->layout.side;
+    if (side.w <= 0 || (scene_has_chart(view) && !scene_chart_fits(view)))
+        return;
+    bool has_chart = side.h > 420 && !scene_has_chart(view) && has_course(view);
+    double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
+    if (scene_has_bev(view)) {
+        Panel panel = scene_panel(view);
+        y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
+    }
+    if (scene_has_chart(view))
+        scene_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
+    else
+        words(view, (Box){side.x, y, side.w, bottom - y});
+    if (has_chart)
+        chart(view, (Box){side.x, bottom + 8, side.w, CHART_SPACE - 8});
+}
+
+/* ---- header, log ----------------------------------------------------------------------------- */
+
+/* In the order in which they are left out where there is no room for them. */
+typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
+
+static void header_facts(const SceneView *view, Brevity brevity, char *text, size_t size) {
+    const LiveData *live = view->live;
+    const LiveKernel *kernel = live_kernel(live, live->job.choice.variant);
+    char label[96], latency[64] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
+    choice_label(&live->job.choice, label, sizeof label);
+    if (kernel)
+        scene_reading(&kernel->median_us, latency, sizeof latency);
+    if (brevity < NO_TIME)
+        snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
+    if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
+        snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
+    if (live->stand_in)
+        snprintf(by, sizeof by, " (%s by %s)",
+                 live->stand_in == live->job.choice.variant ? "baseline" : "picture",
+                 live->stand_in->title);
+    snprintf(text, size, "%s%s   %s%s%s", label, by, latency, time, fps);
+}
+
+void scene_draw_header(const SceneView *view) {
+    Box at = view->layout.header;
+    const SceneFacts *scene = &view->state->scene;
+    char text[256];
+    if (at.w <= 0)
+        return;
+    TextStyle title = style_heading(view->pen), facts = style_body(view->pen);
+    facts.align = ALIGN_RIGHT;
+    double right = 0;
+    if (view->live->job.choice.variant) {
+        Brevity brevity = ALL_FACTS;
+        do
+            header_facts(view, brevity, text, sizeof text);
+        while (pen_text_width(view->pen, &facts, text) > at.w * 0.7 && brevity++ < NO_TIME);
+        right = pen_text(view->pen, at.x + at.w, at.y + 16, at.w * 0.7, &facts, text);
+    }
+    pen_text(view->pen, at.x, at.y + 16, at.w - right - SCENE_GAP, &title,
+             scene->title[0]  ? scene->title
+             : scene->name[0] ? scene->name
+                              : "bevscope");
+}
+
+void scene_draw_log(const SceneView *view) {
+    Box at = view->layout.log;
+    TextStyle style = style_body(view->pen);
+    if (at.w <= 0)
+        return;
+    if (view->live->problem[0])
+        style.color = scene_fault;
+    const Log *log = &view->state->log;
+    const char *text = view->live->problem[0] ? view->live->problem
+                       : log->count           ? log->lines[0].text
+                                              : "";
+    if (text[0])
+        pen_text(view->pen, at.x, at.y + 16, at.w, &style, text);
+}
