@@ -16,15 +16,16 @@ const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT] = {
 const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
     [BEV_NEAREST] = {"nearest", "Nearest", "A point goes into the cell that holds it."},
     [BEV_BILINEAR] = {"bilinear", "Bilinear", "A point is shared out to the four nearest cells."},
-    [BEV_LATTICE] = {"lattice", "Lattice", "As published: shared out to lower cell corners, half a cell off."},
+    [BEV_LATTICE] = {"lattice", "Lattice",
+                     "As published: shared out to lower cell corners, half a cell off."},
 };
 
-const char *bev_unsupported(const BevVariant *variant, const BevProblem *problem) {
-    if (!(variant->dtypes & 1u << problem->dtype))
+const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem) {
+    if (!(kernel->dtypes & 1u << problem->dtype))
         return "has no kernel for this format";
-    if (!(variant->aligns & 1u << problem->align))
+    if (!(kernel->aligns & 1u << problem->align))
         return "has no kernel for this align";
-    return variant->unsupported ? variant->unsupported(problem) : NULL;
+    return kernel->unsupported ? kernel->unsupported(problem) : NULL;
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */

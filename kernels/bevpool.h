@@ -93,34 +93,34 @@ typedef struct {
     BevTensor out;   /* nx * ny rows of channels; out.scale is given, never chosen by a kernel */
 } BevProblem;
 
-/* Bytes that a variant asks the memory system for, caches not considered. */
+/* Bytes that a kernel asks the memory system for, caches not considered. */
 typedef struct {
     double feat, depth, index, weight; /* reads; index = the five arrays or what replaces them */
     double out_read, out_write;        /* read-modify-write of the output counts in both */
     double atomics;                    /* a count, not bytes */
 } BevTraffic;
 
-/* ---- the variants --------------------------------------------------------------------------- */
+/* ---- the kernels --------------------------------------------------------------------------- */
 
 typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
 
 /* What `prepare` built: packed records, pieces, work lists. Opaque; freed by `release`. */
 typedef struct BevPlan BevPlan;
 
-/* A kernel variant: one file, one row. */
-typedef struct BevVariant {
+/* A kernel kernel: one file, one row. */
+typedef struct BevKernel {
     const char *name;  /* file stem, symbol prefix, command-line word: "cpu_v3" */
     const char *title; /* on the key bar: "V3" */
-    const char *idea;  /* one sentence: the one change since the rung before */
+    const char *idea;  /* one sentence: the one change since the kernel before */
     BevWhere where;
-    unsigned dtypes, aligns;                /* bit masks: 1u << BEV_FP16 */
-    BevDtype accumulate[BEV_DTYPE_COUNT];   /* type of the running sum, per format; default FP32 */
-    bool deterministic;                     /* two runs give the same bits */
-    /* feat is (camera, c, h, w) and out (c, cell) for this variant. Whoever runs it hands it such
+    unsigned dtypes, aligns;              /* bit masks: 1u << BEV_FP16 */
+    BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */
+    bool deterministic;                   /* two runs give the same bits */
+    /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it hands it such
      * tensors and turns the output round again, outside the timed launch. */
     bool channels_first;
-    bool wrong_on_purpose;                  /* shown, timed, and expected to fail the gates */
-    /* A reason why this variant cannot run the problem, or NULL. Cheap, never reads arrays. */
+    bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
+    /* A reason why this kernel cannot run the problem, or NULL. Cheap, never reads arrays. */
     const char *(*unsupported)(const BevProblem *problem);
     /* Builds what must exist before a launch (NULL: nothing). Timed apart and always shown. */
     bool (*prepare)(const BevProblem *problem, BevPlan **plan, Err *err);
@@ -129,16 +129,16 @@ typedef struct BevVariant {
      * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel. */
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
     BevTraffic (*bytes)(const BevProblem *problem); /* the traffic model, from shapes alone */
-} BevVariant;
+} BevKernel;
 
 /* THE table, in lesson order; ends with NULL. */
-extern const BevVariant *const bev_variants[];
+extern const BevKernel *const bev_kernels[];
 
 /* The row of that name, or NULL. */
-const BevVariant *bev_variant_find(const char *name);
+const BevKernel *bev_kernel_find(const char *name);
 
-/* Why `variant` cannot run `problem` (format, align or its own reason), or NULL. */
-const char *bev_unsupported(const BevVariant *variant, const BevProblem *problem);
+/* Why `kernel` cannot run `problem` (format, align or its own reason), or NULL. */
+const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 

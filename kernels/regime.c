@@ -16,9 +16,9 @@ BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
 
 BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes) {
     double footprint = bev_footprint_total(bev_footprint(problem));
-    BevV3Choice choice = {.regime = bev_regime(footprint, l2_bytes)};
-    choice.variant = choice.regime == REGIME_STREAMING ? "v3_small_l2" : "v3_large_l2";
-    snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB: %s", choice.variant,
-             footprint / 1e6, l2_bytes / 1e6, bev_regimes[choice.regime].meaning);
-    return choice;
+    BevV3Choice config = {.regime = bev_regime(footprint, l2_bytes)};
+    config.kernel = config.regime == REGIME_STREAMING ? "v3_small_l2" : "v3_large_l2";
+    snprintf(config.why, sizeof config.why, "%s: footprint %.1f MB, L2 %.1f MB: %s", config.kernel,
+             footprint / 1e6, l2_bytes / 1e6, bev_regimes[config.regime].meaning);
+    return config;
 }

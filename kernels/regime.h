@@ -25,7 +25,7 @@ BevRegime bev_regime(double footprint_bytes, double l2_bytes);
 /* Which form of V3 suits a problem on a GPU with that L2, and why, in one line. */
 typedef struct {
     BevRegime regime;
-    const char *variant; /* "v3_small_l2" or "v3_large_l2" */
+    const char *kernel; /* "v3_small_l2" or "v3_large_l2" */
     char why[160];
 } BevV3Choice;
 

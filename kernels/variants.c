@@ -1,4 +1,4 @@
-/* THE table, in lesson order. A rung is one file with one row, `<name>_variant`, named here once.
+/* THE table, in lesson order. A kernel is one file with one row, `kernel_<name>`, named here once.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -22,17 +22,17 @@
 #define CUDA_ROWS(ROW)
 #endif
 
-#define DECLARE(name) extern const BevVariant name##_variant;
-#define ADDRESS(name) &name##_variant,
+#define DECLARE(name) extern const BevKernel kernel_##name;
+#define ADDRESS(name) &kernel_##name,
 
 CPU_ROWS(DECLARE)
 CUDA_ROWS(DECLARE)
 
-const BevVariant *const bev_variants[] = {CPU_ROWS(ADDRESS) CUDA_ROWS(ADDRESS) NULL};
+const BevKernel *const bev_kernels[] = {CPU_ROWS(ADDRESS) CUDA_ROWS(ADDRESS) NULL};
 
-const BevVariant *bev_variant_find(const char *name) {
-    for (int i = 0; bev_variants[i]; i++)
-        if (!strcmp(bev_variants[i]->name, name))
-            return bev_variants[i];
+const BevKernel *bev_kernel_find(const char *name) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcmp(bev_kernels[i]->name, name))
+            return bev_kernels[i];
     return NULL;
 }

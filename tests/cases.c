@@ -77,13 +77,13 @@ static const Case corners[] = {
 enum { CORNERS = sizeof corners / sizeof *corners };
 
 int case_count(void) {
-    return CORNERS + config_count;
+    return CORNERS + preset_count;
 }
 
 Case case_at(int number) {
     if (number < CORNERS)
         return corners[number];
-    const Config *config = &configs[number - CORNERS];
+    const Preset *config = &configs[number - CORNERS];
     return (Case){.name = config->name, .config = config};
 }
 
@@ -164,7 +164,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
 
 static bool map_from_rig(const Case *c, BevAlign align, BevShape *shape, BevMap *map, Err *err) {
     Scene scene;
-    if (!scene_load(c->config ? c->name : config_world, &scene, err))
+    if (!scene_load(c->config ? c->name : preset_world, &scene, err))
         return false;
     if (!c->config) { /* all_outside: a small grid where no camera looks */
         scene.rig.grid.x_min_m += 1000;

@@ -10,7 +10,7 @@ typedef struct {
     /* The cell of frustum point `point`, -1: none. NULL: the map comes from the flagship's rig. */
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
     bool crowded;         /* many points a cell: two threads will want to add to the same one */
-    const Config *config; /* one of the published configurations; NULL: a corner case */
+    const Preset *config; /* one of the published configurations; NULL: a corner case */
 } Case;
 
 /* The corner cases, then the published configurations; 0 <= number < case_count(). */

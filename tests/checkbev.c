@@ -1,8 +1,8 @@
-/* checkbev: every variant, format and align on every case, against the reference; then its speed.
+/* checkbev: every kernel, format and align on every case, against the reference; then its speed.
  *
  * Each row of the table runs on poisoned outputs between guard bands; gate A judges random inputs,
  * on which it runs twice, and gate C exact ones. Inputs depend on the case and the seed alone, so
- * that a failure comes back whatever else ran. One TAP line a (variant, format, align). */
+ * that a failure comes back whatever else ran. One TAP line a (kernel, format, align). */
 #include "src/accuracy/gates.h"
 #include "src/run/session.h"
 #include "kernels/codec.h"
@@ -17,7 +17,7 @@ enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_
 /* Divides the channels of the published configurations in a run without --full. */
 enum { SHORTENED = 16 };
 
-/* What became of one (variant, format, align). */
+/* What became of one (kernel, format, align). */
 typedef struct {
     int cases, failures;
     int errors;  /* of the failures: could not run, wrote where it must not */
@@ -38,8 +38,8 @@ static bool matches(const char *name) {
     return !check.filter || strstr(name, check.filter);
 }
 
-static bool variant_wanted(const BevVariant *variant) {
-    return !check.where_given || variant->where == check.where;
+static bool timed_kernel_wanted(const BevKernel *kernel) {
+    return !check.where_given || kernel->where == check.where;
 }
 
 /* ---- one problem and its truth --------------------------------------------------------------- */
@@ -51,27 +51,28 @@ typedef struct {
     double *reference, *abs_sum;
 } Truth;
 
-static void truth_free(Truth *truth) {
-    guard_free(&truth->guarded);
-    problem_free(&truth->host);
-    free(truth->reference);
-    free(truth->abs_sum);
-    memset(truth, 0, sizeof *truth);
+static void truth_free(Truth *fp64_original) {
+    guard_free(&fp64_original->guarded);
+    problem_free(&fp64_original->host);
+    free(fp64_original->reference);
+    free(fp64_original->abs_sum);
+    memset(fp64_original, 0, sizeof *fp64_original);
 }
 
 /* Of truth->host, which is set. */
-static bool truth_init(Truth *truth, Err *err) {
-    const BevTensor *out = &truth->host.view.out;
+static bool truth_init(Truth *fp64_original, Err *err) {
+    const BevTensor *out = &fp64_original->host.view.out;
     size_t bytes = (size_t)(out->rows * out->row_len) * sizeof(double);
-    truth->reference = malloc(bytes);
-    truth->abs_sum = malloc(bytes);
-    if (!truth->reference || !truth->abs_sum || !guard_init(&truth->guarded, &truth->host.view))
+    fp64_original->reference = malloc(bytes);
+    fp64_original->abs_sum = malloc(bytes);
+    if (!fp64_original->reference || !fp64_original->abs_sum ||
+        !guard_init(&fp64_original->guarded, &fp64_original->host.view))
         return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
-    bev_reference(&truth->guarded.view, truth->reference, truth->abs_sum);
+    bev_reference(&fp64_original->guarded.view, fp64_original->reference, fp64_original->abs_sum);
     return true;
 }
 
-/* Everything that stays the same while the variants run. */
+/* Everything that stays the same while the kernels run. */
 typedef struct {
     const Case *c;
     BevDtype dtype;
@@ -109,22 +110,22 @@ static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
     return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
 }
 
-/* ---- one variant on one problem -------------------------------------------------------------- */
+/* ---- one kernel on one problem -------------------------------------------------------------- */
 
-static void note_error(const Trial *trial, const BevVariant *variant, const char *step,
+static void note_error(const Trial *trial, const BevKernel *kernel, const char *step,
                        const Err *err) {
     char line[1024];
     err_line(err, line, sizeof line);
-    tap_note("%s %s %s, case %s, %s: %s", variant->name, bev_dtypes[trial->dtype].name,
+    tap_note("%s %s %s, case %s, %s: %s", kernel->name, bev_dtypes[trial->dtype].name,
              bev_aligns[trial->align].name, trial->c->name, step, line);
 }
 
-static void note_gate(const Trial *trial, const BevVariant *variant, const char *gate,
+static void note_gate(const Trial *trial, const BevKernel *kernel, const char *gate,
                       const GateResult *result) {
     const BevShape *shape = &trial->random.host.view.shape;
     tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (cell %lld, channel %lld): "
              "got %.9g, want %.9g +- %.3g",
-             variant->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name,
+             kernel->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name,
              trial->c->name, gate, (long long)result->bad, (long long)result->checked,
              (long long)result->cell, (long long)result->channel, result->got, result->want,
              result->bound);
@@ -135,65 +136,65 @@ static void note_gate(const Trial *trial, const BevVariant *variant, const char 
 }
 
 /* Poisoned, run and read, with nothing touched that should not be. */
-static bool run_clean(Session *session, const Truth *truth, void *codes, Err *err) {
+static bool run_clean(Session *session, const Truth *fp64_original, void *codes, Err *err) {
     if (!session_poison(session, err) || !session_run(session, err) ||
         !session_read(session, codes, err) || !session_inputs_untouched(session, err))
         return false;
-    const char *broken = guard_broken(&truth->guarded);
+    const char *broken = guard_broken(&fp64_original->guarded);
     return !broken || err_set(err, ERR_FAILED, broken, "", "written past an end");
 }
 
-/* Runs the variant on one truth, a second time where `again` is given; false with `err` filled
+/* Runs the kernel on one truth, a second time where `again` is given; false with `err` filled
  * where that went wrong. */
-static bool run_variant(const BevVariant *variant, const Truth *truth, void *codes, void *again,
-                        Err *err) {
+static bool run_kernel(const BevKernel *kernel, const Truth *fp64_original, void *codes,
+                       void *again, Err *err) {
     Session *session;
-    if (!session_open(&session, variant, &truth->guarded.view, err))
+    if (!session_open(&session, kernel, &fp64_original->guarded.view, err))
         return false;
-    bool ok = run_clean(session, truth, codes, err);
-    ok = ok && (!again || run_clean(session, truth, again, err));
+    bool ok = run_clean(session, fp64_original, codes, err);
+    ok = ok && (!again || run_clean(session, fp64_original, again, err));
     session_close(session);
     return ok;
 }
 
-/* Whether the variant is right on the trial; notes say what is wrong the first time, unless it is
+/* Whether the kernel is right on the trial; notes say what is wrong the first time, unless it is
  * wrong on purpose. */
-static bool judge(Trial *trial, const BevVariant *variant, Tally *tally, Err *err) {
-    bool quiet = variant->wrong_on_purpose || tally->failures > 0;
+static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err) {
+    bool quiet = kernel->wrong_on_purpose || tally->failures > 0;
     const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
-    if (!run_variant(variant, &trial->random, trial->codes, trial->again, err))
+    if (!run_kernel(kernel, &trial->random, trial->codes, trial->again, err))
         return false;
     bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
     tally->varies = tally->varies || !same;
-    GateResult a = gate_kernel(random, variant->accumulate[trial->dtype], trial->codes,
+    GateResult a = gate_kernel(random, kernel->accumulate[trial->dtype], trial->codes,
                                trial->random.reference, trial->random.abs_sum, trial->bad);
     if (a.verdict != GATE_PASS && !quiet)
-        note_gate(trial, variant, "A", &a);
-    if (!same && variant->deterministic && !quiet)
-        tap_note("%s: two runs differ on case %s", variant->name, trial->c->name);
-    if (!run_variant(variant, &trial->exact, trial->codes, NULL, err))
+        note_gate(trial, kernel, "A", &a);
+    if (!same && kernel->deterministic && !quiet)
+        tap_note("%s: two runs differ on case %s", kernel->name, trial->c->name);
+    if (!run_kernel(kernel, &trial->exact, trial->codes, NULL, err))
         return false;
     GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->bad);
     if (c.verdict != GATE_PASS && !quiet)
-        note_gate(trial, variant, "C", &c);
-    return a.verdict == GATE_PASS && c.verdict == GATE_PASS && (same || !variant->deterministic);
+        note_gate(trial, kernel, "C", &c);
+    return a.verdict == GATE_PASS && c.verdict == GATE_PASS && (same || !kernel->deterministic);
 }
 
-static void try_variant(Trial *trial, const BevVariant *variant, Tally *tally) {
+static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
     Err err = {.kind = 0};
-    const char *reason = bev_unsupported(variant, &trial->random.host.view);
+    const char *reason = bev_unsupported(kernel, &trial->random.host.view);
     if (reason || tally->skipped[0]) {
         if (reason && !tally->cases)
             snprintf(tally->skipped, sizeof tally->skipped, "%s", reason);
         return;
     }
-    bool right = judge(trial, variant, tally, &err);
+    bool right = judge(trial, kernel, tally, &err);
     if (!right && err.kind == ERR_DEVICE && tally->cases == 0) {
         err_line(&err, tally->skipped, sizeof tally->skipped);
         return;
     }
     if (!right && err.kind)
-        note_error(trial, variant, "failed", &err);
+        note_error(trial, kernel, "failed", &err);
     tally->cases++;
     tally->failures += !right;
     tally->errors += !right && err.kind;
@@ -208,7 +209,7 @@ static void abandon(const Case *c, const Err *err) {
     tap_ok(false, "case %s could not be built: %s", c->name, line);
 }
 
-/* A case is run by the variants whose name fits the filter, or by all where its own name does. */
+/* A case is run by the kernels whose name fits the filter, or by all where its own name does. */
 static bool try_case(const Case *c, BevAlign align) {
     CaseData data;
     Err err;
@@ -222,19 +223,19 @@ static bool try_case(const Case *c, BevAlign align) {
         ok = trial_init(&trial, &data, &err);
         if (!ok)
             abandon(c, &err);
-        for (int v = 0; ok && bev_variants[v]; v++)
-            if (variant_wanted(bev_variants[v]) &&
-                (matches(c->name) || matches(bev_variants[v]->name)))
-                try_variant(&trial, bev_variants[v], &check.tallies[v][dtype][align]);
+        for (int v = 0; ok && bev_kernels[v]; v++)
+            if (timed_kernel_wanted(bev_kernels[v]) &&
+                (matches(c->name) || matches(bev_kernels[v]->name)))
+                try_kernel(&trial, bev_kernels[v], &check.tallies[v][dtype][align]);
         trial_free(&trial);
     }
     case_free(&data);
     return ok;
 }
 
-static bool any_variant_matches(void) {
-    for (int v = 0; bev_variants[v]; v++)
-        if (variant_wanted(bev_variants[v]) && matches(bev_variants[v]->name))
+static bool any_kernel_matches(void) {
+    for (int v = 0; bev_kernels[v]; v++)
+        if (timed_kernel_wanted(bev_kernels[v]) && matches(bev_kernels[v]->name))
             return true;
     return false;
 }
@@ -242,7 +243,7 @@ static bool any_variant_matches(void) {
 static void try_cases(void) {
     for (int i = 0; i < case_count(); i++) {
         Case c = case_at(i);
-        if (!matches(c.name) && !any_variant_matches())
+        if (!matches(c.name) && !any_kernel_matches())
             continue;
         for (int align = 0; align < BEV_ALIGN_COUNT; align++)
             if (align == BEV_NEAREST || !c.config || check.full)
@@ -251,17 +252,17 @@ static void try_cases(void) {
     }
 }
 
-/* One TAP line for a (variant, format, align). */
-static void conclude(const BevVariant *variant, int dtype, int align, const Tally *tally) {
+/* One TAP line for a (kernel, format, align). */
+static void conclude(const BevKernel *kernel, int dtype, int align, const Tally *tally) {
     char name[128];
-    snprintf(name, sizeof name, "%s %s %s", variant->name, bev_dtypes[dtype].name,
+    snprintf(name, sizeof name, "%s %s %s", kernel->name, bev_dtypes[dtype].name,
              bev_aligns[align].name);
     const char *bits = tally->varies ? "varies" : "same bits";
     if (tally->skipped[0])
         tap_skip(name, tally->skipped);
     else if (tally->cases == 0)
         return; /* filtered out */
-    else if (!variant->wrong_on_purpose)
+    else if (!kernel->wrong_on_purpose)
         tap_ok(tally->failures == 0, "%s: %d cases, %s", name, tally->cases, bits);
     else if (tally->crowded == 0 && !tally->errors)
         tap_skip(name, "wrong on purpose, and no case ran that would show it");
@@ -272,31 +273,31 @@ static void conclude(const BevVariant *variant, int dtype, int align, const Tall
 }
 
 static void conclude_all(void) {
-    for (int v = 0; bev_variants[v]; v++)
+    for (int v = 0; bev_kernels[v]; v++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
             for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-                conclude(bev_variants[v], dtype, align, &check.tallies[v][dtype][align]);
+                conclude(bev_kernels[v], dtype, align, &check.tallies[v][dtype][align]);
 }
 
 /* ---- speed ----------------------------------------------------------------------------------- */
 
-static void time_variant(const Case *c, const BevProblem *problem, const BevVariant *variant) {
+static void time_kernel(const Case *c, const BevProblem *problem, const BevKernel *kernel) {
     Session *session;
     Timing warm, cold;
     Err err;
-    if (bev_unsupported(variant, problem))
+    if (bev_unsupported(kernel, problem))
         return;
-    if (!session_open(&session, variant, problem, &err))
+    if (!session_open(&session, kernel, problem, &err))
         return; /* no device: its rows said so */
     if (session_time(session, CACHE_WARM, &timing_quick, &warm, &err) &&
         session_time(session, CACHE_COLD, &timing_quick, &cold, &err))
         tap_note("%-12s %-10s %-6s %-9s warm %9.1f us (p99 %9.1f%s)  cold %9.1f us  prepare %9.1f "
                  "us",
-                 c->name, variant->name, bev_dtypes[problem->dtype].name,
+                 c->name, kernel->name, bev_dtypes[problem->dtype].name,
                  bev_aligns[problem->align].name, warm.median_us, warm.p99_us,
                  warm.settled ? "" : ", not settled", cold.median_us, session_prepare_us(session));
     else
-        tap_ok(false, "%s could not be timed: %s", variant->name, err.what);
+        tap_ok(false, "%s could not be timed: %s", kernel->name, err.what);
     session_close(session);
 }
 
@@ -314,10 +315,10 @@ static void time_case(const Case *c, BevAlign align) {
             abandon(c, &err);
             break;
         }
-        for (int v = 0; bev_variants[v]; v++)
-            if (variant_wanted(bev_variants[v]) &&
-                (matches(c->name) || matches(bev_variants[v]->name)))
-                time_variant(c, &problem.view, bev_variants[v]);
+        for (int v = 0; bev_kernels[v]; v++)
+            if (timed_kernel_wanted(bev_kernels[v]) &&
+                (matches(c->name) || matches(bev_kernels[v]->name)))
+                time_kernel(c, &problem.view, bev_kernels[v]);
         problem_free(&problem);
     }
     case_free(&data);
@@ -326,7 +327,7 @@ static void time_case(const Case *c, BevAlign align) {
 static void time_cases(void) {
     for (int i = 0; i < case_count(); i++) {
         Case c = case_at(i);
-        if (!c.config || (!matches(c.name) && !any_variant_matches()))
+        if (!c.config || (!matches(c.name) && !any_kernel_matches()))
             continue;
         for (int align = 0; align < BEV_ALIGN_COUNT; align++)
             time_case(&c, (BevAlign)align);
@@ -343,8 +344,8 @@ static const struct option options[] = {
 
 static const char usage[] =
     "usage: checkbev [--where cpu|cuda] [--filter NAME] [--full] [--bench] [--seed N]\n"
-    "  --where   only variants that run there; exit 77 where there is no such device\n"
-    "  --filter  only variants or cases whose name contains NAME\n"
+    "  --where   only kernels that run there; exit 77 where there is no such device\n"
+    "  --filter  only kernels or cases whose name contains NAME\n"
     "  --full    the published configurations with all their channels and every align\n"
     "  --bench   time the published configurations, if all checks passed\n"
     "  --seed    other random inputs (default 1)\n";
@@ -372,10 +373,10 @@ static bool parse(int argc, char **argv) {
 
 /* Why nothing can run where --where asked for it, or NULL: every line was skipped for that. */
 static const char *device_missing(void) {
-    static const char none[] = "no variant for this device in this build";
+    static const char none[] = "no kernel for this device in this build";
     const char *reason = none;
-    for (int v = 0; bev_variants[v]; v++)
-        for (int dtype = 0; variant_wanted(bev_variants[v]) && dtype < BEV_DTYPE_COUNT; dtype++)
+    for (int v = 0; bev_kernels[v]; v++)
+        for (int dtype = 0; timed_kernel_wanted(bev_kernels[v]) && dtype < BEV_DTYPE_COUNT; dtype++)
             for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
                 const Tally *tally = &check.tallies[v][dtype][align];
                 if (tally->cases)

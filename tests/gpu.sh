@@ -97,7 +97,7 @@ step counters 300 "$build/tests/ladder" --counters --quick --only v3_large_l2 "$
 print_ladder() {
     echo
     head -n 1 "$logs/ladder"
-    # One line a variant, one column a scene: FP16, nearest, warm medians.
+    # One line a kernel, one column a scene: FP16, nearest, warm medians.
     awk '/, fp16, nearest:/ { split($1, a, ","); scene = a[1]; scenes[++n] = scene; on = 1; next }
          /^$/ { on = 0 }
          on && NF >= 2 && $1 != "warm" {

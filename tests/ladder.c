@@ -51,16 +51,16 @@ typedef struct {
 } Case;
 
 /* Poisons, runs once and judges by gate A; a row that is wrong on purpose is only run. */
-static bool right(Session *session, const BevVariant *variant, Case *c, Err *err) {
+static bool right(Session *session, const BevKernel *kernel, Case *c, Err *err) {
     BevProblem *problem = &c->problem.view;
     if (!session_poison(session, err) || !session_run(session, err) ||
         !session_read(session, c->codes, err) || !session_inputs_untouched(session, err))
         return false;
-    BevDtype accumulate = variant->accumulate[problem->dtype];
+    BevDtype accumulate = kernel->accumulate[problem->dtype];
     GateResult gate = gate_kernel(problem, accumulate, c->codes, c->reference, c->abs_sum, NULL);
-    if (gate.verdict == GATE_PASS || variant->wrong_on_purpose)
+    if (gate.verdict == GATE_PASS || kernel->wrong_on_purpose)
         return true;
-    return err_set(err, ERR_GATE, variant->name, "",
+    return err_set(err, ERR_GATE, kernel->name, "",
                    "%s %s: gate A, cell %lld channel %lld: %g, "
                    "not %g +- %g; %lld bad",
                    c->scene, bev_dtypes[problem->dtype].name, (long long)gate.cell,
@@ -69,59 +69,59 @@ static bool right(Session *session, const BevVariant *variant, Case *c, Err *err
 
 /* What a row's results have in common. */
 typedef struct {
-    const char *variant;
+    const char *kernel;
     double prepare_us;
-    double traffic_mb; /* by the variant's own model */
-} Rung;
+    double traffic_mb; /* by the kernel's own model */
+} Timed;
 
-static void write_result(Ladder *ladder, const Case *c, const Rung *rung, const char *cache,
+static void write_result(Ladder *ladder, const Case *c, const Timed *kernel, const char *cache,
                          const Timing *t) {
     const BevProblem *p = &c->problem.view;
     if (!ladder->json)
         return;
     fprintf(ladder->json,
-            "%s\n    {\"scene\": \"%s\", \"variant\": \"%s\", \"where\": \"cuda\", \"dtype\": "
+            "%s\n    {\"scene\": \"%s\", \"kernel\": \"%s\", \"where\": \"cuda\", \"dtype\": "
             "\"%s\", \"align\": \"%s\", \"channels\": %lld, \"points\": %lld, \"intervals\": %lld, "
             "\"cache\": \"%s\", \"median_us\": %.3f, \"p95_us\": %.3f, \"p99_us\": %.3f, "
             "\"noise\": %.4f, \"settled\": %s, \"samples\": %d, \"prepare_us\": %.1f, "
             "\"traffic_mb\": %.3f, \"footprint_mb\": %.3f, \"effective_gbps\": %.1f}",
-            ladder->results++ ? "," : "", c->scene, rung->variant, bev_dtypes[p->dtype].name,
+            ladder->results++ ? "," : "", c->scene, kernel->kernel, bev_dtypes[p->dtype].name,
             bev_aligns[p->align].name, (long long)p->shape.channels, (long long)p->map.points,
             (long long)p->map.intervals, cache, t->median_us, t->p95_us, t->p99_us, t->noise,
-            t->settled ? "true" : "false", t->samples, rung->prepare_us, rung->traffic_mb,
-            bev_footprint_total(bev_footprint(p)) * 1e-6, rung->traffic_mb * 1e3 / t->median_us);
+            t->settled ? "true" : "false", t->samples, kernel->prepare_us, kernel->traffic_mb,
+            bev_footprint_total(bev_footprint(p)) * 1e-6, kernel->traffic_mb * 1e3 / t->median_us);
 }
 
 /* Warm, cold and one by one; prints "warm" and a mark where it did not settle. */
-static bool measure(Ladder *ladder, Session *session, const BevVariant *variant, const Case *c,
+static bool measure(Ladder *ladder, Session *session, const BevKernel *kernel, const Case *c,
                     Err *err) {
     Timing warm, cold, single;
     TimingOptions one_by_one = ladder->timing;
     one_by_one.single = true;
-    const Rung rung = {variant->name, session_prepare_us(session),
-                       bev_traffic_total(variant->bytes(&c->problem.view)) * 1e-6};
+    const Timed timed = {kernel->name, session_prepare_us(session),
+                         bev_traffic_total(kernel->bytes(&c->problem.view)) * 1e-6};
     if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
         !session_time(session, CACHE_COLD, &ladder->timing, &cold, err) ||
         !session_time(session, CACHE_WARM, &one_by_one, &single, err))
         return false;
-    write_result(ladder, c, &rung, "warm", &warm);
-    write_result(ladder, c, &rung, "cold", &cold);
-    write_result(ladder, c, &rung, "single", &single);
-    printf("%-14s %8.1f%c %8.1f%c %8.1f%c %10.0f\n", variant->name, warm.median_us,
+    write_result(ladder, c, &timed, "warm", &warm);
+    write_result(ladder, c, &timed, "cold", &cold);
+    write_result(ladder, c, &timed, "single", &single);
+    printf("%-14s %8.1f%c %8.1f%c %8.1f%c %10.0f\n", kernel->name, warm.median_us,
            warm.settled ? ' ' : '*', cold.median_us, cold.settled ? ' ' : '*', single.median_us,
-           single.settled ? ' ' : '*', rung.prepare_us);
+           single.settled ? ' ' : '*', timed.prepare_us);
     return true;
 }
 
-static void write_counters(Ladder *ladder, const Case *c, const char *variant, double median_us,
+static void write_counters(Ladder *ladder, const Case *c, const char *kernel, double median_us,
                            const Counters *counters) {
     const BevProblem *p = &c->problem.view;
     if (!ladder->json)
         return;
     fprintf(ladder->json,
-            "%s\n    {\"scene\": \"%s\", \"variant\": \"%s\", \"dtype\": \"%s\", \"align\": "
+            "%s\n    {\"scene\": \"%s\", \"kernel\": \"%s\", \"dtype\": \"%s\", \"align\": "
             "\"%s\", \"cache\": \"warm\", \"median_us\": %.3f",
-            ladder->results++ ? "," : "", c->scene, variant, bev_dtypes[p->dtype].name,
+            ladder->results++ ? "," : "", c->scene, kernel, bev_dtypes[p->dtype].name,
             bev_aligns[p->align].name, median_us);
     for (int i = 0; i < COUNTER_COUNT; i++) {
         double value = counters->value[i];
@@ -140,28 +140,28 @@ static bool sensible(const Counters *counters, const BevProblem *problem) {
 }
 
 /* The warm median and the counters. */
-static bool count(Ladder *ladder, Session *session, const BevVariant *variant, const Case *c,
+static bool count(Ladder *ladder, Session *session, const BevKernel *kernel, const Case *c,
                   Err *err) {
     Timing warm;
     Counters counters;
     if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
         !counters_read(ladder->reader, session, &counters, err))
         return false;
-    write_counters(ladder, c, variant->name, warm.median_us, &counters);
-    printf("%-14s %8.1f%c %8.2f%% %8.2f%% %10.3f MB %11.0f sectors\n", variant->name,
-           warm.median_us, warm.settled ? ' ' : '*', 100 * counters_l2_hit_rate(&counters),
+    write_counters(ladder, c, kernel->name, warm.median_us, &counters);
+    printf("%-14s %8.1f%c %8.2f%% %8.2f%% %10.3f MB %11.0f sectors\n", kernel->name, warm.median_us,
+           warm.settled ? ' ' : '*', 100 * counters_l2_hit_rate(&counters),
            100 * counters_l2_read_hit_rate(&counters), counters_dram_bytes(&counters) * 1e-6,
            counters.value[COUNTER_L2_SECTORS]);
     return sensible(&counters, &c->problem.view) ||
-           err_set(err, ERR_FAILED, variant->name, "", "%s: the counters make no sense", c->scene);
+           err_set(err, ERR_FAILED, kernel->name, "", "%s: the counters make no sense", c->scene);
 }
 
-static bool climb_rung(Ladder *ladder, const BevVariant *variant, Case *c, Err *err) {
+static bool climb_kernel(Ladder *ladder, const BevKernel *kernel, Case *c, Err *err) {
     Session *session;
-    if (!session_open(&session, variant, &c->problem.view, err))
+    if (!session_open(&session, kernel, &c->problem.view, err))
         return false;
-    bool ok = right(session, variant, c, err) &&
-              (ladder->reader ? count : measure)(ladder, session, variant, c, err);
+    bool ok = right(session, kernel, c, err) &&
+              (ladder->reader ? count : measure)(ladder, session, kernel, c, err);
     session_close(session);
     return ok;
 }
@@ -193,16 +193,16 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     if (ok && !ladder->reader) {
         printf("%-14s %9s %9s %9s %10s  us\n%-14s %8.1f\n", "", "warm", "cold", "single", "prepare",
                "(clear)", clear.median_us);
-        const Rung rung = {"clear", 0, (double)bev_tensor_bytes(&p->out) * 1e-6};
-        write_result(ladder, c, &rung, "warm", &clear);
+        const Timed kernel = {"clear", 0, (double)bev_tensor_bytes(&p->out) * 1e-6};
+        write_result(ladder, c, &kernel, "warm", &clear);
     }
-    for (int i = 0; ok && bev_variants[i]; i++) {
-        const BevVariant *variant = bev_variants[i];
-        bool wanted = !ladder->only || !strcmp(ladder->only, variant->name);
-        if (variant->where != BEV_CUDA || !wanted || bev_unsupported(variant, p))
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        bool wanted = !ladder->only || !strcmp(ladder->only, kernel->name);
+        if (kernel->where != BEV_CUDA || !wanted || bev_unsupported(kernel, p))
             continue;
         Err why = {0};
-        if (climb_rung(ladder, variant, c, &why))
+        if (climb_kernel(ladder, kernel, c, &why))
             continue;
         ladder->failures++;
         complain(&why);
@@ -370,7 +370,7 @@ int main(int argc, char **argv) {
     }
     write_machine(&ladder, &info, &limits);
     bool ok = true;
-    for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? config_total : config_count); i++)
+    for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? preset_total : preset_count); i++)
         ok = climb_config(&ladder, configs[i].name, &err);
     if (ok && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);

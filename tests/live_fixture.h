@@ -15,12 +15,12 @@ enum { ALL_DTYPES = (1u << BEV_DTYPE_COUNT) - 1, ALL_ALIGNS = (1u << BEV_ALIGN_C
 
 #define RUNG(stem, label, same, wrong)                                                             \
     {                                                                                              \
-        .name = stem, .title = label, .idea = "What the lesson of this rung is, in a sentence.",   \
-        .where = BEV_CUDA, .dtypes = ALL_DTYPES,                                                   \
-        .aligns = ALL_ALIGNS, .deterministic = same, .wrong_on_purpose = wrong                     \
+        .name = stem, .title = label, .idea = "What the lesson of this kernel is, in a sentence.", \
+        .where = BEV_CUDA, .dtypes = ALL_DTYPES, .aligns = ALL_ALIGNS, .deterministic = same,      \
+        .wrong_on_purpose = wrong                                                                  \
     }
 
-static const BevVariant fixture_rungs[] = {
+static const BevKernel fixture_kernels[] = {
     RUNG("race", "race", false, true),
     RUNG("atomic", "atomic", false, false),
     RUNG("block_atomic", "block atomic", false, false),
@@ -31,7 +31,7 @@ static const BevVariant fixture_rungs[] = {
     RUNG("v3", "V3", true, false),
     RUNG("v4", "V4", true, false),
 };
-enum { FIXTURE_RUNGS = sizeof fixture_rungs / sizeof *fixture_rungs, FIXTURE_V2 = 4 };
+enum { FIXTURE_KERNELS = sizeof fixture_kernels / sizeof *fixture_kernels, FIXTURE_V2 = 4 };
 
 static const char *const fixture_scenes[] = {"small",   "canonical",    "large",  "xlarge",
                                              "highway", "intersection", "parking"};
@@ -39,7 +39,7 @@ static const char *const fixture_cameras[] = {"front-left", "front", "front-righ
                                               "back-left",  "back",  "back-right"};
 
 static inline StateMenu fixture_menu(void) {
-    StateMenu menu = {.scenes = {fixture_scenes, 7}, .config_count = 4, .where = 3};
+    StateMenu menu = {.scenes = {fixture_scenes, 7}, .preset_count = 4, .where = 3};
     bev_picture_menus(&menu);
     return menu;
 }
@@ -65,8 +65,8 @@ static inline State fixture_state(int columns, int rows) {
     State state;
     state_init(&state, &menu, 1);
     SceneFacts scene = fixture_scene();
-    state.job.choice = (Choice){&fixture_rungs[FIXTURE_RUNGS - 1], BEV_FP16, BEV_NEAREST};
-    state.job.baseline = (Choice){&fixture_rungs[FIXTURE_V2], BEV_FP16, BEV_NEAREST};
+    state.job.config = (KernelConfig){&fixture_kernels[FIXTURE_KERNELS - 1], BEV_FP16, BEV_NEAREST};
+    state.job.baseline = (KernelConfig){&fixture_kernels[FIXTURE_V2], BEV_FP16, BEV_NEAREST};
     state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
     state.baseline_pinned = true;
@@ -74,28 +74,28 @@ static inline State fixture_state(int columns, int rows) {
     return state;
 }
 
-static inline void fixture_kernels(LiveData *live) {
+static inline void fixture_live_kernels(LiveData *live) {
     static const double medians_us[] = {41.2, 118.4, 86.1, 132.5, 36.9, 77.0, 63.4, 58.8, 11.04};
-    live->kernel_count = FIXTURE_RUNGS;
-    for (int i = 0; i < FIXTURE_RUNGS; i++) {
-        LiveKernel *kernel = &live->kernels[i];
+    live->kernel_count = FIXTURE_KERNELS;
+    for (int i = 0; i < FIXTURE_KERNELS; i++) {
+        LiveKernel *row = &live->kernels[i];
         double us = medians_us[i];
-        kernel->variant = &fixture_rungs[i];
-        kernel->median_us = reading(us, SOURCE_MEASURED);
-        kernel->p95_us = reading(us * 1.03, SOURCE_MEASURED);
-        kernel->p99_us = reading(us * 1.09, SOURCE_MEASURED);
-        kernel->effective_gbps = reading(45e3 / us, SOURCE_MEASURED);
-        kernel->registers = reading(32 + 4 * i, SOURCE_MEASURED);
-        kernel->occupancy = reading(1 - 0.0625 * i, SOURCE_MEASURED);
+        row->kernel = &fixture_kernels[i];
+        row->median_us = reading(us, SOURCE_MEASURED);
+        row->p95_us = reading(us * 1.03, SOURCE_MEASURED);
+        row->p99_us = reading(us * 1.09, SOURCE_MEASURED);
+        row->effective_gbps = reading(45e3 / us, SOURCE_MEASURED);
+        row->registers = reading(32 + 4 * i, SOURCE_MEASURED);
+        row->occupancy = reading(1 - 0.0625 * i, SOURCE_MEASURED);
         for (int k = 0; k < 40; k++)
-            live_remember(kernel, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0));
+            live_remember(row, us * (1 + 0.2 * ((k * 7 + i * 3) % 11) / 11.0));
     }
     live->kernels[2].median_us.stale = true;
     live->kernels[3].median_us = reading(132.5, SOURCE_RECORDED);
     live->kernels[3].p95_us = live->kernels[3].p99_us = (Reading){0};
     live->kernels[6].unsettled = true;
     live->kernels[0] =
-        (LiveKernel){.variant = &fixture_rungs[0], .skipped = "loses updates: shown in lesson 3"};
+        (LiveKernel){.kernel = &fixture_kernels[0], .skipped = "loses updates: shown in lesson 3"};
     live->baseline_us = reading(36.9, SOURCE_MEASURED);
 }
 
@@ -124,24 +124,25 @@ static inline void fixture_intervals(LiveIntervals *intervals) {
     }
 }
 
-/* Curves that fall, the later rungs sooner; the last binds on its chain, as V4 does not. */
-static inline void fixture_rung(MemoryModel *model, ModelRung *rung, int place,
-                                const BevVariant *variant) {
-    *rung = (ModelRung){.name = variant->name,
-                        .title = variant->title,
-                        .requested = {.feat = 33.4e6, .depth = 4.2e6, .index = 27e6, .out_write = 9e6},
-                        .rank_bytes = 25.1e6,
-                        .sectors_per_request = 11.5,
-                        .l2_sectors = 1e6 * (9 - place)};
+/* Curves that fall, the later kernels sooner; the last binds on its chain, as V4 does not. */
+static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted, int place,
+                                  const BevKernel *kernel) {
+    *predicted = (PredictedKernel){
+        .name = kernel->name,
+        .title = kernel->title,
+        .requested = {.feat = 33.4e6, .depth = 4.2e6, .index = 27e6, .out_write = 9e6},
+        .rank_bytes = 25.1e6,
+        .sectors_per_request = 11.5,
+        .l2_sectors = 1e6 * (9 - place)};
     for (int i = 0; i < MODEL_SIZES; i++)
-        rung->miss_ratio[i] = (0.9 - 0.05 * place) * exp(-model_size_mib(i) * (place + 1) / 3);
+        predicted->miss_ratio[i] = (0.9 - 0.05 * place) * exp(-model_size_mib(i) * (place + 1) / 3);
     for (int gpu = 0; gpu < model->gpu_count; gpu++)
         for (int l2 = 0; l2 < MODEL_L2S; l2++)
-            rung->predicted[gpu][l2] = (Prediction){
+            predicted->predicted[gpu][l2] = (Prediction){
                 .hit_rate = 0.9 + 0.01 * place,
                 .dram_read_bytes = 1e6 * l2,
-                .part_us = {4 + l2, 7.5, 6, 20.0 - place},
-                .binding = PART_CHAIN,
+                .term_us = {4 + l2, 7.5, 6, 20.0 - place},
+                .binding = TERM_CHAIN,
                 .latency_us = 24.0 - place + gpu,
             };
 }
@@ -149,25 +150,25 @@ static inline void fixture_rung(MemoryModel *model, ModelRung *rung, int place,
 /* Of the state's problem; V3 and its formats included. */
 static inline const MemoryModel *fixture_model(void) {
     static MemoryModel model;
-    model = (MemoryModel){.dtype = BEV_FP16,
-                          .channels = 80,
-                          .points = 209019,
-                          .footprint = {.feat = 0.676e6, .depth = 0.498e6, .index = 2.636e6,
-                                        .out = 6.4e6},
-                          .gather = {.feat = 33.44e6, .depth = 0.418e6, .index = 2.508e6},
-                          .gpu_count = gpu_count,
-                          .rung_count = FIXTURE_RUNGS};
+    model = (MemoryModel){
+        .dtype = BEV_FP16,
+        .channels = 80,
+        .points = 209019,
+        .footprint = {.feat = 0.676e6, .depth = 0.498e6, .index = 2.636e6, .out = 6.4e6},
+        .gather = {.feat = 33.44e6, .depth = 0.418e6, .index = 2.508e6},
+        .gpu_count = gpu_count,
+        .kernel_count = FIXTURE_KERNELS};
     for (int gpu = 0; gpu < gpu_count; gpu++) {
         model.gpus[gpu] = gpus[gpu];
         model.ceilings[gpu] = (ModelCeilings){700, 3600, 38700, 0, SOURCE_MODEL};
     }
-    for (int i = 0; i < FIXTURE_RUNGS; i++)
-        fixture_rung(&model, &model.rungs[i], i, &fixture_rungs[i]);
+    for (int i = 0; i < FIXTURE_KERNELS; i++)
+        fixture_kernel(&model, &model.kernels[i], i, &fixture_kernels[i]);
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         ModelFormat *format = &model.formats[dtype];
         *format = (ModelFormat){.known = dtype != BEV_NVFP4, .footprint_bytes = 17e6 / (dtype + 1)};
-        fixture_rung(&model, &format->small_l2, 6, &fixture_rungs[6]);
-        fixture_rung(&model, &format->large_l2, 7, &fixture_rungs[7]);
+        fixture_kernel(&model, &format->small_l2, 6, &fixture_kernels[6]);
+        fixture_kernel(&model, &format->large_l2, 7, &fixture_kernels[7]);
     }
     return &model;
 }
@@ -195,7 +196,7 @@ static inline LiveData fixture_live(const State *state) {
         .known = true,
         .footprint = {.feat = 0.676e6, .depth = 0.498e6, .index = 2.636e6, .out = 6.4e6},
         .gather = {.feat = 33.44e6, .depth = 0.418e6, .index = 2.508e6, .out_write = 12.8e6}};
-    fixture_kernels(&live);
+    fixture_live_kernels(&live);
     fixture_accuracy(&live);
     fixture_intervals(&live.intervals);
     static const double stages_us[STAGE_COUNT] = {5200, 0, 410, 96, 11.04, 1890, 2300};

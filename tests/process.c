@@ -54,9 +54,9 @@ static bool read_nice(pid_t pid, const char *thread, long *nice) {
     fclose(file);
     line[length] = '\0';
     const char *fields = strrchr(line, ')');
-    return fields && sscanf(fields,
-                            ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %ld",
-                            nice) == 1;
+    return fields &&
+           sscanf(fields, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %ld",
+                  nice) == 1;
 }
 
 static double busy_s(pid_t pid, const char *thread) {

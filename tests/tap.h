@@ -11,7 +11,8 @@
 
 static int tap_count, tap_failures;
 
-__attribute__((format(printf, 2, 3))) static inline bool tap_ok(bool passed, const char *name, ...) {
+__attribute__((format(printf, 2, 3))) static inline bool tap_ok(bool passed, const char *name,
+                                                                ...) {
     va_list args;
     va_start(args, name);
     printf("%sok %d - ", passed ? "" : "not ", ++tap_count);

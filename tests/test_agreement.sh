@@ -37,11 +37,11 @@ mkdir -p "$folder/data/samples/recorded" &&
 import json, sys
 recorded = json.load(open(sys.argv[1]))
 for row in recorded["counters"]:
-    if row["variant"] == "v2":
+    if row["kernel"] == "v2":
         row["l2_miss_sectors"] += row["l2_hit_sectors"]
-    if row["variant"] == "v4":
+    if row["kernel"] == "v4":
         row["dram_read_bytes"] += 50e6
-    if row["variant"] == "v2_do":
+    if row["kernel"] == "v2_do":
         row["median_us"] *= 3
 json.dump(recorded, open(sys.argv[2], "w"))
 PY

@@ -8,25 +8,25 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-static bool row_complete(const BevVariant *v) {
+static bool row_complete(const BevKernel *v) {
     return v->name && v->name[0] && v->title && v->title[0] && v->idea && v->idea[0] && v->launch &&
            v->bytes && v->dtypes && v->aligns && !v->prepare == !v->release;
 }
 
-static void test_variants(void) {
+static void test_kernels(void) {
     int rows = 0, complete = 0, found = 0;
-    for (; bev_variants[rows]; rows++) {
-        complete += row_complete(bev_variants[rows]);
-        found += bev_variant_find(bev_variants[rows]->name) == bev_variants[rows];
+    for (; bev_kernels[rows]; rows++) {
+        complete += row_complete(bev_kernels[rows]);
+        found += bev_kernel_find(bev_kernels[rows]->name) == bev_kernels[rows];
     }
     tap_ok(rows >= 4 && complete == rows, "%d of %d rows are complete", complete, rows);
     tap_ok(found == rows, "every row is found by its name, which no other has");
-    tap_ok(!bev_variant_find("cpu_v4x") && !bev_variant_find(""), "unknown names are not found");
-    tap_ok(!strcmp(bev_variants[0]->name, "reference"), "lessons begin with the reference");
+    tap_ok(!bev_kernel_find("cpu_v4x") && !bev_kernel_find(""), "unknown names are not found");
+    tap_ok(!strcmp(bev_kernels[0]->name, "reference"), "lessons begin with the reference");
 }
 
 static void test_unsupported(void) {
-    BevVariant row = {.dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST};
+    BevKernel row = {.dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST};
     BevProblem problem = {.dtype = BEV_FP16, .align = BEV_NEAREST};
     bool fits = !bev_unsupported(&row, &problem);
     problem.dtype = BEV_FP8;
@@ -76,14 +76,14 @@ static void test_division_refuses(void) {
         .feat = {BEV_FP32, 4, 1, values, NULL, 1},
         .out = {BEV_FP32, 1, 1, values, NULL, 1},
     };
-    const BevVariant *variant = bev_variant_find("cpu_v2_do");
+    const BevKernel *kernel = bev_kernel_find("cpu_v2_do");
     BevPlan *plan = NULL;
     Err err = {.what = ""};
-    bool accepted = variant->prepare(&problem, &plan, &err);
-    variant->release(plan);
+    bool accepted = kernel->prepare(&problem, &plan, &err);
+    kernel->release(plan);
     plan = NULL;
     ranks_feat[1] = 3;
-    bool refused = !variant->prepare(&problem, &plan, &err);
+    bool refused = !kernel->prepare(&problem, &plan, &err);
     tap_ok(accepted && refused && !plan && strstr(err.what, "ranks_feat[1] is 3"),
            "V2+DO refuses features that do not follow from depths: %s", err.what);
 }
@@ -143,7 +143,7 @@ static void test_footprint(void) {
 }
 
 static BevTraffic traffic_of(const char *name, const BevProblem *problem) {
-    return bev_variant_find(name)->bytes(problem);
+    return bev_kernel_find(name)->bytes(problem);
 }
 
 static void test_models(void) {
@@ -164,7 +164,7 @@ static void test_models(void) {
 }
 
 int main(void) {
-    test_variants();
+    test_kernels();
     test_unsupported();
     test_reference();
     test_division_refuses();

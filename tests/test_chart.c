@@ -96,7 +96,7 @@ static LiveData live;
 static Image window_of(int w, int h) {
     Image image = {0};
     Err err;
-    if (!scene_image(w, h, 1, &state, &live, NULL, &image, &err))
+    if (!window_image(w, h, 1, &state, &live, NULL, &image, &err))
         tap_note("%s", err.what);
     return image;
 }
@@ -125,8 +125,8 @@ static void test_beside(void) {
     Image before = window_of(W, H);
     use("chart mrc");
     Image with = window_of(W, H), again = window_of(W, H);
-    SceneLayout layout;
-    scene_layout(&state, &live, W, H, &layout);
+    WindowLayout layout;
+    window_layout(&state, &live, W, H, &layout);
     int side = (int)layout.side.x, log = (int)layout.log.y;
     tap_ok(differing(&before, &with, side, 0, W, log) > 5000, "a chart fills the side");
     tap_ok(!differing(&before, &with, 0, 0, side - 1, log), "and leaves the rest alone");
@@ -165,10 +165,10 @@ static int pixels_of(const Image *image, Rgb color, int x0) {
 static void test_ladder(void) {
     enum { W = 1280, H = 860 };
     const Rgb baseline_color = {214, 140, 60};
-    SceneLayout layout;
-    scene_layout(&state, &live, W, H, &layout);
+    WindowLayout layout;
+    window_layout(&state, &live, W, H, &layout);
     int side = (int)layout.side.x;
-    LiveKernel *baseline = (LiveKernel *)live_kernel(&live, live.job.baseline.variant);
+    LiveKernel *baseline = (LiveKernel *)live_kernel(&live, live.job.baseline.kernel);
     LiveKernel kept = *baseline;
     baseline->history_count = 0;
     Image fast = window_of(W, H);
@@ -177,7 +177,7 @@ static void test_ladder(void) {
     baseline->median_us.source = SOURCE_UNKNOWN;
     Image unknown = window_of(W, H);
     int a = pixels_of(&fast, baseline_color, side), b = pixels_of(&slow, baseline_color, side);
-    tap_ok(a > 500 && b > a * 13 / 10, "a rung has a bar as long as it takes (%d, %d)", a, b);
+    tap_ok(a > 500 && b > a * 13 / 10, "a kernel has a bar as long as it takes (%d, %d)", a, b);
     tap_ok(!pixels_of(&unknown, baseline_color, side), "and none before it was timed");
     *baseline = kept;
     Image *all[] = {&fast, &slow, &unknown};
@@ -195,7 +195,8 @@ static void test_small_windows(void) {
         use("chart dtype");
         Image with = window_of(w, h);
         drawn += with.rgba != NULL;
-        changed += with.rgba && without.rgba && differing(&without, &with, 0, 0, w, h) > w * h / 100;
+        changed +=
+            with.rgba && without.rgba && differing(&without, &with, 0, 0, w, h) > w * h / 100;
         image_free(&without);
         image_free(&with);
     }

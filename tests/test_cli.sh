@@ -62,7 +62,7 @@ for row in rows:
     assert row["gate_a"] == row["gate_b"] == row["gate_c"] == "pass", row
     for key in ("max_abs", "rel_l2", "cosine"):
         assert isinstance(row[key], (int, float)), (key, row)
-    for key in ("scene", "variant", "where", "dtype", "align"):
+    for key in ("scene", "kernel", "where", "dtype", "align"):
         assert isinstance(row[key], str), (key, row)
 PY
 tap_run 'verify --format json: every gate passes, numbers are numbers' \
@@ -74,7 +74,7 @@ import json, sys
 report = json.load(open(sys.argv[1]))
 assert report["machine"]["threads"] >= 1
 rows = report["results"]
-assert {row["variant"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
+assert {row["kernel"] for row in rows} >= {"reference", "cpu_v2", "cpu_v2_do", "cpu_v3", "cpu_v4"}
 assert {row["cache"] for row in rows} == {"warm", "cold"}
 assert {row["align"] for row in rows} == {"nearest", "bilinear"}
 assert len({row["dtype"] for row in rows}) == 5
@@ -104,13 +104,13 @@ for command in "info" "bench --quick" "verify" "regime" "live --plain --no-windo
         ! grep -q "$(printf '\302\233')" "$folder/out"
     tap_ok $? "$command: control characters in a file's name stay out (exit $status)"
 done
-expect 2 'no list of sizes' bench toy --l2-aside 1,x --device cpu
-expect 2 'no list of sizes' bench toy --l2-aside -1 --device cpu
-expect 2 'more than 16' bench toy --l2-aside 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
-expect 4 'needs a GPU' bench toy --l2-aside 0 --device cpu
-expect 0 '' bench --recorded --l2-aside all canonical --dtype fp16
+expect 2 'no list of sizes' bench toy --l2-carveout 1,x --device cpu
+expect 2 'no list of sizes' bench toy --l2-carveout -1 --device cpu
+expect 2 'more than 16' bench toy --l2-carveout 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 --device cpu
+expect 4 'needs a GPU' bench toy --l2-carveout 0 --device cpu
+expect 0 '' bench --recorded --l2-carveout all canonical --dtype fp16
 grep -q 'L2 left MB' "$folder/out" && grep -q 'v3_small_l2' "$folder/out"
-tap_ok $? 'bench --recorded --l2-aside shows the experiment'
+tap_ok $? 'bench --recorded --l2-carveout shows the experiment'
 expect 0 '' bench --recorded canonical --dtype fp16 --align nearest
 ! grep -q 'L2 left MB' "$folder/out" && [ "$(grep -c 'v3_small_l2 .* warm' "$folder/out")" = 1 ]
 tap_ok $? 'bench --recorded shows the whole L2 only'

@@ -20,7 +20,7 @@ cat >"$folder/check.py" <<'PY'
 import json, math, sys
 shown = json.load(open(sys.argv[1]))["counters"]
 recorded = [row for row in json.load(open(sys.argv[2]))["counters"] if row["scene"] == "small"]
-assert [row["variant"] for row in shown] == [row["variant"] for row in recorded] and shown
+assert [row["kernel"] for row in shown] == [row["kernel"] for row in recorded] and shown
 def near(a, b):
     return a == b or math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-7)  # ten digits are printed
 modelled = 0
@@ -45,7 +45,7 @@ tap_run 'JSON: recorded figures, the model, their difference' \
     python3 "$folder/check.py" "$folder/small.json" "$recorded"
 
 regime small -f csv >"$folder/csv"
-head -n 1 "$folder/csv" | grep -q '^scene,variant,.*source,machine,l2_hit_rate' &&
+head -n 1 "$folder/csv" | grep -q '^scene,kernel,.*source,machine,l2_hit_rate' &&
     [ "$(wc -l <"$folder/csv")" = "$(($(grep -c '"scene": "small"' "$recorded") + 1))" ]
 tap_ok $? 'CSV: the counters alone'
 
@@ -61,7 +61,7 @@ BEVSCOPE_CUPTI=/nowhere/libcupti.so "$BEVSCOPE" regime small --counters --gpu h2
 tap_ok $? 'without CUPTI: one line, and what was recorded'
 
 mkdir -p "$folder/data/samples/recorded"
-echo '{"machine": {"gpu": "X"}, "counters": [{"scene": "small", "variant": "v2"}]}' \
+echo '{"machine": {"gpu": "X"}, "counters": [{"scene": "small", "kernel": "v2"}]}' \
     >"$folder/data/samples/recorded/empty.json"
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" bench --recorded >/dev/null 2>"$folder/err"
 [ $? = 1 ] && grep -q 'empty.json.*no recorded result' "$folder/err"

@@ -189,7 +189,7 @@ static void test_faults(void) {
 static void test_idea(void) {
     begin(200, 60);
     draw();
-    tap_ok(shows("The idea of V4") && shows(state.job.choice.variant->idea),
+    tap_ok(shows("The idea of V4") && shows(state.job.config.kernel->idea),
            "a tall screen has the idea of the selection");
     begin(80, 24);
     draw();
@@ -239,7 +239,7 @@ static void test_model(void) {
     tap_ok(shows("Reads that miss") && shows("requested        n/a"),
            "before the first walk nothing is made up");
     live.model = fixture_model();
-    live.job.choice.dtype = BEV_FP8;
+    live.job.config.dtype = BEV_FP8;
     use("chart dtype");
     draw();
     tap_ok(shows("NVFP4 n/a"), "a format that was not walked has no figures");
@@ -274,7 +274,7 @@ static void test_labels(void) {
     tap_ok(!shows("recorded") && !shows("stale") && !shows("unsettled"),
            "and only where they stand");
     begin(200, 60);
-    snprintf(live.problem, sizeof live.problem, "CUDA error 700: illegal address");
+    snprintf(live.error_text, sizeof live.error_text, "CUDA error 700: illegal address");
     draw();
     tap_ok(shows("CUDA error 700: illegal address"), "a problem is shown");
 }
@@ -282,8 +282,9 @@ static void test_labels(void) {
 /* ---- every size ------------------------------------------------------------------------------ */
 
 static void test_all_sizes(void) {
-    static const char *const words[] = {"page both",        "page dashboard", "page bev", "help",
-                                        "chart working-set", "chart mrc",      "chart roofline"};
+    static const char *const words[] = {"page both",     "page dashboard",    "page bev",
+                                        "help",          "chart working-set", "chart mrc",
+                                        "chart roofline"};
     const int word_count = sizeof words / sizeof *words;
     int drawn = 0, collisions = 0, cuts = 0;
     for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
@@ -332,7 +333,7 @@ static void test_small_kernel_table(void) {
     use("page dashboard");
     draw();
     tap_ok(shows(" V4 ") && shows(" V2  "),
-           "where not all rungs fit, selection and baseline are there");
+           "where not all kernels fit, selection and baseline are there");
 }
 
 /* ---- the BEV --------------------------------------------------------------------------------- */
@@ -483,7 +484,7 @@ static void test_image(void) {
 static void test_counters(void) {
     begin(200, 60);
     live.counters = (LiveCounters){.source = SOURCE_MEASURED,
-                                   .choice = live.job.choice,
+                                   .config = live.job.config,
                                    .dram_bytes = 1.5e6,
                                    .l2_sectors = 1e6,
                                    .l1_sectors = 2e6,
@@ -495,7 +496,7 @@ static void test_counters(void) {
     live.counters.stale = true;
     draw();
     tap_ok(shows("stale, measured: DRAM"), "stale ones say so");
-    live.counters.choice.dtype = BEV_NVFP4;
+    live.counters.config.dtype = BEV_NVFP4;
     draw();
     tap_ok(!shows("measured: DRAM"), "those of another choice are not shown");
 }

@@ -65,8 +65,8 @@ static void test_live_map(BevAlign align) {
     Err err = {0};
     live_init(&live);
     state_init(&state, &menu, 0);
-    state.job.choice = (Choice){bev_variant_find("v4"), BEV_FP16, align};
-    state.job.baseline = state.job.choice;
+    state.job.config = (KernelConfig){bev_kernel_find("v4"), BEV_FP16, align};
+    state.job.baseline = state.job.config;
     state.job.camera_mask = ~4u;
     bool ok = pipeline_open(&pipeline, &err);
     for (int i = 0; ok && i < 2; i++) {
@@ -88,11 +88,11 @@ static void test_live_map(BevAlign align) {
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* One run's codes; malloc'd. NULL with a note on failure. */
-static void *run_once(const BevVariant *variant, const BevProblem *problem) {
+static void *run_once(const BevKernel *kernel, const BevProblem *problem) {
     Err err = {0};
     Session *session = NULL;
     void *codes = malloc(bev_tensor_bytes(&problem->out));
-    bool ok = codes && session_open(&session, variant, problem, &err) &&
+    bool ok = codes && session_open(&session, kernel, problem, &err) &&
               session_poison(session, &err) && session_run(session, &err) &&
               session_read(session, codes, &err);
     session_close(session);
@@ -104,27 +104,27 @@ static void *run_once(const BevVariant *variant, const BevProblem *problem) {
 
 /* v2 and v2_chw add the same products in the same order. */
 static void test_layout(const BevProblem *problem) {
-    void *last = run_once(bev_variant_find("v2"), problem);
-    void *first = run_once(bev_variant_find("v2_chw"), problem);
+    void *last = run_once(bev_kernel_find("v2"), problem);
+    void *first = run_once(bev_kernel_find("v2_chw"), problem);
     tap_ok(last && first && !memcmp(last, first, bev_tensor_bytes(&problem->out)),
            "channels first gives the bits of channels last, %s", bev_dtypes[problem->dtype].name);
     free(last);
     free(first);
 }
 
-static void test_same_bits(const BevVariant *variant, const BevProblem *problem) {
+static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
     Err err = {0};
     Session *session = NULL;
     size_t bytes = bev_tensor_bytes(&problem->out);
-    void *want = run_once(variant, problem), *got = malloc(bytes);
-    bool ok = want && got && session_open(&session, variant, problem, &err);
+    void *want = run_once(kernel, problem), *got = malloc(bytes);
+    bool ok = want && got && session_open(&session, kernel, problem, &err);
     int runs = 0;
     for (; ok && runs < REPEATS; runs++)
         ok = session_poison(session, &err) && session_run(session, &err) &&
              session_read(session, got, &err) && !memcmp(want, got, bytes);
     ok = ok && session_inputs_untouched(session, &err);
     session_close(session);
-    tap_ok(ok_or_note(ok, &err), "%s: the same bits in %d runs", variant->name, runs);
+    tap_ok(ok_or_note(ok, &err), "%s: the same bits in %d runs", kernel->name, runs);
     free(want);
     free(got);
 }
@@ -147,13 +147,13 @@ static Features later_features(const Workload *workload) {
 
 /* Whether a session opened on other values, one launch of them done, gives the bits of a fresh one
  * after the update, and twice. */
-static bool updated_gives(const BevVariant *variant, const Workload *workload, HostProblem *problem,
+static bool updated_gives(const BevKernel *kernel, const Workload *workload, HostProblem *problem,
                           const Features *later, const void *want) {
     Err err = {0};
     Session *session = NULL;
     const void *got;
     bool ok = problem_update(problem, &workload->features, &err) &&
-              session_open(&session, variant, &problem->view, &err) && session_run(session, &err) &&
+              session_open(&session, kernel, &problem->view, &err) && session_run(session, &err) &&
               session_output(session, &got, &err) && problem_update(problem, later, &err) &&
               !session_inputs_untouched(session, &err) && session_update(session, &err);
     for (int run = 0; ok && run < 2; run++)
@@ -171,42 +171,42 @@ static void test_update(Workload *workload, BevDtype dtype, BevAlign align) {
     Err err = {0};
     bool ok = workload_problem(workload, dtype, align, &problem, &err);
     int good = 0, tried = 0;
-    for (int i = 0; ok && bev_variants[i]; i++) {
-        const BevVariant *variant = bev_variants[i];
-        if (variant->where != BEV_CUDA || !variant->deterministic ||
-            bev_unsupported(variant, &problem.view))
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where != BEV_CUDA || !kernel->deterministic ||
+            bev_unsupported(kernel, &problem.view))
             continue;
         void *want =
-            problem_update(&problem, &later, &err) ? run_once(variant, &problem.view) : NULL;
-        bool same = want && updated_gives(variant, workload, &problem, &later, want);
+            problem_update(&problem, &later, &err) ? run_once(kernel, &problem.view) : NULL;
+        bool same = want && updated_gives(kernel, workload, &problem, &later, want);
         if (!same)
-            tap_note("%s does not", variant->name);
+            tap_note("%s does not", kernel->name);
         good += same;
         tried++;
         free(want);
     }
     tap_ok(ok_or_note(ok, &err) && tried > 1 && good == tried,
-           "%s, %s: later values give the bits of a fresh session, %d of %d rungs",
+           "%s, %s: later values give the bits of a fresh session, %d of %d kernels",
            bev_dtypes[dtype].name, bev_aligns[align].name, good, tried);
     problem_free(&problem);
     free(later.depth);
     free(later.feat);
 }
 
-static void test_kernels(const BevVariant *variant, const BevProblem *problem) {
+static void test_kernels(const BevKernel *kernel, const BevProblem *problem) {
     Err err = {0};
-    DeviceKernel kernels[8];
+    CudaFunction kernels[8];
     int count = 0;
-    bool ok = device_kernels(variant, problem, kernels, 8, &count, &err) && count > 0;
+    bool ok = device_functions(kernel, problem, kernels, 8, &count, &err) && count > 0;
     for (int i = 0; i < count; i++) {
-        const DeviceKernel *k = &kernels[i];
+        const CudaFunction *k = &kernels[i];
         ok = ok && k->registers > 0 && k->threads > 0 && k->blocks > 0 && k->occupancy > 0 &&
              k->occupancy <= 1 && strstr(k->name, "kernel");
         tap_note("%s: %lld x %d threads, %d registers, %lld bytes local, %lld shared, %.0f %%",
                  k->name, (long long)k->blocks, k->threads, k->registers, (long long)k->local_bytes,
                  (long long)k->shared_bytes, k->occupancy * 100);
     }
-    tap_ok(ok_or_note(ok, &err), "%s: its kernels and what they take", variant->name);
+    tap_ok(ok_or_note(ok, &err), "%s: its kernels and what they take", kernel->name);
 }
 
 /* ---- what the dashboard says of it ----------------------------------------------------------- */
@@ -241,7 +241,7 @@ static void test_live(void) {
 enum { WIDE_ROWS = 2200000, WIDE_CHANNELS = 1024, WIDE_POINTS = 64 };
 
 /* Points in the last rows and cells only, so that an index that wraps lands on zeros or outside. */
-static void test_wide(const BevVariant *variant) {
+static void test_wide(const BevKernel *kernel) {
     static int32_t ranks[WIDE_POINTS], starts[WIDE_POINTS], lengths[WIDE_POINTS];
     size_t elements = (size_t)WIDE_ROWS * WIDE_CHANNELS;
     BevProblem p = {.shape = {1, 1, 1, WIDE_ROWS, WIDE_CHANNELS, WIDE_ROWS, 1}, .dtype = BEV_FP8};
@@ -261,9 +261,9 @@ static void test_wide(const BevVariant *variant) {
                WIDE_CHANNELS);
     }
     p.map = (BevMap){WIDE_POINTS, WIDE_POINTS, ranks, ranks, ranks, starts, lengths, NULL};
-    uint8_t *codes = depth && feat ? run_once(variant, &p) : NULL;
+    uint8_t *codes = depth && feat ? run_once(kernel, &p) : NULL;
     /* Depth 1 and cell = row: the output is the features. */
-    tap_ok(codes && !memcmp(codes, feat, elements), "%s: %.1f * 2^31 elements", variant->name,
+    tap_ok(codes && !memcmp(codes, feat, elements), "%s: %.1f * 2^31 elements", kernel->name,
            (double)elements / 0x1p31);
     free(codes);
     free(depth);
@@ -280,15 +280,15 @@ typedef struct {
     int opened, failed;
 } Lane;
 
-/* Opens, runs and closes every rung, round and round: all that the picture's lane does. */
-static void *open_rungs(void *opaque) {
+/* Opens, runs and closes every kernel, round and round: all that the picture's lane does. */
+static void *open_kernels(void *opaque) {
     Lane *lane = opaque;
-    for (int i = 0; !atomic_load(&lane->stop); i = bev_variants[i + 1] ? i + 1 : 0) {
+    for (int i = 0; !atomic_load(&lane->stop); i = bev_kernels[i + 1] ? i + 1 : 0) {
         Err err = {0};
         Session *session = NULL;
-        if (bev_variants[i]->where != BEV_CUDA || bev_unsupported(bev_variants[i], lane->problem))
+        if (bev_kernels[i]->where != BEV_CUDA || bev_unsupported(bev_kernels[i], lane->problem))
             continue;
-        bool ok = session_open(&session, bev_variants[i], lane->problem, &err) &&
+        bool ok = session_open(&session, bev_kernels[i], lane->problem, &err) &&
                   session_run(session, &err);
         session_close(session);
         lane->failed += !ok_or_note(ok, &err);
@@ -297,18 +297,18 @@ static void *open_rungs(void *opaque) {
     return NULL;
 }
 
-/* As in the live display, where rungs are timed, by graphs, while pictures are pooled. */
+/* As in the live display, where kernels are timed, by graphs, while pictures are pooled. */
 static void test_two_lanes(const BevProblem *problem) {
     const TimingOptions options = {.samples = LANE_SAMPLES, .max_s = 0.05};
     Lane lane = {.problem = problem};
     pthread_t thread;
     int timed = 0;
-    bool started = !pthread_create(&thread, NULL, open_rungs, &lane);
+    bool started = !pthread_create(&thread, NULL, open_kernels, &lane);
     for (int i = 0; started && i < TIMINGS; i++) {
         Err err = {0};
         Session *session = NULL;
         Timing timing;
-        bool ok = session_open(&session, bev_variant_find("v4"), problem, &err) &&
+        bool ok = session_open(&session, bev_kernel_find("v4"), problem, &err) &&
                   session_time(session, CACHE_WARM, &options, &timing, &err);
         session_close(session);
         timed += ok_or_note(ok, &err);
@@ -317,7 +317,7 @@ static void test_two_lanes(const BevProblem *problem) {
     if (started)
         pthread_join(thread, NULL);
     tap_ok(timed == TIMINGS, "%d of %d timings beside another thread", timed, TIMINGS);
-    tap_ok(lane.opened > 0 && !lane.failed, "which opened %d rungs, %d in vain", lane.opened,
+    tap_ok(lane.opened > 0 && !lane.failed, "which opened %d kernels, %d in vain", lane.opened,
            lane.failed);
 }
 
@@ -331,14 +331,14 @@ static void test_memory(const BevProblem *problem) {
     huge.shape.channels = 1024;
     huge.out.rows = (int64_t)1 << 30;
     huge.out.row_len = 1024;
-    bool opened = session_open(&session, bev_variant_find("v2"), &huge, &err);
+    bool opened = session_open(&session, bev_kernel_find("v2"), &huge, &err);
     session_close(session);
     char line[1024];
     err_line(&err, line, sizeof line);
     tap_note("%s", line);
     tap_ok(!opened && err.kind == ERR_DEVICE && strstr(line, "needs") && strstr(line, "are free"),
            "too little memory: says what is needed and what is free");
-    free(run_once(bev_variant_find("v2"), problem));
+    free(run_once(bev_kernel_find("v2"), problem));
     tap_ok(device_usable(&err), "and the device goes on");
 }
 
@@ -350,7 +350,7 @@ static void test_lasting_error(const BevProblem *problem) {
     broken.map.ranks_feat = malloc((size_t)broken.map.points * sizeof(int32_t));
     for (int64_t t = 0; t < broken.map.points; t++)
         broken.map.ranks_feat[t] = INT32_MAX;
-    bool ok = session_open(&session, bev_variant_find("v2"), &broken, &err);
+    bool ok = session_open(&session, bev_kernel_find("v2"), &broken, &err);
     tap_ok(ok_or_note(ok, &err), "a map that points outside is taken");
     ok = ok && !session_run(session, &err);
     char line[1024];
@@ -359,7 +359,7 @@ static void test_lasting_error(const BevProblem *problem) {
     tap_ok(ok && err.kind == ERR_DEVICE && strstr(line, "not used again"),
            "an illegal address: says that CUDA is not used again");
     session_close(session);
-    ok = session_open(&session, bev_variant_find("v2"), problem, &later);
+    ok = session_open(&session, bev_kernel_find("v2"), problem, &later);
     err_line(&later, line, sizeof line);
     tap_ok(!ok && strstr(line, "not used again"), "later sessions fail with the same reason");
     DeviceInfo info;
@@ -373,8 +373,9 @@ static void test_limits(void) {
     Err err = {0};
     Limits limits;
     DeviceInfo info;
-    if (!tap_ok(ok_or_note(device_info(&info, &err) && probe_limits(PROBE_ALL, &limits, &err), &err),
-                "the device's limits"))
+    if (!tap_ok(
+            ok_or_note(device_info(&info, &err) && probe_limits(PROBE_ALL, &limits, &err), &err),
+            "the device's limits"))
         return;
     const double *value = limits.value;
     for (int i = 0; i < LIMIT_COUNT; i++)
@@ -386,8 +387,7 @@ static void test_limits(void) {
     tap_ok(value[LIMIT_L2_KEPT] < 1.02e-6 * (double)info.l2_bytes &&
                value[LIMIT_L2_KEPT] > 0.3e-6 * (double)info.l2_bytes,
            "L2 keeps no more than it has, and a good part of it");
-    tap_ok(value[LIMIT_HALF2] > 0.9 * value[LIMIT_FP32] &&
-               value[LIMIT_TENSOR] > value[LIMIT_HALF2],
+    tap_ok(value[LIMIT_HALF2] > 0.9 * value[LIMIT_FP32] && value[LIMIT_TENSOR] > value[LIMIT_HALF2],
            "half2 is no slower than FP32, tensor cores are faster than both");
     tap_ok(value[LIMIT_L1_LATENCY] < value[LIMIT_L2_LATENCY] &&
                value[LIMIT_L2_LATENCY] < value[LIMIT_DRAM_LATENCY],
@@ -399,23 +399,24 @@ static void test_l2_aside(const BevProblem *problem) {
     Session *session = NULL;
     Timing timing;
     double held = 0;
-    tap_ok(!l2_aside_set((int64_t)1 << 40, &err) && err.kind == ERR_DEVICE &&
-               strstr(err.where, "L2 set-aside") && l2_aside_bytes() == 0,
+    tap_ok(!l2_carveout_set((int64_t)1 << 40, &err) && err.kind == ERR_DEVICE &&
+               strstr(err.where, "L2 set-aside") && l2_carveout_bytes() == 0,
            "more L2 than there is: %s", err.what);
     if (strstr(err.what, "no part of its L2")) {
         tap_skip("a smaller L2", err.what);
         return;
     }
-    bool ok = l2_aside_set(1 << 20, &err) &&
-              session_open(&session, bev_variant_find("v3_large_l2"), problem, &err) &&
+    bool ok = l2_carveout_set(1 << 20, &err) &&
+              session_open(&session, bev_kernel_find("v3_large_l2"), problem, &err) &&
               session_time(session, CACHE_WARM, &timing_quick, &timing, &err) &&
-              l2_aside_held(&held, &err);
-    int64_t granted = l2_aside_bytes();
+              l2_carveout_held(&held, &err);
+    int64_t granted = l2_carveout_bytes();
     tap_ok(ok_or_note(ok, &err) && granted >= 1 << 20 && held > 0.3 * (double)granted &&
                held <= (double)granted,
            "set aside: %.1f MB, of which %.1f were held", (double)granted * 1e-6, held * 1e-6);
     session_close(session);
-    tap_ok(l2_aside_set(0, &err) && l2_aside_bytes() == 0 && l2_aside_held(&held, &err) && !held,
+    tap_ok(l2_carveout_set(0, &err) && l2_carveout_bytes() == 0 && l2_carveout_held(&held, &err) &&
+               !held,
            "and given back");
 }
 
@@ -452,15 +453,15 @@ int main(void) {
     }
     if (!tap_ok(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), "canonical"))
         return tap_done();
-    for (int i = 0; bev_variants[i]; i++) {
-        const BevVariant *variant = bev_variants[i];
-        if (variant->where != BEV_CUDA || bev_unsupported(variant, &problem.view))
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &problem.view))
             continue;
-        test_kernels(variant, &problem.view);
-        if (variant->deterministic)
-            test_same_bits(variant, &problem.view);
-        if (!variant->channels_first)
-            test_wide(variant);
+        test_kernels(kernel, &problem.view);
+        if (kernel->deterministic)
+            test_same_bits(kernel, &problem.view);
+        if (!kernel->channels_first)
+            test_wide(kernel);
     }
     test_live();
     test_limits();

@@ -1,7 +1,7 @@
 /* A GPU that fails in the middle of a frame, on a terminal and in a window: the CPU takes over, the
  * log says both, and the terminal comes back as it was.
  *
- * The program on the terminal is this one again: the live display over a ladder whose last rung
+ * The program on the terminal is this one again: the live display over a ladder whose last kernel
  * runs on the CPU until SIGUSR1 comes, and turns out to be a GPU's when it fails. */
 #include "tests/pty_check.h"
 
@@ -11,25 +11,25 @@
 #include <locale.h>
 #include <signal.h>
 
-extern const BevVariant reference_variant, cpu_v3_variant;
-static BevVariant gpu_variant;
+extern const BevKernel kernel_reference, kernel_cpu_v3;
+static BevKernel gpu_kernel;
 static volatile sig_atomic_t lost;
 
-const BevVariant *const bev_variants[] = {&reference_variant, &cpu_v3_variant, &gpu_variant, NULL};
+const BevKernel *const bev_kernels[] = {&kernel_reference, &kernel_cpu_v3, &gpu_kernel, NULL};
 
-const BevVariant *bev_variant_find(const char *name) {
-    for (int i = 0; bev_variants[i]; i++)
-        if (!strcmp(bev_variants[i]->name, name))
-            return bev_variants[i];
+const BevKernel *bev_kernel_find(const char *name) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcmp(bev_kernels[i]->name, name))
+            return bev_kernels[i];
     return NULL;
 }
 
 static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
                             Err *err) {
     if (!lost)
-        return cpu_v3_variant.launch(problem, plan, stream, err);
-    gpu_variant.where = BEV_CUDA;
-    return err_set(err, ERR_DEVICE, gpu_variant.name, "",
+        return kernel_cpu_v3.launch(problem, plan, stream, err);
+    gpu_kernel.where = BEV_CUDA;
+    return err_set(err, ERR_DEVICE, gpu_kernel.name, "",
                    "CUDA error 700: an illegal memory access");
 }
 
@@ -49,10 +49,10 @@ static int live(void) {
     int end;
     setlocale(LC_ALL, "");
     signal(SIGUSR1, lose_device);
-    gpu_variant = cpu_v3_variant;
-    gpu_variant.name = "gpu_v3";
-    gpu_variant.title = "GPU V3";
-    gpu_variant.launch = launch_and_fail;
+    gpu_kernel = kernel_cpu_v3;
+    gpu_kernel.name = "gpu_v3";
+    gpu_kernel.title = "GPU V3";
+    gpu_kernel.launch = launch_and_fail;
     if (loop_run(&options, &end, &err))
         return 0;
     fprintf(stderr, "%s: %s\n", err.where, err.what);

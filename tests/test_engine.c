@@ -31,10 +31,10 @@ static State fresh(int scene) {
                             .where = 1u << BEV_CPU};
     static State state; /* too large for some stacks */
     state_init(&state, &menu, scene);
-    state.job.choice.variant = bev_variant_find("cpu_v3");
-    state.job.choice.dtype = BEV_FP16;
-    state.job.baseline = state.job.choice;
-    state.job.baseline.variant = bev_variant_find("cpu_v2");
+    state.job.config.kernel = bev_kernel_find("cpu_v3");
+    state.job.config.dtype = BEV_FP16;
+    state.job.baseline = state.job.config;
+    state.job.baseline.kernel = bev_kernel_find("cpu_v2");
     state.playing = false;
     return state;
 }
@@ -93,7 +93,7 @@ static void test_truth(const char *scene, BevAlign align) {
     size_t bytes = (size_t)(shape->nx * shape->ny * shape->channels) * sizeof(double);
     double *fast = malloc(bytes), *obvious = malloc(bytes);
     if (ok) {
-        truth_pool(shape, map, &workload.features, fast);
+        fp64_pool(shape, map, &workload.features, fast);
         bev_reference(&problem.view, obvious, NULL);
     }
     tap_ok(ok && map->points > 0 && !memcmp(fast, obvious, bytes),
@@ -147,10 +147,10 @@ static void test_contents(void) {
            "and what its map is made of");
     double bytes = frame ? bev_footprint_total(frame->live.memory.footprint) : 0;
     int64_t points = frame ? frame->live.frame.map->points : 0;
-    state.job.choice.dtype = BEV_FP8;
+    state.job.config.dtype = BEV_FP8;
     frame = ask(engine, &state);
     tap_ok(frame && bev_footprint_total(frame->live.memory.footprint) < bytes &&
-               !frame->live.frame.truth,
+               !frame->live.frame.fp64_original,
            "FP8 is smaller");
     state.job.camera_mask = 1;
     frame = ask(engine, &state);
@@ -159,7 +159,7 @@ static void test_contents(void) {
     state.job.baseline.align = BEV_BILINEAR;
     state.view = state.menu.error_view;
     frame = ask(engine, &state);
-    tap_ok(frame && frame->live.frame.baseline && frame->live.frame.truth,
+    tap_ok(frame && frame->live.frame.baseline && frame->live.frame.fp64_original,
            "a baseline of another align, and FP64 for the error view");
     frame = settle(engine, frame);
     uint64_t content = frame ? frame->live.frame.content : 0;
@@ -192,7 +192,7 @@ static int64_t busy_cell(const LiveFrame *frame) {
 static void test_probe(void) {
     Engine *engine = open_engine(false);
     State state = fresh(ASYMMETRIC);
-    state.job.choice.dtype = BEV_FP32;
+    state.job.config.dtype = BEV_FP32;
     const EngineFrame *frame = ask(engine, &state);
     state.job.probe_cell = frame ? busy_cell(&frame->live.frame) : -1;
     frame = ask(engine, &state);
@@ -210,7 +210,8 @@ static void test_probe(void) {
     tap_ok(probe->contribution_count == probe->points && probe->points > 1 &&
                fabs(sum - got) <= 1e-5 * fmax(fabs(got), 1),
            "the contributions of a cell add up to its value");
-    tap_ok(fabs(probe->value - probe->truth) < 1e-4 * probe->truth, "and its FP64 value is near");
+    tap_ok(fabs(probe->value - probe->fp64_original) < 1e-4 * probe->fp64_original,
+           "and its FP64 value is near");
     state.job.probe_cell = shown->nx * shown->ny + 7;
     frame = ask(engine, &state);
     tap_ok(frame && frame->live.probe.cell == -1, "a cell outside the grid is none");
@@ -221,14 +222,15 @@ static void test_bad_scene(void) {
     Engine *engine = open_engine(false);
     State state = fresh(MISSING);
     const EngineFrame *frame = ask(engine, &state);
-    tap_ok(frame && frame->live.problem[0] && frame->loads == 0, "a scene that is not there: said");
+    tap_ok(frame && frame->live.error_text[0] && frame->loads == 0,
+           "a scene that is not there: said");
     state.job.scene = TOY;
     frame = ask(engine, &state);
-    tap_ok(frame && !frame->live.problem[0] && frame->loads == 1, "the next one is shown");
+    tap_ok(frame && !frame->live.error_text[0] && frame->loads == 1, "the next one is shown");
     double sum = frame ? sum_of(&frame->live.frame) : 0;
     state.job.scene = MISSING;
     frame = ask(engine, &state);
-    tap_ok(frame && frame->live.problem[0] && frame->live.frame.pooled &&
+    tap_ok(frame && frame->live.error_text[0] && frame->live.frame.pooled &&
                sum_of(&frame->live.frame) == sum,
            "after a failure the last good picture stays");
     engine_close(engine);
@@ -271,9 +273,8 @@ static void test_mailbox(void) {
 
 static bool all_known(const LiveData *live) {
     for (int i = 0; i < live->kernel_count; i++) {
-        const LiveKernel *kernel = &live->kernels[i];
-        if (!kernel->skipped &&
-            (kernel->median_us.source == SOURCE_UNKNOWN || kernel->median_us.stale))
+        const LiveKernel *row = &live->kernels[i];
+        if (!row->skipped && (row->median_us.source == SOURCE_UNKNOWN || row->median_us.stale))
             return false;
     }
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
@@ -301,13 +302,13 @@ static void test_background(void) {
     while (frame && !all_known(&frame->live) && clock_ms() < end)
         frame = take(engine);
     bool known = frame && all_known(&frame->live);
-    tap_ok_unless_loaded(known, &before, "every rung is timed, every format judged");
+    tap_ok_unless_loaded(known, &before, "every kernel is timed, every format judged");
     if (known) {
         tap_ok(all_pass(&frame->live), "all gates of V3 pass");
-        state.job.choice.align = BEV_BILINEAR;
+        state.job.config.align = BEV_BILINEAR;
         frame = ask(engine, &state);
         tap_ok(frame && frame->live.accuracy[BEV_FP16].stale &&
-                   live_kernel(&frame->live, state.job.choice.variant)->median_us.stale,
+                   live_kernel(&frame->live, state.job.config.kernel)->median_us.stale,
                "another align: the old figures stay, marked stale");
     }
     engine_close(engine);
@@ -333,9 +334,8 @@ static void test_playing(void) {
         frame = ask(engine, &state);
     }
     bool timed = frame && all_timed(&frame->live);
-    tap_ok_unless_loaded(timed, &before, "every rung has a figure while the street moves");
-    const LiveKernel *slow =
-        timed ? live_kernel(&frame->live, bev_variant_find("reference")) : NULL;
+    tap_ok_unless_loaded(timed, &before, "every kernel has a figure while the street moves");
+    const LiveKernel *slow = timed ? live_kernel(&frame->live, bev_kernel_find("reference")) : NULL;
     tap_ok_unless_loaded(slow && slow->unsettled && slow->median_us.value > 0, &before,
                          "that of the reference is not to be quoted yet");
     engine_close(engine);
@@ -359,7 +359,8 @@ static int count_asked(const State *state) {
     Err err;
     LiveData live;
     Impatience patient = {.patience = INT_MAX};
-    PipelineNeeds needs = {.truth = true, .sharp = true, .give_up = {is_impatient, &patient}};
+    PipelineNeeds needs = {
+        .fp64_original = true, .sharp = true, .give_up = {is_impatient, &patient}};
     live_init(&live);
     bool ok = pipeline_open(&pipeline, &err) &&
               pipeline_run(pipeline, state, needs, &live, &err) == PIPELINE_DONE;
@@ -379,18 +380,18 @@ static void test_giving_up(void) {
     live_init(&want);
     state.job.pool_baseline = true;
     bool ok = pipeline_open(&pipeline, &err) && pipeline_open(&fresh_one, &err);
-    ok = ok && pipeline_run(pipeline, &state, (PipelineNeeds){.truth = true}, &live, &err) ==
-                   PIPELINE_DONE;
+    ok = ok && pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live,
+                            &err) == PIPELINE_DONE;
     const float *shown = live.frame.pooled;
     double sum = ok ? sum_of(&live.frame) : 0;
     state.job.serial++;
-    state.job.choice.align = BEV_BILINEAR;
+    state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(&state), tried = 0, given_up = 0;
     for (int patience = 0, step; ok && patience < asked; patience += step) {
         step = patience < asked - 2 * FEW ? FEW : 1;
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
-            .truth = true, .sharp = true, .give_up = {is_impatient, &impatience}};
+            .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
         state.job.time_s = 1 + ++tried; /* nothing of it was seen yet */
         given_up += pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_GIVEN_UP &&
                     live.serial != state.job.serial && live.frame.pooled == shown &&
@@ -399,9 +400,9 @@ static void test_giving_up(void) {
     tap_ok(asked > STAGES && given_up == tried,
            "a run can be given up wherever it asks: %d of %d places", given_up, tried);
     ok = ok &&
-         pipeline_run(pipeline, &state, (PipelineNeeds){.truth = true}, &live, &err) ==
+         pipeline_run(pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, &err) ==
              PIPELINE_DONE &&
-         pipeline_run(fresh_one, &state, (PipelineNeeds){.truth = true}, &want, &err) ==
+         pipeline_run(fresh_one, &state, (PipelineNeeds){.fp64_original = true}, &want, &err) ==
              PIPELINE_DONE;
     tap_ok(ok && live.serial == state.job.serial && sum_of(&live.frame) == sum_of(&want.frame) &&
                live.stages_us[STAGE_FEATURES].value > 0,
@@ -435,7 +436,7 @@ static void *dress(const State *state, const LiveData *live, void *previous, con
     }
     bool unwanted = given_up(give_up);
     atomic_fetch_add(&dressing.given_up, unwanted);
-    return unwanted ? NULL : shared_new(1, no_contents);
+    return unwanted ? NULL : ref_new(1, no_contents);
 }
 
 /* The first frame's serial, counted from that of the first wish; the picture of each but the last
@@ -452,7 +453,7 @@ static int interrupt_pictures(bool moves) {
         return -1;
     engine_submit(dressing.engine, &dressing.wish);
     const EngineFrame *frame = take(dressing.engine);
-    bool fine = frame && frame->picture && !frame->live.problem[0];
+    bool fine = frame && frame->picture && !frame->live.error_text[0];
     int shown = fine ? (int)(frame->state.job.serial - first) : -1;
     while (frame && frame->state.job.serial != first + INTERRUPTED)
         frame = take(dressing.engine);
@@ -473,21 +474,21 @@ static void test_giving_up_the_picture(void) {
            "what a key has waited for does not give way to the next one");
 }
 
-/* The last rung stands in for the reference until a thread of its own has pooled it: the worker,
+/* The last kernel stands in for the reference until a thread of its own has pooled it: the worker,
  * which keys wait for, never runs it. */
-static void test_slow_rung(void) {
+static void test_slow_kernel(void) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
     State state = fresh(INTERSECTION);
-    state.job.choice.variant = bev_variant_find("reference");
+    state.job.config.kernel = bev_kernel_find("reference");
     const EngineFrame *frame = ask(engine, &state);
-    tap_ok(frame && frame->live.stand_in, "a rung that was never run keeps nobody waiting");
+    tap_ok(frame && frame->live.stand_in, "a kernel that was never run keeps nobody waiting");
     double end = clock_ms() + PATIENCE_MS;
     while (frame && frame->live.stand_in && clock_ms() < end)
         frame = take(engine);
-    const LiveKernel *slow = frame ? live_kernel(&frame->live, state.job.choice.variant) : NULL;
+    const LiveKernel *slow = frame ? live_kernel(&frame->live, state.job.config.kernel) : NULL;
     tap_ok_unless_loaded(frame && !frame->live.stand_in &&
-                             frame->parts.pooled->choice.variant == state.job.choice.variant,
+                             frame->parts.pooled->config.kernel == state.job.config.kernel,
                          &before, "its own picture comes");
     tap_ok_unless_loaded(slow && slow->median_us.value > 0 &&
                              frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
@@ -541,13 +542,13 @@ static void test_speed(void) {
 
 static bool has_model(const EngineFrame *frame) {
     const LiveData *live = &frame->live;
-    return live->model && model_of_variant(live->model, live->job.choice.variant, 0, 0);
+    return live->model && model_of_kernel(live->model, live->job.config.kernel, 0, 0);
 }
 
 /* Of another problem than the frame's, or without the frame's owning it. */
 static bool has_wrong_model(const EngineFrame *frame) {
     const MemoryModel *model = frame->live.model;
-    return model != frame->model || (model && model->dtype != frame->live.job.choice.dtype);
+    return model != frame->model || (model && model->dtype != frame->live.job.config.dtype);
 }
 
 static void test_model(void) {
@@ -561,7 +562,7 @@ static void test_model(void) {
     }
     tap_ok(frame && frame->live.model->points == frame->live.frame.map->points,
            "the selection's memory model comes by itself");
-    state.job.choice.dtype = BEV_FP8;
+    state.job.config.dtype = BEV_FP8;
     for (frame = ask(engine, &state); frame && !has_model(frame); frame = take(engine))
         wrong |= has_wrong_model(frame);
     tap_ok(frame && !wrong && !has_wrong_model(frame), "and is never that of another problem");
@@ -600,7 +601,7 @@ int main(void) {
     test_playing();
     test_giving_up();
     test_giving_up_the_picture();
-    test_slow_rung();
+    test_slow_kernel();
     test_speed();
     return tap_done();
 }

@@ -39,12 +39,12 @@ static void subject_free(Subject *s) {
 
 /* Pools `problem` into its own output; the map may be one that was tampered with. */
 static void pool(const BevProblem *problem) {
-    const BevVariant *variant = bev_variant_find("cpu_v3");
+    const BevKernel *kernel = bev_kernel_find("cpu_v3");
     BevPlan *plan = NULL;
     Err err;
-    if (!variant->prepare(problem, &plan, &err) || !variant->launch(problem, plan, NULL, &err))
+    if (!kernel->prepare(problem, &plan, &err) || !kernel->launch(problem, plan, NULL, &err))
         tap_ok(false, "pooling: %s", err.what);
-    variant->release(plan);
+    kernel->release(plan);
 }
 
 static GateResult gate_a(Subject *s) {
@@ -419,22 +419,22 @@ static void test_overflow(void) {
 
 static void test_format_error(void) {
     float got[4] = {3, 4.5f, 0, 0};
-    const double truth[4] = {3, 4, 0, 0};
+    const double fp64_original[4] = {3, 4, 0, 0};
     BevProblem problem = {.out = {BEV_FP32, 2, 2, got, NULL, 1}};
-    FormatError error = format_error(&problem, got, truth);
+    FormatError error = format_error(&problem, got, fp64_original);
     double cosine = 27 / (sqrt(9 + 20.25) * 5);
     tap_ok(error.max_abs == 0.5 && fabs(error.rel_l2 - 0.1) < 1e-12 &&
                fabs(error.cosine - cosine) < 1e-12 && error.worst_cell == 0 &&
                error.worst_channel == 1 && !error.atol_1e2,
            "error figures of a case computed by hand");
     got[1] = 4;
-    error = format_error(&problem, got, truth);
+    error = format_error(&problem, got, fp64_original);
     tap_ok(error.rel_l2 == 0 && error.cosine == 1 && error.atol_1e2 &&
                gate_format(BEV_FP32, &error) == GATE_PASS,
            "no error is no error");
     got[2] = NAN;
     got[3] = -INFINITY;
-    error = format_error(&problem, got, truth);
+    error = format_error(&problem, got, fp64_original);
     tap_ok(error.nan_count == 1 && error.inf_count == 1 && !error.atol_1e2 &&
                gate_format(BEV_NVFP4, &error) == GATE_FAIL,
            "NaN and infinity are counted and fail");
@@ -444,12 +444,12 @@ static void test_format_limits(void) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const GateBLimits *limits = &gate_b_limits[dtype];
         FormatError at = {.rel_l2 = limits->rel_l2, .cosine = limits->cosine};
-        FormatError over = at, turned = at;
+        FormatError over = at, transposed = at;
         over.rel_l2 *= 1.001;
-        turned.cosine -= 1e-3 * (1 - limits->cosine);
+        transposed.cosine -= 1e-3 * (1 - limits->cosine);
         tap_ok(limits->rel_l2 > 0 && gate_format((BevDtype)dtype, &at) == GATE_PASS &&
                    gate_format((BevDtype)dtype, &over) == GATE_FAIL &&
-                   gate_format((BevDtype)dtype, &turned) == GATE_FAIL,
+                   gate_format((BevDtype)dtype, &transposed) == GATE_FAIL,
                "gate B of %s fails just past its limits", bev_dtypes[dtype].name);
     }
     FormatError nothing = {.worst_cell = -1};

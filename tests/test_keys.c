@@ -145,12 +145,12 @@ static void test_arguments(void) {
     tap_ok(refuses("help maybe", "on or off"), "neither on nor off");
     tap_ok(refuses("fit all", "no argument"), "an argument too many");
     tap_ok(refuses("dtype fp8 fp16", "at most one"), "two arguments");
-    tap_ok(refuses("rung", "number"), "a rung without its number");
+    tap_ok(refuses("kernel-row", "number"), "a kernel without its number");
 }
 
 static void test_labels(void) {
     char text[64];
-    keys_label(&keys[ACTION_RUNG], text, sizeof text);
+    keys_label(&keys[ACTION_KERNEL_ROW], text, sizeof text);
     tap_ok(!strcmp(text, "1-9"), "digits as a range");
     keys_label(&keys[ACTION_KERNEL], text, sizeof text);
     tap_ok(!strcmp(text, "k K F2"), "forward, back, function key");

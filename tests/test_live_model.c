@@ -25,7 +25,7 @@ static void keep_arrays(void *contents) {
 }
 
 static BuiltMap *wrap(const BevMap *map) {
-    BuiltMap *built = shared_new(sizeof *built, keep_arrays);
+    BuiltMap *built = ref_new(sizeof *built, keep_arrays);
     if (built)
         built->map = *map;
     return built;
@@ -43,15 +43,14 @@ static Scenery open_scenery(const char *scene) {
 }
 
 static void close_scenery(Scenery *scenery) {
-    shared_drop(scenery->map);
+    ref_drop(scenery->map);
     workload_close(&scenery->workload);
 }
 
-static void aim(LiveModel *live_model, const Scenery *scenery, const char *variant,
-                BevDtype dtype) {
+static void aim(LiveModel *live_model, const Scenery *scenery, const char *kernel, BevDtype dtype) {
     Err err = {0};
-    const Choice choice = {bev_variant_find(variant), dtype, BEV_NEAREST};
-    need(live_model_aim(live_model, &scenery->workload.scene.shape, scenery->map, &choice, &err),
+    const KernelConfig config = {bev_kernel_find(kernel), dtype, BEV_NEAREST};
+    need(live_model_aim(live_model, &scenery->workload.scene.shape, scenery->map, &config, &err),
          &err);
 }
 
@@ -62,10 +61,10 @@ static int step_all(LiveModel *live_model, ModelDepth depth) {
     return steps;
 }
 
-static int known_rungs(const MemoryModel *model) {
+static int known_kernels(const MemoryModel *model) {
     int count = 0;
-    for (int i = 0; i < model->rung_count; i++)
-        count += model->rungs[i].name != NULL;
+    for (int i = 0; i < model->kernel_count; i++)
+        count += model->kernels[i].name != NULL;
     return count;
 }
 
@@ -82,17 +81,16 @@ static void test_digest(const Scenery *toy) {
     HostProblem problem;
     Profile profile;
     Err err = {0};
-    const StreamRung *rung = stream_find("v2_do");
+    const AccessPattern *pattern = access_pattern_find("v2_do");
     LiveModel *live_model = open_model();
     aim(live_model, toy, "cpu_v2_do", BEV_FP16);
     step_all(live_model, DEPTH_SELECTION);
     const MemoryModel *model = live_model_known(live_model);
     const int h200 = (int)(gpu_find("h200") - gpus);
-    const ModelRung *known =
-        model_of_variant(model, bev_variant_find("cpu_v2_do"), h200, 0);
+    const PredictedKernel *known = model_of_kernel(model, bev_kernel_find("cpu_v2_do"), h200, 0);
     need(problem_init(&problem, &toy->workload.scene.shape, BEV_FP16, BEV_NEAREST, &toy->map->map,
                       &err) &&
-             profile_make(rung, &problem.view, NULL, &profile, &err),
+             profile_make(pattern, &problem.view, NULL, &profile, &err),
          &err);
     Gpu small = gpus[h200];
     Prediction own = predict(&profile, &small, true);
@@ -101,7 +99,8 @@ static void test_digest(const Scenery *toy) {
     tap_ok(known && known->predicted[h200][0].latency_us == own.latency_us &&
                known->predicted[h200][1].latency_us == shrunk.latency_us,
            "it keeps what the model predicts, also for another L2");
-    tap_ok(known && model_requested(known) == bev_traffic_total(stream_formula(rung, &problem.view)),
+    tap_ok(known &&
+               model_requested(known) == bev_traffic_total(trace_formula(pattern, &problem.view)),
            "requested bytes are the formula's");
     bool falls = known != NULL;
     for (int i = 1; falls && i < MODEL_SIZES; i++)
@@ -121,7 +120,7 @@ static void test_ceilings(const Scenery *toy) {
     limits.value[LIMIT_L2_READ] = 8000;
     limits.value[LIMIT_FP32] = 60;
     aim(live_model, toy, "cpu_v2_do", BEV_FP16);
-    MemoryModel *before = shared_keep(live_model_known(live_model));
+    MemoryModel *before = ref_keep(live_model_known(live_model));
     FigureSource source = before->ceilings[h200].source;
     live_model_measured(live_model, h200, &limits);
     const MemoryModel *after = live_model_known(live_model);
@@ -135,7 +134,7 @@ static void test_ceilings(const Scenery *toy) {
     aim(live_model, toy, "cpu_v2_do", BEV_FP8);
     tap_ok(live_model_known(live_model)->ceilings[h200].source == SOURCE_MEASURED,
            "and those of the problems after it");
-    shared_drop(before);
+    ref_drop(before);
     live_model_close(live_model);
 }
 
@@ -145,7 +144,7 @@ static void test_published_v2(void) {
     aim(live_model, &canonical, "cpu_v2", BEV_FP16);
     step_all(live_model, DEPTH_SELECTION);
     const MemoryModel *model = live_model_known(live_model);
-    const ModelRung *v2 = model_of_variant(model, bev_variant_find("cpu_v2"), 0, 0);
+    const PredictedKernel *v2 = model_of_kernel(model, bev_kernel_find("cpu_v2"), 0, 0);
     tap_ok(v2 && fabs(v2->rank_bytes / model->gather.index - 10) < 1e-9,
            "the published V2 reads its ranks ten times: %.1f MB for %.2f",
            v2 ? v2->rank_bytes * 1e-6 : NAN, model->gather.index * 1e-6);
@@ -153,15 +152,15 @@ static void test_published_v2(void) {
     close_scenery(&canonical);
 }
 
-static int possible_rungs(const Scenery *scenery, BevDtype dtype) {
+static int possible_kernels(const Scenery *scenery, BevDtype dtype) {
     HostProblem problem;
     Err err = {0};
     int count = 0;
     need(problem_init(&problem, &scenery->workload.scene.shape, dtype, BEV_NEAREST,
                       &scenery->map->map, &err),
          &err);
-    for (int i = 0; i < stream_rung_count; i++)
-        count += !stream_unsupported(&stream_rungs[i], &problem.view);
+    for (int i = 0; i < access_pattern_count; i++)
+        count += !trace_unsupported(&access_patterns[i], &problem.view);
     problem_free(&problem);
     return count;
 }
@@ -170,29 +169,30 @@ static int possible_rungs(const Scenery *scenery, BevDtype dtype) {
 
 static void test_depth(const Scenery *toy) {
     LiveModel *live_model = open_model();
-    const BevVariant *v3 = bev_variant_find("cpu_v3");
+    const BevKernel *v3 = bev_kernel_find("cpu_v3");
     aim(live_model, toy, "cpu_v3", BEV_FP16);
     const MemoryModel *model = live_model_known(live_model);
-    tap_ok(model && known_rungs(model) == 0 && !model_of_variant(model, v3, 0, 0),
-           "before the first walk no rung is known");
+    tap_ok(model && known_kernels(model) == 0 && !model_of_kernel(model, v3, 0, 0),
+           "before the first walk no kernel is known");
     int steps = step_all(live_model, DEPTH_SELECTION);
     model = live_model_known(live_model);
-    tap_ok(steps == 2 && known_rungs(model) == 2 && model_of_variant(model, v3, 0, 0),
-           "V3 is two rungs: which one depends on the L2");
+    tap_ok(steps == 2 && known_kernels(model) == 2 && model_of_kernel(model, v3, 0, 0),
+           "V3 is two kernels: which one depends on the L2");
     int orin = (int)(gpu_find("orin") - gpus);
-    tap_ok(!strcmp(model_of_variant(model, v3, orin, MODEL_L2S - 1)->name, "v3_large_l2"),
+    tap_ok(!strcmp(model_of_kernel(model, v3, orin, MODEL_L2S - 1)->name, "v3_large_l2"),
            "with a large L2 it is the one for a large L2");
-    step_all(live_model, DEPTH_RUNGS);
+    step_all(live_model, DEPTH_KERNELS);
     model = live_model_known(live_model);
-    tap_ok(known_rungs(model) == possible_rungs(toy, BEV_FP16) && !model->formats[BEV_FP8].known,
-           "then every rung, in this format");
+    tap_ok(known_kernels(model) == possible_kernels(toy, BEV_FP16) &&
+               !model->formats[BEV_FP8].known,
+           "then every kernel, in this format");
     tap_ok(step_all(live_model, DEPTH_FORMATS) == 2 * (BEV_DTYPE_COUNT - 1) &&
                live_model_known(live_model)->formats[BEV_NVFP4].known,
            "then V3 in every other format");
     aim(live_model, toy, "cpu_v3", BEV_NVFP4);
-    tap_ok(step_all(live_model, DEPTH_RUNGS) < 99 &&
-               known_rungs(live_model_known(live_model)) == possible_rungs(toy, BEV_NVFP4) &&
-               possible_rungs(toy, BEV_NVFP4) < possible_rungs(toy, BEV_FP16),
+    tap_ok(step_all(live_model, DEPTH_KERNELS) < 99 &&
+               known_kernels(live_model_known(live_model)) == possible_kernels(toy, BEV_NVFP4) &&
+               possible_kernels(toy, BEV_NVFP4) < possible_kernels(toy, BEV_FP16),
            "what has no kernel for a format is tried once");
     live_model_close(live_model);
 }
@@ -222,8 +222,8 @@ static void test_cache(const Scenery *toy) {
     aim(live_model, &other, "cpu_v2_do", BEV_FP16);
     tap_ok(live_model_known(live_model) != first, "one rank that differs makes another problem");
     live_model_close(live_model);
-    shared_drop(again.map);
-    shared_drop(other.map);
+    ref_drop(again.map);
+    ref_drop(other.map);
     free(ranks);
 }
 
@@ -236,14 +236,14 @@ static bool never(void *context) {
 
 static void test_ended(const Scenery *toy) {
     int asked = 0;
-    const StreamWatch watch = {.go_on = never, .context = &asked};
+    const TraceWatch watch = {.go_on = never, .context = &asked};
     LiveModel *live_model = open_model();
     aim(live_model, toy, "cpu_v2_do", BEV_FP16);
     bool more = live_model_step(live_model, DEPTH_SELECTION, &watch);
-    tap_ok(more && asked > 0 && known_rungs(live_model_known(live_model)) == 0,
+    tap_ok(more && asked > 0 && known_kernels(live_model_known(live_model)) == 0,
            "a walk that is told to end leaves nothing behind");
     tap_ok(step_all(live_model, DEPTH_SELECTION) == 1 &&
-               known_rungs(live_model_known(live_model)) == 1,
+               known_kernels(live_model_known(live_model)) == 1,
            "and is walked to its end the next time");
     live_model_close(live_model);
 }

@@ -69,7 +69,7 @@ static void test_moments(void) {
 /* ---- a device that is lost ------------------------------------------------------------------- */
 
 enum { GOOD_LAUNCHES = 3 };
-static BevVariant gpu; /* V3, for so many launches */
+static BevKernel gpu; /* V3, for so many launches */
 static int launches;
 
 /* It runs as a CPU row, so that machines without a GPU can see it, and turns out to be a GPU's when
@@ -77,7 +77,7 @@ static int launches;
 static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
                             Err *err) {
     if (launches++ < GOOD_LAUNCHES)
-        return bev_variant_find("cpu_v3")->launch(problem, plan, stream, err);
+        return bev_kernel_find("cpu_v3")->launch(problem, plan, stream, err);
     gpu.where = BEV_CUDA;
     return err_set(err, ERR_DEVICE, gpu.name, "", "CUDA error 700: an illegal memory access");
 }
@@ -106,10 +106,10 @@ static void begin_loop(Loop *loop, const LoopOptions *options, Err *err) {
     live_init(&loop->nothing);
     live_menu(&loop->menu, options->scene, options->where, &scene);
     state_init(&loop->state, &loop->menu.menu, scene);
-    gpu = *bev_variant_find("cpu_v3");
+    gpu = *bev_kernel_find("cpu_v3");
     gpu.name = "gpu_v3";
     gpu.launch = launch_and_fail;
-    loop->state.job.choice.variant = &gpu;
+    loop->state.job.config.kernel = &gpu;
     loop->state.menu.where |= 1u << BEV_CUDA;
 }
 
@@ -132,14 +132,14 @@ static void test_device_lost(void) {
     tap_ok(good, "the street moves for a while");
     good = wait_for_frame(&loop);
     tap_ok(good && launches == GOOD_LAUNCHES + 1 &&
-               loop.state.job.choice.variant->where == BEV_CPU &&
+               loop.state.job.config.kernel->where == BEV_CPU &&
                !(loop.state.menu.where & 1u << BEV_CUDA),
            "the GPU fails in the middle of a frame: the CPU takes over, for good");
     if (!tap_ok(log_says(&loop, "gpu_v3: CUDA error 700") && log_says(&loop, "CPU, "),
                 "the log says both"))
         for (int i = 0; i < loop.state.log.count; i++)
             tap_note("%s", loop.state.log.lines[i].text);
-    tap_ok(loop_live(&loop)->frame.pooled && !loop_live(&loop)->problem[0] && !loop.quit,
+    tap_ok(loop_live(&loop)->frame.pooled && !loop_live(&loop)->error_text[0] && !loop.quit,
            "the same moment is pooled again, and the problem is over");
     engine_close(loop.engine);
 }

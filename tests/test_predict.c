@@ -14,17 +14,17 @@ static void need(bool ok, const Err *err) {
     exit(EXIT_FAILURE);
 }
 
-static Profile profile_of(const char *rung, const HostProblem *problem) {
+static Profile profile_of(const char *kernel, const HostProblem *problem) {
     Err err = {0};
     Profile profile;
-    need(profile_make(stream_find(rung), &problem->view, NULL, &profile, &err), &err);
+    need(profile_make(access_pattern_find(kernel), &problem->view, NULL, &profile, &err), &err);
     return profile;
 }
 
 static double longest_part(const Prediction *p) {
     double longest = 0;
-    for (int part = 0; part < PART_COUNT; part++)
-        longest = fmax(longest, p->part_us[part]);
+    for (int part = 0; part < TERM_COUNT; part++)
+        longest = fmax(longest, p->term_us[part]);
     return longest;
 }
 
@@ -41,14 +41,14 @@ static void test_laws(const HostProblem *problem) {
         falls &= dram <= before;
         before = dram;
         double parts = warm.latency_us - warm.launch_us;
-        adds_up &= parts >= longest_part(&warm) && parts <= PART_COUNT * longest_part(&warm) &&
-                   warm.part_us[warm.binding] == longest_part(&warm);
+        adds_up &= parts >= longest_part(&warm) && parts <= TERM_COUNT * longest_part(&warm) &&
+                   warm.term_us[warm.binding] == longest_part(&warm);
         cold_costs &= cold.dram_read_bytes >= warm.dram_read_bytes;
     }
     Gpu faster = *gpu_find("h200");
-    double us = predict(&profile, &faster, true).part_us[PART_L2];
+    double us = predict(&profile, &faster, true).term_us[TERM_L2];
     faster.l2_gbps *= 2;
-    tap_ok(fabs(predict(&profile, &faster, true).part_us[PART_L2] / us - 0.5) < 1e-9,
+    tap_ok(fabs(predict(&profile, &faster, true).term_us[TERM_L2] / us - 0.5) < 1e-9,
            "an L2 twice as fast takes half as long");
     tap_ok(falls, "a larger L2 never means more DRAM traffic");
     tap_ok(before == 0, "and one that holds everything means none when warm");
@@ -63,7 +63,7 @@ static void test_laws(const HostProblem *problem) {
 /* Run 4 of samples/recorded/NOTES-ladder.md: H200, FP16, warm, the clear counted unless the table
  * there leaves it out. */
 typedef struct {
-    const char *config, *rung;
+    const char *config, *kernel;
     double us;
     bool without_launch;
 } Recorded;
@@ -100,7 +100,7 @@ static void predict_config(const char *config, double predicted[RECORDED]) {
     for (int i = 0; i < RECORDED; i++) {
         if (strcmp(recorded[i].config, config))
             continue;
-        Profile profile = profile_of(recorded[i].rung, &problem);
+        Profile profile = profile_of(recorded[i].kernel, &problem);
         Prediction p = predict(&profile, gpu_find("h200"), true);
         predicted[i] = p.latency_us - (recorded[i].without_launch ? p.launch_us : 0);
         profile_free(&profile);
@@ -119,7 +119,7 @@ static void test_recorded(void) {
         double error = predicted[i] / recorded[i].us - 1;
         close += fabs(error) <= 0.3;
         tap_ok(error > -0.3 && error < 0.3, "%s, %s: %.1f us predicted, %.1f recorded, %+.0f %%",
-               recorded[i].config, recorded[i].rung, predicted[i], recorded[i].us, 100 * error);
+               recorded[i].config, recorded[i].kernel, predicted[i], recorded[i].us, 100 * error);
         for (int j = 0; j < i; j++)
             if (!strcmp(recorded[i].config, recorded[j].config)) {
                 pairs++;
@@ -151,10 +151,10 @@ static void test_published(void) {
     tap_ok(!published_column("v3_small_l2", "v3_large_l2") &&
                !strcmp(published_column("v3_large_l2", "v3_large_l2"), "V3"),
            "V3 is the form that is chosen");
-    const Prediction walks[] = {{.part_us[PART_CHAIN] = 10, .launch_us = 1},
-                                {.part_us[PART_CHAIN] = 10, .part_us[PART_L2] = 30}};
+    const Prediction walks[] = {{.term_us[TERM_CHAIN] = 10, .launch_us = 1},
+                                {.term_us[TERM_CHAIN] = 10, .term_us[TERM_L2] = 30}};
     const double known_us[] = {21, 40};
-    tap_ok(predict_walking(&walks[1], 4) == 50 && predict_walking(&walks[1], 0) == 30,
+    tap_ok(predict_replaying(&walks[1], 4) == 50 && predict_replaying(&walks[1], 0) == 30,
            "only the walk is scaled");
     tap_ok(fabs(predict_calibration(walks, known_us, 1) - 2) < 1e-9 &&
                fabs(predict_calibration(walks + 1, known_us + 1, 1) - sqrt(7)) < 1e-9 &&
@@ -164,13 +164,14 @@ static void test_published(void) {
 
 /* DRAM bytes and hits where one line in eight is followed, beside all. */
 static void test_sampled(const HostProblem *problem) {
-    const char *const rungs[] = {"block_atomic", "v2", "v2_chw", "v3_large_l2", "v4"};
-    const StreamWatch sampled = {.one_in = STREAM_ONE_IN};
+    const char *const kernels[] = {"block_atomic", "v2", "v2_chw", "v3_large_l2", "v4"};
+    const TraceWatch sampled = {.one_in = TRACE_ONE_IN};
     double worst = 0, worst_hits = 0;
-    for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++) {
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         Err err = {0};
-        Profile all = profile_of(rungs[i], problem), some;
-        need(profile_make(stream_find(rungs[i]), &problem->view, &sampled, &some, &err), &err);
+        Profile all = profile_of(kernels[i], problem), some;
+        need(profile_make(access_pattern_find(kernels[i]), &problem->view, &sampled, &some, &err),
+             &err);
         for (double mb = 1; mb < 64; mb *= 1.5) {
             Gpu gpu = *gpu_find("h200");
             gpu.l2_bytes = mb * 1048576;

@@ -6,19 +6,29 @@
 #include <math.h>
 #include <unistd.h>
 
-#define MACHINE "\"gpu\": \"NVIDIA H200\", \"driver\": \"1\", \"cuda\": \"13.0\", \"date\": \"2026-11-20T\""
-#define ROW(variant, rest)                                                                         \
-    "{\"scene\": \"canonical\", \"variant\": \"" variant "\", \"dtype\": \"fp16\", "               \
+#define MACHINE                                                                                    \
+    "\"gpu\": \"NVIDIA H200\", \"driver\": \"1\", \"cuda\": \"13.0\", \"date\": \"2026-11-20T\""
+#define ROW(kernel, rest)                                                                          \
+    "{\"scene\": \"canonical\", \"kernel\": \"" kernel "\", \"dtype\": \"fp16\", "                 \
     "\"align\": \"nearest\", \"channels\": 80, \"cache\": \"warm\", " rest "}"
 
-static const char full[] =
-    "{\"machine\": {" MACHINE ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
-    "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, \"results\": ["
-    ROW("cpu_v3", "\"l2_aside_mib\": 30, \"l2_left_mib\": 31.5, \"median_us\": 99") ", "
-    ROW("cpu_v3", "\"l2_aside_mib\": null, \"median_us\": 10, \"p95_us\": 11, \"p99_us\": 12, "
-        "\"effective_gbps\": 900, \"footprint_mb\": 20") ", "
-    ROW("cpu_v2", "\"median_us\": 30, \"effective_gbps\": 900, \"footprint_mb\": 200") ", "
-    ROW("reference", "\"median_us\": null") "]}";
+static const char
+    full[] = "{\"machine\": {" MACHINE
+             ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
+             "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, "
+             "\"results\": [" ROW("cpu_v3", "\"l2_carveout_mib\": 30, \"l2_left_mib\": 31.5, "
+                                            "\"median_us\": 99") ", " ROW(
+                 "cpu_v3",
+                 "\"l2_carveout_mib\": null, \"median_us\": 10, \"p95_us\": 11, \"p99_us\": 12, "
+                 "\"effective_gbps\": 900, \"footprint_mb\": 20") ", " ROW("cpu_v2",
+                                                                           "\"median_us\": 30, "
+                                                                           "\"effective_gbps\": "
+                                                                           "900, \"footprint_mb\": "
+                                                                           "200") ", " ROW("referen"
+                                                                                           "ce",
+                                                                                           "\"media"
+                                                                                           "n_us\":"
+                                                                                           " null") "]}";
 
 static bool load(const char *folder, RecordedSet *set) {
     char path[256], line[1024];
@@ -35,10 +45,10 @@ static bool load(const char *folder, RecordedSet *set) {
     return ok;
 }
 
-static const RecordedRow *find(const RecordedSet *set, const char *variant, int64_t channels) {
-    const Selection selection = {bev_variant_find(variant), BEV_FP16, BEV_NEAREST};
+static const RecordedRow *find(const RecordedSet *set, const char *kernel, int64_t channels) {
+    const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, BEV_NEAREST};
     const Recording *from;
-    return recorded_find(set, "canonical", channels, &selection, CACHE_WARM, &from);
+    return recorded_find(set, "canonical", channels, &config, CACHE_WARM, &from);
 }
 
 static void test_rows(const RecordedSet *set) {
@@ -77,8 +87,8 @@ static void test_limits(const RecordedSet *set) {
 }
 
 static void test_shown(const RecordedSet *set) {
-    LiveKernel v3 = {.variant = bev_variant_find("cpu_v3")};
-    LiveKernel v2 = {.variant = bev_variant_find("cpu_v2")};
+    LiveKernel v3 = {.kernel = bev_kernel_find("cpu_v3")};
+    LiveKernel v2 = {.kernel = bev_kernel_find("cpu_v2")};
     recorded_show(set, "canonical", 80, BEV_FP16, BEV_NEAREST, &v3);
     recorded_show(set, "canonical", 80, BEV_FP16, BEV_NEAREST, &v2);
     tap_ok(v3.p95_us.source == SOURCE_RECORDED && v3.p95_us.value == 11 && v3.p99_us.value == 12 &&

@@ -16,13 +16,13 @@ static BevProblem canonical(BevDtype dtype) {
     return p;
 }
 
-static void chooses(double l2_mb, BevRegime regime, const char *variant) {
+static void chooses(double l2_mb, BevRegime regime, const char *kernel) {
     BevProblem p = canonical(BEV_FP16);
-    BevV3Choice choice = bev_v3_choose(&p, l2_mb * 1e6);
-    tap_ok(choice.regime == regime && !strcmp(choice.variant, variant) &&
-               strstr(choice.why, bev_regimes[regime].meaning),
-           "canonical FP16 with %g MB of L2 is %s: %s", l2_mb, bev_regimes[regime].name, variant);
-    tap_note("%s", choice.why);
+    BevV3Choice config = bev_v3_choose(&p, l2_mb * 1e6);
+    tap_ok(config.regime == regime && !strcmp(config.kernel, kernel) &&
+               strstr(config.why, bev_regimes[regime].meaning),
+           "canonical FP16 with %g MB of L2 is %s: %s", l2_mb, bev_regimes[regime].name, kernel);
+    tap_note("%s", config.why);
 }
 
 int main(void) {

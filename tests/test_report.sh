@@ -58,12 +58,12 @@ for a, b in zip(mine, table):
     assert a["gpu"] == "mine" and b["gpu"] == "RTX A6000"
     assert {**a, "gpu": 0, "published_us": 0} == {**b, "gpu": 0, "published_us": 0}, (a, b)
 for small, huge in zip(rows("small"), rows("huge")):
-    assert small["variant"] == huge["variant"] and small["source"] == "model"
+    assert small["kernel"] == huge["kernel"] and small["source"] == "model"
     assert small["dram_mb_warm"] > huge["dram_mb_warm"] >= 0, small
     assert small["l2_hit_rate_warm"] < huge["l2_hit_rate_warm"] == 1, small
     assert small["regime"] == "streaming" and huge["regime"] == "resident"
     assert huge["published_us"] is None, "published for another L2"
-by_name = {row["variant"]: row for row in rows("small")}
+by_name = {row["kernel"]: row for row in rows("small")}
 assert round(by_name["v2_tiles"]["ranks_mb"], 1) == 25.1
 assert round(by_name["v2_tiles"]["ranks_formula_mb"], 1) == 25.1
 PY
@@ -74,7 +74,7 @@ tap_run 'the table says model' grep -q 'Prediction (model' "$folder/table"
 "$BEVSCOPE" regime toy -f markdown >"$folder/markdown" 2>&1
 tap_run 'Markdown has tables' grep -q '^| v3_large_l2' "$folder/markdown"
 "$BEVSCOPE" regime toy -f csv >"$folder/csv" 2>&1
-tap_run 'CSV begins with its header' grep -q '^scene,variant,dtype' "$folder/csv"
+tap_run 'CSV begins with its header' grep -q '^scene,kernel,dtype' "$folder/csv"
 
 kinds=$("$BEVSCOPE" --list | sed -n '/^Charts/,/^$/s/^  \([a-z-]*\) .*/\1/p')
 [ "$(echo "$kinds" | wc -w)" -ge 6 ]
@@ -94,15 +94,15 @@ chmod -R u+w "$folder/data"
 cat >"$folder/data/samples/recorded/h200.json" <<'JSON'
 {"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-20T00:00:00Z"},
  "results": [
-  {"scene": "canonical", "variant": "v2", "dtype": "fp16", "align": "nearest", "cache": "warm",
+  {"scene": "canonical", "kernel": "v2", "dtype": "fp16", "align": "nearest", "cache": "warm",
    "median_us": 39.0},
-  {"scene": "canonical", "variant": "v2_do", "dtype": "fp16", "align": "nearest", "cache": "warm",
+  {"scene": "canonical", "kernel": "v2_do", "dtype": "fp16", "align": "nearest", "cache": "warm",
    "median_us": 1.5}]}
 JSON
 cat >"$folder/recorded.py" <<'PY'
 import json, sys
 rows = json.load(open(sys.argv[1]))["results"]
-known = {(r["gpu"], r["variant"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
+known = {(r["gpu"], r["kernel"]): r["recorded_us"] for r in rows if r["recorded_us"] is not None}
 assert known == {("H200", "v2"): 39.0, ("H200", "v2_do"): 1.5}, known
 PY
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -f json -o "$folder/recorded.json"
@@ -112,8 +112,8 @@ tap_run 'recorded beside the model' python3 "$folder/recorded.py" "$folder/recor
 python3 - "$folder/data/samples/recorded" <<'PY'
 import json, sys
 row = {"scene": "canonical", "dtype": "fp16", "align": "nearest", "channels": 80, "cache": "warm"}
-def at(aside, left, variant, us):
-    return dict(row, variant=variant, l2_aside_mib=aside, l2_left_mib=left, median_us=us)
+def at(carveout, left, kernel, us):
+    return dict(row, kernel=kernel, l2_carveout_mib=carveout, l2_left_mib=left, median_us=us)
 rows = [at(0, 60, "v3_small_l2", 80), at(0, 60, "v3_large_l2", 40),
         at(30, 31, "v3_small_l2", 41), at(30, 31, "v3_large_l2", 42)]
 json.dump({"machine": {"gpu": "NVIDIA H200", "driver": "1", "cuda": "13.0", "date": "2026-11-21"},

@@ -265,10 +265,11 @@ static void test_loop(void) {
            "from two to one less than the loop it keeps the one, and the loop misses always");
     tap_ok(cold->misses[LOOP + 1] == LOOP + 1, "and with room for all each misses once");
     tap_ok(warm->misses[LOOP] == LOOP * TURNS && warm->misses[LOOP + 1] == 0, "warm likewise");
-    /* In sets of 16 lines, evenly filled: 16.8 lines a set are 17 in four sets of five, where a loop
-     * always misses, and 16 in the others. */
+    /* In sets of 16 lines, evenly filled: 16.8 lines a set are 17 in four sets of five, where a
+     * loop always misses, and 16 in the others. */
     double bytes = (double)LOOP * LINE_SECTORS * SECTOR, all = LOOP * TURNS;
-    tap_ok(reuse_misses(warm, bytes * 16 / 24) > 0.99 * all && reuse_misses(warm, bytes * 1.001) == 0 &&
+    tap_ok(reuse_misses(warm, bytes * 16 / 24) > 0.99 * all &&
+               reuse_misses(warm, bytes * 1.001) == 0 &&
                fabs(reuse_misses(warm, bytes / 1.05) / all - 0.8) < 0.02,
            "in sets, a loop that nearly fits misses where there is a line too many");
     reuse_curves_free(&whole);

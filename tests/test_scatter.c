@@ -34,14 +34,14 @@ static bool within(double got, double want, double share) {
 
 static void test_sizes(Scene *scene) {
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
-        config_apply(config_find(published[i].name), scene);
+        preset_apply(preset_find(published[i].name), scene);
         BevMap map = build(&scene->rig, BEV_NEAREST, UINT32_MAX);
         tap_ok(within((double)map.points, (double)published[i].points, 1e-3),
                "%s: %lld points, %lld on the real calibration", published[i].name,
                (long long)map.points, (long long)published[i].points);
         scatter_free(&map);
     }
-    config_apply(config_find("canonical"), scene);
+    preset_apply(preset_find("canonical"), scene);
     BevMap map = build(&scene->rig, BEV_NEAREST, UINT32_MAX);
     ScatterStats stats = scatter_stats(&map, (int64_t)scene->rig.grid.nx * scene->rig.grid.ny);
     tap_ok(within((double)stats.points, 209019, 1e-3) &&
@@ -51,7 +51,7 @@ static void test_sizes(Scene *scene) {
     tap_ok(stats.median == 12 && stats.p90 == 20 && stats.p99 == 64 && stats.cells == 40000,
            "its lengths are skewed: median %d, p90 %d, p99 %d", stats.median, stats.p90, stats.p99);
     scatter_free(&map);
-    tap_ok(config_find("canonica") == NULL && config_find("") == NULL, "unknown sizes are unknown");
+    tap_ok(preset_find("canonica") == NULL && preset_find("") == NULL, "unknown sizes are unknown");
 }
 
 /* ---- memory of the caller's ------------------------------------------------------------------ */

@@ -54,9 +54,9 @@ static void refuses(const char *name, const char *words) {
 }
 
 static void test_configs(void) {
-    for (int i = 0; i < config_total; i++) {
+    for (int i = 0; i < preset_total; i++) {
         Scene scene;
-        const Config *config = &configs[i];
+        const Preset *config = &configs[i];
         bool ok = load(config->name, &scene);
         tap_ok(ok && strcmp(scene.name, config->name) == 0 && scene.channels == config->channels &&
                    scene.shape.channels == config->channels &&
@@ -70,13 +70,13 @@ static void test_configs(void) {
 static void test_names(void) {
     SceneName names[64];
     size_t count = scene_names(names, 64);
-    bool configs_first = count == (size_t)config_total + 2;
-    for (int i = 0; configs_first && i < config_total; i++)
+    bool configs_first = count == (size_t)preset_total + 2;
+    for (int i = 0; configs_first && i < preset_total; i++)
         configs_first = names[i].is_config && strcmp(names[i].name, configs[i].name) == 0;
     tap_ok(configs_first, "the configurations, in their order");
-    tap_ok(count == (size_t)config_total + 2 && !names[config_total].is_config &&
-               strcmp(names[config_total].name, "corner") == 0 &&
-               strcmp(names[config_total + 1].name, "intersection") == 0,
+    tap_ok(count == (size_t)preset_total + 2 && !names[preset_total].is_config &&
+               strcmp(names[preset_total].name, "corner") == 0 &&
+               strcmp(names[preset_total + 1].name, "intersection") == 0,
            "then the samples, by name; no hidden file, no other suffix");
     tap_ok(scene_names(names, 3) == 3, "at most as many as there is room for");
 }

@@ -36,9 +36,9 @@ static void test_known_calibration(const HostProblem *nvfp4) {
            "calibrated by another format: the same scale");
     if (ok)
         problem_free(&known);
-    ok = ok && problem_encode_knowing(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
-                                      &data.map, (ProblemHints){2 * nvfp4->out_largest, true},
-                                      &err);
+    ok =
+        ok && problem_encode_knowing(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
+                                     &data.map, (ProblemHints){2 * nvfp4->out_largest, true}, &err);
     float first = ok ? known.view.out.scale : 0;
     tap_ok(ok && first == 2 * own.view.out.scale, "what is known is believed");
     ok = ok && problem_update(&known, &data.features, &err);
@@ -47,7 +47,7 @@ static void test_known_calibration(const HostProblem *nvfp4) {
     problem_free(&own);
 }
 
-/* ---- variants of the test's own -------------------------------------------------------------- */
+/* ---- kernels of the test's own -------------------------------------------------------------- */
 
 enum { NAP_US = 2000 };
 
@@ -102,8 +102,8 @@ static bool meddling_launch(const BevProblem *problem, const BevPlan *plan, void
     return true;
 }
 
-static BevVariant variant_of(bool (*launch)(const BevProblem *, const BevPlan *, void *, Err *)) {
-    return (BevVariant){
+static BevKernel kernel_of(bool (*launch)(const BevProblem *, const BevPlan *, void *, Err *)) {
+    return (BevKernel){
         .name = "test", .where = BEV_CPU, .dtypes = ~0u, .aligns = ~0u, .launch = launch};
 }
 
@@ -121,7 +121,7 @@ static void test_run(const HostProblem *problem) {
     unsigned char *codes = malloc(count), *again = malloc(count);
     Session *session;
     Err err;
-    bool opened = session_open(&session, bev_variant_find("cpu_v3"), &problem->view, &err);
+    bool opened = session_open(&session, bev_kernel_find("cpu_v3"), &problem->view, &err);
     if (tap_ok(opened, "a session opens")) {
         session_poison(session, &err);
         session_read(session, codes, &err);
@@ -141,7 +141,7 @@ static void test_run(const HostProblem *problem) {
     session_close(session);
     session_close(NULL);
     memset(again, 0xff, count);
-    bool once = session_open_once(&session, bev_variant_find("cpu_v3"), &problem->view, &err) &&
+    bool once = session_open_once(&session, bev_kernel_find("cpu_v3"), &problem->view, &err) &&
                 session_run(session, &err) && session_read(session, again, &err);
     tap_ok(opened && once && !memcmp(codes, again, count), "a session for one picture, the same");
     session_close(session);
@@ -167,13 +167,13 @@ static Features later_features(void) {
 }
 
 /* Whether a session that was opened on other values gives the same bits as `want`. */
-static bool updated_gives(const BevVariant *variant, BevDtype dtype, const Features *later,
+static bool updated_gives(const BevKernel *kernel, BevDtype dtype, const Features *later,
                           const void *want) {
     HostProblem problem;
     Session *session;
     Err err;
     const void *got;
-    bool ok = encode(&problem, dtype) && session_open(&session, variant, &problem.view, &err) &&
+    bool ok = encode(&problem, dtype) && session_open(&session, kernel, &problem.view, &err) &&
               session_run(session, &err) && problem_update(&problem, later, &err) &&
               session_update(session, &err) && session_poison(session, &err) &&
               session_run(session, &err) && session_output(session, &got, &err) &&
@@ -191,18 +191,18 @@ static void test_update(BevDtype dtype) {
     bool ok = problem_encode(&fresh, &data.shape, dtype, BEV_NEAREST, &later, &data.map, &err);
     void *want = malloc(bev_tensor_bytes(&fresh.view.out));
     int good = 0, tried = 0;
-    for (int i = 0; ok && bev_variants[i]; i++) {
+    for (int i = 0; ok && bev_kernels[i]; i++) {
         Session *session;
-        if (bev_variants[i]->where != BEV_CPU || bev_unsupported(bev_variants[i], &fresh.view))
+        if (bev_kernels[i]->where != BEV_CPU || bev_unsupported(bev_kernels[i], &fresh.view))
             continue;
-        ok = session_open(&session, bev_variants[i], &fresh.view, &err) &&
+        ok = session_open(&session, bev_kernels[i], &fresh.view, &err) &&
              session_run(session, &err) && session_read(session, want, &err);
         session_close(session);
-        good += ok && updated_gives(bev_variants[i], dtype, &later, want);
+        good += ok && updated_gives(bev_kernels[i], dtype, &later, want);
         tried++;
     }
     tap_ok(ok && tried >= 3 && good == tried,
-           "%s: later values give the bits of a fresh session, %d of %d rungs",
+           "%s: later values give the bits of a fresh session, %d of %d kernels",
            bev_dtypes[dtype].name, good, tried);
     free(want);
     problem_free(&fresh);
@@ -211,10 +211,10 @@ static void test_update(BevDtype dtype) {
 }
 
 static void test_meddling(const HostProblem *problem) {
-    BevVariant variant = variant_of(meddling_launch);
+    BevKernel kernel = kernel_of(meddling_launch);
     Session *session;
     Err err;
-    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "a meddler opens"))
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "a meddler opens"))
         return;
     session_run(session, &err);
     tap_ok(!session_inputs_untouched(session, &err), "one bit changed in an input is noticed");
@@ -225,7 +225,7 @@ static void test_meddling(const HostProblem *problem) {
 
 /* Every word of every input matters to the watch. */
 static void test_every_input_watched(const HostProblem *problem) {
-    BevVariant variant = variant_of(idle_launch);
+    BevKernel kernel = kernel_of(idle_launch);
     const BevProblem *view = &problem->view;
     struct {
         void *bytes;
@@ -244,7 +244,7 @@ static void test_every_input_watched(const HostProblem *problem) {
     Session *session;
     Err err;
     int missed = 0, tried = 0;
-    if (!tap_ok(session_open(&session, &variant, view, &err), "a watched session opens"))
+    if (!tap_ok(session_open(&session, &kernel, view, &err), "a watched session opens"))
         return;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         for (size_t at = 0; at < inputs[i].count; at += inputs[i].count / 5 + 1, tried++) {
@@ -273,7 +273,7 @@ static void test_threads(void) {
                 Session *session;
                 Err err;
                 omp_set_num_threads(threads);
-                if (!session_open(&session, bev_variant_find(names[i]), &problem.view, &err))
+                if (!session_open(&session, bev_kernel_find(names[i]), &problem.view, &err))
                     continue;
                 omp_set_num_threads(threads + 1); /* between prepare and launch */
                 session_poison(session, &err);
@@ -299,23 +299,23 @@ static void test_threads(void) {
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 static void test_refusals(const HostProblem *problem) {
-    BevVariant variant = variant_of(idle_launch);
-    Session *session = (Session *)&variant;
+    BevKernel kernel = kernel_of(idle_launch);
+    Session *session = (Session *)&kernel;
     Err err;
-    variant.dtypes = 0;
-    tap_ok(!session_open(&session, &variant, &problem->view, &err) && !session &&
+    kernel.dtypes = 0;
+    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && !session &&
                err.kind == ERR_FAILED && err.what[0],
            "an unsupported format is refused: %s", err.what);
-    variant = variant_of(idle_launch);
-    variant.prepare = failing_prepare;
-    variant.release = no_release;
-    tap_ok(!session_open(&session, &variant, &problem->view, &err) && !session &&
+    kernel = kernel_of(idle_launch);
+    kernel.prepare = failing_prepare;
+    kernel.release = no_release;
+    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && !session &&
                !strcmp(err.what, "no plan today"),
            "a failing prepare step is reported");
 #ifndef HAVE_CUDA
-    variant = variant_of(idle_launch);
-    variant.where = BEV_CUDA;
-    tap_ok(!session_open(&session, &variant, &problem->view, &err) && err.kind == ERR_DEVICE,
+    kernel = kernel_of(idle_launch);
+    kernel.where = BEV_CUDA;
+    tap_ok(!session_open(&session, &kernel, &problem->view, &err) && err.kind == ERR_DEVICE,
            "a device that is not there is refused as such: %s", err.what);
 #endif
 }
@@ -348,13 +348,13 @@ static void test_summary(void) {
 
 static void test_time(const HostProblem *problem) {
     const TimingOptions options = {.samples = 8, .min_warm_ms = 1, .max_s = 1};
-    BevVariant variant = variant_of(sleep_launch);
-    variant.prepare = sleep_prepare;
-    variant.release = no_release;
+    BevKernel kernel = kernel_of(sleep_launch);
+    kernel.prepare = sleep_prepare;
+    kernel.release = no_release;
     Session *session;
     Timing warm, cold;
     Err err;
-    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "a sleeper opens"))
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "a sleeper opens"))
         return;
     bool ok = session_time(session, CACHE_WARM, &options, &warm, &err) &&
               session_time(session, CACHE_COLD, &options, &cold, &err);
@@ -371,11 +371,11 @@ static void test_time(const HostProblem *problem) {
 
 static void test_short_launches(const HostProblem *problem) {
     const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
-    BevVariant variant = variant_of(idle_launch);
+    BevKernel kernel = kernel_of(idle_launch);
     Session *session;
     Timing t;
     Err err;
-    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "an idler opens"))
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "an idler opens"))
         return;
     idle_launches = 0;
     bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
@@ -388,11 +388,11 @@ static void test_short_launches(const HostProblem *problem) {
 /* What the warm-up took for a long launch was an interruption. */
 static void test_interruption(const HostProblem *problem) {
     const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
-    BevVariant variant = variant_of(interrupted_launch);
+    BevKernel kernel = kernel_of(interrupted_launch);
     Session *session;
     Timing t;
     Err err;
-    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "one that is interrupted"))
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "one that is interrupted"))
         return;
     idle_launches = 0;
     bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
@@ -403,11 +403,11 @@ static void test_interruption(const HostProblem *problem) {
 
 static void test_time_limit(const HostProblem *problem) {
     const TimingOptions options = {.samples = 1000000, .min_warm_ms = 1, .max_s = 0.05};
-    BevVariant variant = variant_of(sleep_launch);
+    BevKernel kernel = kernel_of(sleep_launch);
     Session *session;
     Timing t;
     Err err;
-    if (!tap_ok(session_open(&session, &variant, &problem->view, &err), "a slow one opens"))
+    if (!tap_ok(session_open(&session, &kernel, &problem->view, &err), "a slow one opens"))
         return;
     bool ok = session_time(session, CACHE_WARM, &options, &t, &err);
     tap_ok(ok && t.samples >= 5 && t.samples < 100, "past max_s it stops at %d samples", t.samples);

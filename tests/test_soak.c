@@ -29,7 +29,7 @@ enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
 enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
 /* What is promised of an hour; in the first minutes buffers still reach their size. */
 enum { HOUR_KB = 1024, MINUTE_KB = 32768 };
-enum { GPU_MB = 64 }; /* the problems of the rungs that are timed come and go */
+enum { GPU_MB = 64 }; /* the problems of the kernels that are timed come and go */
 enum { PASSING = 1 }; /* threads: so does the team of src/base/omp_wait.h */
 
 static struct {
@@ -106,7 +106,7 @@ static void controls_home(void) {
 /* Another scene begins at its beginning, with clean cameras. The controls come first: what they ask
  * for on the way is made for the scene that is left, and let go of with it. */
 static void go_home(void) {
-    bool config = home.job.scene < home.menu.config_count;
+    bool config = home.job.scene < home.menu.preset_count;
     if (state.playing)
         type(' ');
     while (state.help)
@@ -134,7 +134,7 @@ static bool screen_says(const char *text) {
 
 static bool came_home(void) {
     char title[64];
-    choice_label(&home.job.choice, title, sizeof title);
+    kernel_config_label(&home.job.config, title, sizeof title);
     return screen_says(title) && screen_says("0.00 s");
 }
 
@@ -206,8 +206,12 @@ static void type_for_a_while(int times) {
 /* ---- the test -------------------------------------------------------------------------------- */
 
 static bool start(void) {
-    char *argv[] = {getenv("BEVSCOPE"), (char *)plan.scene, "--device", (char *)plan.device,
-                    plan.window ? NULL : "--no-window", NULL};
+    char *argv[] = {getenv("BEVSCOPE"),
+                    (char *)plan.scene,
+                    "--device",
+                    (char *)plan.device,
+                    plan.window ? NULL : "--no-window",
+                    NULL};
     char *const environment[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", "SDL_VIDEODRIVER=dummy",
                                  NULL};
     unsigned where = 1u << (strcmp(plan.device, "cpu") ? BEV_CUDA : BEV_CPU);

@@ -1,6 +1,6 @@
 /* The state of the live display: every control, its line in the log, and what no sequence of events
  * may ever bring about. */
-#include "src/state/kernel_config.h"
+#include "src/base/kernel_config.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/help.h"
 #include "src/state/live_data.h"
@@ -16,7 +16,7 @@ static const char *const map_names[] = {"auto", "viridis"};
 
 static StateMenu make_menu(void) {
     return (StateMenu){.scenes = {scenes, 4},
-                       .config_count = 2,
+                       .preset_count = 2,
                        .views = {view_names, 4},
                        .error_view = 3,
                        .channel_view = 2,
@@ -73,31 +73,31 @@ static bool says(const State *state, const char *text) {
 static void test_selection(void) {
     State state = make_state();
     use(&state, "kernel v2");
-    tap_ok(!strcmp(state.job.choice.variant->name, "cpu_v2"),
-           "a rung is found without its backend's name");
+    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2"),
+           "a kernel is found without its backend's name");
     use(&state, "kernel V4");
-    tap_ok(!strcmp(state.job.choice.variant->name, "cpu_v4"), "the CPU has all rungs, V4 too");
+    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v4"), "the CPU has all kernels, V4 too");
     use(&state, "kernel v2");
     uint64_t serial = state.job.serial;
     unsigned bits = use(&state, "kernel");
     tap_ok(bits == (STEP_REDRAW | STEP_RUN) && state.job.serial == serial + 1,
            "another kernel is another job");
-    tap_ok(!strcmp(state.job.choice.variant->name, "cpu_v2_do"), "the next one is the next rung");
+    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2_do"), "the next one is the next kernel");
     use(&state, "kernel -");
-    tap_ok(!strcmp(state.job.choice.variant->name, "cpu_v2"), "and back");
+    tap_ok(!strcmp(state.job.config.kernel->name, "cpu_v2"), "and back");
     tap_ok(use(&state, "kernel v9") == STEP_REDRAW &&
                says(&state, "kernel: there is no \"v9\" for the CPU"),
            "an unknown kernel changes nothing and says so");
-    tap_ok(use(&state, "rung 2") & STEP_RUN || state.job.choice.variant == bev_variants[1],
-           "rungs by number");
-    use(&state, "rung 99");
-    tap_ok(strstr(said(&state), "rung 99: this backend has") != NULL, "a rung too far");
+    tap_ok(use(&state, "kernel-row 2") & STEP_RUN || state.job.config.kernel == bev_kernels[1],
+           "kernels by their row");
+    use(&state, "kernel-row 99");
+    tap_ok(strstr(said(&state), "kernel 99: this backend has") != NULL, "a kernel too far");
     use(&state, "dtype fp8");
-    tap_ok(state.job.choice.dtype == BEV_FP8, "a format by name");
-    tap_ok(use(&state, "dtype fp9") == STEP_REDRAW && state.job.choice.dtype == BEV_FP8,
+    tap_ok(state.job.config.dtype == BEV_FP8, "a format by name");
+    tap_ok(use(&state, "dtype fp9") == STEP_REDRAW && state.job.config.dtype == BEV_FP8,
            "an unknown format changes nothing");
     use(&state, "align bilinear");
-    tap_ok(state.job.choice.align == BEV_BILINEAR && says(&state, bev_aligns[BEV_BILINEAR].title),
+    tap_ok(state.job.config.align == BEV_BILINEAR && says(&state, bev_aligns[BEV_BILINEAR].title),
            "an align by name");
     tap_ok(use(&state, "backend cuda") == STEP_REDRAW && strstr(said(&state), "no CUDA device"),
            "a backend that is not there");
@@ -113,15 +113,15 @@ static void test_selection(void) {
 }
 
 static void test_settling(void) {
-    static const BevVariant narrow = {.name = "narrow",
-                                      .title = "Narrow",
-                                      .where = BEV_CPU,
-                                      .dtypes = 1u << BEV_FP16 | 1u << BEV_FP32,
-                                      .aligns = 1u << BEV_NEAREST};
+    static const BevKernel narrow = {.name = "narrow",
+                                     .title = "Narrow",
+                                     .where = BEV_CPU,
+                                     .dtypes = 1u << BEV_FP16 | 1u << BEV_FP32,
+                                     .aligns = 1u << BEV_NEAREST};
     State state = make_state();
-    state.job.choice = (Choice){&narrow, BEV_FP16, BEV_NEAREST};
+    state.job.config = (KernelConfig){&narrow, BEV_FP16, BEV_NEAREST};
     use(&state, "dtype");
-    tap_ok(state.job.choice.dtype == BEV_FP32, "stepping passes over formats it does not take");
+    tap_ok(state.job.config.dtype == BEV_FP32, "stepping passes over formats it does not take");
     use(&state, "dtype nvfp4");
     tap_ok(says(&state, "Narrow does not take NVFP4: still FP32"), "asked by name, it says so");
     use(&state, "align bilinear");
@@ -132,23 +132,23 @@ static void test_settling(void) {
     SceneFacts fixed = make_scene();
     fixed.aligns = 1u << BEV_NEAREST;
     unsigned bits = state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &fixed});
-    tap_ok(bits & STEP_RUN && state.job.choice.align == BEV_NEAREST &&
+    tap_ok(bits & STEP_RUN && state.job.config.align == BEV_NEAREST &&
                strstr(said(&state), "this scene has no"),
            "a scene with one map takes the align along, aloud");
 }
 
 static void test_settle_alone(void) {
-    static const BevVariant coarse = {.name = "coarse",
-                                      .title = "Coarse",
-                                      .dtypes = 1u << BEV_FP8 | 1u << BEV_NVFP4,
-                                      .aligns = 1u << BEV_LATTICE};
-    Choice choice = {&coarse, BEV_FP32, BEV_NEAREST};
+    static const BevKernel coarse = {.name = "coarse",
+                                     .title = "Coarse",
+                                     .dtypes = 1u << BEV_FP8 | 1u << BEV_NVFP4,
+                                     .aligns = 1u << BEV_LATTICE};
+    KernelConfig config = {&coarse, BEV_FP32, BEV_NEAREST};
     char text[128] = "Coarse";
-    choice_settle(&choice, 7, text, sizeof text);
-    tap_ok(choice.dtype == BEV_FP8 && choice.align == BEV_LATTICE &&
+    kernel_config_settle(&config, 7, text, sizeof text);
+    tap_ok(config.dtype == BEV_FP8 && config.align == BEV_LATTICE &&
                !strncmp(text, "Coarse; Coarse has no FP32: FP8; Coarse has no ", 47),
            "a kernel that takes neither gets what it takes: %s", text);
-    choice_label(&choice, text, sizeof text);
+    kernel_config_label(&config, text, sizeof text);
     tap_ok(!strcmp(text, "Coarse FP8 lattice"), "a selection's name");
 }
 
@@ -289,15 +289,15 @@ static void test_cameras(void) {
 static void test_compare(void) {
     State state = make_state();
     use(&state, "kernel v3");
-    tap_ok(!strcmp(state.job.baseline.variant->name, "cpu_v2") &&
-               state.job.baseline.dtype == state.job.choice.dtype,
+    tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v2") &&
+               state.job.baseline.dtype == state.job.config.dtype,
            "the baseline is V2 at the same format");
     use(&state, "dtype fp8");
     tap_ok(state.job.baseline.dtype == BEV_FP8, "and follows it");
     use(&state, "baseline on");
     use(&state, "dtype fp16");
     use(&state, "kernel v2_do");
-    tap_ok(!strcmp(state.job.baseline.variant->name, "cpu_v3") &&
+    tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v3") &&
                state.job.baseline.dtype == BEV_FP8,
            "pinned, it stays");
     tap_ok(use(&state, "compare wipe") & STEP_RUN && state.job.pool_baseline,
@@ -307,7 +307,7 @@ static void test_compare(void) {
     use(&state, "compare off");
     tap_ok(!state.job.pool_baseline, "and no longer when it ends");
     use(&state, "baseline off");
-    tap_ok(!strcmp(state.job.baseline.variant->name, "cpu_v2"), "let go, it is V2 again");
+    tap_ok(!strcmp(state.job.baseline.kernel->name, "cpu_v2"), "let go, it is V2 again");
     use(&state, "view norm");
     use(&state, "error");
     tap_ok(state.view == 3, "the error view");
@@ -397,7 +397,7 @@ static void test_program(void) {
            "with a window there is, and the terminal shows figures alone");
     use(&state, "help");
     use(&state, "dtype fp16");
-    tap_ok(state.help && state.job.choice.dtype == BEV_FP16, "controls work within the help");
+    tap_ok(state.help && state.job.config.dtype == BEV_FP16, "controls work within the help");
     use(&state, "escape");
     tap_ok(!state.help, "Esc closes it");
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
@@ -424,9 +424,10 @@ static void test_values(void) {
     char text[64];
     for (int i = 0; i < ACTION_COUNT; i++) {
         state_value(&state, (Action)i, text, sizeof text);
-        bool has_none = i == ACTION_RUNG || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
-                        i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT || i == ACTION_SNAPSHOT ||
-                        i == ACTION_HELP || i == ACTION_ESCAPE || i == ACTION_QUIT;
+        bool has_none = i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
+                        i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
+                        i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_ESCAPE ||
+                        i == ACTION_QUIT;
         empty += has_none != !text[0];
     }
     tap_ok(empty == 0, "every control that stands at something says at what");
@@ -438,9 +439,9 @@ static const char *broken_invariant(const State *state) {
     const Job *job = &state->job;
     const Viewport *viewport = &state->viewport;
     double half = (double)state->scene.nx / 2 / viewport->zoom;
-    if (!(job->choice.variant->dtypes & 1u << job->choice.dtype))
+    if (!(job->config.kernel->dtypes & 1u << job->config.dtype))
         return "a format that the kernel does not take";
-    if (!(job->choice.variant->aligns & 1u << job->choice.align))
+    if (!(job->config.kernel->aligns & 1u << job->config.align))
         return "an align that the kernel does not take";
     if (job->scene < 0 || job->scene >= state->menu.scenes.count)
         return "a scene out of the menu";
@@ -571,15 +572,16 @@ static void test_live(void) {
 static void test_counters(void) {
     State state = make_state();
     unsigned bits = use(&state, "counters");
-    tap_ok(bits == STEP_REDRAW && state.counts == 0 && says(&state, "counters: only a GPU has them"),
+    tap_ok(bits == STEP_REDRAW && state.counts == 0 &&
+               says(&state, "counters: only a GPU has them"),
            "the CPU has no counters");
-    BevVariant on_gpu = *state.job.choice.variant;
+    BevKernel on_gpu = *state.job.config.kernel;
     on_gpu.where = BEV_CUDA;
-    state.job.choice.variant = &on_gpu;
+    state.job.config.kernel = &on_gpu;
     bits = use(&state, "counters");
     tap_ok(bits == STEP_REDRAW && state.counts == 1 && strstr(said(&state), "counting a launch of"),
            "a GPU is asked to count");
-    LiveCounters counters = {.choice = state.job.choice,
+    LiveCounters counters = {.config = state.job.config,
                              .dram_bytes = 1.5e6,
                              .l2_sectors = NAN,
                              .l1_sectors = 2e6,

@@ -354,8 +354,9 @@ static void test_points(void) {
 
 static void test_error(void) {
     float pooled[] = {1, 2, 0, 0, 3, 3, 0, 0};
-    double truth[] = {1.5, 2.25, 0, 0, 3, 2, 0, 1};
-    BevContent content = {.nx = 2, .ny = 2, .channels = 2, .pooled = pooled, .truth = truth};
+    double fp64_original[] = {1.5, 2.25, 0, 0, 3, 2, 0, 1};
+    BevContent content = {
+        .nx = 2, .ny = 2, .channels = 2, .pooled = pooled, .fp64_original = fp64_original};
     CellField field;
     Err err;
     if (tap_ok(decode_view(VIEW_ERROR, &content, &field, &err), "decodes errors")) {
@@ -389,8 +390,8 @@ static void test_not_finite(void) {
     pooled[1 * CHANNELS + 6] = NAN;
     pooled[2 * CHANNELS + 5] = -INFINITY;
     BevContent content = content_of(pooled, &embedding);
-    double truth[4 * CHANNELS] = {0};
-    content.truth = truth;
+    double fp64_original[4 * CHANNELS] = {0};
+    content.fp64_original = fp64_original;
     for (ViewKind view = 0; view < VIEW_COUNT; view++) {
         CellField field;
         Err err;

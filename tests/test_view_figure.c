@@ -21,7 +21,7 @@ typedef struct {
     CameraViews cameras;
     BevMap maps[2];
     float *pooled[2];
-    double *truth;
+    double *fp64_original;
     FigureTable table;
     FigureSpec spec;
 } Subject;
@@ -131,14 +131,14 @@ static void add_table(Subject *subject, bool long_names) {
 /* Every other cell holds something, by a fixed rule. */
 static void fill_values(Subject *subject, const Case *c) {
     size_t cells = (size_t)c->nx * (size_t)c->ny;
-    subject->truth = calloc(cells * CHANNELS, sizeof(double));
+    subject->fp64_original = calloc(cells * CHANNELS, sizeof(double));
     for (int s = 0; s < 2; s++)
         subject->pooled[s] = calloc(cells * CHANNELS, sizeof(float));
     uint32_t state = 12345;
     for (size_t i = 0; i < cells * CHANNELS; i++) {
         state = state * 1664525u + 1013904223u;
         double value = i / CHANNELS % 2 ? 0 : (double)(state >> 8) / (1 << 24);
-        subject->truth[i] = value;
+        subject->fp64_original[i] = value;
         subject->pooled[0][i] = (float)(value * (1 + 1e-6 * (state >> 28)));
         subject->pooled[1][i] = (float)(value * 1.5);
     }
@@ -175,7 +175,7 @@ static void subject_open(Subject *subject, const Case *c) {
                               .latency_us = 4312,
                               .latency_source = SOURCE_MEASURED,
                               .pooled = subject->pooled[s],
-                              .truth = subject->truth};
+                              .fp64_original = subject->fp64_original};
     if (c->cameras) {
         add_cameras(subject, c);
         add_world(subject);
@@ -194,7 +194,7 @@ static void subject_close(Subject *subject) {
         scatter_free(&subject->maps[s]);
         free(subject->pooled[s]);
     }
-    free(subject->truth);
+    free(subject->fp64_original);
     free(subject->cameras.color);
     embedding_free(&subject->embedding);
 }
@@ -316,11 +316,11 @@ static void test_unknown(void) {
     Subject subject;
     FigureLayout layout;
     subject_open(&subject, &cases[0]);
-    FigureSelection *selection = &subject.spec.selections[0];
-    selection->latency_us = 0;
-    selection->latency_source = SOURCE_UNKNOWN;
-    selection->device = NULL;
-    selection->map = NULL;
+    FigureSelection *config = &subject.spec.selections[0];
+    config->latency_us = 0;
+    config->latency_source = SOURCE_UNKNOWN;
+    config->device = NULL;
+    config->map = NULL;
     subject.spec.table = NULL;
     if (tap_ok(figure_layout(&subject.spec, &layout, NULL), "unknown values")) {
         int unknown = 0;
@@ -336,9 +336,9 @@ static void test_unknown(void) {
     } sources[] = {{SOURCE_MEASURED, "17.3 \u00b5s (measured)"},
                    {SOURCE_RECORDED, "17.3 \u00b5s (recorded)"},
                    {SOURCE_MODEL, "17.3 \u00b5s (model)"}};
-    selection->latency_us = 17.3;
+    config->latency_us = 17.3;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        selection->latency_source = sources[i].source;
+        config->latency_source = sources[i].source;
         if (!tap_ok(figure_layout(&subject.spec, &layout, NULL), "a source"))
             continue;
         tap_ok(find_text(&layout, sources[i].text) != NULL, "%s", sources[i].text);

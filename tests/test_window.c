@@ -11,7 +11,7 @@
 static LiveMenu menu;
 static State state;
 static LiveData live;
-static ScenePicture picture;
+static WindowPicture picture;
 static Window *window;
 
 /* A finished frame of the toy scene, compared with its baseline. */
@@ -20,19 +20,19 @@ static bool prepare(Pipeline **pipeline, Err *err) {
     int scene;
     live_menu(&menu, "asymmetric", 1u << BEV_CPU, &scene);
     state_init(&state, &menu.menu, scene);
-    state.job.choice.variant = bev_variant_find("cpu_v3");
-    state.job.choice.dtype = BEV_FP16;
-    state.job.baseline = state.job.choice;
+    state.job.config.kernel = bev_kernel_find("cpu_v3");
+    state.job.config.dtype = BEV_FP16;
+    state.job.baseline = state.job.config;
     state.job.baseline.dtype = BEV_FP8;
     state.job.pool_baseline = true;
     live_init(&live);
     if (!pipeline_open(pipeline, err) ||
-        !pipeline_run(*pipeline, &state, (PipelineNeeds){.truth = true}, &live, err))
+        !pipeline_run(*pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, err))
         return false;
     const Event scene_event = {.kind = EVENT_SCENE,
                                .scene = &pipeline_parts(*pipeline)->scene->facts};
     state_step(&state, &scene_event);
-    return scene_picture(&state, &live, NULL, NULL, &picture, &same, err) && !same;
+    return window_picture(&state, &live, NULL, NULL, &picture, &same, err) && !same;
 }
 
 /* ---- whether there is one -------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static int64_t pixels_unlike_snapshot(void) {
     Err err;
     int64_t differing = 0;
     SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
-    if (!window_image(window, &state, &live, &picture, &image, &err))
+    if (!window_capture(window, &state, &live, &picture, &image, &err))
         return -1;
     uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)
@@ -131,8 +131,8 @@ static void test_words(void) {
     int wrong = 0, beside = 0, under = 0;
     for (int w = 240; w <= 1600; w += 20)
         for (int h = 240; h <= 1200; h += 20) {
-            SceneLayout at;
-            scene_layout(&state, &live, w, h, &at);
+            WindowLayout at;
+            window_layout(&state, &live, w, h, &at);
             if (at.side.w <= 0)
                 continue;
             bool fits = lies_in(at.side, w, at.strip.y + at.strip.h, at.log.y);
@@ -148,9 +148,9 @@ static int reddish_pixels(void) {
     Image image;
     Err err;
     int count = 0;
-    SceneLayout at;
-    scene_layout(&state, &live, 1280, 860, &at);
-    if (!scene_image(1280, 860, 1, &state, &live, &picture, &image, &err))
+    WindowLayout at;
+    window_layout(&state, &live, 1280, 860, &at);
+    if (!window_image(1280, 860, 1, &state, &live, &picture, &image, &err))
         return -1;
     int names = (int)(at.strip.y + at.strip.h) - 14;
     for (int y = names; y < names + 16; y++)
@@ -173,9 +173,9 @@ static void test_faults(void) {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static SceneLayout layout(void) {
-    SceneLayout at;
-    scene_layout(&state, &live, 1280, 860, &at);
+static WindowLayout layout(void) {
+    WindowLayout at;
+    window_layout(&state, &live, 1280, 860, &at);
     return at;
 }
 
@@ -250,7 +250,7 @@ static void push_button(Uint32 type, double x, double y) {
 }
 
 static void test_mouse(void) {
-    const SceneLayout at = layout();
+    const WindowLayout at = layout();
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
     double cell_x = 0.25 * (double)live.frame.nx, cell_y = 0.75 * (double)live.frame.ny;
     Event event = {.kind = EVENT_TICK};
@@ -282,17 +282,17 @@ static void test_mouse(void) {
            "the wipe can be dragged");
     state.compare = COMPARE_OFF;
     drain();
-    SDL_Event turned = {.type = SDL_MOUSEWHEEL};
-    turned.wheel.y = 1;
-    turned.wheel.preciseY = 1;
-    SDL_PushEvent(&turned);
+    SDL_Event transposed = {.type = SDL_MOUSEWHEEL};
+    transposed.wheel.y = 1;
+    transposed.wheel.preciseY = 1;
+    SDL_PushEvent(&transposed);
     tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_WHEEL && event.steps == 1,
            "the wheel zooms");
 }
 
 /* Twice as large a window is the same picture twice as large: the mouse is where it seems to be. */
 static void test_large(void) {
-    const SceneLayout at = layout();
+    const WindowLayout at = layout();
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
     Event event = {.kind = EVENT_TICK};
     int32_t key;
@@ -310,9 +310,9 @@ static void test_large(void) {
 /* What lies under a point follows zoom and pan. */
 static void test_zoom(void) {
     state.viewport = (Viewport){20, 30, 4};
-    const SceneLayout at = layout();
+    const WindowLayout at = layout();
     double x, y;
-    bool inside = scene_cell_at(&at, at.bev.x + at.bev.w / 2, at.bev.y + at.bev.h / 2, &x, &y);
+    bool inside = window_cell_at(&at, at.bev.x + at.bev.w / 2, at.bev.y + at.bev.h / 2, &x, &y);
     tap_ok(inside && fabs(x - 20) < 0.01 && fabs(y - 30) < 0.01,
            "zoomed: the centre is the centre");
     state.viewport.zoom = 1;
@@ -351,7 +351,7 @@ int main(void) {
     test_large();
     test_zoom();
     test_closing();
-    scene_picture_free(&picture);
+    window_picture_free(&picture);
     pipeline_close(pipeline);
     SDL_Quit();
     return tap_done();

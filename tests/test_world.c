@@ -13,10 +13,10 @@ static bool near(double a, double b) {
 
 static const WorldSight all = {.count = -1};
 
-static WorldStill *still_of(const World *world, double time_s) {
+static WorldSnapshot *still_of(const World *world, double time_s) {
     Err err = {0};
-    WorldStill *still = NULL;
-    need(world_still(world, time_s, &still, &err), &err);
+    WorldSnapshot *still = NULL;
+    need(world_snapshot(world, time_s, &still, &err), &err);
     return still;
 }
 
@@ -24,9 +24,9 @@ static WorldStill *still_of(const World *world, double time_s) {
 static WorldHit cast(const World *world, double ox, double oy, double oz, double dx, double dy,
                      double dz, double far_m) {
     const double origin[3] = {ox, oy, oz}, direction[3] = {dx, dy, dz};
-    WorldStill *still = still_of(world, 0);
+    WorldSnapshot *still = still_of(world, 0);
     WorldHit hit = world_cast(still, &all, origin, direction, far_m);
-    world_still_free(still);
+    world_snapshot_free(still);
     return hit;
 }
 
@@ -122,7 +122,7 @@ static void test_march(void) {
     Solid solids[SOLIDS];
     random_solids(solids, SOLIDS, &seed);
     World world = {.solid_count = SOLIDS, .solids = solids};
-    WorldStill *still = still_of(&world, 0);
+    WorldSnapshot *still = still_of(&world, 0);
     int early = 0, late = 0, met = 0, grazes = 0;
     for (int ray = 0; ray < RAYS; ray++) {
         double origin[3], direction[3], p[3], s = 0;
@@ -151,7 +151,7 @@ static void test_march(void) {
     }
     tap_ok(met > RAYS / 4 && met < RAYS && late == 0 && early == 0 && grazes < 5,
            "%d rays meet what a march of 2 cm meets: %d hits, %d grazes", RAYS, met, grazes);
-    world_still_free(still);
+    world_snapshot_free(still);
 }
 
 /* A sight must leave out nothing that a ray of its pyramid meets. */
@@ -161,7 +161,7 @@ static void test_sight(void) {
     Solid solids[SOLIDS];
     random_solids(solids, SOLIDS, &seed);
     World world = {.solid_count = SOLIDS, .solids = solids};
-    WorldStill *still = still_of(&world, 0);
+    WorldSnapshot *still = still_of(&world, 0);
     int64_t differ = 0, candidates = 0, narrow = 0, whole = 0;
     for (int i = 0; i < SIGHTS; i++) {
         const double origin[3] = {between(&seed, -9, 9), between(&seed, -9, 9), 1.5};
@@ -194,7 +194,7 @@ static void test_sight(void) {
            (long long)whole, SIGHTS);
     tap_ok(narrow > 0 && candidates / narrow < SOLIDS / 2, "and leave %lld of %d solids to try",
            (long long)(candidates / narrow), SOLIDS);
-    world_still_free(still);
+    world_snapshot_free(still);
 }
 
 /* ---- the ground ------------------------------------------------------------------------------ */
@@ -259,7 +259,7 @@ static void test_copies(void) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         Patch patch = shapes[i];
         World world = {.ground_class = CLASS_ROAD, .patch_count = 1, .patches = &patch};
-        WorldStill *still = still_of(&world, 0);
+        WorldSnapshot *still = still_of(&world, 0);
         int differ = 0, covered = 0;
         for (int k = 0; k < 4000; k++) {
             const double origin[3] = {between(&seed, -14, 14), between(&seed, -14, 14), 1};
@@ -270,7 +270,7 @@ static void test_copies(void) {
         }
         tap_ok(differ == 0 && covered > 20, "copies of patch %zu: %d of 4000 points, as defined", i,
                covered);
-        world_still_free(still);
+        world_snapshot_free(still);
     }
 }
 
@@ -286,10 +286,10 @@ static void test_motion(void) {
     double at[2], again[2];
     world_solid_center(&world, 1, 2.5, at);
     tap_ok(near(at[0], 7 - 7.5) && near(at[1], 5 - 10), "a solid moves with its velocity");
-    WorldStill *still = still_of(&world, 1);
+    WorldSnapshot *still = still_of(&world, 1);
     const double origin[3] = {-2, 20, 1}, right[3] = {0, -1, 0};
     tap_ok(near(world_cast(still, &all, origin, right, 50).depth_m, 16), "and rays meet it there");
-    world_still_free(still);
+    world_snapshot_free(still);
     world.loop_s = 16;
     solids[1].velocity_mps[0] = -3.1; /* no round binary number: bits would show rounding */
     bool same = true, held = true, steady = true;

@@ -125,7 +125,6 @@ void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out) {
 #pragma omp for schedule(dynamic, CPU_CHUNK)
     for (int64_t i = 0; i < empty->count; i++) {
         CpuRun run = empty->runs[i];
-        memset((char *)out->data + (size_t)run.first * row_bytes, 0,
-               (size_t)run.count * row_bytes);
+        memset((char *)out->data + (size_t)run.first * row_bytes, 0, (size_t)run.count * row_bytes);
     }
 }

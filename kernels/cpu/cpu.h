@@ -1,5 +1,5 @@
-/* What the CPU rungs share: inputs decoded to FP32 once a launch, one row of sums a thread, and the
- * list of empty cells. */
+/* What the CPU kernels share: inputs decoded to FP32 once a launch, one row of sums a thread, and
+ * the list of empty cells. */
 #ifndef BEV_CPU_H
 #define BEV_CPU_H
 
@@ -39,7 +39,7 @@ float *cpu_sums(const CpuStage *stage);
 /* Sets every cell of `out` to zero, the code 0 in every format; complete on return. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
 
-/* The cells without a point, as runs of neighbours: for rungs that write each cell once. */
+/* The cells without a point, as runs of neighbours: for kernels that write each cell once. */
 typedef struct {
     int32_t first, count;
 } CpuRun;
@@ -55,7 +55,7 @@ void cpu_empty_free(CpuEmpty *empty);
 /* Sets them to zero, dealt out to the team; complete on return. */
 void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out);
 
-/* sums[c] += scale * feat[c]: the inner loop of all rungs. */
+/* sums[c] += scale * feat[c]: the inner loop of all kernels. */
 CPU_INLINE void cpu_add_scaled(float *restrict sums, const float *restrict feat, float scale,
                                int64_t channels) {
     CPU_SIMD

@@ -97,7 +97,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
-const BevVariant cpu_v2_variant = {
+const BevKernel kernel_cpu_v2 = {
     .name = "cpu_v2",
     .title = "V2",
     .idea = "One owner an interval, channel tiles of 8 outside: the indices are read once a tile.",

@@ -128,7 +128,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
-const BevVariant cpu_v2_do_variant = {
+const BevKernel kernel_cpu_v2_do = {
     .name = "cpu_v2_do",
     .title = "V2+DO",
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",

@@ -113,7 +113,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     return bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
 }
 
-const BevVariant cpu_v3_variant = {
+const BevKernel kernel_cpu_v3 = {
     .name = "cpu_v3",
     .title = "V3",
     .idea = "Five index arrays, no division, each depth loaded once, each cell written once.",

@@ -139,7 +139,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
-const BevVariant cpu_v4_variant = {
+const BevKernel kernel_cpu_v4 = {
     .name = "cpu_v4",
     .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",

@@ -95,7 +95,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
-const BevVariant reference_variant = {
+const BevKernel kernel_reference = {
     .name = "reference",
     .title = "REF",
     .idea = "The formula in double precision, one point after the other, one thread.",

@@ -89,7 +89,7 @@ BevTraffic atomic_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant atomic_variant = {
+extern "C" const BevKernel kernel_atomic = {
     .name = "atomic",
     .title = "ATOMIC",
     .idea = "The same with atomicAdd: right, but points of one cell queue up.",

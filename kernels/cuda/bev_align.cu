@@ -1,6 +1,6 @@
 /* IDEA    BEV Align as published: bilinear splatting with atomics. A frustum point adds its product
  *         to the four lattice neighbours round it, each with its weight. Here for comparison: the
- *         other rungs pool bilinear maps too, but own their cells and need no atomics.
+ *         other kernels pool bilinear maps too, but own their cells and need no atomics.
  * WHO     Thread i owns channel c = i % channels of frustum point i / channels, and scatters:
  *
  *             cell (x0, y1)  <- (x1-x)(y-y0) --.     .-- (x-x0)(y-y0) ->  cell (x1, y1)
@@ -212,7 +212,7 @@ BevTraffic bev_align_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant bev_align_variant = {
+extern "C" const BevKernel kernel_bev_align = {
     .name = "bev_align",
     .title = "ALIGN",
     .idea = "Bilinear splatting as published: four atomics a point and channel.",

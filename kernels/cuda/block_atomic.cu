@@ -17,7 +17,7 @@
  *         Formats below FP32 add into an FP32 workspace, encoded inside the launch. Shuffles cost
  *         5 steps of 8 channels whether a run is long or short.
  * TRY     Count atomics per point in `bench`: on the canonical rig (13 points a cell) and on a map
- *         of one point per cell, where this rung does all the work of `atomic` and more. */
+ *         of one point per cell, where this kernel does all the work of `atomic` and more. */
 #include "kernels/cuda/sums.cuh"
 
 namespace {
@@ -139,10 +139,11 @@ BevTraffic block_atomic_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant block_atomic_variant = {
+extern "C" const BevKernel kernel_block_atomic = {
     .name = "block_atomic",
     .title = "BLOCK",
-    .idea = "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
+    .idea =
+        "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,

@@ -1,4 +1,4 @@
-// What every CUDA rung shares: vector loads, number formats, the kernel's arguments, errors.
+// What every CUDA kernel shares: vector loads, number formats, the kernel's arguments, errors.
 // Seen by .cu files only. Kernels add products of *codes*, decoded but not scaled, and multiply the
 // finished sum once by Pool::scale: one multiplication an output instead of two a product.
 #ifndef BEV_COMMON_CUH
@@ -394,7 +394,7 @@ __device__ inline int64_t thread_number() {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Zeroes the whole output: the all-zero code is 0 in every format. For rungs that write only the
+// Zeroes the whole output: the all-zero code is 0 in every format. For kernels that write only the
 // cells that have points.
 static inline bool out_clear(const BevProblem *problem, const char *where, cudaStream_t stream,
                              Err *err) {
@@ -427,7 +427,7 @@ template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
     }
 }
 
-// The same, for rungs that have NVFP4 too.
+// The same, for kernels that have NVFP4 too.
 template <typename F> static inline void with_dtype_or_fp4(BevDtype dtype, F f) {
     if (dtype == BEV_NVFP4)
         f.template operator()<BEV_NVFP4>();
@@ -451,7 +451,7 @@ enum {
     BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
 };
 
-// Why no CUDA rung takes this problem, or NULL.
+// Why no CUDA kernel takes this problem, or NULL.
 static inline const char *channels_unsupported(const BevProblem *problem) {
     return problem->shape.channels > MAX_CHANNELS ? "more than 1,024 channels" : NULL;
 }

@@ -17,7 +17,7 @@
  *         depends on timing, so the error changes from run to run. The gates must fail it.
  *         Formats below FP32 add into an FP32 workspace, encoded at the end of the launch.
  * TRY     Verify it twice and compare the numbers of bad cells. Then look at where they are: long
- *         intervals lose most. A map with one point per cell makes the rung right. */
+ *         intervals lose most. A map with one point per cell makes the kernel right. */
 #include "kernels/cuda/sums.cuh"
 
 namespace {
@@ -90,7 +90,7 @@ BevTraffic race_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant race_variant = {
+extern "C" const BevKernel kernel_race = {
     .name = "race",
     .title = "RACE",
     .idea = "One thread per point and 8 channels, plain +=: loses updates, on purpose.",

@@ -1,4 +1,4 @@
-// FP32 running sums for the rungs that add into the output from many threads. FP32 problems add
+// FP32 running sums for the kernels that add into the output from many threads. FP32 problems add
 // into the output itself; narrower formats add into a workspace of the same shape, which is
 // encoded at the end, so that no partial sum is ever rounded to the output's format.
 #ifndef BEV_SUMS_CUH

@@ -59,7 +59,7 @@ BevTraffic v2_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant v2_variant = {
+extern "C" const BevKernel kernel_v2 = {
     .name = "v2",
     .title = "V2",
     .idea = "A thread owns a channel of an interval: sums in registers, no atomics.",

@@ -10,7 +10,7 @@
  *         The same on the way out: one sector for each element written.
  * COST    32 bytes of cache traffic for every feature and every output element, 16 times the data
  *         in FP16. Indices and depth as in `v2`, plus a division per point: which camera?
- * LIMITS  As `v2`. This rung gets its tensors transposed before and gives its output transposed:
+ * LIMITS  As `v2`. This kernel gets its tensors transposed before and gives its output transposed:
  *         whoever runs it turns them round outside the timed launch, as a network would have made
  *         them so in the first place.
  * TRY     Let the lanes of a warp hold 32 intervals and one channel instead. Writes become
@@ -69,7 +69,7 @@ BevTraffic v2_chw_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant v2_chw_variant = {
+extern "C" const BevKernel kernel_v2_chw = {
     .name = "v2_chw",
     .title = "V2 CHW",
     .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own.",

@@ -119,7 +119,7 @@ bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
     TRY_CUDA("v2_do", cudaGetLastError());
     TRY_CUDA("v2_do", cudaMemcpy(&found, mismatches, sizeof found, cudaMemcpyDeviceToHost));
     if (found)
-        return err_set(err, ERR_FAILED, "v2_do", "use another variant for this map",
+        return err_set(err, ERR_FAILED, "v2_do", "use another kernel for this map",
                        "%d of %lld points have a ranks_feat that is not camera * h * w + pixel of "
                        "their ranks_depth",
                        found, (long long)pool.points);
@@ -162,7 +162,7 @@ BevTraffic v2_do_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant v2_do_variant = {
+extern "C" const BevKernel kernel_v2_do = {
     .name = "v2_do",
     .title = "V2+DO",
     .idea = "One pass over the points feeds all channels: 10 a thread, indices by division.",

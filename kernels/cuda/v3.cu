@@ -19,12 +19,12 @@
 #include "kernels/regime.h"
 #include "kernels/cuda/v3.cuh"
 
-extern "C" const BevVariant v3_small_l2_variant, v3_large_l2_variant;
+extern "C" const BevKernel kernel_v3_small_l2, kernel_v3_large_l2;
 
 namespace {
 
 struct Plan {
-    const BevVariant *chosen;
+    const BevKernel *chosen;
     BevPlan *inner;
 };
 
@@ -39,8 +39,8 @@ bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
     int device, l2_bytes;
     TRY_CUDA("v3", cudaGetDevice(&device));
     TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-    BevV3Choice choice = bev_v3_choose(problem, l2_bytes);
-    plan->chosen = choice.regime == REGIME_STREAMING ? &v3_small_l2_variant : &v3_large_l2_variant;
+    BevV3Choice config = bev_v3_choose(problem, l2_bytes);
+    plan->chosen = config.regime == REGIME_STREAMING ? &kernel_v3_small_l2 : &kernel_v3_large_l2;
     return plan->chosen->prepare(problem, &plan->inner, err);
 }
 
@@ -55,7 +55,7 @@ bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 
 } // namespace
 
-extern "C" const BevVariant v3_variant = {
+extern "C" const BevKernel kernel_v3 = {
     .name = "v3",
     .title = "V3",
     .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",

@@ -146,7 +146,7 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 
 } // namespace
 
-extern "C" const BevVariant v3_large_l2_variant = {
+extern "C" const BevKernel kernel_v3_large_l2 = {
     .name = "v3_large_l2",
     .title = "V3 LARGE",
     .idea = "Five arrays, two points' indices a load, an entry point per channel count.",

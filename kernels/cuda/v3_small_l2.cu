@@ -91,7 +91,7 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 
 } // namespace
 
-extern "C" const BevVariant v3_small_l2_variant = {
+extern "C" const BevKernel kernel_v3_small_l2 = {
     .name = "v3_small_l2",
     .title = "V3 SMALL",
     .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",

@@ -6,8 +6,8 @@
 #include <string.h>
 
 CPU_CLONES
-void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
-                         int64_t interval, double *row) {
+void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
+                        int64_t interval, double *row) {
     const int64_t channels = shape->channels;
     int64_t first = map->interval_starts[interval];
     memset(row, 0, (size_t)channels * sizeof *row);
@@ -21,7 +21,7 @@ void truth_pool_interval(const BevShape *shape, const BevMap *map, const Feature
     }
 }
 
-void truth_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
+void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
     int64_t cells = shape->nx * shape->ny;
 #pragma omp parallel
     {
@@ -31,7 +31,7 @@ void truth_pool(const BevShape *shape, const BevMap *map, const Features *featur
 #pragma omp for schedule(dynamic, 64)
         for (int64_t i = 0; i < map->intervals; i++) {
             int64_t cell = map->ranks_bev[map->interval_starts[i]];
-            truth_pool_interval(shape, map, features, i, out + cell * shape->channels);
+            fp64_pool_interval(shape, map, features, i, out + cell * shape->channels);
         }
     }
 }
@@ -43,15 +43,16 @@ int64_t map_interval_of(const BevMap *map, int64_t cell) {
     return -1;
 }
 
-double *truth_of(Workload *workload, BevAlign align, Err *err) {
+double *fp64_of(Workload *workload, BevAlign align, Err *err) {
     const BevShape *shape = &workload->scene.shape;
     const BevMap *map = workload_map(workload, align, err);
     if (!map)
         return NULL;
-    double *truth = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *truth);
-    if (truth)
-        truth_pool(shape, map, &workload->features, truth);
+    double *fp64_original =
+        malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64_original);
+    if (fp64_original)
+        fp64_pool(shape, map, &workload->features, fp64_original);
     else
         err_set(err, ERR_FAILED, "FP64 truth", "choose a smaller scene", "out of memory");
-    return truth;
+    return fp64_original;
 }

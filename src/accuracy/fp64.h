@@ -6,14 +6,14 @@
 
 /* Fills out (nx * ny, channels). Interval-owned and threaded, yet the same bits as bev_reference
  * over the same values: a cell's points are added in the same order, cells do not meet. */
-void truth_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
+void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
 
 /* The same of a workload, malloc'd; NULL with an error. */
-double *truth_of(Workload *workload, BevAlign align, Err *err);
+double *fp64_of(Workload *workload, BevAlign align, Err *err);
 
 /* One cell of it. */
-void truth_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
-                         int64_t interval, double *row);
+void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
+                        int64_t interval, double *row);
 
 /* The interval of `cell`, or -1: nothing falls into it. Looks at all of them: a file's intervals
  * need not be in the order of the cells. */

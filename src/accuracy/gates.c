@@ -124,16 +124,16 @@ typedef struct {
     double error2, got2, truth2, dot;
 } Sums;
 
-static void compare(FormatError *error, Sums *sums, double got, double truth, int64_t cell,
+static void compare(FormatError *error, Sums *sums, double got, double fp64_original, int64_t cell,
                     int64_t channel) {
-    if (!isfinite(truth))
+    if (!isfinite(fp64_original))
         return;
     if (!isfinite(got)) {
         error->nan_count += isnan(got);
         error->inf_count += isinf(got) != 0;
         return;
     }
-    double difference = fabs(got - truth);
+    double difference = fabs(got - fp64_original);
     if (difference > error->max_abs || error->worst_cell < 0) {
         error->max_abs = difference;
         error->worst_cell = cell;
@@ -141,18 +141,19 @@ static void compare(FormatError *error, Sums *sums, double got, double truth, in
     }
     sums->error2 += difference * difference;
     sums->got2 += got * got;
-    sums->truth2 += truth * truth;
-    sums->dot += got * truth;
+    sums->truth2 += fp64_original * fp64_original;
+    sums->dot += got * fp64_original;
 }
 
-FormatError format_error(const BevProblem *problem, const void *codes, const double *truth) {
+FormatError format_error(const BevProblem *problem, const void *codes,
+                         const double *fp64_original) {
     FormatError error = {.worst_cell = -1, .worst_channel = -1};
     BevTensor out = output_of(problem, codes);
     Sums sums = {0};
     for (int64_t cell = 0; cell < out.rows; cell++)
         for (int64_t c = 0; c < out.row_len; c++)
-            compare(&error, &sums, bev_tensor_at(&out, cell, c), truth[cell * out.row_len + c],
-                    cell, c);
+            compare(&error, &sums, bev_tensor_at(&out, cell, c),
+                    fp64_original[cell * out.row_len + c], cell, c);
     bool same = sums.error2 == 0;
     error.rel_l2 = same ? 0 : sqrt(sums.error2 / sums.truth2);
     error.cosine = same ? 1 : sums.dot / sqrt(sums.got2 * sums.truth2);

@@ -34,7 +34,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
 
 /* Gate B, format. Compares with FP64 over the original inputs (`truth`, nx * ny * channels) and
  * judges by the thresholds of the format (gate_b_limits). */
-FormatError format_error(const BevProblem *problem, const void *codes, const double *truth);
+FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original);
 GateVerdict gate_format(BevDtype dtype, const FormatError *error);
 
 /* The thresholds of gate B, a row a format. */

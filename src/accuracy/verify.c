@@ -15,7 +15,7 @@ enum { EXACT_SEED = 2026 };
 typedef struct {
     HostProblem problem, exact;
     double *reference, *abs_sum; /* FP64 over the stored inputs, and S */
-    double *truth;               /* FP64 over the original inputs; shared by all formats */
+    double *fp64_original;       /* FP64 over the original inputs; shared by all formats */
     double *exact_reference;
     void *codes, *again; /* outputs as read back */
     size_t code_bytes;
@@ -36,9 +36,9 @@ static void judge_free(Judge *judge) {
 }
 
 static bool judge_init(Judge *judge, Workload *workload, BevDtype dtype, BevAlign align,
-                       double *truth, Err *err) {
+                       double *fp64_original, Err *err) {
     memset(judge, 0, sizeof *judge);
-    judge->truth = truth;
+    judge->fp64_original = fp64_original;
     const BevMap *map = workload_map(workload, align, err);
     if (!map || !workload_problem(workload, dtype, align, &judge->problem, err) ||
         !gate_exact_problem(&judge->exact, &workload->scene.shape, dtype, align, map, EXACT_SEED,
@@ -61,10 +61,10 @@ static bool judge_init(Judge *judge, Workload *workload, BevDtype dtype, BevAlig
 }
 
 /* One poisoned run of `problem`; with `again`, a second one. */
-static bool run(const BevVariant *variant, const BevProblem *problem, void *codes, void *again,
+static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes, void *again,
                 Err *err) {
     Session *session = NULL;
-    if (!session_open(&session, variant, problem, err))
+    if (!session_open(&session, kernel, problem, err))
         return false;
     bool ok = session_poison(session, err) && session_run(session, err) &&
               session_read(session, codes, err);
@@ -75,33 +75,33 @@ static bool run(const BevVariant *variant, const BevProblem *problem, void *code
     return ok;
 }
 
-static bool judge_variant(Judge *judge, const BevVariant *variant, VerifyRow *row, Err *err) {
+static bool judge_kernel(Judge *judge, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *view = &judge->problem.view;
-    row->selection = (Selection){variant, view->dtype, view->align};
-    row->skipped = bev_unsupported(variant, view);
+    row->config = (KernelConfig){kernel, view->dtype, view->align};
+    row->skipped = bev_unsupported(kernel, view);
     if (row->skipped)
         return true;
-    if (!run(variant, view, judge->codes, judge->again, err))
+    if (!run(kernel, view, judge->codes, judge->again, err))
         return false;
     row->same_bits = !memcmp(judge->codes, judge->again, judge->code_bytes);
-    row->kernel = gate_kernel(view, variant->accumulate[view->dtype], judge->codes,
-                              judge->reference, judge->abs_sum, NULL);
-    row->format = format_error(view, judge->codes, judge->truth);
+    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], judge->codes, judge->reference,
+                              judge->abs_sum, NULL);
+    row->format = format_error(view, judge->codes, judge->fp64_original);
     row->format_verdict = gate_format(view->dtype, &row->format);
-    if (!run(variant, &judge->exact.view, judge->codes, NULL, err))
+    if (!run(kernel, &judge->exact.view, judge->codes, NULL, err))
         return false;
     row->exact = gate_exact(&judge->exact.view, judge->codes, judge->exact_reference, NULL);
     row->passed = row->kernel.verdict == GATE_PASS && row->format_verdict == GATE_PASS &&
-                  row->exact.verdict == GATE_PASS && (row->same_bits || !variant->deterministic);
+                  row->exact.verdict == GATE_PASS && (row->same_bits || !kernel->deterministic);
     return true;
 }
 
-bool verify_one(Workload *workload, const Selection *selection, double *truth, VerifyRow *row,
-                Err *err) {
+bool verify_one(Workload *workload, const KernelConfig *config, double *fp64_original,
+                VerifyRow *row, Err *err) {
     Judge judge;
     *row = (VerifyRow){.scene = workload->scene.name};
-    bool ok = judge_init(&judge, workload, selection->dtype, selection->align, truth, err) &&
-              judge_variant(&judge, selection->variant, row, err);
+    bool ok = judge_init(&judge, workload, config->dtype, config->align, fp64_original, err) &&
+              judge_kernel(&judge, config->kernel, row, err);
     judge_free(&judge);
     return ok;
 }
@@ -117,14 +117,14 @@ typedef struct {
 
 static bool verify_problem(Verify *verify, Judge *judge, Err *err) {
     const BenchPlan *plan = verify->plan;
-    for (int i = 0; bev_variants[i]; i++) {
-        const BevVariant *variant = bev_variants[i];
-        if (!(plan->where & 1u << variant->where) || (plan->only && plan->only != variant) ||
-            variant->wrong_on_purpose)
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (!(plan->where & 1u << kernel->where) || (plan->only && plan->only != kernel) ||
+            kernel->wrong_on_purpose)
             continue;
         const char *scene = verify->row.scene;
         verify->row = (VerifyRow){.scene = scene};
-        if (!judge_variant(judge, variant, &verify->row, err))
+        if (!judge_kernel(judge, kernel, &verify->row, err))
             return false;
         if (verify->row.skipped)
             verify->count->skipped++;
@@ -138,17 +138,17 @@ static bool verify_problem(Verify *verify, Judge *judge, Err *err) {
 }
 
 static bool verify_align(Verify *verify, Workload *workload, BevAlign align, Err *err) {
-    double *truth = truth_of(workload, align, err);
-    bool ok = truth != NULL;
+    double *fp64_original = fp64_of(workload, align, err);
+    bool ok = fp64_original != NULL;
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         if (!(verify->plan->dtypes & 1u << dtype))
             continue;
         Judge judge;
-        ok = judge_init(&judge, workload, (BevDtype)dtype, align, truth, err) &&
+        ok = judge_init(&judge, workload, (BevDtype)dtype, align, fp64_original, err) &&
              verify_problem(verify, &judge, err);
         judge_free(&judge);
     }
-    free(truth);
+    free(fp64_original);
     return ok;
 }
 

@@ -2,32 +2,32 @@
 
 #include <stdlib.h>
 
-void *recycle_take(Recycler *recycler, size_t bytes) {
+void *mem_pool_take(MemPool *pool, size_t bytes) {
     void *block = NULL;
-    pthread_mutex_lock(&recycler->lock);
-    while (recycler->bytes != bytes && recycler->count)
-        free(recycler->kept[--recycler->count]);
-    recycler->bytes = bytes;
-    if (recycler->count)
-        block = recycler->kept[--recycler->count];
-    pthread_mutex_unlock(&recycler->lock);
+    pthread_mutex_lock(&pool->lock);
+    while (pool->bytes != bytes && pool->count)
+        free(pool->kept[--pool->count]);
+    pool->bytes = bytes;
+    if (pool->count)
+        block = pool->kept[--pool->count];
+    pthread_mutex_unlock(&pool->lock);
     return block ? block : malloc(bytes);
 }
 
-void recycle_give(Recycler *recycler, void *block, size_t bytes) {
-    pthread_mutex_lock(&recycler->lock);
-    if (block && bytes == recycler->bytes && recycler->count < RECYCLED) {
-        recycler->kept[recycler->count++] = block;
+void mem_pool_give(MemPool *pool, void *block, size_t bytes) {
+    pthread_mutex_lock(&pool->lock);
+    if (block && bytes == pool->bytes && pool->count < MEM_POOL_KEPT) {
+        pool->kept[pool->count++] = block;
         block = NULL;
     }
-    pthread_mutex_unlock(&recycler->lock);
+    pthread_mutex_unlock(&pool->lock);
     free(block);
 }
 
-void recycle_empty(Recycler *recycler) {
-    pthread_mutex_lock(&recycler->lock);
-    while (recycler->count)
-        free(recycler->kept[--recycler->count]);
-    recycler->bytes = 0;
-    pthread_mutex_unlock(&recycler->lock);
+void mem_pool_empty(MemPool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    while (pool->count)
+        free(pool->kept[--pool->count]);
+    pool->bytes = 0;
+    pthread_mutex_unlock(&pool->lock);
 }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-struct Calm {
+struct OmpWait {
     Worker worker;
     /* Under the lock. */
     bool wanted, there; /* the team */
@@ -20,7 +20,7 @@ static void form_team(void) {
 }
 
 static void *calm_main(void *argument) {
-    Calm *calm = argument;
+    OmpWait *calm = argument;
     worker_lock(&calm->worker);
     while (!calm->worker.stop) {
         if (calm->there == calm->wanted) {
@@ -43,8 +43,8 @@ static void *calm_main(void *argument) {
     return NULL;
 }
 
-bool calm_open(Calm **out, Err *err) {
-    Calm *calm = calloc(1, sizeof *calm);
+bool omp_wait_open(OmpWait **out, Err *err) {
+    OmpWait *calm = calloc(1, sizeof *calm);
     if (!calm)
         return err_set(err, ERR_FAILED, "threads", "", "out of memory");
     calm->wanted = true;
@@ -56,14 +56,14 @@ bool calm_open(Calm **out, Err *err) {
     return true;
 }
 
-void calm_close(Calm *calm) {
+void omp_wait_close(OmpWait *calm) {
     if (!calm)
         return;
     worker_end(&calm->worker);
     free(calm);
 }
 
-void calm_lift(Calm *calm) {
+void omp_wait_active(OmpWait *calm) {
     worker_lock(&calm->worker);
     calm->wanted = false;
     worker_tell(&calm->worker);
@@ -72,7 +72,7 @@ void calm_lift(Calm *calm) {
     worker_unlock(&calm->worker);
 }
 
-void calm_return(Calm *calm) {
+void omp_wait_passive(OmpWait *calm) {
     worker_lock(&calm->worker);
     calm->wanted = true;
     worker_tell(&calm->worker);

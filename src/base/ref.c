@@ -9,11 +9,11 @@ typedef struct {
     _Alignas(max_align_t) unsigned char contents[];
 } Shared;
 
-static Shared *shared_of(void *contents) {
+static Shared *ref_of(void *contents) {
     return (Shared *)(void *)((char *)contents - offsetof(Shared, contents));
 }
 
-void *shared_new(size_t size, void (*destroy)(void *contents)) {
+void *ref_new(size_t size, void (*destroy)(void *contents)) {
     Shared *shared = calloc(1, sizeof *shared + size);
     if (!shared)
         return NULL;
@@ -22,15 +22,15 @@ void *shared_new(size_t size, void (*destroy)(void *contents)) {
     return shared->contents;
 }
 
-void *shared_keep(void *contents) {
+void *ref_keep(void *contents) {
     if (contents)
-        atomic_fetch_add(&shared_of(contents)->owners, 1);
+        atomic_fetch_add(&ref_of(contents)->owners, 1);
     return contents;
 }
 
-void shared_drop(void *contents) {
-    if (!contents || atomic_fetch_sub(&shared_of(contents)->owners, 1) > 1)
+void ref_drop(void *contents) {
+    if (!contents || atomic_fetch_sub(&ref_of(contents)->owners, 1) > 1)
         return;
-    shared_of(contents)->destroy(contents);
-    free(shared_of(contents));
+    ref_of(contents)->destroy(contents);
+    free(ref_of(contents));
 }

@@ -7,10 +7,10 @@
 
 /* Zeroed memory with one owner; `destroy` is called on it when the last one lets go. NULL: no
  * memory. */
-void *shared_new(size_t size, void (*destroy)(void *contents));
+void *ref_new(size_t size, void (*destroy)(void *contents));
 
 /* One more owner; returns `contents`. Both accept NULL. */
-void *shared_keep(void *contents);
-void shared_drop(void *contents);
+void *ref_keep(void *contents);
+void ref_drop(void *contents);
 
 #endif

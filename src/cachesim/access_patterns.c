@@ -1,4 +1,4 @@
-/* The rungs as the memory system sees them. A row restates what its kernel's head says under WHO
+/* The kernels as the memory system sees them. A row restates what its kernel's head says under WHO
  * and MEMORY. Columns of the numbers: tile, widens, tiles outside, block, load, store, ranks, owner
  * bytes; then what happens to the sums; points ahead and in flight, instructions a
  * point: as compiled for compute 9.0.
@@ -14,7 +14,7 @@
  * cell: its interval's number; start and length are added where it has one. */
 enum { INTERVAL = 12, CELL = 4 };
 
-const StreamRung stream_rungs[] = {
+const AccessPattern access_patterns[] = {
     {.name = "race",
      .title = "RACE",
      .owner = OWN_POINT,
@@ -174,7 +174,7 @@ const StreamRung stream_rungs[] = {
      .point_instructions = 200},
 };
 
-const StreamRung stream_pieces = {.name = "v4",
+const AccessPattern access_pattern_pieces = {.name = "v4",
                                   .title = "V4",
                                   .owner = OWN_PIECE,
                                   .tile = 8,
@@ -190,32 +190,32 @@ const StreamRung stream_pieces = {.name = "v4",
                                   .indices_ahead = 1,
                                   .in_flight = 1,
                                   .point_instructions = 12};
-const int stream_rung_count = sizeof stream_rungs / sizeof *stream_rungs;
+const int access_pattern_count = sizeof access_patterns / sizeof *access_patterns;
 
-const char *const stream_arrays[STREAM_ARRAY_COUNT] = {
-    [STREAM_FEAT] = "features", [STREAM_DEPTH] = "depth",    [STREAM_RANKS] = "ranks",
-    [STREAM_OWNERS] = "owners", [STREAM_WEIGHT] = "weights", [STREAM_OUT] = "output",
-    [STREAM_SUMS] = "sums",
+const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
+    [TRACE_FEAT] = "features", [TRACE_DEPTH] = "depth",    [TRACE_RANKS] = "ranks",
+    [TRACE_OWNERS] = "owners", [TRACE_WEIGHT] = "weights", [TRACE_OUT] = "output",
+    [TRACE_SUMS] = "sums",
 };
 
-const StreamRung *stream_find(const char *name) {
-    for (int i = 0; i < stream_rung_count; i++)
-        if (!strcmp(stream_rungs[i].name, name))
-            return &stream_rungs[i];
+const AccessPattern *access_pattern_find(const char *name) {
+    for (int i = 0; i < access_pattern_count; i++)
+        if (!strcmp(access_patterns[i].name, name))
+            return &access_patterns[i];
     return NULL;
 }
 
-const char *stream_unsupported(const StreamRung *rung, const BevProblem *problem) {
-    bool wide = rung->owner == OWN_CELL || rung->owner == OWN_TILE;
+const char *trace_unsupported(const AccessPattern *pattern, const BevProblem *problem) {
+    bool wide = pattern->owner == OWN_CELL || pattern->owner == OWN_TILE;
     if (problem->dtype == BEV_NVFP4 && !wide)
         return "has no kernel for this format";
-    return rung->owner == OWN_SPLAT && !problem->map.weights ? "needs a map with weights" : NULL;
+    return pattern->owner == OWN_SPLAT && !problem->map.weights ? "needs a map with weights" : NULL;
 }
 
-int stream_tile(const StreamRung *rung, const BevProblem *problem) {
+int trace_tile(const AccessPattern *pattern, const BevProblem *problem) {
     int64_t channels = problem->shape.channels;
-    bool sixteens = rung->owner == OWN_PIECE ? channels % 16 == 0
+    bool sixteens = pattern->owner == OWN_PIECE ? channels % 16 == 0
                                              : channels == 128 || channels == 256;
     bool whole_words = problem->dtype == BEV_NVFP4 || (problem->dtype == BEV_FP8 && sixteens);
-    return rung->widens && whole_words ? 16 : rung->tile;
+    return pattern->widens && whole_words ? 16 : pattern->tile;
 }

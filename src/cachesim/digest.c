@@ -14,12 +14,12 @@ static void choose_v3(MemoryModel *model, const BevProblem *problem) {
     for (int gpu = 0; gpu < model->gpu_count; gpu++)
         for (int l2 = 0; l2 < MODEL_L2S; l2++) {
             double bytes = model_l2_bytes(&model->gpus[gpu], l2);
-            format->takes_large[gpu][l2] = !strcmp(bev_v3_choose(problem, bytes).variant, LARGE);
+            format->takes_large[gpu][l2] = !strcmp(bev_v3_choose(problem, bytes).kernel, LARGE);
         }
 }
 
 void digest_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count) {
-    assert(count <= MODEL_GPUS && stream_rung_count <= MODEL_RUNGS);
+    assert(count <= MODEL_GPUS && access_pattern_count <= MODEL_KERNELS);
     *model = (MemoryModel){
         .dtype = problem->dtype,
         .align = problem->align,
@@ -28,13 +28,13 @@ void digest_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, 
         .footprint = bev_footprint(problem),
         .gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits),
         .gpu_count = count,
-        .rung_count = stream_rung_count,
+        .kernel_count = access_pattern_count,
     };
     for (int gpu = 0; gpu < count; gpu++) {
         model->gpus[gpu] = on[gpu];
-        model->ceilings[gpu] = (ModelCeilings){predict_dram_gbps(&on[gpu]),
-                                               predict_l2_gbps(&on[gpu]),
-                                               predict_fp32_gflops(&on[gpu]), 0, SOURCE_MODEL};
+        model->ceilings[gpu] =
+            (ModelCeilings){predict_dram_gbps(&on[gpu]), predict_l2_gbps(&on[gpu]),
+                            predict_fp32_gflops(&on[gpu]), 0, SOURCE_MODEL};
     }
     choose_v3(model, problem);
 }
@@ -49,51 +49,51 @@ void digest_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSo
         model->ceilings[gpu] = found;
 }
 
-static BevTraffic requested_of(const StreamCounts *counts) {
-    const StreamCount *read = counts->read, *write = counts->write;
+static BevTraffic requested_of(const TraceCounts *counts) {
+    const TraceCount *read = counts->read, *write = counts->write;
     double added = sizeof(float) * counts->atomics;
     return (BevTraffic){
-        .feat = read[STREAM_FEAT].bytes,
-        .depth = read[STREAM_DEPTH].bytes,
-        .index = read[STREAM_RANKS].bytes + read[STREAM_OWNERS].bytes,
-        .weight = read[STREAM_WEIGHT].bytes,
-        .out_read = read[STREAM_OUT].bytes + read[STREAM_SUMS].bytes + added,
-        .out_write = write[STREAM_OUT].bytes + write[STREAM_SUMS].bytes,
+        .feat = read[TRACE_FEAT].bytes,
+        .depth = read[TRACE_DEPTH].bytes,
+        .index = read[TRACE_RANKS].bytes + read[TRACE_OWNERS].bytes,
+        .weight = read[TRACE_WEIGHT].bytes,
+        .out_read = read[TRACE_OUT].bytes + read[TRACE_SUMS].bytes + added,
+        .out_write = write[TRACE_OUT].bytes + write[TRACE_SUMS].bytes,
         .atomics = counts->atomics,
     };
 }
 
-static ModelRung rung_of(const MemoryModel *model, const Profile *profile) {
-    const StreamCounts *counts = &profile->counts;
-    const StreamCount *features = &counts->read[STREAM_FEAT];
-    ModelRung rung = {
-        .name = profile->rung->name,
-        .title = profile->rung->title,
+static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profile) {
+    const TraceCounts *counts = &profile->counts;
+    const TraceCount *features = &counts->read[TRACE_FEAT];
+    PredictedKernel kernel = {
+        .name = profile->pattern->name,
+        .title = profile->pattern->title,
         .requested = requested_of(counts),
-        .rank_bytes = counts->read[STREAM_RANKS].bytes,
+        .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
         .l2_sectors = counts->l2_sectors,
         .sampled = profile_is_sampled(profile),
     };
     for (int i = 0; i < MODEL_SIZES; i++)
-        rung.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * 1048576);
+        kernel.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * 1048576);
     for (int gpu = 0; gpu < model->gpu_count; gpu++)
         for (int l2 = 0; l2 < MODEL_L2S; l2++) {
             Gpu what_if = model->gpus[gpu];
             what_if.l2_bytes = model_l2_bytes(&model->gpus[gpu], l2);
-            rung.predicted[gpu][l2] = predict(profile, &what_if, true);
+            kernel.predicted[gpu][l2] = predict(profile, &what_if, true);
         }
-    return rung;
+    return kernel;
 }
 
 void digest_add(MemoryModel *model, const BevProblem *problem, const Profile *profile) {
-    ModelRung rung = rung_of(model, profile);
+    PredictedKernel kernel = kernel_of(model, profile);
     ModelFormat *format = &model->formats[problem->dtype];
     if (problem->dtype == model->dtype)
-        model->rungs[profile->rung - stream_rungs] = rung;
-    if (!strcmp(rung.name, SMALL) || !strcmp(rung.name, LARGE)) {
+        model->kernels[profile->pattern - access_patterns] = kernel;
+    if (!strcmp(kernel.name, SMALL) || !strcmp(kernel.name, LARGE)) {
         choose_v3(model, problem);
-        *(strcmp(rung.name, SMALL) ? &format->large_l2 : &format->small_l2) = rung;
+        *(strcmp(kernel.name, SMALL) ? &format->large_l2 : &format->small_l2) = kernel;
         format->known = format->small_l2.name && format->large_l2.name;
     }
 }

@@ -6,13 +6,14 @@
 #include "src/cachesim/predict.h"
 #include "src/cachesim/memory_model.h"
 
-/* A model of that problem without any rung so far; at most MODEL_GPUS GPUs. */
+/* A model of that problem without any kernel so far; at most MODEL_GPUS GPUs. */
 void digest_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count);
 
-/* The ceilings of a GPU as its own probes found them, now or earlier, instead of the data sheet's. */
+/* The ceilings of a GPU as its own probes found them, now or earlier, instead of the data sheet's.
+ */
 void digest_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source);
 
-/* Adds what was walked: a rung of the model's own format, V3's two forms also of another one;
+/* Adds what was walked: a kernel of the model's own format, V3's two forms also of another one;
  * `problem` is what was walked. */
 void digest_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
 

@@ -9,7 +9,7 @@ typedef struct {
     const char *title; /* "RTX A6000" */
     int cc_major, cc_minor;
     int sms;
-    double l2_bytes; /* 2^20 bytes a megabyte, as the makers count */
+    double l2_bytes;   /* 2^20 bytes a megabyte, as the makers count */
     int l2_partitions; /* joined by a fabric; 1: undivided */
     double dram_gbps;
     double l2_gbps;     /* read by all multiprocessors, measured; NaN: not known */

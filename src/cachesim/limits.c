@@ -3,8 +3,9 @@
 #include <math.h>
 
 const LimitInfo limit_infos[LIMIT_COUNT] = {
-    [LIMIT_DRAM_COPY] = {"dram_copy_gbps", "DRAM copy", "GB/s",
-                         "the runtime's copy of far more than the L2 holds, read and write counted"},
+    [LIMIT_DRAM_COPY] =
+        {"dram_copy_gbps", "DRAM copy", "GB/s",
+         "the runtime's copy of far more than the L2 holds, read and write counted"},
     [LIMIT_DRAM_READ] = {"dram_read_gbps", "DRAM read", "GB/s",
                          "16-byte loads of far more than the L2 holds"},
     [LIMIT_L2_COPY] = {"l2_copy_gbps", "L2 copy", "GB/s",

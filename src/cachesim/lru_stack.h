@@ -8,10 +8,10 @@
 
 enum { RECENCY_NEVER = -1 }; /* as uint32_t: the line was never touched */
 
-/* Each line has one mark on a time line, at its last touch; a distance is the number of marks behind
- * it. Marks are bits, counted by blocks and by spans of blocks: marking costs three additions,
- * counting is short for recent touches, which most are. When the time line is full, marks are moved
- * together in order. */
+/* Each line has one mark on a time line, at its last touch; a distance is the number of marks
+ * behind it. Marks are bits, counted by blocks and by spans of blocks: marking costs three
+ * additions, counting is short for recent touches, which most are. When the time line is full,
+ * marks are moved together in order. */
 typedef struct {
     uint32_t *last;   /* [lines] place on the time line, or RECENCY_NEVER */
     uint32_t *order;  /* [lines] first `distinct`: lines by first touch */
@@ -20,13 +20,13 @@ typedef struct {
     uint32_t *blocks; /* marks of each block */
     uint32_t *spans;  /* marks of each span */
     uint32_t lines, distinct, places, now;
-} Recency;
+} LruStack;
 
 /* Line numbers will be in [0, lines). False: no memory; free it all the same. */
-bool recency_init(Recency *recency, uint32_t lines);
-void recency_free(Recency *recency);
+bool lru_stack_init(LruStack *stack, uint32_t lines);
+void lru_stack_free(LruStack *stack);
 
 /* Distance of a touch of `line` now, RECENCY_NEVER for the first; the line is the latest then. */
-uint32_t recency_touch(Recency *recency, uint32_t line);
+uint32_t lru_stack_touch(LruStack *stack, uint32_t line);
 
 #endif

@@ -16,32 +16,33 @@ double model_l2_bytes(const Gpu *gpu, int l2) {
 }
 
 /* cpu_v2 walks the map once for each tile of eight channels, as the published V2 does. */
-const char *model_stream_name(const BevVariant *variant) {
-    if (!strcmp(variant->name, "cpu_v2"))
+const char *model_stream_name(const BevKernel *kernel) {
+    if (!strcmp(kernel->name, "cpu_v2"))
         return "v2_tiles";
-    return strncmp(variant->name, "cpu_", 4) ? variant->name : variant->name + 4;
+    return strncmp(kernel->name, "cpu_", 4) ? kernel->name : kernel->name + 4;
 }
 
-const ModelRung *model_rung(const MemoryModel *model, const char *name) {
-    for (int i = 0; i < model->rung_count; i++)
-        if (model->rungs[i].name && !strcmp(model->rungs[i].name, name))
-            return &model->rungs[i];
+const PredictedKernel *model_kernel(const MemoryModel *model, const char *name) {
+    for (int i = 0; i < model->kernel_count; i++)
+        if (model->kernels[i].name && !strcmp(model->kernels[i].name, name))
+            return &model->kernels[i];
     return NULL;
 }
 
-const ModelRung *model_v3(const ModelFormat *format, int gpu, int l2) {
-    const ModelRung *form = format->takes_large[gpu][l2] ? &format->large_l2 : &format->small_l2;
+const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2) {
+    const PredictedKernel *form =
+        format->takes_large[gpu][l2] ? &format->large_l2 : &format->small_l2;
     return form->name ? form : NULL;
 }
 
-const ModelRung *model_of_variant(const MemoryModel *model, const BevVariant *variant, int gpu,
-                                  int l2) {
-    const char *name = model_stream_name(variant);
+const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel, int gpu,
+                                       int l2) {
+    const char *name = model_stream_name(kernel);
     if (!strcmp(name, "v3"))
         return model_v3(&model->formats[model->dtype], gpu, l2);
-    return model_rung(model, name);
+    return model_kernel(model, name);
 }
 
-double model_requested(const ModelRung *rung) {
-    return bev_traffic_total(rung->requested);
+double model_requested(const PredictedKernel *predicted) {
+    return bev_traffic_total(predicted->requested);
 }

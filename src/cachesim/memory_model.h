@@ -1,4 +1,4 @@
-/* What the memory model says of one problem, as plain values for views and charts: what each rung
+/* What the memory model says of one problem, as plain values for views and charts: what each kernel
  * asks for, which of its reads miss an L2 of each size, how long it would take on each GPU.
  * src/cachesim/digest.h fills it; whoever shows it says that it is a model. */
 #ifndef BEV_MEMORY_MODEL_H
@@ -10,7 +10,7 @@
 #include "src/base/reading.h"
 
 enum {
-    MODEL_RUNGS = 16,
+    MODEL_KERNELS = 16,
     MODEL_GPUS = 16,
     MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
     MODEL_L2S = 9,     /* what-if sizes of a GPU's L2 */
@@ -29,21 +29,21 @@ typedef enum {
 extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
 
 typedef struct {
-    const char *name, *title; /* its row among the streams; NULL: not walked (yet) */
-    BevTraffic requested;     /* bytes that threads ask for; `index` is ranks and owners */
-    double rank_bytes;        /* the points' part of requested.index */
+    const char *name, *title;   /* its row among the streams; NULL: not walked (yet) */
+    BevTraffic requested;       /* bytes that threads ask for; `index` is ranks and owners */
+    double rank_bytes;          /* the points' part of requested.index */
     double sectors_per_request; /* of a warp instruction that reads features */
     double l2_sectors;
     bool sampled; /* some lines stand for all; else all were followed through L2 */
     double miss_ratio[MODEL_SIZES];              /* of reads, L2 warm; at model_size_mib() */
     Prediction predicted[MODEL_GPUS][MODEL_L2S]; /* L2 warm; of size model_l2_bytes() */
-} ModelRung;
+} PredictedKernel;
 
 /* V3 in one number format: which of its two forms it takes depends on the L2. */
 typedef struct {
     bool known; /* both forms were walked */
     double footprint_bytes;
-    ModelRung small_l2, large_l2;
+    PredictedKernel small_l2, large_l2;
     bool takes_large[MODEL_GPUS][MODEL_L2S];
 } ModelFormat;
 
@@ -63,8 +63,8 @@ typedef struct {
     int gpu_count;
     Gpu gpus[MODEL_GPUS];
     ModelCeilings ceilings[MODEL_GPUS];
-    int rung_count; /* that can be walked or not; a rung's place is its place in their table */
-    ModelRung rungs[MODEL_RUNGS];
+    int kernel_count; /* that can be walked or not; a kernel's place is its place in their table */
+    PredictedKernel kernels[MODEL_KERNELS];
     ModelFormat formats[BEV_DTYPE_COUNT];
 } MemoryModel;
 
@@ -74,21 +74,21 @@ double model_size_mib(int i);
 /* What-if `l2` (0 to MODEL_L2S - 1): the GPU's own L2, or 2, 4, 8 ... 256 MiB. */
 double model_l2_bytes(const Gpu *gpu, int l2);
 
-/* The stream that stands for a kernel: its own, a CPU rung's twin on the GPU, "v3" where that
+/* The stream that stands for a kernel: its own, a CPU kernel's twin on the GPU, "v3" where that
  * depends on the L2. */
-const char *model_stream_name(const BevVariant *variant);
+const char *model_stream_name(const BevKernel *kernel);
 
-/* The rung of that name, NULL where it is not walked. */
-const ModelRung *model_rung(const MemoryModel *model, const char *name);
+/* The kernel of that name, NULL where it is not walked. */
+const PredictedKernel *model_kernel(const MemoryModel *model, const char *name);
 
-/* The rung that stands for a kernel on the GPU at that place with that L2, or NULL. */
-const ModelRung *model_of_variant(const MemoryModel *model, const BevVariant *variant, int gpu,
-                                  int l2);
+/* The kernel that stands for a kernel on the GPU at that place with that L2, or NULL. */
+const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel, int gpu,
+                                       int l2);
 
 /* V3's form there. */
-const ModelRung *model_v3(const ModelFormat *format, int gpu, int l2);
+const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2);
 
 /* Bytes read and written, atomics as well. */
-double model_requested(const ModelRung *rung);
+double model_requested(const PredictedKernel *predicted);
 
 #endif

@@ -7,13 +7,13 @@
 /* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
  * samples/recorded/NOTES-model.md), taken to grow with multiprocessors and clock. A copy reaches
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
- * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of 4
- * bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles: L1, L2, what only the other partition
- * has on top of that, and DRAM. An instruction of a warp that walks alone takes 4 cycles if it needs
- * the last one's result, as most do; V2+DO, whose 80 a point outweigh its loads, takes 3: the one
- * figure from a recorded latency (canonical). A launch: an empty kernel in a graph; a clear is
- * another, and takes as long before it writes; so is the encoding, one element a thread, of which
- * 3.2 million take 7.8 us. */
+ * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of
+ * 4 bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles:
+ * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a warp that
+ * walks alone takes 4 cycles if it needs the last one's result, as most do; V2+DO, whose 80 a point
+ * outweigh its loads, takes 3: the one figure from a recorded latency (canonical). A launch: an
+ * empty kernel in a graph; a clear is another, and takes as long before it writes; so is the
+ * encoding, one element a thread, of which 3.2 million take 7.8 us. */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
@@ -67,23 +67,23 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 /* ---- profile -------------------------------------------------------------------------------- */
 
-bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
+bool profile_make(const AccessPattern *pattern, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err) {
-    *profile = (Profile){.rung = rung, .dtype = problem->dtype};
+    *profile = (Profile){.pattern = pattern, .dtype = problem->dtype};
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     double elements = cells * (double)problem->shape.channels;
-    if (rung->clears)
+    if (pattern->clears)
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
-    if (rung->sums)
+    if (pattern->sums)
         profile->cleared_bytes = elements * sizeof(float);
-    if (rung->sums && !rung->stays && problem->out.dtype != BEV_FP32) {
+    if (pattern->sums && !pattern->stays && problem->out.dtype != BEV_FP32) {
         profile->encoded = elements;
         profile->encoded_bytes = (double)bev_tensor_bytes(&problem->out);
     }
     Reuse *reuse;
-    if (!stream_walk(rung, problem, watch, &profile->counts, &reuse, err))
+    if (!trace_replay(pattern, problem, watch, &profile->counts, &reuse, err))
         return false;
-    profile->tile = stream_tile(profile->counts.form, problem);
+    profile->tile = trace_tile(profile->counts.form, problem);
     if (reuse_end(reuse, &profile->whole, &profile->divided, err))
         return true;
     profile_free(profile);
@@ -104,8 +104,8 @@ void profile_free(Profile *profile) {
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer, on the
- * busiest multiprocessor. */
+/* Warp instructions, or the lines that they touch, of which L1 takes one a cycle: the longer, on
+ * the busiest multiprocessor. */
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
     double cycles = profile->counts.busy_steps * instructions_a_step / (4 * ISSUE_SHARE);
     return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
@@ -131,14 +131,14 @@ static double l2_write_us(const Gpu *gpu, double bytes) {
 
 /* Additions to sums: as long as the busiest of the L2's slices takes. */
 static double additions_us(const Profile *profile, const Gpu *gpu) {
-    bool plain = profile->rung->sums == SUMS_PLAIN;
+    bool plain = profile->pattern->sums == SUMS_PLAIN;
     return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
 /* Of the kernel alone; clear and encoding have had their own. A store of a part of a sector takes
  * as long as an addition: L2 reads it, puts the bytes in and makes its check bits anew. */
 static double l2_us(const Profile *profile, const Gpu *gpu) {
-    const StreamCounts *counts = &profile->counts;
+    const TraceCounts *counts = &profile->counts;
     double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
     double writes = counts->l2_sectors - counts->l2_reads - counts->additions;
     double apart = (profile->cleared_bytes + profile->encoded_bytes) / SECTOR;
@@ -148,7 +148,7 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
 }
 
 static double in_flight(const Profile *profile) {
-    const StreamRung *form = profile->counts.form;
+    const AccessPattern *form = profile->counts.form;
     bool fp8 = profile->dtype == BEV_FP8 && form->in_flight_fp8;
     return fp8 ? form->in_flight_fp8 : form->in_flight;
 }
@@ -157,7 +157,7 @@ static double in_flight(const Profile *profile) {
  * from beyond; as many points overlap as the kernel loads together. Its arithmetic does not. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                        const ReuseCurve *curve) {
-    const StreamCounts *counts = &profile->counts;
+    const TraceCounts *counts = &profile->counts;
     double beyond = L2_CYCLES - L1_CYCLES +
                     FAR_CYCLES * ratio(reuse_crossings(curve, gpu->l2_bytes), curve->fetches) +
                     DRAM_CYCLES * reuse_miss_ratio(curve, gpu->l2_bytes);
@@ -179,27 +179,27 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
     Prediction p = {.hit_rate = reuse_hit_rate(curve, l2)};
     p.dram_read_bytes = SECTOR * reuse_misses(curve, l2);
     p.dram_write_bytes = SECTOR * reuse_writebacks(curve, l2);
-    p.part_us[PART_DRAM] =
+    p.term_us[TERM_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
-    p.part_us[PART_L2] = l2_us(profile, gpu);
-    p.part_us[PART_ISSUE] = issue_us(profile, gpu, instructions);
-    p.part_us[PART_CHAIN] = chain_us(profile, gpu, instructions, curve);
-    for (int part = 0; part < PART_COUNT; part++)
-        if (p.part_us[part] > p.part_us[p.binding])
-            p.binding = (Part)part;
+    p.term_us[TERM_L2] = l2_us(profile, gpu);
+    p.term_us[TERM_ISSUE] = issue_us(profile, gpu, instructions);
+    p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, curve);
+    for (int part = 0; part < TERM_COUNT; part++)
+        if (p.term_us[part] > p.term_us[p.binding])
+            p.binding = (LatencyTerm)part;
     p.launch_us = LAUNCH_US;
     if (profile->cleared_bytes > 0)
         p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     if (profile->encoded > 0)
         p.launch_us += LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
-    p.latency_us = predict_walking(&p, 1);
+    p.latency_us = predict_replaying(&p, 1);
     return p;
 }
 
-double predict_walking(const Prediction *prediction, double walk) {
+double predict_replaying(const Prediction *prediction, double walk) {
     double squares = 0;
-    for (int part = 0; part < PART_COUNT; part++) {
-        double us = prediction->part_us[part] * (part == PART_CHAIN ? walk : 1);
+    for (int part = 0; part < TERM_COUNT; part++) {
+        double us = prediction->term_us[part] * (part == TERM_CHAIN ? walk : 1);
         squares += us * us;
     }
     return sqrt(squares) + prediction->launch_us;
@@ -210,7 +210,7 @@ static double too_short(const Prediction *predictions, const double *known_us, i
                         double walk) {
     double sum = 0;
     for (int i = 0; i < count; i++)
-        sum += log(known_us[i] / predict_walking(&predictions[i], walk));
+        sum += log(known_us[i] / predict_replaying(&predictions[i], walk));
     return sum / count;
 }
 

@@ -1,4 +1,4 @@
-/* From a rung's stream and a GPU's published facts to DRAM bytes and a latency: four parts that
+/* From a kernel's stream and a GPU's published facts to DRAM bytes and a latency: four parts that
  * overlap, and the launch. A model, to be shown as such. The constants it needs beyond data sheets
  * stand in predict.c, each with its source. Parts overlap, but not perfectly: they are combined as
  * the root of the sum of their squares, between the longest and the sum. That form was chosen with
@@ -12,20 +12,20 @@
 #include "src/cachesim/gpus.h"
 #include "src/cachesim/prediction.h"
 
-/* What a rung does with a problem, on any GPU. */
+/* What a kernel does with a problem, on any GPU. */
 typedef struct {
-    const StreamRung *rung;
+    const AccessPattern *pattern;
     BevDtype dtype;
     int tile;
-    StreamCounts counts;
+    TraceCounts counts;
     ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
-    double cleared_bytes; /* by a launch of its own before the kernel; 0: none */
-    double encoded;       /* sums, by another after it, into so many bytes; 0: none */
+    double cleared_bytes;       /* by a launch of its own before the kernel; 0: none */
+    double encoded;             /* sums, by another after it, into so many bytes; 0: none */
     double encoded_bytes;
 } Profile;
 
 /* Walks the stream; a tenth of a second a million accesses at most. `watch` may be NULL. */
-bool profile_make(const StreamRung *rung, const BevProblem *problem, const StreamWatch *watch,
+bool profile_make(const AccessPattern *pattern, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err);
 void profile_free(Profile *profile);
 
@@ -41,12 +41,12 @@ double predict_l2_gbps(const Gpu *gpu);
 double predict_fp32_gflops(const Gpu *gpu);
 
 /* The latency if the longest walk took `walk` times as long. */
-double predict_walking(const Prediction *prediction, double walk);
+double predict_replaying(const Prediction *prediction, double walk);
 
 /* The `walk` with which V2+DO takes as long as published, in the geometric mean over `count`
- * configurations; the one thing ever fitted. The model walks our maps; how long the longest interval
- * of the article's is was not published, and V2+DO is the kernel that waits for nothing else. Between
- * 0 and 16; NaN without any. */
+ * configurations; the one thing ever fitted. The model walks our maps; how long the longest
+ * interval of the article's is was not published, and V2+DO is the kernel that waits for nothing
+ * else. Between 0 and 16; NaN without any. */
 double predict_calibration(const Prediction *predictions, const double *known_us, int count);
 
 #endif

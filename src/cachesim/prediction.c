@@ -1,3 +1,3 @@
 #include "src/cachesim/prediction.h"
 
-const char *const part_names[PART_COUNT] = {"DRAM", "L2", "issue", "chain"};
+const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};

@@ -12,10 +12,10 @@ static const uint32_t NEVER = (uint32_t)RECENCY_NEVER, UNSEEN = (uint32_t)RECENC
 
 /* A sector at home. */
 typedef struct {
-    uint32_t reach;       /* largest distance of its line since its last access, or before its first */
+    uint32_t reach; /* largest distance of its line since its last access, or before its first */
     uint32_t clean_below; /* dirty in caches larger than this; NEVER: clean in all */
-    /* What the second pass needs of the first: `reach` at the first access, and the largest distance
-     * of those after it, up to the first that made the sector dirty. */
+    /* What the second pass needs of the first: `reach` at the first access, and the largest
+     * distance of those after it, up to the first that made the sector dirty. */
     uint32_t first_reach, read_reach;
 } Sector;
 
@@ -38,7 +38,7 @@ typedef struct {
 /* Lines that leave first have a stack of their own. */
 typedef struct {
     int partitions;
-    Recency recency[2], passing[2];
+    LruStack stack[2], passing[2];
     Sector *sectors;
     Copy *copies; /* [sectors] */
     Counts cold, warm;
@@ -96,16 +96,16 @@ static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     for (size_t i = 0; partitions == 2 && i < sectors; i++)
         cache->copies[i].first_home = UNSEEN;
     for (int part = 0; part < partitions; part++)
-        if (!recency_init(&cache->recency[part], lines) ||
-            !recency_init(&cache->passing[part], lines))
+        if (!lru_stack_init(&cache->stack[part], lines) ||
+            !lru_stack_init(&cache->passing[part], lines))
             return false;
     return true;
 }
 
 static void cache_free(Cache *cache) {
     for (int part = 0; part < 2; part++) {
-        recency_free(&cache->recency[part]);
-        recency_free(&cache->passing[part]);
+        lru_stack_free(&cache->stack[part]);
+        lru_stack_free(&cache->passing[part]);
     }
     free(cache->sectors);
     free(cache->copies);
@@ -178,14 +178,14 @@ static uint32_t passing_distance(const Cache *cache, int part, uint32_t distance
     if (distance == 0 || distance == NEVER)
         return distance;
     uint64_t met = (uint64_t)distance * (WAYS - 1);
-    return distance + (met < cache->recency[part].distinct ? (uint32_t)met
-                                                           : cache->recency[part].distinct);
+    return distance +
+           (met < cache->stack[part].distinct ? (uint32_t)met : cache->stack[part].distinct);
 }
 
 static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
     if (kind == REUSE_PASS)
-        return passing_distance(cache, part, recency_touch(&cache->passing[part], line));
-    return recency_touch(&cache->recency[part], line);
+        return passing_distance(cache, part, lru_stack_touch(&cache->passing[part], line));
+    return lru_stack_touch(&cache->stack[part], line);
 }
 
 /* Distance of a copy on side `side`, which is there and the latest from now on. */
@@ -273,23 +273,23 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* ---- the second pass ------------------------------------------------------------------------ */
 
-/* It differs from the first only where the first saw a sector, or a copy of one, for the first time,
- * and for that the order in which lines came is enough: repeats in between move only marks that lie
- * behind all of the first pass's. */
+/* It differs from the first only where the first saw a sector, or a copy of one, for the first
+ * time, and for that the order in which lines came is enough: repeats in between move only marks
+ * that lie behind all of the first pass's. */
 
 static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
     uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
     count_access(counts, sector, kind, distance, NEVER);
-    /* Still dirty from the first pass while it is only read. */
+    /* ScriptRenderer dirty from the first pass while it is only read. */
     if (kind == REUSE_READ)
         count_writebacks(counts, sector->clean_below, sector->read_reach);
     sector->first_reach = distance; /* which it was, for its copy */
 }
 
 static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
-    const Recency *recency = kind == REUSE_PASS ? &cache->passing[part] : &cache->recency[part];
-    for (uint32_t i = 0; i < recency->distinct; i++) {
-        uint32_t line = recency->order[i], distance = touch_line(cache, part, line, kind);
+    const LruStack *stack = kind == REUSE_PASS ? &cache->passing[part] : &cache->stack[part];
+    for (uint32_t i = 0; i < stack->distinct; i++) {
+        uint32_t line = stack->order[i], distance = touch_line(cache, part, line, kind);
         uint32_t number = line * LINE_SECTORS;
         bool home = cache->partitions == 1 || reuse_home(number) == part;
         for (; number < (line + 1) * LINE_SECTORS && number < reuse->sectors; number++)
@@ -332,14 +332,14 @@ static void second_pass(const Reuse *reuse, Cache *cache) {
 /* ---- curves --------------------------------------------------------------------------------- */
 
 static uint32_t lines_in(const Cache *cache, int part) {
-    return cache->recency[part].distinct + cache->passing[part].distinct;
+    return cache->stack[part].distinct + cache->passing[part].distinct;
 }
 
 /* Of the lines in a partition, those that are copies of the other's. */
 static uint32_t copies_in(const Cache *cache, int part) {
     uint32_t copies = 0;
-    for (uint32_t i = 0; i < cache->recency[part].distinct; i++)
-        copies += reuse_home(cache->recency[part].order[i] * LINE_SECTORS) != part;
+    for (uint32_t i = 0; i < cache->stack[part].distinct; i++)
+        copies += reuse_home(cache->stack[part].order[i] * LINE_SECTORS) != part;
     for (uint32_t i = 0; i < cache->passing[part].distinct; i++)
         copies += reuse_home(cache->passing[part].order[i] * LINE_SECTORS) != part;
     return copies;
@@ -394,8 +394,8 @@ static bool make_curves(const Reuse *reuse, Cache *cache, ReuseCurves *curves) {
 
 bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err) {
     *whole = *divided = (ReuseCurves){0};
-    bool ok = make_curves(reuse, &reuse->whole, whole) &&
-              make_curves(reuse, &reuse->divided, divided);
+    bool ok =
+        make_curves(reuse, &reuse->whole, whole) && make_curves(reuse, &reuse->divided, divided);
     uint32_t lines = reuse->lines;
     reuse_free(reuse);
     if (ok)

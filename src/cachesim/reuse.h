@@ -9,8 +9,8 @@
  * Two caches are followed at once. One is whole. The other is divided into two partitions, as the
  * L2 of large GPUs is (NVIDIA, "A100 Tensor Core GPU Architecture", 2020): each keeps one half of
  * all addresses and answers the multiprocessors at its side. What they read of the other half is
- * kept as a copy; what they store there passes through and leaves one. Copies take room, and a store
- * makes all others stale. */
+ * kept as a copy; what they store there passes through and leaves one. Copies take room, and a
+ * store makes all others stale. */
 #ifndef BEV_REUSE_H
 #define BEV_REUSE_H
 
@@ -45,13 +45,13 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
  * the number of its 4 KiB. */
 int reuse_home(uint32_t sector);
 
-/* What all cache sizes would have done, by sizes in lines a partition from 0 to `lines`; beyond that
- * nothing changes any more. Lines, and what is counted by size, are of those that were followed;
- * the functions below make them up to all. */
+/* What all cache sizes would have done, by sizes in lines a partition from 0 to `lines`; beyond
+ * that nothing changes any more. Lines, and what is counted by size, are of those that were
+ * followed; the functions below make them up to all. */
 typedef struct {
     int partitions;
-    uint32_t one_in;      /* line was followed */
-    double scale;         /* all accesses over those to the lines that were followed */
+    uint32_t one_in; /* line was followed */
+    double scale;    /* all accesses over those to the lines that were followed */
     uint32_t lines;
     uint64_t touched;     /* sectors, at all */
     double share_copied;  /* of the lines at home on the other side, how many have a copy on this */

@@ -301,7 +301,7 @@ static bool build(Draft *draft, int multiprocessors, TileMap *map) {
     return ok;
 }
 
-bool tile_turns(const BevMap *map, int multiprocessors) {
+bool tile_transposes(const BevMap *map, int multiprocessors) {
     return map->weights || map->points > (int64_t)TILE_GATHERED * multiprocessors;
 }
 
@@ -314,7 +314,7 @@ bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map
     if (!tile_channels(problem) || !problem->map.points || places >= 2147483648.0 ||
         s->depth_bins >= 65536)
         return true;
-    map->turned = tile_turns(&problem->map, multiprocessors);
+    map->transposed = tile_transposes(&problem->map, multiprocessors);
     bool ok = build(&draft, multiprocessors, map);
     free(draft.places);
     free(draft.entries);

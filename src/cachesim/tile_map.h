@@ -1,5 +1,5 @@
-/* V4's map of tiles on the host: what kernels/cuda/v4/prepare.cuh builds on the device, in its order,
- * for the model of V4's stream. Addresses only, no weights. */
+/* V4's map of tiles on the host: what kernels/cuda/v4/prepare.cuh builds on the device, in its
+ * order, for the model of V4's stream. Addresses only, no weights. */
 #ifndef BEV_TILE_MAP_H
 #define BEV_TILE_MAP_H
 
@@ -11,8 +11,8 @@ enum { TILE_CELLS = 16, TILE_SLAB = 16, TILE_CLASSES = 4, TILE_WARPS = 8, TILE_B
  * A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
  * bin << 16 | rows, 0 for none. */
 typedef struct {
-    bool serves; /* false: pieces are the better way, and the rest is empty */
-    bool turned; /* depth is turned by a kernel of its own */
+    bool serves;     /* false: pieces are the better way, and the rest is empty */
+    bool transposed; /* depth is turned by a kernel of its own */
     int64_t tiles, steps, empties, entry_count;
     int64_t first_worker[TILE_CLASSES], first_tile[TILE_CLASSES], workers;
     int32_t *starts;   /* [tiles + 1] first step */
@@ -30,7 +30,7 @@ int tile_channels(const BevProblem *problem);
 /* Whether depth is turned by a kernel of its own on a GPU of so many multiprocessors: for weights,
  * and for more than TILE_GATHERED points a multiprocessor. */
 enum { TILE_GATHERED = 8000 };
-bool tile_turns(const BevMap *map, int multiprocessors);
+bool tile_transposes(const BevMap *map, int multiprocessors);
 
 /* Slabs of a feature column. */
 int64_t tile_slabs(const BevShape *shape);

@@ -14,10 +14,10 @@ static int64_t common_divisor(int64_t a, int64_t b) {
 
 /* How many warps read an owner's words: its lanes begin at any multiple of what their number and a
  * warp's have in common, so this is an average over the places. */
-static double passes(const StreamRung *rung, const BevProblem *problem) {
-    int tile = stream_tile(rung, problem);
+static double passes(const AccessPattern *pattern, const BevProblem *problem) {
+    int tile = trace_tile(pattern, problem);
     int64_t tiles = (problem->shape.channels + tile - 1) / tile;
-    if (rung->tiles_outside)
+    if (pattern->tiles_outside)
         return (double)tiles;
     return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
 }
@@ -55,45 +55,46 @@ static BevTraffic tile_formula(const BevProblem *problem) {
     return traffic;
 }
 
-double stream_rank_bytes(const StreamRung *rung, const BevProblem *problem) {
+double trace_rank_bytes(const AccessPattern *pattern, const BevProblem *problem) {
     double points = (double)problem->map.points;
-    if (rung->owner == OWN_TILE)
+    if (pattern->owner == OWN_TILE)
         return tile_rank_bytes(problem);
-    if (rung->owner == OWN_SPLAT)
+    if (pattern->owner == OWN_SPLAT)
         points /= SPLAT_CELLS; /* all four cells inside the grid */
-    return INDEX * rung->ranks * points * passes(rung, problem);
+    return INDEX * pattern->ranks * points * passes(pattern, problem);
 }
 
-BevTraffic stream_formula(const StreamRung *rung, const BevProblem *problem) {
+BevTraffic trace_formula(const AccessPattern *pattern, const BevProblem *problem) {
     const BevMap *map = &problem->map;
     double points = (double)map->points, intervals = (double)map->intervals, n;
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     double channels = (double)problem->shape.channels;
     double out = (double)bev_tensor_bytes(&problem->out), sums = cells * channels * FLOAT;
-    if (rung->owner == OWN_TILE)
+    if (pattern->owner == OWN_TILE)
         return tile_formula(problem);
-    n = passes(rung, problem);
+    n = passes(pattern, problem);
     BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     traffic.depth *= n;
     traffic.weight *= n;
-    traffic.index = stream_rank_bytes(rung, problem);
-    if (rung->owner == OWN_INTERVAL)
-        traffic.index += intervals * rung->owner_bytes * n;
-    if (rung->owner == OWN_CELL)
-        traffic.index += (cells * rung->owner_bytes + intervals * 2 * INDEX) * n;
-    if (rung->owner == OWN_SPLAT) {
+    traffic.index = trace_rank_bytes(pattern, problem);
+    if (pattern->owner == OWN_INTERVAL)
+        traffic.index += intervals * pattern->owner_bytes * n;
+    if (pattern->owner == OWN_CELL)
+        traffic.index += (cells * pattern->owner_bytes + intervals * 2 * INDEX) * n;
+    if (pattern->owner == OWN_SPLAT) {
         traffic.feat /= SPLAT_CELLS;
         traffic.depth /= SPLAT_CELLS; /* as many weights a splat as it has points */
     }
-    if (rung->sums) {
+    if (pattern->sums) {
         double adds = points * channels;
-        if (rung->merges) /* a cell once, and at most once more for each block that begins in it */
+        if (pattern
+                ->merges) /* a cell once, and at most once more for each block that begins in it */
             adds = (intervals + ceil(points / MERGE_BLOCK)) * channels;
-        bool workspace = !rung->stays && problem->out.dtype != BEV_FP32;
-        traffic.atomics = rung->sums == SUMS_ATOMIC ? adds : 0;
+        bool workspace = !pattern->stays && problem->out.dtype != BEV_FP32;
+        traffic.atomics = pattern->sums == SUMS_ATOMIC ? adds : 0;
         traffic.out_read = FLOAT * adds + (workspace ? sums : 0);
         traffic.out_write = FLOAT * adds + sums + (workspace ? out : 0);
-    } else if (rung->clears) {
+    } else if (pattern->clears) {
         traffic.out_write = out + intervals * channels * bev_dtypes[problem->out.dtype].bits / 8;
     }
     return traffic;

@@ -5,11 +5,11 @@
 
 #include "src/cachesim/trace_memory.h"
 
-/* Rungs whose threads own points, intervals or cells, whole or in pieces. */
-bool owners_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *err);
+/* Kernels whose threads own points, intervals or cells, whole or in pieces. */
+bool owners_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 
 /* V4: on tensor cores where its map of tiles serves, else in pieces of the other row. */
-bool tiles_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *err);
-extern const StreamRung stream_pieces;
+bool tiles_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+extern const AccessPattern access_pattern_pieces;
 
 #endif

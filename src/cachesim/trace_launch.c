@@ -36,16 +36,16 @@ static void turns(const Launch *launch, void *walk, int sm, Room *room) {
 }
 
 /* False: told to end. */
-static bool run(const Launch *launch, void *walk, Room *rooms, const StreamWatch *watch) {
+static bool run(const Launch *launch, void *walk, Room *rooms, const TraceWatch *watch) {
     int64_t next = 0;
     for (int r = 0; r < launch->resident; r++)
-        for (int sm = 0; sm < STREAM_MULTIPROCESSORS; sm++)
+        for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++)
             fill(launch, walk, &rooms[sm * launch->resident + r], &next);
     for (bool busy = true; busy;) {
         busy = false;
         if (watch && watch->go_on && !watch->go_on(watch->context))
             return false;
-        for (int i = 0; i < STREAM_MULTIPROCESSORS * launch->resident; i++) {
+        for (int i = 0; i < TRACE_MULTIPROCESSORS * launch->resident; i++) {
             turns(launch, walk, i / launch->resident, &rooms[i]);
             fill(launch, walk, &rooms[i], &next);
             busy |= rooms[i].warps > 0;
@@ -56,9 +56,9 @@ static bool run(const Launch *launch, void *walk, Room *rooms, const StreamWatch
     return true;
 }
 
-bool launch_run(const Launch *launch, void *walk, const StreamWatch *watch, const char *where,
+bool launch_run(const Launch *launch, void *walk, const TraceWatch *watch, const char *where,
                 Err *err) {
-    int count = STREAM_MULTIPROCESSORS * launch->resident;
+    int count = TRACE_MULTIPROCESSORS * launch->resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);
     char *states = malloc((size_t)count * room_bytes);

@@ -18,7 +18,7 @@ typedef struct {
 } Launch;
 
 /* `where` is named in errors. */
-bool launch_run(const Launch *launch, void *walk, const StreamWatch *watch, const char *where,
+bool launch_run(const Launch *launch, void *walk, const TraceWatch *watch, const char *where,
                 Err *err);
 
 #endif

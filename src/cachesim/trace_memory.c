@@ -6,31 +6,30 @@
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
 
-Place memory_place(Memory *memory, StreamArray array, size_t bytes) {
+Place memory_place(Memory *memory, TraceArray array, size_t bytes) {
     Place place = {(uint32_t)memory->sectors, array};
     memory->sectors += (bytes + LINE * SECTOR - 1) / (LINE * SECTOR) * LINE;
     return place;
 }
 
 bool memory_start(Memory *memory, bool with_reuse, Err *err) {
-    size_t l1 = (size_t)STREAM_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
+    size_t l1 = (size_t)TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
     if (memory->sectors >= UINT32_MAX / LINE)
-        return err_set(err, ERR_FAILED, memory->rung->name, "choose a smaller scene",
+        return err_set(err, ERR_FAILED, memory->pattern->name, "choose a smaller scene",
                        "%llu sectors are more than the model can number",
                        (unsigned long long)memory->sectors);
     memory->l1 = malloc(l1);
     if (!memory->l1)
-        return err_set(err, ERR_FAILED, memory->rung->name, "", "no memory for L1");
+        return err_set(err, ERR_FAILED, memory->pattern->name, "", "no memory for L1");
     memset(memory->l1, 0xff, l1); /* no line has that number */
-    bool plain = memory->rung->sums == SUMS_PLAIN;
-    if (memory->rung->sums &&
+    bool plain = memory->pattern->sums == SUMS_PLAIN;
+    if (memory->pattern->sums &&
         !slices_start(&memory->slices, memory->sectors / LINE,
-                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->rung->name, err))
+                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->pattern->name, err))
         return false;
     if (!memory->one_in)
-        memory->one_in = memory->sectors > STREAM_EXACT_MB * 1000000 / SECTOR ? STREAM_ONE_IN : 1;
-    memory->reuse =
-        with_reuse ? reuse_begin((uint32_t)memory->sectors, memory->one_in, err) : NULL;
+        memory->one_in = memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN : 1;
+    memory->reuse = with_reuse ? reuse_begin((uint32_t)memory->sectors, memory->one_in, err) : NULL;
     return !with_reuse || memory->reuse;
 }
 
@@ -69,7 +68,7 @@ static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uin
 /* ---- instructions --------------------------------------------------------------------------- */
 
 static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
-    StreamCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
+    TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
     return (Instruction){.memory = memory,
                          .sm = sm,
@@ -84,9 +83,9 @@ Instruction memory_read(Memory *memory, int sm, Place place) {
 }
 
 Instruction memory_write(Memory *memory, int sm, Place place) {
-    bool out = place.array == STREAM_OUT;
+    bool out = place.array == TRACE_OUT;
     return begin(memory, sm, place,
-                 out && memory->rung->leaves_first ? REUSE_PASS : REUSE_WRITE);
+                 out && memory->pattern->leaves_first ? REUSE_PASS : REUSE_WRITE);
 }
 
 /* `bytes` of a sector are written, perhaps beside others that lanes before have written. */
@@ -125,7 +124,7 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
 static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
     memory->counts->additions += adds;
     slices_add(&memory->slices, sector, adds);
-    if (memory->rung->sums == SUMS_ATOMIC) {
+    if (memory->pattern->sums == SUMS_ATOMIC) {
         hand_on(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
         return;
     }
@@ -138,7 +137,7 @@ void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes
     double sectors = (double)((last - first + 1) * adds);
     memory->shares[sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
     memory->counts->write[place.array].sectors += sectors;
-    if (memory->rung->sums == SUMS_PLAIN) {
+    if (memory->pattern->sums == SUMS_PLAIN) {
         memory->counts->read[place.array].sectors += sectors;
         for (int64_t line = first / LINE; line <= last / LINE; line++)
             slices_ask(&memory->slices, place.base + (uint64_t)line * LINE, adds);
@@ -156,12 +155,12 @@ void memory_step(Memory *memory, int sm) {
 
 void memory_launched(Memory *memory) {
     MemoryShare most = {0};
-    for (int sm = 0; sm < STREAM_MULTIPROCESSORS; sm++) {
+    for (int sm = 0; sm < TRACE_MULTIPROCESSORS; sm++) {
         most.steps = fmax(most.steps, memory->shares[sm].steps);
         most.lines = fmax(most.lines, memory->shares[sm].lines);
     }
-    memory->counts->busy_steps += STREAM_MULTIPROCESSORS * most.steps;
-    memory->counts->busy_lines += STREAM_MULTIPROCESSORS * most.lines;
+    memory->counts->busy_steps += TRACE_MULTIPROCESSORS * most.steps;
+    memory->counts->busy_lines += TRACE_MULTIPROCESSORS * most.lines;
     memset(memory->shares, 0, sizeof memory->shares);
     slices_close(&memory->slices);
     memory->counts->busiest = memory->slices.busiest;
@@ -171,7 +170,7 @@ void memory_launched(Memory *memory) {
 void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
     size_t warp_bytes = (size_t)lane_bytes * WARP;
     for (size_t byte = 0, warp = 0; byte < bytes; byte += warp_bytes, warp++) {
-        int sm = (int)(warp / PASS_WARPS % STREAM_MULTIPROCESSORS);
+        int sm = (int)(warp / PASS_WARPS % TRACE_MULTIPROCESSORS);
         Instruction in = begin(memory, sm, place, kind);
         memory_span(&in, (int64_t)byte,
                     (int64_t)(bytes - byte < warp_bytes ? bytes - byte : warp_bytes));

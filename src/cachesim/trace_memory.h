@@ -18,27 +18,27 @@ typedef struct {
 } MemoryShare;
 
 typedef struct {
-    const StreamRung *rung;
+    const AccessPattern *pattern;
     const BevProblem *problem;
-    StreamCounts *counts;
+    TraceCounts *counts;
     uint64_t sectors; /* of all arrays so far */
     uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
-    MemoryShare shares[STREAM_MULTIPROCESSORS];
-    bool missed;      /* whether a read went on to L2 since this was last set to false */
-    Slices slices;    /* of rungs whose sums are in memory */
-    Reuse *reuse;     /* or NULL */
-    uint32_t one_in;  /* line is followed through L2; 0: as many as the size calls for */
+    MemoryShare shares[TRACE_MULTIPROCESSORS];
+    bool missed;     /* whether a read went on to L2 since this was last set to false */
+    Slices slices;   /* of kernels whose sums are in memory */
+    Reuse *reuse;    /* or NULL */
+    uint32_t one_in; /* line is followed through L2; 0: as many as the size calls for */
 } Memory;
 
 /* Where an array lies, and what its accesses are counted as. */
 typedef struct {
     uint32_t base; /* first sector */
-    StreamArray array;
+    TraceArray array;
 } Place;
 
 /* First all arrays are placed, each at the start of a line; then the memory starts, with an
  * analysis of reuse or without. memory_stop leaves that to whoever takes memory->reuse. */
-Place memory_place(Memory *memory, StreamArray array, size_t bytes);
+Place memory_place(Memory *memory, TraceArray array, size_t bytes);
 bool memory_start(Memory *memory, bool with_reuse, Err *err);
 void memory_stop(Memory *memory);
 
@@ -48,7 +48,7 @@ typedef struct {
     int sm;
     ReuseKind kind;
     uint32_t base;
-    StreamCount *count;
+    TraceCount *count;
     int64_t last_sector;
     int64_t covered; /* bytes of that */
 } Instruction;

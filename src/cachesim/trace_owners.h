@@ -1,5 +1,5 @@
-/* What the files of one way to walk share: rungs whose threads own points, intervals or cells. Each
- * warp walks its owners' points in step. stream_owners.c has who owns what and the launches,
+/* What the files of one way to walk share: kernels whose threads own points, intervals or cells.
+ * Each warp walks its owners' points in step. stream_owners.c has who owns what and the launches,
  * stream_warp_reads.c and stream_warp_writes.c what a warp asks of the memory. */
 #ifndef BEV_TRACE_OWNERS_H
 #define BEV_TRACE_OWNERS_H
@@ -26,7 +26,7 @@ typedef struct {
 
 typedef struct {
     Memory *memory;
-    const StreamRung *rung;
+    const AccessPattern *pattern;
     const BevProblem *problem;
     Place feat, scales, depth, ranks_depth, ranks_feat, ranks_bev, starts, lengths, records, cells,
         weight, out, sums, splat_ranks, splat_weights;

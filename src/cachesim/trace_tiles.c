@@ -24,7 +24,7 @@ typedef struct {
     Memory *memory;
     const BevProblem *problem;
     TileMap map;
-    Place feat, scales, depth, turned, starts, cells, slabs, entries, weight_rows, weights, out,
+    Place feat, scales, depth, transposed, starts, cells, slabs, entries, weight_rows, weights, out,
         empty;
     int channels; /* of a block */
     int feat_bits, out_bytes, depth_bytes;
@@ -108,10 +108,10 @@ static void gather_depths(TilesWalk *walk, int sm, Slab slab, const uint32_t *en
 }
 
 /* The same from (camera, w, slab, bin, 16): four rows a lane. */
-static void read_turned(TilesWalk *walk, int sm, int64_t column, const uint32_t *entries) {
+static void read_transposed(TilesWalk *walk, int sm, int64_t column, const uint32_t *entries) {
     int64_t at = column * walk->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
-        Instruction in = memory_read(walk->memory, sm, walk->turned);
+        Instruction in = memory_read(walk->memory, sm, walk->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[half * HALF + lane / QUADS];
             int row = lane % QUADS * 4;
@@ -138,8 +138,8 @@ static void do_step(TilesWalk *walk, int sm, TileWarp *warp) {
     int64_t slot = (int64_t)warp->step * TILE_CELLS;
     Slab slab = slab_of(walk, map->columns[warp->step]);
     read_features(walk, sm, slab, warp->first_channel);
-    if (map->turned)
-        read_turned(walk, sm, map->columns[warp->step], map->entries + slot);
+    if (map->transposed)
+        read_transposed(walk, sm, map->columns[warp->step], map->entries + slot);
     else
         gather_depths(walk, sm, slab, map->entries + slot);
     if (walk->problem->map.weights)
@@ -189,7 +189,7 @@ static Turn after_steps(const TileWarp *warp) {
 static bool tile_turn(void *opaque, int sm, void *state) {
     TilesWalk *walk = opaque;
     TileWarp *warp = state;
-    StreamCounts *counts = walk->memory->counts;
+    TraceCounts *counts = walk->memory->counts;
     bool last = false;
     switch (warp->next) {
     case TURN_FIND:
@@ -262,7 +262,7 @@ typedef struct {
     int64_t first, count; /* threads */
 } TurnWarp;
 
-static int64_t turn_threads(const BevShape *s) {
+static int64_t transpose_threads(const BevShape *s) {
     return s->cameras * s->depth_bins * tile_slabs(s) * s->feat_w;
 }
 
@@ -270,7 +270,7 @@ static bool turn_begin(void *opaque, int64_t block, int number, void *state) {
     const TilesWalk *walk = opaque;
     TurnWarp *warp = state;
     warp->first = block * TURN_BLOCK + number * WARP;
-    warp->count = turn_threads(&walk->problem->shape) - warp->first;
+    warp->count = transpose_threads(&walk->problem->shape) - warp->first;
     if (warp->count > WARP)
         warp->count = WARP;
     return warp->count > 0;
@@ -293,7 +293,7 @@ static bool turn_turn(void *opaque, int sm, void *state) {
         }
     }
     for (int64_t word = 0; word < TILE_SLAB * bytes; word += WORD) {
-        Instruction in = memory_write(walk->memory, sm, walk->turned);
+        Instruction in = memory_write(walk->memory, sm, walk->transposed);
         for (int64_t i = warp->first; i < warp->first + warp->count; i++) {
             int64_t slab = i / s->feat_w % slabs, plane = i / s->feat_w / slabs;
             int64_t camera = plane / s->depth_bins, bin = plane % s->depth_bins;
@@ -312,27 +312,28 @@ static void place_arrays(TilesWalk *walk) {
     const BevProblem *p = walk->problem;
     const TileMap *map = &walk->map;
     size_t tiles = (size_t)map->tiles, slots = (size_t)map->steps * TILE_CELLS;
-    size_t turned = (size_t)turn_threads(&p->shape) * TILE_SLAB * (size_t)walk->depth_bytes;
+    size_t transposed =
+        (size_t)transpose_threads(&p->shape) * TILE_SLAB * (size_t)walk->depth_bytes;
     size_t weights = (size_t)map->entry_count * TILE_SLAB * FLOAT;
     walk->feat =
-        memory_place(memory, STREAM_FEAT, bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    walk->scales = memory_place(memory, STREAM_FEAT,
+        memory_place(memory, TRACE_FEAT, bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    walk->scales = memory_place(memory, TRACE_FEAT,
                                 bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    walk->depth = memory_place(memory, STREAM_DEPTH, bev_tensor_bytes(&p->depth));
-    walk->turned = memory_place(memory, STREAM_DEPTH, map->turned ? turned : 0);
-    walk->starts = memory_place(memory, STREAM_OWNERS, (tiles + 1) * INDEX);
-    walk->cells = memory_place(memory, STREAM_OWNERS, tiles * TILE_CELLS * INDEX);
-    walk->empty = memory_place(memory, STREAM_OWNERS, (size_t)map->empties * INDEX);
-    walk->slabs = memory_place(memory, STREAM_RANKS, (size_t)map->steps * SLAB_BYTES);
-    walk->entries = memory_place(memory, STREAM_RANKS, slots * INDEX);
-    walk->weight_rows = memory_place(memory, STREAM_RANKS, p->map.weights ? slots * INDEX : 0);
-    walk->weights = memory_place(memory, STREAM_WEIGHT, p->map.weights ? weights : 0);
-    walk->out = memory_place(memory, STREAM_OUT, bev_tensor_bytes(&p->out));
+    walk->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
+    walk->transposed = memory_place(memory, TRACE_DEPTH, map->transposed ? transposed : 0);
+    walk->starts = memory_place(memory, TRACE_OWNERS, (tiles + 1) * INDEX);
+    walk->cells = memory_place(memory, TRACE_OWNERS, tiles * TILE_CELLS * INDEX);
+    walk->empty = memory_place(memory, TRACE_OWNERS, (size_t)map->empties * INDEX);
+    walk->slabs = memory_place(memory, TRACE_RANKS, (size_t)map->steps * SLAB_BYTES);
+    walk->entries = memory_place(memory, TRACE_RANKS, slots * INDEX);
+    walk->weight_rows = memory_place(memory, TRACE_RANKS, p->map.weights ? slots * INDEX : 0);
+    walk->weights = memory_place(memory, TRACE_WEIGHT, p->map.weights ? weights : 0);
+    walk->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
 }
 
-static bool run_launches(TilesWalk *walk, const StreamWatch *watch, Err *err) {
+static bool run_launches(TilesWalk *walk, const TraceWatch *watch, Err *err) {
     const TileMap *map = &walk->map;
-    int64_t threads = turn_threads(&walk->problem->shape);
+    int64_t threads = transpose_threads(&walk->problem->shape);
     int64_t passes = walk->problem->shape.channels / walk->channels;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
     Launch turn = {.blocks = (threads + TURN_BLOCK - 1) / TURN_BLOCK,
@@ -349,7 +350,7 @@ static bool run_launches(TilesWalk *walk, const StreamWatch *watch, Err *err) {
                     .state_bytes = sizeof(TileWarp),
                     .begin = tile_begin,
                     .turn = tile_turn};
-    if (map->turned && !launch_run(&turn, walk, watch, "v4", err))
+    if (map->transposed && !launch_run(&turn, walk, watch, "v4", err))
         return false;
     memory_launched(walk->memory);
     bool ok = launch_run(&tiles, walk, watch, "v4", err);
@@ -357,7 +358,7 @@ static bool run_launches(TilesWalk *walk, const StreamWatch *watch, Err *err) {
     return ok;
 }
 
-bool tiles_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *err) {
+bool tiles_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
     const BevProblem *problem = memory->problem;
     TilesWalk walk = {.memory = memory,
                       .problem = problem,
@@ -365,9 +366,9 @@ bool tiles_walk(Memory *memory, bool with_reuse, const StreamWatch *watch, Err *
                       .feat_bits = bev_dtypes[problem->dtype].bits,
                       .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
                       .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
-    bool ok = tile_map_build(problem, STREAM_MULTIPROCESSORS, &walk.map, err);
+    bool ok = tile_map_build(problem, TRACE_MULTIPROCESSORS, &walk.map, err);
     if (ok && !walk.map.serves) {
-        memory->rung = memory->counts->form = &stream_pieces;
+        memory->pattern = memory->counts->form = &access_pattern_pieces;
         return owners_walk(memory, with_reuse, watch, err);
     }
     if (ok) {

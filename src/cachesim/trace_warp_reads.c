@@ -52,9 +52,9 @@ static void read_features(Walk *walk, int sm, const Warp *warp, const int32_t *r
     int64_t byte[WARP];
     for (int s = 0; s < warp->count; s++)
         byte[s] = row[s] < 0 ? -1 : row[s] * walk->row_bytes;
-    for (int part = 0; part < walk->tile; part += walk->rung->load) {
+    for (int part = 0; part < walk->tile; part += walk->pattern->load) {
         Instruction in = memory_read(walk->memory, sm, walk->feat);
-        warp_rows(walk, &in, warp, byte, part, walk->rung->load, walk->feat_bits);
+        warp_rows(walk, &in, warp, byte, part, walk->pattern->load, walk->feat_bits);
     }
     if (walk->problem->dtype == BEV_NVFP4)
         read_scales(walk, sm, warp, row);
@@ -77,20 +77,20 @@ static void read_feature_planes(Walk *walk, int sm, const Warp *warp, const int3
 
 void warp_read_owners(Walk *walk, int sm, const Warp *warp) {
     int32_t cell[WARP], interval[WARP], start[WARP];
-    bool by_cell = walk->rung->owner == OWN_CELL;
+    bool by_cell = walk->pattern->owner == OWN_CELL;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         cell[s] = segment->cell;
         start[s] = segment->start;
         interval[s] = by_cell ? walk->interval_of[segment->cell] : segment->owner;
     }
-    if (walk->rung->owner == OWN_PIECE) {
+    if (walk->pattern->owner == OWN_PIECE) {
         Instruction in = memory_read(walk->memory, sm, walk->records);
         for (int s = 0; s < warp->count; s++)
             memory_span(&in, warp->segments[s].owner * (int64_t)PIECE_RECORD, PIECE_RECORD);
         return;
     }
-    if (walk->rung->ranks == 1) { /* packed records: three words in one sector, or two */
+    if (walk->pattern->ranks == 1) { /* packed records: three words in one sector, or two */
         Instruction in = memory_read(walk->memory, sm, walk->records);
         for (int s = 0; s < warp->count; s++)
             memory_span(&in, interval[s] * 3LL * INDEX, 3 * INDEX);
@@ -101,7 +101,7 @@ void warp_read_owners(Walk *walk, int sm, const Warp *warp) {
     read_words(walk, sm, warp, walk->starts, interval);
     read_words(walk, sm, warp, walk->lengths, interval);
     if (!by_cell) { /* which cell? Its first point knows */
-        Place first_points = {walk->ranks_bev.base, STREAM_OWNERS};
+        Place first_points = {walk->ranks_bev.base, TRACE_OWNERS};
         read_words(walk, sm, warp, first_points, start);
     }
 }
@@ -157,25 +157,25 @@ static void point_step(Walk *walk, int sm, Warp *warp) {
         row[s] = exists ? map->ranks_feat[t] : -1;
     }
     read_words(walk, sm, warp, walk->ranks_depth, point);
-    if (walk->rung->ranks >= 2)
+    if (walk->pattern->ranks >= 2)
         read_words(walk, sm, warp, walk->ranks_feat, point);
-    if (walk->rung->ranks >= 3)
+    if (walk->pattern->ranks >= 3)
         read_words(walk, sm, warp, walk->ranks_bev, point);
     if (map->weights)
         read_words(walk, sm, warp, walk->weight, point);
     warp->index_waits += has_missed(walk);
     read_depths(walk, sm, warp, depth);
-    if (walk->rung->channels_first)
+    if (walk->pattern->channels_first)
         read_feature_planes(walk, sm, warp, row);
     else
         read_features(walk, sm, warp, row);
     warp->waits += has_missed(walk);
-    if (walk->rung->sums)
+    if (walk->pattern->sums)
         warp_add(walk, sm, warp);
 }
 
 void warp_step(Walk *walk, int sm, Warp *warp) {
-    if (walk->rung->owner == OWN_SPLAT)
+    if (walk->pattern->owner == OWN_SPLAT)
         splat_step(walk, sm, warp);
     else
         point_step(walk, sm, warp);

@@ -29,10 +29,10 @@ static void add_channels(Walk *walk, int sm, int64_t cell, int first, int last) 
 
 /* What the threads of a segment ask for when they add to a cell. */
 static void count_adds(Walk *walk, const Segment *segment) {
-    StreamCounts *counts = walk->memory->counts;
+    TraceCounts *counts = walk->memory->counts;
     int channels = segment->last - segment->first;
     counts->write[walk->sums.array].bytes += channels * FLOAT;
-    if (walk->rung->sums == SUMS_ATOMIC)
+    if (walk->pattern->sums == SUMS_ATOMIC)
         counts->atomics += channels;
     else
         counts->read[walk->sums.array].bytes += channels * FLOAT;
@@ -45,18 +45,18 @@ void warp_add_to(Walk *walk, int sm, const Segment *segment, int64_t cell) {
 
 void warp_add(Walk *walk, int sm, const Warp *warp) {
     const BevMap *map = &walk->problem->map;
-    StreamCounts *counts = walk->memory->counts;
+    TraceCounts *counts = walk->memory->counts;
     counts->write[walk->sums.array].requests += walk->tile;
-    if (walk->rung->sums == SUMS_PLAIN)
+    if (walk->pattern->sums == SUMS_PLAIN)
         counts->read[walk->sums.array].requests += walk->tile;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         int64_t t = segment->start;
-        if (walk->rung->merges && t % MERGE_BLOCK && map->ranks_bev[t] == map->ranks_bev[t - 1])
+        if (walk->pattern->merges && t % MERGE_BLOCK && map->ranks_bev[t] == map->ranks_bev[t - 1])
             continue;
         count_adds(walk, segment);
         add_channels(walk, sm, segment->cell, segment->first,
-                     walk->rung->sums == SUMS_PLAIN ? own_channels_end(warp, s) : segment->last);
+                     walk->pattern->sums == SUMS_PLAIN ? own_channels_end(warp, s) : segment->last);
     }
 }
 
@@ -86,7 +86,7 @@ static void write_planes(Walk *walk, int sm, const Warp *warp) {
 
 void warp_write(Walk *walk, int sm, const Warp *warp) {
     int64_t byte[WARP];
-    if (walk->rung->channels_first) {
+    if (walk->pattern->channels_first) {
         write_planes(walk, sm, warp);
         return;
     }
@@ -94,8 +94,8 @@ void warp_write(Walk *walk, int sm, const Warp *warp) {
         int64_t row = warp->segments[s].cell * (int64_t)walk->channels;
         byte[s] = warp->segments[s].stores ? row * walk->out_bits / 8 : -1;
     }
-    for (int part = 0; part < walk->tile; part += walk->rung->store) {
+    for (int part = 0; part < walk->tile; part += walk->pattern->store) {
         Instruction in = memory_write(walk->memory, sm, walk->out);
-        warp_rows(walk, &in, warp, byte, part, walk->rung->store, walk->out_bits);
+        warp_rows(walk, &in, warp, byte, part, walk->pattern->store, walk->out_bits);
     }
 }

@@ -13,7 +13,7 @@ static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const Counted
     Prediction model = predict(profile, gpu, true);
     return (AgreementRow){
         .scene = scene,
-        .kernel = profile->rung->name,
+        .kernel = profile->pattern->name,
         .gpu = gpu,
         .hits_model = model.hit_rate,
         .hits_counted = counters_l2_hit_rate(&counted->counters),
@@ -30,7 +30,7 @@ static void add_recording(Agreement *agreement, const Lab *lab, const Recording 
     const BevProblem *problem = &lab->problem.view;
     for (int i = 0; i < recording->counted_count && agreement->count < AGREEMENT_ROWS; i++) {
         const CountedRow *row = &recording->counted[i];
-        const Profile *profile = lab_profile(lab, row->variant);
+        const Profile *profile = lab_profile(lab, row->kernel);
         if (profile && !strcmp(row->scene, scene) &&
             !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
             !strcmp(row->align, bev_aligns[problem->align].name))
@@ -46,15 +46,15 @@ void agreement_add(Agreement *agreement, const Lab *lab, const LabGpus *known, c
                               scene);
 }
 
-unsigned agreement_rungs(const LabGpus *known, const char *scene) {
-    unsigned rungs = 0;
+unsigned agreement_kernels(const LabGpus *known, const char *scene) {
+    unsigned kernels = 0;
     for (int i = 0; i < known->recorded.count; i++)
         for (int j = 0; j < known->recorded.recordings[i].counted_count; j++) {
             const CountedRow *row = &known->recorded.recordings[i].counted[j];
-            if (!strcmp(row->scene, scene) && stream_find(row->variant))
-                rungs |= lab_rung(row->variant);
+            if (!strcmp(row->scene, scene) && access_pattern_find(row->kernel))
+                kernels |= lab_kernel(row->kernel);
         }
-    return rungs;
+    return kernels;
 }
 
 /* ---- near enough? --------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ enum {
 
 static const ReportColumn columns[COUNT] = {
     [SCENE] = {"scene", "scene", 0},
-    [KERNEL] = {"variant", "kernel", 0},
+    [KERNEL] = {"kernel", "kernel", 0},
     [GPU] = {"gpu", "GPU", 0},
     [HITS_MODEL] = {"l2_hit_rate_model", "L2 hits, model", 3},
     [HITS_COUNTED] = {"l2_hit_rate_counted", "counted", 3},
@@ -138,7 +138,7 @@ static const ReportColumn columns[COUNT] = {
 
 /* Which of hits, DRAM and latency are not near enough. */
 static const char *beyond(const AgreementRow *row) {
-    static const char *const words[] = {"-",       "hits",         "DRAM",          "hits, DRAM",
+    static const char *const words[] = {"-",       "hits",          "DRAM",          "hits, DRAM",
                                         "latency", "hits, latency", "DRAM, latency", "all"};
     int hits = !hits_agree(row), dram = !dram_agrees(row), latency = !latency_agrees(row);
     return words[hits + 2 * dram + 4 * latency];
@@ -149,33 +149,36 @@ Report agreement_table(const Agreement *agreement) {
     for (int i = 0; i < agreement->count; i++) {
         const AgreementRow *row = &agreement->rows[i];
         double dram_off = 100 * share_off(row->dram_model, row->dram_counted);
-        report_add(&report, (Cell[COUNT]){
-            [SCENE] = cell_text(row->scene),
-            [KERNEL] = cell_text(row->kernel),
-            [GPU] = cell_text(row->gpu->title),
-            [HITS_MODEL] = cell_real(row->hits_model),
-            [HITS_COUNTED] = cell_real(row->hits_counted),
-            [HITS_OFF] = cell_real(hits_off(row)),
-            [DRAM_MODEL] = cell_real(row->dram_model * 1e-6),
-            [DRAM_COUNTED] = cell_real(row->dram_counted * 1e-6),
-            [DRAM_OFF] = dram_is_small(row) ? cell_none() : cell_real(dram_off),
-            [US_MODEL] = cell_real(row->us_model),
-            [US_RECORDED] = cell_real(row->us_recorded),
-            [US_OFF] = cell_real(100 * share_off(row->us_model, row->us_recorded)),
-            [OFF] = cell_text(beyond(row))});
+        report_add(
+            &report,
+            (Cell[COUNT]){[SCENE] = cell_text(row->scene),
+                          [KERNEL] = cell_text(row->kernel),
+                          [GPU] = cell_text(row->gpu->title),
+                          [HITS_MODEL] = cell_real(row->hits_model),
+                          [HITS_COUNTED] = cell_real(row->hits_counted),
+                          [HITS_OFF] = cell_real(hits_off(row)),
+                          [DRAM_MODEL] = cell_real(row->dram_model * 1e-6),
+                          [DRAM_COUNTED] = cell_real(row->dram_counted * 1e-6),
+                          [DRAM_OFF] = dram_is_small(row) ? cell_none() : cell_real(dram_off),
+                          [US_MODEL] = cell_real(row->us_model),
+                          [US_RECORDED] = cell_real(row->us_recorded),
+                          [US_OFF] = cell_real(100 * share_off(row->us_model, row->us_recorded)),
+                          [OFF] = cell_text(beyond(row))});
     }
     return report;
 }
 
 void agreement_verdict(const Agreement *agreement, char *text, size_t size) {
     AgreementCount count = agreement_count(agreement);
-    snprintf(text, size,
-             "L2 hit rates are within %g points in %d of %d rows, DRAM bytes within %g %% in %d, "
-             "latencies within %g %% in %d; the order of two kernels on one scene is right in %d of "
-             "%d pairs. DRAM bytes also agree where model and counter are both below %g MB, or below "
-             "%g %% of what the kernel asks of L2; a percentage would say nothing there. Of arrays larger "
-             "than %d MB one line in %d was followed (sampled).",
-             HITS_POINTS, count.hits, count.rows, 100 * DRAM_SHARE, count.dram, 100 * LATENCY_SHARE,
-             count.latency, count.ordered, count.pairs, LEAST_BYTES * 1e-6, 100 * LEAST_SHARE,
-             STREAM_EXACT_MB, STREAM_ONE_IN);
+    snprintf(
+        text, size,
+        "L2 hit rates are within %g points in %d of %d rows, DRAM bytes within %g %% in %d, "
+        "latencies within %g %% in %d; the order of two kernels on one scene is right in %d of "
+        "%d pairs. DRAM bytes also agree where model and counter are both below %g MB, or below "
+        "%g %% of what the kernel asks of L2; a percentage would say nothing there. Of arrays "
+        "larger "
+        "than %d MB one line in %d was followed (sampled).",
+        HITS_POINTS, count.hits, count.rows, 100 * DRAM_SHARE, count.dram, 100 * LATENCY_SHARE,
+        count.latency, count.ordered, count.pairs, LEAST_BYTES * 1e-6, 100 * LEAST_SHARE,
+        TRACE_EXACT_MB, TRACE_ONE_IN);
 }

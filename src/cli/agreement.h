@@ -23,15 +23,16 @@ typedef struct {
     int count;
 } Agreement;
 
-/* Adds what was counted of the lab's rungs on the GPUs that are `known`; V3, which is one of its two
- * forms, under that form's name only. Borrows `scene` and the GPUs. */
+/* Adds what was counted of the lab's kernels on the GPUs that are `known`; V3, which is one of its
+ * two forms, under that form's name only. Borrows `scene` and the GPUs. */
 void agreement_add(Agreement *agreement, const Lab *lab, const LabGpus *known, const char *scene);
 
-/* Bits of the rungs (lab_rung) that were counted on a scene, in any format; 0: none. */
-unsigned agreement_rungs(const LabGpus *known, const char *scene);
+/* Bits of the kernels (lab_kernel) that were counted on a scene, in any format; 0: none. */
+unsigned agreement_kernels(const LabGpus *known, const char *scene);
 
 /* Rows that are near enough: hit rates within 5 points; DRAM bytes within 15 %, or both below
- * `least`; latencies within 30 %. And pairs of kernels on one scene and GPU in the recorded order. */
+ * `least`; latencies within 30 %. And pairs of kernels on one scene and GPU in the recorded order.
+ */
 typedef struct {
     int rows, hits, dram, latency;
     int pairs, ordered;

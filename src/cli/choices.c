@@ -12,7 +12,7 @@
 #include <strings.h>
 
 static const char *kernel_at(int i) {
-    return bev_variants[i] ? bev_variants[i]->name : NULL;
+    return bev_kernels[i] ? bev_kernels[i]->name : NULL;
 }
 
 static const char *dtype_at(int i) {
@@ -68,12 +68,12 @@ static const struct {
     const char *(*at)(int i);
     bool listed;
 } sets[CHOICE_SET_COUNT] = {
-    [CHOICE_KERNEL] = {kernel_at, false},    [CHOICE_DTYPE] = {dtype_at, true},
-    [CHOICE_ALIGN] = {align_at, true},       [CHOICE_VIEW] = {view_at, true},
-    [CHOICE_COLORMAP] = {map_at, true}, [CHOICE_FORMAT] = {format_at, false},
-    [CHOICE_CACHE] = {cache_at, true},       [CHOICE_TIMING] = {timing_at, false},
-    [CHOICE_THEME] = {theme_at, false},      [CHOICE_COLOR] = {color_at, false},
-    [CHOICE_GPU] = {gpu_at, true},          [CHOICE_SWEEP] = {sweep_at, true},
+    [CHOICE_KERNEL] = {kernel_at, false}, [CHOICE_DTYPE] = {dtype_at, true},
+    [CHOICE_ALIGN] = {align_at, true},    [CHOICE_VIEW] = {view_at, true},
+    [CHOICE_COLORMAP] = {map_at, true},   [CHOICE_FORMAT] = {format_at, false},
+    [CHOICE_CACHE] = {cache_at, true},    [CHOICE_TIMING] = {timing_at, false},
+    [CHOICE_THEME] = {theme_at, false},   [CHOICE_COLOR] = {color_at, false},
+    [CHOICE_GPU] = {gpu_at, true},        [CHOICE_SWEEP] = {sweep_at, true},
 };
 
 int choices_count(ChoiceSet set) {
@@ -89,8 +89,8 @@ const char *choices_name(ChoiceSet set, int i) {
 
 /* A kernel may also be called by its title, whatever the device: "v3" for cpu_v3. */
 static bool is_title(const char *name) {
-    for (int i = 0; bev_variants[i]; i++)
-        if (!strcasecmp(bev_variants[i]->title, name))
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->title, name))
             return true;
     return false;
 }

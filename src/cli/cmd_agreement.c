@@ -9,13 +9,13 @@
 
 static bool add_scene(Agreement *agreement, const LabGpus *known, const char *scene, Err *err) {
     Lab lab;
-    unsigned rungs = agreement_rungs(known, scene);
-    if (!rungs)
+    unsigned kernels = agreement_kernels(known, scene);
+    if (!kernels)
         return err_set(err, ERR_FAILED, scene, "name no scene for all that were counted",
                        "no hardware counters were recorded on it");
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s", scene);
-    bool ok = lab_open(&lab, scene, NULL, BEV_FP16, BEV_NEAREST, rungs, err);
+    bool ok = lab_open(&lab, scene, NULL, BEV_FP16, BEV_NEAREST, kernels, err);
     if (ok)
         agreement_add(agreement, &lab, known, scene);
     lab_close(&lab);
@@ -27,8 +27,8 @@ static bool add_scenes(Agreement *agreement, const LabGpus *known, const Options
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++)
         ok = add_scene(agreement, known, options->arguments[i], err);
-    for (int i = 0; ok && options->argument_count == 0 && i < config_total; i++)
-        ok = !agreement_rungs(known, configs[i].name) ||
+    for (int i = 0; ok && options->argument_count == 0 && i < preset_total; i++)
+        ok = !agreement_kernels(known, configs[i].name) ||
              add_scene(agreement, known, configs[i].name, err);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
@@ -40,8 +40,9 @@ static bool print_table(const Options *options, Report *table, const char *verdi
     Output output;
     if (!output_open(&output, err))
         return false;
-    fprintf(output.stream, "The model beside recorded hardware counters and latencies, FP16, L2 warm; "
-                           "off: model - counted\n\n");
+    fprintf(output.stream,
+            "The model beside recorded hardware counters and latencies, FP16, L2 warm; "
+            "off: model - counted\n\n");
     (markdown ? report_markdown : report_text)(table, output.stream);
     fprintf(output.stream, "\n%s\n", verdict);
     return output_close(&output, options->output, err);
@@ -58,8 +59,9 @@ bool cmd_agreement(const Options *options, Err *err) {
     if (ok) {
         Report table = agreement_table(&agreement);
         agreement_verdict(&agreement, verdict, sizeof verdict);
-        ok = for_people ? print_table(options, &table, verdict, format[0] == 'm', err)
-                        : output_report(options, &table, json_pack("{ss}", "verdict", verdict), err);
+        ok = for_people
+                 ? print_table(options, &table, verdict, format[0] == 'm', err)
+                 : output_report(options, &table, json_pack("{ss}", "verdict", verdict), err);
         report_free(&table);
     }
     lab_gpus_free(&known);

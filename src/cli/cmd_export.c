@@ -9,7 +9,7 @@ bool cmd_export(const Options *options, Err *err) {
         return false;
     BevAlign align = options->align ? (BevAlign)choices_find(CHOICE_ALIGN, options->align)
                      : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST
-                                                                            : BEV_BILINEAR;
+                                                                             : BEV_BILINEAR;
     const BevMap *map = workload_map(&workload, align, err);
     bool ok = map && scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
                                      map, options->half, err);

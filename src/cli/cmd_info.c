@@ -6,13 +6,34 @@
 #include "src/cli/selection.h"
 #include "src/scene/scatter.h"
 
-
 /* ---- a scene --------------------------------------------------------------------------------- */
 
 enum {
-    COL_SCENE, COL_DTYPE, COL_ALIGN, COL_CAMERAS, COL_DEPTHS, COL_H, COL_W, COL_CHANNELS, COL_NX,
-    COL_NY, COL_POINTS, COL_INTERVALS, COL_MEDIAN, COL_P90, COL_P99, COL_LONGEST, COL_OCCUPANCY,
-    COL_GATHER, COL_FOOTPRINT, COL_FEAT, COL_DEPTH, COL_INDEX, COL_OUT, COL_MAP, COL_NON_FINITE,
+    COL_SCENE,
+    COL_DTYPE,
+    COL_ALIGN,
+    COL_CAMERAS,
+    COL_DEPTHS,
+    COL_H,
+    COL_W,
+    COL_CHANNELS,
+    COL_NX,
+    COL_NY,
+    COL_POINTS,
+    COL_INTERVALS,
+    COL_MEDIAN,
+    COL_P90,
+    COL_P99,
+    COL_LONGEST,
+    COL_OCCUPANCY,
+    COL_GATHER,
+    COL_FOOTPRINT,
+    COL_FEAT,
+    COL_DEPTH,
+    COL_INDEX,
+    COL_OUT,
+    COL_MAP,
+    COL_NON_FINITE,
     COL_COUNT
 };
 
@@ -51,33 +72,34 @@ static void add_scene(Report *report, const char *name, const Workload *workload
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     double map_us = workload->map_us[problem->align];
-    report_add(report, (Cell[COL_COUNT]){
-        [COL_SCENE] = cell_text(name),
-        [COL_DTYPE] = cell_text(bev_dtypes[problem->dtype].name),
-        [COL_ALIGN] = cell_text(bev_aligns[problem->align].name),
-        [COL_CAMERAS] = cell_int(shape->cameras),
-        [COL_DEPTHS] = cell_int(shape->depth_bins),
-        [COL_H] = cell_int(shape->feat_h),
-        [COL_W] = cell_int(shape->feat_w),
-        [COL_CHANNELS] = cell_int(shape->channels),
-        [COL_NX] = cell_int(shape->nx),
-        [COL_NY] = cell_int(shape->ny),
-        [COL_POINTS] = cell_int(stats.points),
-        [COL_INTERVALS] = cell_int(stats.intervals),
-        [COL_MEDIAN] = cell_int(stats.median),
-        [COL_P90] = cell_int(stats.p90),
-        [COL_P99] = cell_int(stats.p99),
-        [COL_LONGEST] = cell_int(stats.longest),
-        [COL_OCCUPANCY] = cell_real((double)stats.intervals / (double)stats.cells),
-        [COL_GATHER] = cell_real(bev_traffic_total(gather) * 1e-6),
-        [COL_FOOTPRINT] = cell_real(bev_footprint_total(footprint) * 1e-6),
-        [COL_FEAT] = cell_real(footprint.feat * 1e-6),
-        [COL_DEPTH] = cell_real(footprint.depth * 1e-6),
-        [COL_INDEX] = cell_real((footprint.index + footprint.weight) * 1e-6),
-        [COL_OUT] = cell_real(footprint.out * 1e-6),
-        [COL_MAP] = map_us > 0 ? cell_real(map_us) : cell_none(),
-        [COL_NON_FINITE] = cell_int(workload->scene.non_finite),
-    });
+    report_add(report,
+               (Cell[COL_COUNT]){
+                   [COL_SCENE] = cell_text(name),
+                   [COL_DTYPE] = cell_text(bev_dtypes[problem->dtype].name),
+                   [COL_ALIGN] = cell_text(bev_aligns[problem->align].name),
+                   [COL_CAMERAS] = cell_int(shape->cameras),
+                   [COL_DEPTHS] = cell_int(shape->depth_bins),
+                   [COL_H] = cell_int(shape->feat_h),
+                   [COL_W] = cell_int(shape->feat_w),
+                   [COL_CHANNELS] = cell_int(shape->channels),
+                   [COL_NX] = cell_int(shape->nx),
+                   [COL_NY] = cell_int(shape->ny),
+                   [COL_POINTS] = cell_int(stats.points),
+                   [COL_INTERVALS] = cell_int(stats.intervals),
+                   [COL_MEDIAN] = cell_int(stats.median),
+                   [COL_P90] = cell_int(stats.p90),
+                   [COL_P99] = cell_int(stats.p99),
+                   [COL_LONGEST] = cell_int(stats.longest),
+                   [COL_OCCUPANCY] = cell_real((double)stats.intervals / (double)stats.cells),
+                   [COL_GATHER] = cell_real(bev_traffic_total(gather) * 1e-6),
+                   [COL_FOOTPRINT] = cell_real(bev_footprint_total(footprint) * 1e-6),
+                   [COL_FEAT] = cell_real(footprint.feat * 1e-6),
+                   [COL_DEPTH] = cell_real(footprint.depth * 1e-6),
+                   [COL_INDEX] = cell_real((footprint.index + footprint.weight) * 1e-6),
+                   [COL_OUT] = cell_real(footprint.out * 1e-6),
+                   [COL_MAP] = map_us > 0 ? cell_real(map_us) : cell_none(),
+                   [COL_NON_FINITE] = cell_int(workload->scene.non_finite),
+               });
 }
 
 static bool describe_scene(const Options *options, const char *name, Report *report, Err *err) {
@@ -135,10 +157,13 @@ static bool describe_scenes(const Options *options, Err *err) {
 
 enum { VAR_NAME, VAR_TITLE, VAR_WHERE, VAR_DTYPES, VAR_SAME, VAR_IDEA, VAR_COUNT };
 
-static const ReportColumn variant_columns[VAR_COUNT] = {
-    [VAR_NAME] = {"variant", "kernel", 0},       [VAR_TITLE] = {"title", "title", 0},
-    [VAR_WHERE] = {"where", "where", 0},         [VAR_DTYPES] = {"dtypes", "formats", 0},
-    [VAR_SAME] = {"deterministic", "same bits", 0}, [VAR_IDEA] = {"idea", "idea", 0},
+static const ReportColumn kernel_columns[VAR_COUNT] = {
+    [VAR_NAME] = {"kernel", "kernel", 0},
+    [VAR_TITLE] = {"title", "title", 0},
+    [VAR_WHERE] = {"where", "where", 0},
+    [VAR_DTYPES] = {"dtypes", "formats", 0},
+    [VAR_SAME] = {"deterministic", "same bits", 0},
+    [VAR_IDEA] = {"idea", "idea", 0},
 };
 
 static const char *dtype_names(unsigned mask, char *text, size_t size) {
@@ -166,24 +191,25 @@ static void print_machine(const Machine *machine, FILE *out) {
 static bool describe_machine(const Options *options, Err *err) {
     enum { VARIANTS_MAX = 64 };
     char names[VARIANTS_MAX][64];
-    Report report = {.columns = variant_columns, .column_count = VAR_COUNT};
-    for (int i = 0; bev_variants[i] && i < VARIANTS_MAX; i++) {
-        const BevVariant *variant = bev_variants[i];
+    Report report = {.columns = kernel_columns, .column_count = VAR_COUNT};
+    for (int i = 0; bev_kernels[i] && i < VARIANTS_MAX; i++) {
+        const BevKernel *kernel = bev_kernels[i];
         report_add(&report, (Cell[VAR_COUNT]){
-            [VAR_NAME] = cell_text(variant->name),
-            [VAR_TITLE] = cell_text(variant->title),
-            [VAR_WHERE] = cell_text(where_names[variant->where]),
-            [VAR_DTYPES] = cell_text(dtype_names(variant->dtypes, names[i], sizeof names[i])),
-            [VAR_SAME] = cell_bool(variant->deterministic),
-            [VAR_IDEA] = cell_text(variant->idea),
-        });
+                                [VAR_NAME] = cell_text(kernel->name),
+                                [VAR_TITLE] = cell_text(kernel->title),
+                                [VAR_WHERE] = cell_text(where_names[kernel->where]),
+                                [VAR_DTYPES] = cell_text(
+                                    dtype_names(kernel->dtypes, names[i], sizeof names[i])),
+                                [VAR_SAME] = cell_bool(kernel->deterministic),
+                                [VAR_IDEA] = cell_text(kernel->idea),
+                            });
     }
     Machine machine;
     machine_read(&machine);
     if (choices_find(CHOICE_FORMAT, options->format) == 0)
         print_machine(&machine, stdout);
-    bool ok = output_report(options, &report, json_pack("{so}", "machine", output_machine(&machine)),
-                            err);
+    bool ok = output_report(options, &report,
+                            json_pack("{so}", "machine", output_machine(&machine)), err);
     report_free(&report);
     return ok;
 }
@@ -196,6 +222,5 @@ bool cmd_info(const Options *options, Err *err) {
         return info_kernels(options, err);
     if (options->probe)
         return info_probe(options, err);
-    return options->argument_count ? describe_scenes(options, err)
-                                   : describe_machine(options, err);
+    return options->argument_count ? describe_scenes(options, err) : describe_machine(options, err);
 }

@@ -66,7 +66,7 @@ static bool run_script(const Options *options, const LoopOptions *loop, Err *err
 
 bool cmd_live(const Options *options, Err *err) {
     LoopOptions loop = {
-        .scene = options->argument_count ? options->arguments[0] : config_world,
+        .scene = options->argument_count ? options->arguments[0] : preset_world,
         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
         .ascii = options->ascii,
         .no_window = options->no_window,
@@ -77,11 +77,11 @@ bool cmd_live(const Options *options, Err *err) {
         !check_single(options->align, "--align", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err))
         return false;
-    const BevVariant *variant = options->kernel ? select_kernel(options->kernel, loop.where, err)
-                                                : select_best(loop.where);
-    if (!variant)
+    const BevKernel *kernel =
+        options->kernel ? select_kernel(options->kernel, loop.where, err) : select_best(loop.where);
+    if (!kernel)
         return false;
-    add_word(&loop, "kernel", variant->name);
+    add_word(&loop, "kernel", kernel->name);
     add_word(&loop, "dtype", options->dtype);
     add_word(&loop, "align", options->align);
     add_word(&loop, "view", options->view);

@@ -36,7 +36,7 @@ bool cmd_plot(const Options *options, Err *err) {
                            .svg = svg};
     bool ok = lab_gpus(options, default_gpus(kind->name), &known, err) &&
               lab_open(&lab, scene, &workload, dtype, align,
-                       kind->needs_profiles ? LAB_ALL_RUNGS : 0, err) &&
+                       kind->needs_profiles ? LAB_ALL_KERNELS : 0, err) &&
               (!kind->needs_comparison || comparison_make(&known, false, &comparison, err)) &&
               kind->draw(&request, &bytes, &length, err) &&
               data_write(options->output, bytes, length, err);

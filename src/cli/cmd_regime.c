@@ -1,4 +1,4 @@
-/* What each rung asks of the memory system, and what a model makes of it on GPUs that need not be
+/* What each kernel asks of the memory system, and what a model makes of it on GPUs that need not be
  * here. */
 #include "src/cli/choices.h"
 #include "src/cli/counted.h"
@@ -31,7 +31,7 @@ static bool open_labs(Regime *regime, Err *err) {
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
             if (aligns >> align & 1 && dtypes >> dtype & 1 &&
                 !lab_open(&regime->labs[regime->lab_count++], regime->scene, &workload,
-                          (BevDtype)dtype, (BevAlign)align, LAB_ALL_RUNGS, err))
+                          (BevDtype)dtype, (BevAlign)align, LAB_ALL_KERNELS, err))
                 return false;
     return true;
 }
@@ -86,13 +86,13 @@ static bool take_counters(Regime *regime, Err *err) {
     return true;
 }
 
-static void print_counters(const Regime *regime, void (*print)(const Report *, FILE *),
-                           FILE *out) {
+static void print_counters(const Regime *regime, void (*print)(const Report *, FILE *), FILE *out) {
     if (!regime->options->counters)
         return;
-    fputs("\nHardware counters of one launch and its clear, L2 warm, beside the model; off: model - "
-          "counted\n",
-          out);
+    fputs(
+        "\nHardware counters of one launch and its clear, L2 warm, beside the model; off: model - "
+        "counted\n",
+        out);
     counted_sources(&regime->counted, out);
     fputs(regime->counted.row_count > 0 ? "\n" : "n/a: nothing was recorded on these GPUs\n", out);
     if (regime->counted.row_count > 0)
@@ -109,8 +109,7 @@ static void print_head(const Regime *regime, FILE *out) {
         double gather =
             bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits));
         text_count(problem->map.points, points, sizeof points);
-        fprintf(out,
-                "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
+        fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
                 scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
                 (long long)problem->shape.channels, points,
                 bev_footprint_total(bev_footprint(problem)) * 1e-6, gather * 1e-6);
@@ -135,7 +134,8 @@ static void print_small_l2(const Regime *regime, const Lab *lab,
     if (found.count == 0)
         return;
     small_l2_verdict(&found, verdict, sizeof verdict);
-    fprintf(out, "\nWith less L2, a part of it set aside (recorded, and the model beside it). %s\n\n",
+    fprintf(out,
+            "\nWith less L2, a part of it set aside (recorded, and the model beside it). %s\n\n",
             verdict);
     Report report = small_l2_table(&found);
     print(&report, out);

@@ -35,9 +35,9 @@ static void put_head(const Page *page) {
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
     snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->scene);
-    html_begin(out, title, page->options->theme
-                               ? (FigureTheme)choices_find(CHOICE_THEME, page->options->theme)
-                               : THEME_LIGHT);
+    html_begin(out, title,
+               page->options->theme ? (FigureTheme)choices_find(CHOICE_THEME, page->options->theme)
+                                    : THEME_LIGHT);
     fprintf(out,
             "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "
             "gather traffic (the published way of counting) %.1f MB.</p>\n",
@@ -49,7 +49,8 @@ static void put_head(const Page *page) {
     fputs(
         "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
-        "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). Hardware "
+        "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
+        "Hardware "
         "counters are recorded ones; none was read for this page.</p>\n<ul>\n",
         out);
     for (int g = 0; g < page->gpus.count; g++) {
@@ -96,10 +97,11 @@ static void put_traffic(const Page *page) {
 static void put_predictions(const Page *page) {
     Report report = regime_prediction_table();
     regime_add_predictions(&report, &page->lab, &page->gpus, page->scene);
-    fprintf(page->out,
-            "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
-            "launch comes on top. L2 warm unless a column says cold.%s</p>\n",
-            lab_sampling(&page->lab));
+    fprintf(
+        page->out,
+        "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
+        "launch comes on top. L2 warm unless a column says cold.%s</p>\n",
+        lab_sampling(&page->lab));
     html_table(page->out, &report, "gpu");
     report_free(&report);
 }
@@ -111,7 +113,7 @@ static void put_small_l2(const Page *page) {
     fputs("<h2>With less L2</h2>\n<p>", page->out);
     if (found.count == 0) {
         fputs("No such experiment was recorded of this problem; <code>bevscope bench --recorded "
-              "--l2-aside all</code> shows those that were.</p>\n",
+              "--l2-carveout all</code> shows those that were.</p>\n",
               page->out);
         return;
     }
@@ -119,7 +121,7 @@ static void put_small_l2(const Page *page) {
     fprintf(page->out,
             "A part of the L2 set aside and filled with lines that nobody uses. %s</p>\n", verdict);
     Report report = small_l2_table(&found);
-    html_table(page->out, &report, "l2_aside_mib");
+    html_table(page->out, &report, "l2_carveout_mib");
     report_free(&report);
 }
 
@@ -136,10 +138,11 @@ static void put_agreement(const Page *page) {
         return;
     }
     agreement_verdict(&agreement, verdict, sizeof verdict);
-    fprintf(page->out,
-            "Recorded counters and latencies, L2 warm. %s <code>bevscope agreement</code> shows all "
-            "scenes that were counted.</p>\n",
-            verdict);
+    fprintf(
+        page->out,
+        "Recorded counters and latencies, L2 warm. %s <code>bevscope agreement</code> shows all "
+        "scenes that were counted.</p>\n",
+        verdict);
     Report report = agreement_table(&agreement);
     html_table(page->out, &report, NULL);
     report_free(&report);
@@ -179,13 +182,14 @@ static void put_errors(const Page *page) {
     int of, off = comparison_off(comparison, false, false, 1.5, &of);
     fprintf(page->out, "<p>Published: %d of %d are off by more than 1.5 times", off, of);
     off = comparison_off(comparison, false, true, 1.5, &of);
-    fprintf(page->out,
-            "; with walks times %.2f, so that the column V2+DO of the RTX PRO 6000 is met in the "
-            "mean, %d of %d. The article's map is not published: how long its longest interval is, "
-            "only V2+DO tells, which waits for little else. V2 is modelled as the article has it, "
-            "with an addition in memory for each point and channel: no walk is in it, and it goes by "
-            "points, of which only canonical's were published.</p>\n<p>",
-            comparison->calibration, off, of);
+    fprintf(
+        page->out,
+        "; with walks times %.2f, so that the column V2+DO of the RTX PRO 6000 is met in the "
+        "mean, %d of %d. The article's map is not published: how long its longest interval is, "
+        "only V2+DO tells, which waits for little else. V2 is modelled as the article has it, "
+        "with an addition in memory for each point and channel: no walk is in it, and it goes by "
+        "points, of which only canonical's were published.</p>\n<p>",
+        comparison->calibration, off, of);
     off = comparison_off(comparison, true, false, 1.3, &of);
     if (of == 0) {
         fputs("Recorded: nothing to compare with.</p>\n", page->out);
@@ -213,7 +217,7 @@ static void put_comparison(const Page *page) {
                        [CMP_KNOWN] = cell_real(row->known_us),
                        [CMP_MODEL] = cell_real(row->model.latency_us),
                        [CMP_ERROR] = cell_real(row->model.latency_us / row->known_us),
-                       [CMP_BINDING] = cell_text(part_names[row->model.binding]),
+                       [CMP_BINDING] = cell_text(term_names[row->model.binding]),
                        [CMP_CALIBRATED] = cell_real(row->calibrated_us),
                        [CMP_CALIBRATED_ERROR] = cell_real(row->calibrated_us / row->known_us)});
     }
@@ -331,7 +335,7 @@ bool cmd_report(const Options *options, Err *err) {
         return false;
     page = (Page){.options = options, .scene = options->arguments[0]};
     bool ok = lab_gpus(options, demo, &page.gpus, err) &&
-              lab_open(&page.lab, page.scene, &workload, dtype, align, LAB_ALL_RUNGS, err) &&
+              lab_open(&page.lab, page.scene, &workload, dtype, align, LAB_ALL_KERNELS, err) &&
               make_folder(options->output, err) &&
               comparison_make(&page.gpus, options->quick, &page.comparison, err) &&
               write_page(&page, err);

@@ -25,7 +25,7 @@ typedef struct {
     Embedding embedding;
     CameraViews cameras;
     Pooled pooled[FIGURE_MAX_SELECTIONS];
-    double *truth[FIGURE_MAX_SELECTIONS];
+    double *fp64_original[FIGURE_MAX_SELECTIONS];
     char devices[FIGURE_MAX_SELECTIONS][160];
     Report table;
     char (*table_text)[48];
@@ -38,7 +38,7 @@ typedef struct {
 static void snapshot_free(Snapshot *snapshot) {
     for (int i = 0; i < FIGURE_MAX_SELECTIONS; i++) {
         pooled_free(&snapshot->pooled[i]);
-        free(snapshot->truth[i]);
+        free(snapshot->fp64_original[i]);
     }
     camera_views_free(&snapshot->cameras);
     embedding_free(&snapshot->embedding);
@@ -73,21 +73,21 @@ static bool single(const char *list, const char *option, Err *err) {
                          err);
 }
 
-/* The best rung that runs here, in FP16, which is what is deployed. */
-static bool first_selection(const Snapshot *snapshot, Selection *selection, Err *err) {
+/* The best kernel that runs here, in FP16, which is what is deployed. */
+static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err *err) {
     const Options *options = snapshot->options;
     if (!single(options->dtype, "--dtype", err) || !single(options->align, "--align", err))
         return false;
-    *selection = (Selection){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
+    *config = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
     if (options->kernel)
-        selection->variant = select_kernel(options->kernel, snapshot->where, err);
+        config->kernel = select_kernel(options->kernel, snapshot->where, err);
     if (options->dtype)
-        selection->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
+        config->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
     if (options->align)
-        selection->align = (BevAlign)choices_find(CHOICE_ALIGN, options->align);
+        config->align = (BevAlign)choices_find(CHOICE_ALIGN, options->align);
     else if (!workload_has_align(&snapshot->workload, BEV_NEAREST))
-        selection->align = BEV_BILINEAR;
-    return selection->variant != NULL;
+        config->align = BEV_BILINEAR;
+    return config->kernel != NULL;
 }
 
 static bool load_recorded(Snapshot *snapshot, Err *err) {
@@ -100,33 +100,33 @@ static bool load_recorded(Snapshot *snapshot, Err *err) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool pool(Snapshot *snapshot, Selection selection, Err *err) {
+static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     FigureSpec *spec = &snapshot->spec;
     int i = spec->selection_count++;
     Pooled *pooled = &snapshot->pooled[i];
-    if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, selection, snapshot->latency,
+    if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
                     &snapshot->recorded, err))
         return false;
     if (views[spec->view].needs & NEEDS_TRUTH &&
-        !(snapshot->truth[i] = truth_of(&snapshot->workload, selection.align, err)))
+        !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
         return false;
     const Machine *machine = &snapshot->machine;
-    if (selection.variant->where == BEV_CPU)
+    if (config.kernel->where == BEV_CPU)
         snprintf(snapshot->devices[i], sizeof snapshot->devices[i], "CPU, %d threads",
                  machine->threads);
     else
         snprintf(snapshot->devices[i], sizeof snapshot->devices[i], "%s", machine->gpu);
     spec->selections[i] = (FigureSelection){
-        .kernel = selection.variant->title,
-        .dtype = bev_dtypes[selection.dtype].title,
-        .align = bev_aligns[selection.align].title,
+        .kernel = config.kernel->title,
+        .dtype = bev_dtypes[config.dtype].title,
+        .align = bev_aligns[config.align].title,
         .device = snapshot->devices[i],
         .latency_us = pooled->latency_us,
-        .latency_source = pooled->latency_us <= 0      ? SOURCE_UNKNOWN
+        .latency_source = pooled->latency_us <= 0    ? SOURCE_UNKNOWN
                           : pooled->latency_recorded ? SOURCE_RECORDED
                                                      : SOURCE_MEASURED,
         .pooled = pooled->values,
-        .truth = snapshot->truth[i],
+        .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
     };
     return true;
@@ -174,55 +174,67 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->cameras = &snapshot->cameras;
     return camera_views_render(&scene->rig, &scene->world,
                                scene->shape.feat_h * STRIP_PIXELS_PER_FEATURE,
-                               scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s,
-                               NULL, &snapshot->cameras, err);
+                               scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
+                               &snapshot->cameras, err);
 }
 
 /* ---- the table beside the picture ------------------------------------------------------------ */
 
-enum { TAB_KERNEL, TAB_DEVICE, TAB_LATENCY, TAB_SPEEDUP, TAB_MAX_ABS, TAB_REL_L2, TAB_GATE, TAB_COUNT };
+enum {
+    TAB_KERNEL,
+    TAB_DEVICE,
+    TAB_LATENCY,
+    TAB_SPEEDUP,
+    TAB_MAX_ABS,
+    TAB_REL_L2,
+    TAB_GATE,
+    TAB_COUNT
+};
 
 static const ReportColumn table_columns[TAB_COUNT] = {
-    [TAB_KERNEL] = {"kernel", "kernel", 0},         [TAB_DEVICE] = {"where", "where", 0},
+    [TAB_KERNEL] = {"kernel", "kernel", 0},
+    [TAB_DEVICE] = {"where", "where", 0},
     [TAB_LATENCY] = {"latency_us", "latency (µs)", 4},
     [TAB_SPEEDUP] = {"speedup_over_v2", "over V2", 3},
-    [TAB_MAX_ABS] = {"max_abs", "max error", 2},    [TAB_REL_L2] = {"rel_l2", "relative L2", 2},
+    [TAB_MAX_ABS] = {"max_abs", "max error", 2},
+    [TAB_REL_L2] = {"rel_l2", "relative L2", 2},
     [TAB_GATE] = {"gate_a", "gate A", 0},
 };
 
 typedef struct {
-    const BevVariant *variant;
+    const BevKernel *kernel;
     double latency_us;
     FormatError error;
     GateVerdict gate;
 } TableRow;
 
-/* Judges every variant on the picture's problem. Latencies come from where the caption's does. */
-static int judge_all(Snapshot *snapshot, const double *truth, TableRow *rows, int limit, Err *err) {
-    Selection selection = snapshot->pooled[0].selection;
+/* Judges every kernel on the picture's problem. Latencies come from where the caption's does. */
+static int judge_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
+                     Err *err) {
+    KernelConfig config = snapshot->pooled[0].config;
     const BevProblem *problem = &snapshot->pooled[0].problem.view;
     size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
     double *reference = malloc(elements * sizeof *reference);
     double *abs_sum = malloc(elements * sizeof *abs_sum);
     int count = 0;
-    bool ok = reference && abs_sum ? true
-                                   : err_set(err, ERR_FAILED, "table", "", "out of memory");
+    bool ok = reference && abs_sum ? true : err_set(err, ERR_FAILED, "table", "", "out of memory");
     if (ok)
         bev_reference(problem, reference, abs_sum);
-    for (int i = 0; ok && bev_variants[i] && count < limit; i++) {
-        selection.variant = bev_variants[i];
-        if (!(snapshot->where & 1u << bev_variants[i]->where) ||
-            bev_unsupported(bev_variants[i], problem))
+    for (int i = 0; ok && bev_kernels[i] && count < limit; i++) {
+        config.kernel = bev_kernels[i];
+        if (!(snapshot->where & 1u << bev_kernels[i]->where) ||
+            bev_unsupported(bev_kernels[i], problem))
             continue;
         Pooled pooled;
-        ok = pooled_run(&pooled, &snapshot->workload, snapshot->scene, selection,
-                        snapshot->latency, &snapshot->recorded, err);
+        ok = pooled_run(&pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
+                        &snapshot->recorded, err);
         if (ok)
             rows[count++] = (TableRow){
-                bev_variants[i], pooled.latency_us,
-                format_error(&pooled.problem.view, pooled.codes, truth),
-                gate_kernel(&pooled.problem.view, bev_variants[i]->accumulate[selection.dtype],
-                            pooled.codes, reference, abs_sum, NULL).verdict};
+                bev_kernels[i], pooled.latency_us,
+                format_error(&pooled.problem.view, pooled.codes, fp64_original),
+                gate_kernel(&pooled.problem.view, bev_kernels[i]->accumulate[config.dtype],
+                            pooled.codes, reference, abs_sum, NULL)
+                    .verdict};
         pooled_free(&pooled);
     }
     free(reference);
@@ -232,7 +244,7 @@ static int judge_all(Snapshot *snapshot, const double *truth, TableRow *rows, in
 
 static double baseline_us(const TableRow *rows, int count, BevWhere where) {
     for (int i = 0; i < count; i++)
-        if (rows[i].variant == bench_baseline(where))
+        if (rows[i].kernel == bench_baseline(where))
             return rows[i].latency_us;
     return 0;
 }
@@ -264,19 +276,22 @@ static bool table_strings(Snapshot *snapshot, const char *note, Err *err) {
                     sizeof *snapshot->table_text);
         snapshot->table_cells[i] = snapshot->table_text[i];
     }
-    snapshot->figure_table = (FigureTable){
-        .title = "Every kernel on this problem", .columns = TAB_COUNT, .rows = report->row_count,
-        .header = header, .cells = snapshot->table_cells, .highlight = -1,
-        .note = note};
+    snapshot->figure_table = (FigureTable){.title = "Every kernel on this problem",
+                                           .columns = TAB_COUNT,
+                                           .rows = report->row_count,
+                                           .header = header,
+                                           .cells = snapshot->table_cells,
+                                           .highlight = -1,
+                                           .note = note};
     return true;
 }
 
 static bool fill_table(Snapshot *snapshot, Err *err) {
     enum { ROWS_MAX = 32 };
     TableRow rows[ROWS_MAX];
-    double *truth = truth_of(&snapshot->workload, snapshot->pooled[0].selection.align, err);
-    int count = truth ? judge_all(snapshot, truth, rows, ROWS_MAX, err) : -1;
-    free(truth);
+    double *fp64_original = fp64_of(&snapshot->workload, snapshot->pooled[0].config.align, err);
+    int count = fp64_original ? judge_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
+    free(fp64_original);
     if (count < 0)
         return false;
     Report *report = &snapshot->table;
@@ -284,15 +299,16 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     int highlight = -1;
     for (int i = 0; i < count; i++) {
         const TableRow *row = &rows[i];
-        double base = baseline_us(rows, count, row->variant->where), now = row->latency_us;
-        if (row->variant == snapshot->pooled[0].selection.variant)
+        double base = baseline_us(rows, count, row->kernel->where), now = row->latency_us;
+        if (row->kernel == snapshot->pooled[0].config.kernel)
             highlight = i;
-        report_add(report, (Cell[TAB_COUNT]){
-            cell_text(row->variant->title), cell_text(where_names[row->variant->where]),
-            now > 0 ? cell_real(now) : cell_none(),
-            base > 0 && now > 0 ? cell_real(base / now) : cell_none(),
-            cell_real(row->error.max_abs), cell_real(row->error.rel_l2),
-            cell_text(verdict_names[row->gate])});
+        report_add(report,
+                   (Cell[TAB_COUNT]){cell_text(row->kernel->title),
+                                     cell_text(where_names[row->kernel->where]),
+                                     now > 0 ? cell_real(now) : cell_none(),
+                                     base > 0 && now > 0 ? cell_real(base / now) : cell_none(),
+                                     cell_real(row->error.max_abs), cell_real(row->error.rel_l2),
+                                     cell_text(verdict_names[row->gate])});
     }
     if (!table_strings(snapshot, latency_note(snapshot, rows, count), err))
         return false;
@@ -324,8 +340,7 @@ static bool draw(const Snapshot *snapshot, Err *err) {
         ok = figure_svg(&snapshot->spec, &bytes, &length, err);
     else {
         Image image = {0};
-        ok = figure_image(&snapshot->spec, &image, err) &&
-             image_png(&image, &bytes, &length, err);
+        ok = figure_image(&snapshot->spec, &image, err) && image_png(&image, &bytes, &length, err);
         image_free(&image);
     }
     ok = ok && data_write(path, bytes, length, err);
@@ -336,16 +351,15 @@ static bool draw(const Snapshot *snapshot, Err *err) {
 static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     WorkloadOptions workload_options = select_workload(options);
-    Selection selection;
+    KernelConfig config;
     if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
-        !select_devices(options->device, &snapshot->where, err) ||
-        !load_recorded(snapshot, err) ||
+        !select_devices(options->device, &snapshot->where, err) || !load_recorded(snapshot, err) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
-        !fill_scene(snapshot, err) || !first_selection(snapshot, &selection, err) ||
-        !pool(snapshot, selection, err))
+        !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
+        !pool(snapshot, config, err))
         return false;
-    if (options->compare && (!select_changed(options->compare, snapshot->where, &selection, err) ||
-                             !pool(snapshot, selection, err)))
+    if (options->compare && (!select_changed(options->compare, snapshot->where, &config, err) ||
+                             !pool(snapshot, config, err)))
         return false;
     if (options->table && !fill_table(snapshot, err))
         return false;

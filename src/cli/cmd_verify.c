@@ -8,14 +8,29 @@
 #include <string.h>
 
 enum {
-    COL_SCENE, COL_VARIANT, COL_WHERE, COL_DTYPE, COL_ALIGN, COL_GATE_A, COL_GATE_B, COL_GATE_C,
-    COL_WORST, COL_MAX_ABS, COL_REL_L2, COL_COSINE, COL_ATOL, COL_NAN, COL_INF, COL_SAME,
-    COL_SKIPPED, COL_COUNT
+    COL_SCENE,
+    COL_KERNEL,
+    COL_WHERE,
+    COL_DTYPE,
+    COL_ALIGN,
+    COL_GATE_A,
+    COL_GATE_B,
+    COL_GATE_C,
+    COL_WORST,
+    COL_MAX_ABS,
+    COL_REL_L2,
+    COL_COSINE,
+    COL_ATOL,
+    COL_NAN,
+    COL_INF,
+    COL_SAME,
+    COL_SKIPPED,
+    COL_COUNT
 };
 
 static const ReportColumn columns[COL_COUNT] = {
     [COL_SCENE] = {"scene", "scene", 0},
-    [COL_VARIANT] = {"variant", "kernel", 0},
+    [COL_KERNEL] = {"kernel", "kernel", 0},
     [COL_WHERE] = {"where", "where", 0},
     [COL_DTYPE] = {"dtype", "dtype", 0},
     [COL_ALIGN] = {"align", "align", 0},
@@ -42,8 +57,8 @@ static void explain(const VerifyRow *row, char gate, const GateResult *result) {
     fprintf(stderr,
             "bevscope: %s, %s, %s, %s: gate %c: %lld of %lld values wrong, first at cell %lld "
             "channel %lld: %.9g instead of %.9g\n",
-            scene, row->selection.variant->name, bev_dtypes[row->selection.dtype].name,
-            bev_aligns[row->selection.align].name, gate, (long long)result->bad,
+            scene, row->config.kernel->name, bev_dtypes[row->config.dtype].name,
+            bev_aligns[row->config.align].name, gate, (long long)result->bad,
             (long long)result->checked, (long long)result->cell, (long long)result->channel,
             result->got, result->want);
 }
@@ -51,10 +66,10 @@ static void explain(const VerifyRow *row, char gate, const GateResult *result) {
 static void add_row(const VerifyRow *row, void *context) {
     Cell cells[COL_COUNT] = {
         [COL_SCENE] = cell_text(row->scene),
-        [COL_VARIANT] = cell_text(row->selection.variant->name),
-        [COL_WHERE] = cell_text(where_names[row->selection.variant->where]),
-        [COL_DTYPE] = cell_text(bev_dtypes[row->selection.dtype].name),
-        [COL_ALIGN] = cell_text(bev_aligns[row->selection.align].name),
+        [COL_KERNEL] = cell_text(row->config.kernel->name),
+        [COL_WHERE] = cell_text(where_names[row->config.kernel->where]),
+        [COL_DTYPE] = cell_text(bev_dtypes[row->config.dtype].name),
+        [COL_ALIGN] = cell_text(bev_aligns[row->config.align].name),
         [COL_GATE_A] = cell_text(verdict_names[row->skipped ? GATE_SKIP : row->kernel.verdict]),
         [COL_GATE_B] = cell_text(verdict_names[row->skipped ? GATE_SKIP : row->format_verdict]),
         [COL_GATE_C] = cell_text(verdict_names[row->skipped ? GATE_SKIP : row->exact.verdict]),

@@ -12,13 +12,13 @@ static bool has_gpu_recordings(const LabGpus *known) {
     return false;
 }
 
-/* The rungs that something is known of. The atomics are left to each scene's own table. */
-static unsigned compared_rungs(const LabGpus *known, BevDtype dtype) {
-    unsigned v3 = lab_rung("v3_small_l2") | lab_rung("v3_large_l2");
-    unsigned published_rungs = lab_rung("v2_tiles") | lab_rung("v2_do");
+/* The kernels that something is known of. The atomics are left to each scene's own table. */
+static unsigned compared_kernels(const LabGpus *known, BevDtype dtype) {
+    unsigned v3 = lab_kernel("v3_small_l2") | lab_kernel("v3_large_l2");
+    unsigned published_kernels = lab_kernel("v2_tiles") | lab_kernel("v2_do");
     if (dtype != BEV_FP16)
         return v3;
-    return v3 | published_rungs | (has_gpu_recordings(known) ? lab_rung("v2") : 0);
+    return v3 | published_kernels | (has_gpu_recordings(known) ? lab_kernel("v2") : 0);
 }
 
 static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
@@ -33,14 +33,14 @@ static void add_published(Comparison *comparison, const Lab *lab, const char *co
     for (int g = 0; g < gpu_count; g++)
         for (int i = 0; i < lab->profile_count; i++) {
             const Profile *profile = &lab->profiles[i];
-            const char *choice = bev_v3_choose(&lab->problem.view, gpus[g].l2_bytes).variant;
+            const char *choice = bev_v3_choose(&lab->problem.view, gpus[g].l2_bytes).kernel;
             add_row(comparison,
-                    (ComparisonRow){.gpu = &gpus[g],
-                                    .config = config,
-                                    .kernel = published_column(profile->rung->name, choice),
-                                    .dtype = profile->dtype,
-                                    .known_us =
-                                        lab_published(lab, &gpus[g], config, profile->rung->name)},
+                    (ComparisonRow){
+                        .gpu = &gpus[g],
+                        .config = config,
+                        .kernel = published_column(profile->pattern->name, choice),
+                        .dtype = profile->dtype,
+                        .known_us = lab_published(lab, &gpus[g], config, profile->pattern->name)},
                     profile);
         }
 }
@@ -53,12 +53,12 @@ static void add_recorded(Comparison *comparison, const Lab *lab, const LabGpus *
             add_row(comparison,
                     (ComparisonRow){.gpu = &gpus[g],
                                     .config = config,
-                                    .kernel = profile->rung->title,
+                                    .kernel = profile->pattern->title,
                                     .dtype = profile->dtype,
                                     .recorded = true,
-                                    .known_us =
-                                        lab_recorded(known, &gpus[g], config, profile->rung->name,
-                                                     profile->dtype, BEV_NEAREST, CACHE_WARM)},
+                                    .known_us = lab_recorded(known, &gpus[g], config,
+                                                             profile->pattern->name, profile->dtype,
+                                                             BEV_NEAREST, CACHE_WARM)},
                     profile);
         }
 }
@@ -81,7 +81,7 @@ static void calibrate(Comparison *comparison) {
     for (int i = 0; i < comparison->count; i++) {
         ComparisonRow *row = &comparison->rows[i];
         if (!row->recorded && row->gpu == gpu)
-            row->calibrated_us = predict_walking(&row->model, comparison->calibration);
+            row->calibrated_us = predict_replaying(&row->model, comparison->calibration);
     }
 }
 
@@ -92,7 +92,7 @@ static bool compare(const LabGpus *known, int n, Comparison *part, Err *err) {
     Lab lab;
     const char *config = configs[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
-    bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, compared_rungs(known, dtype), err);
+    bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, compared_kernels(known, dtype), err);
     if (ok) {
         add_published(part, &lab, config);
         add_recorded(part, &lab, known, config);
@@ -110,7 +110,7 @@ bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, E
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        if (!quick || &configs[n / FORMATS] == config_find("canonical"))
+        if (!quick || &configs[n / FORMATS] == preset_find("canonical"))
             ok = compare(known, n, &parts[n], &errs[n]) && ok;
     }
     comparison->count = 0;

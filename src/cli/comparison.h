@@ -9,7 +9,7 @@ enum { COMPARISON_ROWS = 128 };
 
 typedef struct {
     const Gpu *gpu;
-    const char *config, *kernel; /* the published column, or the recorded rung */
+    const char *config, *kernel; /* the published column, or the recorded kernel */
     BevDtype dtype;
     double known_us;
     bool recorded; /* else published */
@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* of walks on the RTX PRO 6000: predict_walking */
+    double calibration;  /* of walks on the RTX PRO 6000: predict_replaying */
     int calibrated_from; /* so many figures of V2+DO */
 } Comparison;
 

@@ -26,7 +26,7 @@ enum {
 
 static ReportColumn columns[COUNT] = {
     [SCENE] = {"scene", NULL, 0},
-    [KERNEL] = {"variant", "kernel", 0},
+    [KERNEL] = {"kernel", "kernel", 0},
     [DTYPE] = {"dtype", "dtype", 0},
     [ALIGN] = {"align", "align", 0},
     [CACHE] = {"cache", NULL, 0},
@@ -77,7 +77,7 @@ static const Profile *profile_of(const Counted *counted) {
         return NULL;
     return lab_profile(counted->lab, strcmp(counted->kernel, "v3")
                                          ? counted->kernel
-                                         : bev_v3_choose(problem, counted->gpu->l2_bytes).variant);
+                                         : bev_v3_choose(problem, counted->gpu->l2_bytes).kernel);
 }
 
 static void fill_model(Cell *cells, const Counted *counted) {
@@ -128,15 +128,15 @@ void counted_sources(const Report *report, FILE *out) {
 
 /* ---- measured ------------------------------------------------------------------------------- */
 
-static bool measure(CounterReader *reader, const BevVariant *variant, Counted *counted, Err *err) {
+static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *counted, Err *err) {
     Session *session;
     Timing timing;
-    if (!session_open_once(&session, variant, &counted->lab->problem.view, err))
+    if (!session_open_once(&session, kernel, &counted->lab->problem.view, err))
         return false;
     bool ok = session_time(session, CACHE_WARM, &timing_default, &timing, err) &&
               counters_read(reader, session, &counted->counters, err);
     session_close(session);
-    counted->kernel = variant->name;
+    counted->kernel = kernel->name;
     counted->latency_us = timing.median_us;
     return ok;
 }
@@ -149,11 +149,11 @@ bool counted_measure(Report *report, CounterReader *reader, const Lab *lab, cons
                        .source = "measured",
                        .machine = label};
     bool ok = true;
-    for (int i = 0; ok && bev_variants[i]; i++) {
-        const BevVariant *variant = bev_variants[i];
-        if (variant->where != BEV_CUDA || bev_unsupported(variant, &lab->problem.view))
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &lab->problem.view))
             continue;
-        ok = measure(reader, variant, &counted, err);
+        ok = measure(reader, kernel, &counted, err);
         if (ok)
             add(report, &counted);
     }
@@ -169,7 +169,7 @@ static void recall(Report *report, const Lab *lab, const Gpu *gpu, const Recordi
         const CountedRow *row = &recording->counted[i];
         if (!strcmp(row->scene, scene) && !strcmp(row->dtype, bev_dtypes[problem->dtype].name) &&
             !strcmp(row->align, bev_aligns[problem->align].name))
-            add(report, &(Counted){lab, scene, row->variant, gpu, "recorded", recording->label,
+            add(report, &(Counted){lab, scene, row->kernel, gpu, "recorded", recording->label,
                                    row->median_us, row->counters});
     }
 }

@@ -6,10 +6,10 @@
 #include "src/cli/laboratory.h"
 #include "src/cli/report.h"
 
-/* A row a rung. Borrows what its cells name: labs, GPUs and machine must outlive it. */
+/* A row a kernel. Borrows what its cells name: labs, GPUs and machine must outlive it. */
 Report counted_table(void);
 
-/* Times every CUDA rung on the lab's problem and counts. `label` names the machine. */
+/* Times every CUDA kernel on the lab's problem and counts. `label` names the machine. */
 bool counted_measure(Report *report, CounterReader *reader, const Lab *lab, const char *scene,
                      const char *label, Err *err);
 

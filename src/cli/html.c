@@ -10,7 +10,7 @@ static const char style[] =
     "h1{font-size:30px;line-height:1.2}h2{font-size:21px;margin:2.2em 0 .6em;line-height:1.2}"
     "p,li{max-width:88ch}img{display:block;max-width:100%;height:auto;margin:1.5em 0}"
     "figure{margin:0 -48px}"
-    "table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}"
+    "table{border-collapse:collapse;font-size:12.5px;font-kernel-numeric:tabular-nums}"
     "th,td{padding:4px 10px;border-bottom:1px solid var(--rule);text-align:right;"
     "white-space:nowrap}th{vertical-align:bottom;white-space:normal;color:var(--muted)}"
     "th.word,td.word{text-align:left}th:first-child,td:first-child{text-align:left;padding-left:0}"
@@ -48,11 +48,20 @@ void html_end(FILE *out) {
 void html_text(FILE *out, const char *text) {
     for (; *text; text++)
         switch (*text) {
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '&': fputs("&amp;", out); break;
-        case '"': fputs("&quot;", out); break;
-        default: fputc(*text, out);
+        case '<':
+            fputs("&lt;", out);
+            break;
+        case '>':
+            fputs("&gt;", out);
+            break;
+        case '&':
+            fputs("&amp;", out);
+            break;
+        case '"':
+            fputs("&quot;", out);
+            break;
+        default:
+            fputc(*text, out);
         }
 }
 

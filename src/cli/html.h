@@ -17,8 +17,8 @@ void html_text(FILE *out, const char *text);
 /* A PNG inside the page. */
 void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length);
 
-/* The table as people see it (report.h), what it folds in a line before. A rule parts the rows where
- * the column of key `group` (or NULL) changes. */
+/* The table as people see it (report.h), what it folds in a line before. A rule parts the rows
+ * where the column of key `group` (or NULL) changes. */
 void html_table(FILE *out, const Report *report, const char *group);
 
 #endif

@@ -12,15 +12,26 @@
 #include <string.h>
 
 enum {
-    COL_VARIANT, COL_DTYPE, COL_ALIGN, COL_KERNEL, COL_BLOCKS, COL_THREADS, COL_REGISTERS,
-    COL_LOCAL, COL_SHARED, COL_RESIDENT, COL_OCCUPANCY, COL_EMULATED, COL_COUNT
+    COL_KERNEL,
+    COL_DTYPE,
+    COL_ALIGN,
+    COL_FUNCTION,
+    COL_BLOCKS,
+    COL_THREADS,
+    COL_REGISTERS,
+    COL_LOCAL,
+    COL_SHARED,
+    COL_RESIDENT,
+    COL_OCCUPANCY,
+    COL_EMULATED,
+    COL_COUNT
 };
 
 static const ReportColumn columns[COL_COUNT] = {
-    [COL_VARIANT] = {"variant", "kernel", 0},
+    [COL_KERNEL] = {"kernel", "kernel", 0},
     [COL_DTYPE] = {"dtype", "format", 0},
     [COL_ALIGN] = {"align", "align", 0},
-    [COL_KERNEL] = {"cuda_kernel", "CUDA kernel", 0},
+    [COL_FUNCTION] = {"cuda_function", "CUDA function", 0},
     [COL_BLOCKS] = {"blocks", "blocks", 0},
     [COL_THREADS] = {"threads_per_block", "threads", 0},
     [COL_REGISTERS] = {"registers_per_thread", "registers", 0},
@@ -31,49 +42,49 @@ static const ReportColumn columns[COL_COUNT] = {
     [COL_EMULATED] = {"emulated", "emulated", 0},
 };
 
-enum { KERNELS_MAX = 16, NAMES_MAX = 512 };
+enum { FUNCTIONS_MAX = 16, NAMES_MAX = 512 };
 
 /* The report borrows names until it is printed. */
 typedef struct {
     Report report;
     DeviceInfo device;
-    char names[NAMES_MAX][sizeof((DeviceKernel){0}.name)];
+    char names[NAMES_MAX][sizeof((CudaFunction){0}.name)];
 } Listing;
 
-static void add_kernel(Listing *listing, const BevVariant *variant, const BevProblem *problem,
-                       const DeviceKernel *kernel) {
+static void add_function(Listing *listing, const BevKernel *kernel, const BevProblem *problem,
+                       const CudaFunction *function) {
     Report *report = &listing->report;
     if (report->row_count == NAMES_MAX)
         return;
     char *name = listing->names[report->row_count];
-    memcpy(name, kernel->name, sizeof kernel->name);
+    memcpy(name, function->name, sizeof function->name);
     report_add(report, (Cell[COL_COUNT]){
-        [COL_VARIANT] = cell_text(variant->name),
-        [COL_DTYPE] = cell_text(bev_dtypes[problem->dtype].name),
-        [COL_ALIGN] = cell_text(bev_aligns[problem->align].name),
-        [COL_KERNEL] = cell_text(name),
-        [COL_BLOCKS] = cell_int(kernel->blocks),
-        [COL_THREADS] = cell_int(kernel->threads),
-        [COL_REGISTERS] = cell_int(kernel->registers),
-        [COL_LOCAL] = cell_int(kernel->local_bytes),
-        [COL_SHARED] = cell_int(kernel->shared_bytes),
-        [COL_RESIDENT] = cell_int(kernel->resident_blocks),
-        [COL_OCCUPANCY] = cell_real(kernel->occupancy),
-        [COL_EMULATED] = cell_bool(listing->device.emulated[problem->dtype]),
-    });
+                           [COL_KERNEL] = cell_text(kernel->name),
+                           [COL_DTYPE] = cell_text(bev_dtypes[problem->dtype].name),
+                           [COL_ALIGN] = cell_text(bev_aligns[problem->align].name),
+                           [COL_FUNCTION] = cell_text(name),
+                           [COL_BLOCKS] = cell_int(function->blocks),
+                           [COL_THREADS] = cell_int(function->threads),
+                           [COL_REGISTERS] = cell_int(function->registers),
+                           [COL_LOCAL] = cell_int(function->local_bytes),
+                           [COL_SHARED] = cell_int(function->shared_bytes),
+                           [COL_RESIDENT] = cell_int(function->resident_blocks),
+                           [COL_OCCUPANCY] = cell_real(function->occupancy),
+                           [COL_EMULATED] = cell_bool(listing->device.emulated[problem->dtype]),
+                       });
 }
 
 static bool add_problem(Listing *listing, const BevProblem *problem, Err *err) {
-    for (int i = 0; bev_variants[i]; i++) {
-        const BevVariant *variant = bev_variants[i];
-        DeviceKernel kernels[KERNELS_MAX];
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        CudaFunction functions[FUNCTIONS_MAX];
         int count;
-        if (variant->where != BEV_CUDA || bev_unsupported(variant, problem))
+        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, problem))
             continue;
-        if (!device_kernels(variant, problem, kernels, KERNELS_MAX, &count, err))
+        if (!device_functions(kernel, problem, functions, FUNCTIONS_MAX, &count, err))
             return false;
         for (int k = 0; k < count; k++)
-            add_kernel(listing, variant, problem, &kernels[k]);
+            add_function(listing, kernel, problem, &functions[k]);
     }
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include "src/cli/options.h"
 
-/* A row for each kernel that one launch starts, for the chosen variants, formats and aligns on the
+/* A row for each kernel that one launch starts, for the chosen kernels, formats and aligns on the
  * first scene, or on the canonical configuration. */
 bool info_kernels(const Options *options, Err *err);
 

@@ -11,17 +11,23 @@
 #include "src/run/cuda/probe.h"
 #endif
 
-enum { COL_GPU, COL_KEY, COL_TITLE, COL_VALUE, COL_UNIT, COL_SHEET, COL_SOURCE, COL_HOW, COL_COUNT };
+enum {
+    COL_GPU,
+    COL_KEY,
+    COL_TITLE,
+    COL_VALUE,
+    COL_UNIT,
+    COL_SHEET,
+    COL_SOURCE,
+    COL_HOW,
+    COL_COUNT
+};
 
 static const ReportColumn columns[COL_COUNT] = {
-    [COL_GPU] = {"gpu", "GPU", 0},
-    [COL_KEY] = {"limit", NULL, 0},
-    [COL_TITLE] = {"title", "limit", 0},
-    [COL_VALUE] = {"value", "at best", 4},
-    [COL_UNIT] = {"unit", "unit", 0},
-    [COL_SHEET] = {"data_sheet", "data sheet", 4},
-    [COL_SOURCE] = {"source", "source", 0},
-    [COL_HOW] = {"how", "found out by", 0},
+    [COL_GPU] = {"gpu", "GPU", 0},          [COL_KEY] = {"limit", NULL, 0},
+    [COL_TITLE] = {"title", "limit", 0},    [COL_VALUE] = {"value", "at best", 4},
+    [COL_UNIT] = {"unit", "unit", 0},       [COL_SHEET] = {"data_sheet", "data sheet", 4},
+    [COL_SOURCE] = {"source", "source", 0}, [COL_HOW] = {"how", "found out by", 0},
 };
 
 /* `gpu` may be unknown to the facts table: NULL. */
@@ -30,15 +36,15 @@ static void add_limits(Report *report, const char *name, const Gpu *gpu, const L
     Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();
     for (int i = 0; i < LIMIT_COUNT; i++)
         report_add(report, (Cell[COL_COUNT]){
-            [COL_GPU] = cell_text(name),
-            [COL_KEY] = cell_text(limit_infos[i].key),
-            [COL_TITLE] = cell_text(limit_infos[i].title),
-            [COL_VALUE] = cell_real(limits->value[i]),
-            [COL_UNIT] = cell_text(limit_infos[i].unit),
-            [COL_SHEET] = cell_real(sheet.value[i]),
-            [COL_SOURCE] = cell_text(source),
-            [COL_HOW] = cell_text(limit_infos[i].how),
-        });
+                               [COL_GPU] = cell_text(name),
+                               [COL_KEY] = cell_text(limit_infos[i].key),
+                               [COL_TITLE] = cell_text(limit_infos[i].title),
+                               [COL_VALUE] = cell_real(limits->value[i]),
+                               [COL_UNIT] = cell_text(limit_infos[i].unit),
+                               [COL_SHEET] = cell_real(sheet.value[i]),
+                               [COL_SOURCE] = cell_text(source),
+                               [COL_HOW] = cell_text(limit_infos[i].how),
+                           });
 }
 
 static void add_recorded(Report *report, const RecordedSet *set) {

@@ -9,15 +9,15 @@
 
 /* ---- profiles ------------------------------------------------------------------------------- */
 
-bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, int *count,
+bool lab_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles, int *count,
                   Err *err) {
-    const StreamRung *chosen[LAB_RUNGS];
-    Err errs[LAB_RUNGS] = {0};
+    const AccessPattern *chosen[LAB_KERNELS];
+    Err errs[LAB_KERNELS] = {0};
     bool ok = true;
     *count = 0;
-    for (int i = 0; i < stream_rung_count; i++)
-        if (rungs >> i & 1 && !stream_unsupported(&stream_rungs[i], problem))
-            chosen[(*count)++] = &stream_rungs[i];
+    for (int i = 0; i < access_pattern_count; i++)
+        if (kernels >> i & 1 && !trace_unsupported(&access_patterns[i], problem))
+            chosen[(*count)++] = &access_patterns[i];
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < *count; i++)
         ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
@@ -28,11 +28,11 @@ bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, 
 }
 
 bool lab_open(Lab *lab, const char *scene, const WorkloadOptions *options, BevDtype dtype,
-              BevAlign align, unsigned rungs, Err *err) {
+              BevAlign align, unsigned kernels, Err *err) {
     *lab = (Lab){0};
     return workload_open(&lab->workload, scene, options, err) &&
            workload_problem(&lab->workload, dtype, align, &lab->problem, err) &&
-           lab_profiles(&lab->problem.view, rungs, lab->profiles, &lab->profile_count, err);
+           lab_profiles(&lab->problem.view, kernels, lab->profiles, &lab->profile_count, err);
 }
 
 void lab_close(Lab *lab) {
@@ -51,7 +51,7 @@ const char *lab_sampling(const Lab *lab) {
     snprintf(text, sizeof text,
              " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
              "followed through L2.",
-             sampled, lab->profile_count, STREAM_EXACT_MB, STREAM_ONE_IN);
+             sampled, lab->profile_count, TRACE_EXACT_MB, TRACE_ONE_IN);
     return sampled ? text : "";
 }
 
@@ -69,17 +69,17 @@ void lab_v4_choice(const Lab *lab, const Gpu *gpu, char *text, size_t size) {
     else
         snprintf(text, size,
                  "tiles on tensor cores, depth %s: %.0f points a multiprocessor; turned beyond %d",
-                 tile_turns(&problem->map, gpu->sms) ? "turned first" : "gathered",
+                 tile_transposes(&problem->map, gpu->sms) ? "turned first" : "gathered",
                  (double)problem->map.points / gpu->sms, TILE_GATHERED);
 }
 
-unsigned lab_rung(const char *name) {
-    return 1u << (stream_find(name) - stream_rungs);
+unsigned lab_kernel(const char *name) {
+    return 1u << (access_pattern_find(name) - access_patterns);
 }
 
-const Profile *lab_profile(const Lab *lab, const char *rung) {
+const Profile *lab_profile(const Lab *lab, const char *kernel) {
     for (int i = 0; i < lab->profile_count; i++)
-        if (!strcmp(lab->profiles[i].rung->name, rung))
+        if (!strcmp(lab->profiles[i].pattern->name, kernel))
             return &lab->profiles[i];
     return NULL;
 }
@@ -113,14 +113,14 @@ bool lab_taken_on(const Recording *recording, const Gpu *gpu) {
     return on && !strcmp(on->name, gpu->name) && on->l2_bytes == gpu->l2_bytes;
 }
 
-double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *rung,
+double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *kernel,
                     BevDtype dtype, BevAlign align, CacheState cache) {
     for (int i = 0; i < lab->recorded.count; i++) {
         const Recording *recording = &lab->recorded.recordings[i];
         for (int j = 0; lab_taken_on(recording, gpu) && j < recording->row_count; j++) {
             const RecordedRow *row = &recording->rows[j];
-            if (!recorded_is_experiment(row) && !strcmp(row->scene, scene) && !strcmp(row->variant, rung) &&
-                !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+            if (!recorded_is_experiment(row) && !strcmp(row->scene, scene) &&
+                !strcmp(row->kernel, kernel) && !strcmp(row->dtype, bev_dtypes[dtype].name) &&
                 !strcmp(row->align, bev_aligns[align].name) &&
                 !strcmp(row->cache, cache_names[cache]))
                 return row->median_us;
@@ -129,14 +129,14 @@ double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const
     return NAN;
 }
 
-double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *rung) {
+double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *kernel) {
     const BevProblem *problem = &lab->problem.view;
     const Gpu *known = gpu_find(gpu->name);
     if (!known || known->l2_bytes != gpu->l2_bytes || problem->align != BEV_NEAREST)
         return NAN;
-    const char *choice = bev_v3_choose(problem, gpu->l2_bytes).variant;
+    const char *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
     const Published *row =
-        published_find(gpu->name, scene, published_column(rung, choice), problem->dtype);
+        published_find(gpu->name, scene, published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;
 }
 

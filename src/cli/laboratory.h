@@ -1,5 +1,5 @@
-/* What regime, plot and report share: a problem, the profile of every rung on it, and the GPUs that
- * were asked for. */
+/* What regime, plot and report share: a problem, the profile of every kernel on it, and the GPUs
+ * that were asked for. */
 #ifndef BEV_LABORATORY_H
 #define BEV_LABORATORY_H
 
@@ -10,22 +10,22 @@
 #include "src/cli/options.h"
 #include "src/cachesim/gpu_file.h"
 
-enum { LAB_RUNGS = 16, LAB_GPUS = 16 };
+enum { LAB_KERNELS = 16, LAB_GPUS = 16 };
 
 typedef struct {
     Workload workload;
     HostProblem problem;
-    Profile profiles[LAB_RUNGS]; /* of the rungs that take the problem, in table order */
+    Profile profiles[LAB_KERNELS]; /* of the kernels that take the problem, in table order */
     int profile_count;
 } Lab;
 
-/* Loads the scene and walks the streams of the rungs in `rungs` (bits by table position), on all
- * cores. Close with lab_close, also after a failure. */
+/* Loads the scene and walks the streams of the kernels in `kernels` (bits by table position), on
+ * all cores. Close with lab_close, also after a failure. */
 bool lab_open(Lab *lab, const char *scene, const WorkloadOptions *options, BevDtype dtype,
-              BevAlign align, unsigned rungs, Err *err);
+              BevAlign align, unsigned kernels, Err *err);
 void lab_close(Lab *lab);
 
-enum { LAB_ALL_RUNGS = (1 << LAB_RUNGS) - 1 };
+enum { LAB_ALL_KERNELS = (1 << LAB_KERNELS) - 1 };
 
 /* "", or how much was sampled: a sentence for above the tables. */
 const char *lab_sampling(const Lab *lab);
@@ -33,16 +33,16 @@ const char *lab_sampling(const Lab *lab);
 /* Which way V4 goes on that GPU and why; "" where it was not walked. As bev_v3_choose's `why`. */
 void lab_v4_choice(const Lab *lab, const Gpu *gpu, char *text, size_t size);
 
-/* Bit of a rung in the table. */
-unsigned lab_rung(const char *name);
+/* Bit of a kernel in the table. */
+unsigned lab_kernel(const char *name);
 
 /* Its profile, or NULL. */
-const Profile *lab_profile(const Lab *lab, const char *rung);
+const Profile *lab_profile(const Lab *lab, const char *kernel);
 
 /* Profiles of a problem that is not a workload's. Free each with profile_free, also after a
  * failure.
  */
-bool lab_profiles(const BevProblem *problem, unsigned rungs, Profile *profiles, int *count,
+bool lab_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles, int *count,
                   Err *err);
 
 typedef struct {
@@ -60,11 +60,11 @@ void lab_gpus_free(LabGpus *lab);
 bool lab_taken_on(const Recording *recording, const Gpu *gpu);
 
 /* What was recorded on that GPU, or NaN. */
-double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *rung,
+double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const char *kernel,
                     BevDtype dtype, BevAlign align, CacheState cache);
 
 /* What was published for that GPU, or NaN. */
-double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *rung);
+double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *kernel);
 
 /* The one dtype and align of a chart or a page, FP16 and nearest by default. False: the options
  * name more than one. */

@@ -22,7 +22,7 @@ static void list_samples(FILE *out) {
 }
 
 static void list_configs(FILE *out) {
-    for (int i = 0; i < config_total; i++)
+    for (int i = 0; i < preset_total; i++)
         fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d cells, C = %lld\n",
                 configs[i].name, configs[i].feat_w, configs[i].feat_h, configs[i].depth_step_m,
                 configs[i].cells, configs[i].cells, (long long)configs[i].channels);
@@ -32,12 +32,12 @@ void list_everything(FILE *out) {
     fputs("Sample scenes:\n", out);
     list_samples(out);
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
-            config_world, config_count);
+            preset_world, preset_count);
     list_configs(out);
     fputs("\nKernels, in lesson order:\n", out);
-    for (int i = 0; bev_variants[i]; i++)
-        fprintf(out, "  %-16s %-5s %s\n", bev_variants[i]->name,
-                where_names[bev_variants[i]->where], bev_variants[i]->idea);
+    for (int i = 0; bev_kernels[i]; i++)
+        fprintf(out, "  %-16s %-5s %s\n", bev_kernels[i]->name, where_names[bev_kernels[i]->where],
+                bev_kernels[i]->idea);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,

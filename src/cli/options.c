@@ -12,49 +12,71 @@
 #include <unistd.h>
 
 const Command commands[COMMAND_COUNT] = {
-    [COMMAND_LIVE] = {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
-        "The terminal becomes a dashboard, and a window shows the BEV where there is a display; "
-        "keys change what is computed, '?' lists them. The word live may be left out. Where there "
-        "is no terminal, control words are read from standard input, a line each, and figures are "
-        "printed as plain lines. Without SCENE: intersection.", 0, 1, cmd_live},
-    [COMMAND_SNAPSHOT] = {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
-        "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG "
-        "or SVG (by the name's suffix). The same scene and options give the same pixels, unless "
-        "--timing measured puts this moment's clock into the caption.", 1, 1, cmd_snapshot},
-    [COMMAND_VERIFY] = {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
-        "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says "
-        "what the number format costs against FP64 over the original inputs, gate C demands exact "
-        "equality on data that every order of summation sums exactly. Without SCENE: canonical, "
-        "asymmetric and toy. Exit status 3 when a gate fails.", 0, OPTIONS_MAX_ARGUMENTS,
-        cmd_verify},
-    [COMMAND_BENCH] = {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
-        "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth "
-        "by the kernel's own traffic model, and the speed-up over V2 on the same device. Without "
-        "SCENE: the published configurations.", 0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
-    [COMMAND_INFO] = {"info", "[SCENE]...", "describe this machine, build and scenes",
-        "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
-        "intervals, gather traffic and footprint.", 0, OPTIONS_MAX_ARGUMENTS, cmd_info},
-    [COMMAND_EXPORT] = {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
-        "Writes depth, feat, the calibration, the five index arrays and bev_shape, as "
-        "numpy.load and bevscope itself read them.", 2, 2, cmd_export},
-    [COMMAND_REGIME] = {"regime", "SCENE", "model a scene's memory traffic on any GPU",
-        "Follows the accesses of every CUDA rung in the order of its blocks and warps, counts them, "
-        "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with "
-        "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
-        "recorded and published latencies stand beside it where known. With --counters, what the "
-        "hardware counted stands beside it.", 1, 1, cmd_regime},
-    [COMMAND_AGREEMENT] = {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
-        "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "
-        "bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that were "
-        "counted, which takes minutes.", 0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
-    [COMMAND_PLOT] = {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
-        "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
-        "Charts of one GPU show the first of --gpu. Everything modelled says so.",
-        2, 2, cmd_plot},
-    [COMMAND_REPORT] = {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
-        "FOLDER/report.html holds its pictures and tables, the machine and the command lines in one "
-        "file, to send around. The model beside what was published and recorded, with its errors. "
-        "Half a minute; needs no GPU.", 1, 1, cmd_report},
+    [COMMAND_LIVE] =
+        {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
+         "The terminal becomes a dashboard, and a window shows the BEV where there is a display; "
+         "keys change what is computed, '?' lists them. The word live may be left out. Where there "
+         "is no terminal, control words are read from standard input, a line each, and figures are "
+         "printed as plain lines. Without SCENE: intersection.",
+         0, 1, cmd_live},
+    [COMMAND_SNAPSHOT] =
+        {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
+         "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as "
+         "PNG "
+         "or SVG (by the name's suffix). The same scene and options give the same pixels, unless "
+         "--timing measured puts this moment's clock into the caption.",
+         1, 1, cmd_snapshot},
+    [COMMAND_VERIFY] =
+        {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
+         "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says "
+         "what the number format costs against FP64 over the original inputs, gate C demands exact "
+         "equality on data that every order of summation sums exactly. Without SCENE: canonical, "
+         "asymmetric and toy. Exit status 3 when a gate fails.",
+         0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
+    [COMMAND_BENCH] =
+        {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
+         "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth "
+         "by the kernel's own traffic model, and the speed-up over V2 on the same device. Without "
+         "SCENE: the published configurations.",
+         0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
+    [COMMAND_INFO] =
+        {"info", "[SCENE]...", "describe this machine, build and scenes",
+         "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
+         "intervals, gather traffic and footprint.",
+         0, OPTIONS_MAX_ARGUMENTS, cmd_info},
+    [COMMAND_EXPORT] =
+        {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
+         "Writes depth, feat, the calibration, the five index arrays and bev_shape, as "
+         "numpy.load and bevscope itself read them.",
+         2, 2, cmd_export},
+    [COMMAND_REGIME] =
+        {"regime", "SCENE", "model a scene's memory traffic on any GPU",
+         "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts "
+         "them, "
+         "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with "
+         "its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
+         "recorded and published latencies stand beside it where known. With --counters, what the "
+         "hardware counted stands beside it.",
+         1, 1, cmd_regime},
+    [COMMAND_AGREEMENT] =
+        {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
+         "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, "
+         "DRAM "
+         "bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that were "
+         "counted, which takes minutes.",
+         0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
+    [COMMAND_PLOT] =
+        {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
+         "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
+         "Charts of one GPU show the first of --gpu. Everything modelled says so.",
+         2, 2, cmd_plot},
+    [COMMAND_REPORT] =
+        {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
+         "FOLDER/report.html holds its pictures and tables, the machine and the command lines in "
+         "one "
+         "file, to send around. The model beside what was published and recorded, with its errors. "
+         "Half a minute; needs no GPU.",
+         1, 1, cmd_report},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -71,11 +93,11 @@ typedef struct {
     const char *help;
 } OptionRow;
 
-#define ON(command) (1u << COMMAND_##command)
-#define ALL ((1u << COMMAND_COUNT) - 1)
-#define RUNS (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
-#define MODELS (ON(REGIME) | ON(PLOT) | ON(REPORT))
-#define SCENES (RUNS | MODELS | ON(INFO) | ON(EXPORT))
+#define ON(command)  (1u << COMMAND_##command)
+#define ALL          ((1u << COMMAND_COUNT) - 1)
+#define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
+#define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
+#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT))
 #define FIELD(field) offsetof(Options, field)
 
 static const OptionRow rows[] = {
@@ -94,10 +116,11 @@ static const OptionRow rows[] = {
     {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels), CHOICE_NONE, 1, 1024,
      "feature channels instead of the scene's own"},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output), CHOICE_NONE, 0, 0, "write here instead of to standard output, atomically"},
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output),
+     CHOICE_NONE, 0, 0, "write here instead of to standard output, atomically"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
-     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
-     CHOICE_FORMAT, 0, 0, "table, markdown, csv or json (default: table)"},
+     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format), CHOICE_FORMAT,
+     0, 0, "table, markdown, csv or json (default: table)"},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), CHOICE_CACHE, 0, 0,
      "cache states to time (default: both)"},
     {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT), FIELD(quick), CHOICE_NONE, 0, 0,
@@ -105,13 +128,15 @@ static const OptionRow rows[] = {
     {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single), CHOICE_NONE, 0, 0,
      "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
      "a launch costs"},
-    {"l2-aside", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_aside), CHOICE_NONE, 0, 0,
-     "as if the GPU's L2 were smaller: sets so many MB of it (2^20 bytes) aside, fills them with lines "
+    {"l2-carveout", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_carveout), CHOICE_NONE, 0, 0,
+     "as if the GPU's L2 were smaller: sets so many MB of it (2^20 bytes) aside, fills them with "
+     "lines "
      "that nobody uses, and says what was left; several one after the other, such as 0,16,32"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded), CHOICE_NONE, 0, 0,
      "show the results recorded on named machines instead of measuring"},
     {"counters", 0, NULL, KIND_FLAG, ON(REGIME), FIELD(counters), CHOICE_NONE, 0, 0,
-     "beside the model what this GPU's hardware counters say; without a GPU or the permission, what "
+     "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
+     "what "
      "they said on named machines (csv: that table alone)"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), CHOICE_NONE, 0, 0,
      "write float16 tensors"},
@@ -124,8 +149,8 @@ static const OptionRow rows[] = {
      "what the cells show (default: color)"},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel), CHOICE_NONE, 0, 1023,
      "which channel --view channel shows (default: 0)"},
-    {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap), CHOICE_COLORMAP, 0, 0,
-     "colours of scalar views (default: viridis; errors: the diverging map)"},
+    {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap), CHOICE_COLORMAP,
+     0, 0, "colours of scalar views (default: viridis; errors: the diverging map)"},
     {"range", 0, "LOW:HIGH", KIND_TEXT, ON(SNAPSHOT), FIELD(range), CHOICE_NONE, 0, 0,
      "lock the colour range instead of fitting it"},
     {"compare", 0, "SELECTION", KIND_TEXT, ON(SNAPSHOT), FIELD(compare), CHOICE_NONE, 0, 0,
@@ -140,8 +165,8 @@ static const OptionRow rows[] = {
      "recorded)"},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines), CHOICE_NONE, 0, 0,
      "leave out the true outlines of the world's objects"},
-    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT), FIELD(theme), CHOICE_THEME, 0, 0,
-     "light or dark page (default: light)"},
+    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT), FIELD(theme),
+     CHOICE_THEME, 0, 0, "light or dark page (default: light)"},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width), CHOICE_NONE, 600, 8000,
      "width of the figure (default: by its contents)"},
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), CHOICE_NONE, 0, 0,
@@ -210,15 +235,19 @@ static bool store_number(Options *options, const OptionRow *row, const char *val
 static bool store(Options *options, const OptionRow *row, const char *value, Err *err) {
     void *field = (char *)options + row->offset;
     switch (row->kind) {
-    case KIND_FLAG: *(bool *)field = true; return true;
+    case KIND_FLAG:
+        *(bool *)field = true;
+        return true;
     case KIND_REAL:
-    case KIND_INT: return store_number(options, row, value, err);
+    case KIND_INT:
+        return store_number(options, row, value, err);
     case KIND_CHOICE:
     case KIND_LIST:
         if (!choices_check(row->choices, value, row->kind == KIND_LIST, row->name, err))
             return false;
         break;
-    case KIND_TEXT: break;
+    case KIND_TEXT:
+        break;
     }
     *(const char **)field = value;
     return true;
@@ -409,7 +438,8 @@ void options_help_command(CommandId command, FILE *out) {
 void options_help(FILE *out) {
     fputs("Usage: bevscope [COMMAND] [OPTION]... [SCENE]...\n"
           "Shows how camera features become a bird's-eye-view grid, and what each pooling kernel,\n"
-          "number format and alignment costs.\n\nCommands:\n", out);
+          "number format and alignment costs.\n\nCommands:\n",
+          out);
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\n  --list     scenes, configurations, kernels, formats, views and colour maps\n"
@@ -418,7 +448,8 @@ void options_help(FILE *out) {
           "  --help     this text; bevscope COMMAND --help tells about one command\n\n"
           "Exit status: 0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed,\n"
           "4 device not available.\n\n"
-          "Try: bevscope\n     bevscope snapshot intersection --cameras -o intersection.png\n", out);
+          "Try: bevscope\n     bevscope snapshot intersection --cameras -o intersection.png\n",
+          out);
 }
 
 /* Escapes what roff would read as a request or a hyphenation point. */
@@ -455,7 +486,8 @@ void options_man(FILE *out) {
           "the known kernels, draws the result, times it and judges its accuracy.\n"
           ".PP\nA \\fISCENE\\fR is a .json file (a world and a rig), a .npz file (tensors from "
           "a network), the name of a sample, or the name of a configuration; "
-          "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n", out);
+          "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n",
+          out);
     for (int command = 0; command < COMMAND_COUNT; command++) {
         fprintf(out, ".SS \"%s %s\"\n", commands[command].name, commands[command].synopsis);
         print_roff(out, commands[command].details);
@@ -465,10 +497,12 @@ void options_man(FILE *out) {
                 man_option(&rows[i], out);
     }
     man_controls(out, print_roff);
-    fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
-          "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
-          "samples/ (default: beside the program, the installed data folder, the source folder)\n"
-          ".TP\n.B BEVSCOPE_CUPTI\nlibcupti.so that hardware counters are read with (default: where "
-          "the loader and the CUDA toolkit have it)\n"
-          ".TP\n.B OMP_NUM_THREADS\nthreads of the CPU kernels\n", out);
+    fputs(
+        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
+        "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
+        "samples/ (default: beside the program, the installed data folder, the source folder)\n"
+        ".TP\n.B BEVSCOPE_CUPTI\nlibcupti.so that hardware counters are read with (default: where "
+        "the loader and the CUDA toolkit have it)\n"
+        ".TP\n.B OMP_NUM_THREADS\nthreads of the CPU kernels\n",
+        out);
 }

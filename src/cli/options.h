@@ -9,8 +9,17 @@
 #include <stdio.h>
 
 typedef enum {
-    COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
-    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_COUNT
+    COMMAND_LIVE,
+    COMMAND_SNAPSHOT,
+    COMMAND_VERIFY,
+    COMMAND_BENCH,
+    COMMAND_INFO,
+    COMMAND_EXPORT,
+    COMMAND_REGIME,
+    COMMAND_AGREEMENT,
+    COMMAND_PLOT,
+    COMMAND_REPORT,
+    COMMAND_COUNT
 } CommandId;
 
 enum { OPTIONS_MAX_ARGUMENTS = 32 };
@@ -26,7 +35,7 @@ typedef struct {
     double time_s, temperature;
     int64_t channels;
 
-    const char *output, *format, *cache, *timing, *l2_aside;
+    const char *output, *format, *cache, *timing, *l2_carveout;
     bool quick, single, recorded, half, kernels, probe;
 
     const char *view, *colormap, *range, *compare, *theme, *title;

@@ -68,12 +68,10 @@ static json_t *count_or_null(int64_t count) {
 json_t *output_machine(const Machine *machine) {
     return json_pack("{so so so so so so so so so so so so}", "cpu", text_or_null(machine->cpu),
                      "cores", count_or_null(machine->cores), "threads",
-                     count_or_null(machine->threads), "l2_bytes",
-                     count_or_null(machine->l2_bytes), "l3_bytes",
-                     count_or_null(machine->l3_bytes), "memory_bytes",
-                     count_or_null(machine->memory_bytes), "system",
-                     text_or_null(machine->system), "bevscope", text_or_null(machine->version),
-                     "date", text_or_null(machine->date), "gpu", text_or_null(machine->gpu),
-                     "driver", text_or_null(machine->driver), "cuda",
-                     text_or_null(machine->cuda));
+                     count_or_null(machine->threads), "l2_bytes", count_or_null(machine->l2_bytes),
+                     "l3_bytes", count_or_null(machine->l3_bytes), "memory_bytes",
+                     count_or_null(machine->memory_bytes), "system", text_or_null(machine->system),
+                     "bevscope", text_or_null(machine->version), "date",
+                     text_or_null(machine->date), "gpu", text_or_null(machine->gpu), "driver",
+                     text_or_null(machine->driver), "cuda", text_or_null(machine->cuda));
 }

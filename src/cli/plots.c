@@ -120,15 +120,15 @@ static bool draw_working_set(const PlotRequest *request, uint8_t **bytes, size_t
 
 /* What the format costs in accuracy: relative L2 error against FP64 over the FP32 originals, of V3
  * as the CPU computes it. `*truth` is made for the first format and serves all. */
-static bool dtype_error(Lab *lab, double **truth, double *rel_l2, Err *err) {
+static bool dtype_error(Lab *lab, double **fp64_original, double *rel_l2, Err *err) {
     const BevProblem *problem = &lab->problem.view;
-    Selection selection = {bev_variant_find("cpu_v3"), problem->dtype, problem->align};
+    KernelConfig config = {bev_kernel_find("cpu_v3"), problem->dtype, problem->align};
     Pooled pooled = {0};
-    if (!*truth && !(*truth = truth_of(&lab->workload, problem->align, err)))
+    if (!*fp64_original && !(*fp64_original = fp64_of(&lab->workload, problem->align, err)))
         return false;
-    bool ok = pooled_run(&pooled, &lab->workload, "", selection, LATENCY_OFF, NULL, err);
+    bool ok = pooled_run(&pooled, &lab->workload, "", config, LATENCY_OFF, NULL, err);
     if (ok)
-        *rel_l2 = format_error(&pooled.problem.view, pooled.codes, *truth).rel_l2;
+        *rel_l2 = format_error(&pooled.problem.view, pooled.codes, *fp64_original).rel_l2;
     pooled_free(&pooled);
     return ok;
 }
@@ -136,19 +136,19 @@ static bool dtype_error(Lab *lab, double **truth, double *rel_l2, Err *err) {
 static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
     WorkloadOptions workload = request->lab->workload.options;
     BevAlign align = request->lab->problem.view.align;
-    unsigned rungs = lab_rung("v3_small_l2") | lab_rung("v3_large_l2");
-    double *truth = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
+    unsigned kernels = lab_kernel("v3_small_l2") | lab_kernel("v3_large_l2");
+    double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
     MemoryModel *model = model_of(request, err);
     bool ok = model != NULL;
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         Lab lab;
-        ok = lab_open(&lab, request->scene, &workload, (BevDtype)dtype, align, rungs, err) &&
-             dtype_error(&lab, &truth, &rel_l2[dtype], err);
+        ok = lab_open(&lab, request->scene, &workload, (BevDtype)dtype, align, kernels, err) &&
+             dtype_error(&lab, &fp64_original, &rel_l2[dtype], err);
         for (int i = 0; ok && i < lab.profile_count; i++)
             digest_add(model, &lab.problem.view, &lab.profiles[i]);
         lab_close(&lab);
     }
-    free(truth);
+    free(fp64_original);
     ok = ok && draw_chart(request, CHART_DTYPE, model, rel_l2, bytes, length, err);
     free(model);
     return ok;
@@ -198,11 +198,12 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
     int count = compared_bars(request, config, bars, groups, MAX_BARS);
     if (count == 0)
         count = compared_bars(request, config = "canonical", bars, groups, MAX_BARS);
-    snprintf(note, sizeof note,
-             "The article timed a TensorRT plugin. Calibrated: walks times %.2f, one factor from its "
-             "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model walks our map, whose "
-             "longest intervals bind; the article's map is not published.",
-             request->comparison->calibration, request->comparison->calibrated_from);
+    snprintf(
+        note, sizeof note,
+        "The article timed a TensorRT plugin. Calibrated: walks times %.2f, one factor from its "
+        "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model walks our map, whose "
+        "longest intervals bind; the article's map is not published.",
+        request->comparison->calibration, request->comparison->calibrated_from);
     PlotBars spec = {
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,
@@ -220,7 +221,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
 
 const PlotKind plot_kinds[] = {
     {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, draw_mrc},
-    {"roofline", "every rung under the ceilings of a GPU", true, false, draw_roofline},
+    {"roofline", "every kernel under the ceilings of a GPU", true, false, draw_roofline},
     {"working-set", "footprint and gather traffic against each GPU's L2", false, false,
      draw_working_set},
     {"sweep", "latency against grid, channels or points, with the knee", false, false, plot_sweep},

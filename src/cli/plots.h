@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     const char *name, *summary;
-    bool needs_profiles, needs_comparison; /* the lab's, of every rung */
+    bool needs_profiles, needs_comparison; /* the lab's, of every kernel */
     bool (*draw)(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 } PlotKind;
 

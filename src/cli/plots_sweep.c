@@ -21,11 +21,11 @@ static const int settings[OVER_COUNT][SWEEP_MAX] = {
     [OVER_POINTS] = {8, 15, 30, 59, 90, 118, 177, 236, 354},
 };
 
-static const char *const swept_rungs[] = {"v2", "v2_do", "v3_small_l2", "v3_large_l2"};
-enum { RUNGS = sizeof swept_rungs / sizeof *swept_rungs };
+static const char *const swept_kernels[] = {"v2", "v2_do", "v3_small_l2", "v3_large_l2"};
+enum { KERNELS = sizeof swept_kernels / sizeof *swept_kernels };
 
 typedef struct {
-    double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[RUNGS][SWEEP_MAX];
+    double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
     int count;
 } Sweep;
 
@@ -51,17 +51,17 @@ static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
 
 static bool predict_all(const PlotRequest *request, const BevProblem *problem, Sweep *sweep,
                         Err *err) {
-    Profile profiles[LAB_RUNGS] = {0};
-    unsigned rungs = 0;
+    Profile profiles[LAB_KERNELS] = {0};
+    unsigned kernels = 0;
     int count;
-    for (int r = 0; r < RUNGS; r++)
-        rungs |= lab_rung(swept_rungs[r]);
-    bool ok = lab_profiles(problem, rungs, profiles, &count, err);
-    for (int r = 0; r < RUNGS; r++)
+    for (int r = 0; r < KERNELS; r++)
+        kernels |= lab_kernel(swept_kernels[r]);
+    bool ok = lab_profiles(problem, kernels, profiles, &count, err);
+    for (int r = 0; r < KERNELS; r++)
         sweep->latency[r][sweep->count] = NAN;
     for (int i = 0; i < count; i++) {
-        for (int r = 0; ok && r < RUNGS; r++)
-            if (!strcmp(profiles[i].rung->name, swept_rungs[r]))
+        for (int r = 0; ok && r < KERNELS; r++)
+            if (!strcmp(profiles[i].pattern->name, swept_kernels[r]))
                 sweep->latency[r][sweep->count] =
                     predict(&profiles[i], &request->gpus->gpus[0], true).latency_us;
         profile_free(&profiles[i]);
@@ -105,7 +105,7 @@ static double knee(const Sweep *sweep, double bytes) {
 
 static void limits(const Sweep *sweep, PlotAxis *axis) {
     double lo = INFINITY, hi = 0;
-    for (int r = 0; r < RUNGS; r++)
+    for (int r = 0; r < KERNELS; r++)
         for (int i = 0; i < sweep->count; i++) {
             lo = fmin(lo, sweep->latency[r][i]);
             hi = fmax(hi, sweep->latency[r][i]);
@@ -120,16 +120,16 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
     const Gpu *gpu = &request->gpus->gpus[0];
     double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
     char subtitle[TEXT], title[TEXT], labels[2][TEXT];
-    PlotSeries series[RUNGS];
+    PlotSeries series[KERNELS];
     PlotMark marks[2];
     int mark_count = 0;
-    for (int r = 0; r < RUNGS; r++) {
-        const StreamRung *rung = stream_find(swept_rungs[r]);
-        series[r] = (PlotSeries){.name = rung->title,
+    for (int r = 0; r < KERNELS; r++) {
+        const AccessPattern *pattern = access_pattern_find(swept_kernels[r]);
+        series[r] = (PlotSeries){.name = pattern->title,
                                  .x = sweep->x,
                                  .y = sweep->latency[r],
                                  .count = sweep->count,
-                                 .color = (int)(rung - stream_rungs)};
+                                 .color = (int)(pattern - access_patterns)};
     }
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
@@ -152,7 +152,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1]},
         .y = {"predicted latency, µs", true, 0, 0},
         .series = series,
-        .series_count = RUNGS,
+        .series_count = KERNELS,
         .marks = marks,
         .mark_count = mark_count,
     };

@@ -9,7 +9,7 @@ static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     const BevProblem *view = &pooled->problem.view;
     Session *session = NULL;
     Timing timing = {0};
-    bool ok = session_open(&session, pooled->selection.variant, view, err) &&
+    bool ok = session_open(&session, pooled->config.kernel, view, err) &&
               session_poison(session, err) && session_run(session, err) &&
               session_read(session, pooled->codes, err);
     if (ok && latency == LATENCY_MEASURED) {
@@ -30,10 +30,10 @@ static bool decode(Pooled *pooled, Err *err) {
     return true;
 }
 
-bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, Selection selection,
+bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err) {
-    *pooled = (Pooled){.selection = selection};
-    if (!workload_problem(workload, selection.dtype, selection.align, &pooled->problem, err))
+    *pooled = (Pooled){.config = config};
+    if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err))
         return false;
     const BevTensor *out = &pooled->problem.view.out;
     pooled->codes = malloc(bev_code_bytes(out->dtype, out->rows, out->row_len));
@@ -42,10 +42,11 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, Selection
     if (!run_once(pooled, latency, err) || !decode(pooled, err))
         return false;
     const Recording *from;
-    const RecordedRow *row = latency == LATENCY_RECORDED
-                                 ? recorded_find(recorded, scene, pooled->problem.view.shape.channels,
-                                                 &selection, CACHE_WARM, &from)
-                                 : NULL;
+    const RecordedRow *row =
+        latency == LATENCY_RECORDED
+            ? recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
+                            CACHE_WARM, &from)
+            : NULL;
     if (row) {
         pooled->latency_us = row->median_us;
         pooled->latency_recorded = true;

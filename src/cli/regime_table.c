@@ -37,7 +37,7 @@ enum {
     HIT_COLD,
     DRAM_COLD,
     PART_0,
-    LAUNCH = PART_0 + PART_COUNT,
+    LAUNCH = PART_0 + TERM_COUNT,
     BINDING,
     WARM_US,
     COLD_US,
@@ -50,13 +50,13 @@ enum {
 /* Headings are for people, where the tables are two. */
 static const ReportColumn columns[COUNT] = {
     [SCENE] = {"scene", NULL, 0},
-    [KERNEL] = {"variant", "kernel", 0},
+    [KERNEL] = {"kernel", "kernel", 0},
     [DTYPE] = {"dtype", "dtype", 0},
     [ALIGN] = {"align", "align", 0},
     [CHANNELS] = {"channels", NULL, 0},
     [POINTS] = {"points", NULL, 0},
     [INTERVALS] = {"intervals", NULL, 0},
-    [LONGEST] = {"longest_walk", "longest walk", 0},
+    [LONGEST] = {"longest_interval", "longest walk", 0},
     [FOOTPRINT] = {"footprint_mb", NULL, 4},
     [GATHER] = {"gather_traffic_mb", NULL, 4},
     [FEAT] = {"feat_mb", "features MB", 4},
@@ -80,10 +80,10 @@ static const ReportColumn columns[COUNT] = {
     [DRAM_WARM] = {"dram_mb_warm", "DRAM MB", 3},
     [HIT_COLD] = {"l2_hit_rate_cold", NULL, 3},
     [DRAM_COLD] = {"dram_mb_cold", "cold", 3},
-    [PART_0 + PART_DRAM] = {"dram_us", "DRAM us", 3},
-    [PART_0 + PART_L2] = {"l2_us", "L2 us", 3},
-    [PART_0 + PART_ISSUE] = {"issue_us", "issue us", 3},
-    [PART_0 + PART_CHAIN] = {"chain_us", "chain us", 3},
+    [PART_0 + TERM_DRAM] = {"dram_us", "DRAM us", 3},
+    [PART_0 + TERM_L2] = {"l2_us", "L2 us", 3},
+    [PART_0 + TERM_ISSUE] = {"issue_us", "issue us", 3},
+    [PART_0 + TERM_CHAIN] = {"chain_us", "chain us", 3},
     [LAUNCH] = {"launch_us", NULL, 3},
     [BINDING] = {"binding", "binding", 0},
     [WARM_US] = {"predicted_warm_us", "model us", 3},
@@ -103,10 +103,10 @@ static const int prediction_columns[] = {KERNEL,
                                          HIT_WARM,
                                          DRAM_WARM,
                                          DRAM_COLD,
-                                         PART_0 + PART_DRAM,
-                                         PART_0 + PART_L2,
-                                         PART_0 + PART_ISSUE,
-                                         PART_0 + PART_CHAIN,
+                                         PART_0 + TERM_DRAM,
+                                         PART_0 + TERM_L2,
+                                         PART_0 + TERM_ISSUE,
+                                         PART_0 + TERM_CHAIN,
                                          BINDING,
                                          WARM_US,
                                          COLD_US,
@@ -120,14 +120,14 @@ static Cell megabytes(double bytes) {
 
 static void fill_traffic(Cell *cells, const Lab *lab, const Profile *profile, const char *scene) {
     const BevProblem *problem = &lab->problem.view;
-    const StreamCounts *counts = &profile->counts;
-    BevTraffic formula = stream_formula(profile->rung, problem);
+    const TraceCounts *counts = &profile->counts;
+    BevTraffic formula = trace_formula(profile->pattern, problem);
     double requested = 0;
-    for (int array = 0; array < STREAM_ARRAY_COUNT; array++)
+    for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
         requested += counts->read[array].bytes + counts->write[array].bytes;
-    double out_read = counts->read[STREAM_SUMS].bytes + 4 * counts->atomics;
+    double out_read = counts->read[TRACE_SUMS].bytes + 4 * counts->atomics;
     cells[SCENE] = cell_text(scene);
-    cells[KERNEL] = cell_text(profile->rung->name);
+    cells[KERNEL] = cell_text(profile->pattern->name);
     cells[DTYPE] = cell_text(bev_dtypes[problem->dtype].name);
     cells[ALIGN] = cell_text(bev_aligns[problem->align].name);
     cells[CHANNELS] = cell_int(problem->shape.channels);
@@ -137,19 +137,18 @@ static void fill_traffic(Cell *cells, const Lab *lab, const Profile *profile, co
     cells[FOOTPRINT] = megabytes(bev_footprint_total(bev_footprint(problem)));
     cells[GATHER] = megabytes(
         bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)));
-    cells[FEAT] = megabytes(counts->read[STREAM_FEAT].bytes);
-    cells[DEPTH] = megabytes(counts->read[STREAM_DEPTH].bytes);
-    cells[RANKS] = megabytes(counts->read[STREAM_RANKS].bytes);
-    cells[RANKS_FORMULA] = megabytes(stream_rank_bytes(profile->rung, problem));
-    cells[OWNERS] = megabytes(counts->read[STREAM_OWNERS].bytes);
-    cells[WEIGHT] = megabytes(counts->read[STREAM_WEIGHT].bytes);
+    cells[FEAT] = megabytes(counts->read[TRACE_FEAT].bytes);
+    cells[DEPTH] = megabytes(counts->read[TRACE_DEPTH].bytes);
+    cells[RANKS] = megabytes(counts->read[TRACE_RANKS].bytes);
+    cells[RANKS_FORMULA] = megabytes(trace_rank_bytes(profile->pattern, problem));
+    cells[OWNERS] = megabytes(counts->read[TRACE_OWNERS].bytes);
+    cells[WEIGHT] = megabytes(counts->read[TRACE_WEIGHT].bytes);
     cells[OUT_READ] = megabytes(out_read);
-    cells[OUT_WRITE] =
-        megabytes(counts->write[STREAM_OUT].bytes + counts->write[STREAM_SUMS].bytes);
+    cells[OUT_WRITE] = megabytes(counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes);
     cells[REQUESTED] = megabytes(requested + 4 * counts->atomics);
     cells[FORMULA] = megabytes(bev_traffic_total(formula));
     cells[COALESCING] =
-        cell_real(counts->read[STREAM_FEAT].sectors / counts->read[STREAM_FEAT].requests);
+        cell_real(counts->read[TRACE_FEAT].sectors / counts->read[TRACE_FEAT].requests);
     cells[ATOMICS] = cell_int((long long)counts->atomics);
     cells[L2_SECTORS] = cell_int((long long)counts->l2_sectors);
 }
@@ -161,15 +160,15 @@ static void fill_prediction(Cell *cells, const Lab *lab, const Profile *profile,
     cells[GPU] = cell_text(gpu->title);
     cells[L2_MB] = cell_real(gpu->l2_bytes / 1048576);
     cells[REGIME] = cell_text(bev_regimes[bev_regime(footprint, gpu->l2_bytes)].name);
-    cells[V3] = cell_text(bev_v3_choose(problem, gpu->l2_bytes).variant);
+    cells[V3] = cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel);
     cells[HIT_WARM] = cell_real(warm.hit_rate);
     cells[DRAM_WARM] = megabytes(warm.dram_read_bytes + warm.dram_write_bytes);
     cells[HIT_COLD] = cell_real(cold.hit_rate);
     cells[DRAM_COLD] = megabytes(cold.dram_read_bytes + cold.dram_write_bytes);
-    for (int part = 0; part < PART_COUNT; part++)
-        cells[PART_0 + part] = cell_real(warm.part_us[part]);
+    for (int part = 0; part < TERM_COUNT; part++)
+        cells[PART_0 + part] = cell_real(warm.term_us[part]);
     cells[LAUNCH] = cell_real(warm.launch_us);
-    cells[BINDING] = cell_text(part_names[warm.binding]);
+    cells[BINDING] = cell_text(term_names[warm.binding]);
     cells[WARM_US] = cell_real(warm.latency_us);
     cells[COLD_US] = cell_real(cold.latency_us);
     cells[SOURCE] = cell_text(profile_is_sampled(profile) ? "model, sampled" : "model");
@@ -178,9 +177,9 @@ static void fill_prediction(Cell *cells, const Lab *lab, const Profile *profile,
 static void fill_known(Cell *cells, const Lab *lab, const LabGpus *chosen_gpus,
                        const Profile *profile, const Gpu *gpu, const char *scene) {
     const BevProblem *problem = &lab->problem.view;
-    cells[RECORDED_US] = cell_real(lab_recorded(chosen_gpus, gpu, scene, profile->rung->name,
+    cells[RECORDED_US] = cell_real(lab_recorded(chosen_gpus, gpu, scene, profile->pattern->name,
                                                 problem->dtype, problem->align, CACHE_WARM));
-    cells[PUBLISHED_US] = cell_real(lab_published(lab, gpu, scene, profile->rung->name));
+    cells[PUBLISHED_US] = cell_real(lab_published(lab, gpu, scene, profile->pattern->name));
 }
 
 Report regime_traffic_table(void) {

@@ -1,4 +1,4 @@
-/* The table of traffic and predictions: every rung on every GPU, for `regime` and `report`. */
+/* The table of traffic and predictions: every kernel on every GPU, for `regime` and `report`. */
 #ifndef BEV_REGIME_TABLE_H
 #define BEV_REGIME_TABLE_H
 
@@ -13,7 +13,7 @@ Report regime_prediction_table(void);
 void regime_add_predictions(Report *report, const Lab *lab, const LabGpus *chosen_gpus,
                             const char *scene);
 
-/* All of both in one row a rung and GPU, for machines. */
+/* All of both in one row a kernel and GPU, for machines. */
 Report regime_full_table(void);
 void regime_add_full(Report *report, const Lab *lab, const LabGpus *chosen_gpus, const char *scene);
 

@@ -69,11 +69,21 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     const Cell *cell = cell_at(report, row, column);
     int digits = report->columns[column].digits;
     switch (cell->kind) {
-    case CELL_NONE: snprintf(text, size, "n/a"); break;
-    case CELL_TEXT: text_clean(cell->text, text, size); break;
-    case CELL_INT: snprintf(text, size, "%lld", cell->integer); break;
-    case CELL_REAL: report_number(text, size, cell->real, digits); break;
-    case CELL_BOOL: snprintf(text, size, "%s", cell->integer ? "yes" : "no"); break;
+    case CELL_NONE:
+        snprintf(text, size, "n/a");
+        break;
+    case CELL_TEXT:
+        text_clean(cell->text, text, size);
+        break;
+    case CELL_INT:
+        snprintf(text, size, "%lld", cell->integer);
+        break;
+    case CELL_REAL:
+        report_number(text, size, cell->real, digits);
+        break;
+    case CELL_BOOL:
+        snprintf(text, size, "%s", cell->integer ? "yes" : "no");
+        break;
     }
 }
 
@@ -202,11 +212,20 @@ static void print_csv_text(const char *text, FILE *out) {
 
 static void print_csv_cell(const Cell *cell, FILE *out) {
     switch (cell->kind) {
-    case CELL_NONE: break;
-    case CELL_TEXT: print_csv_text(cell->text, out); break;
-    case CELL_INT: fprintf(out, "%lld", cell->integer); break;
-    case CELL_REAL: fprintf(out, "%.10g", cell->real); break;
-    case CELL_BOOL: fputs(cell->integer ? "true" : "false", out); break;
+    case CELL_NONE:
+        break;
+    case CELL_TEXT:
+        print_csv_text(cell->text, out);
+        break;
+    case CELL_INT:
+        fprintf(out, "%lld", cell->integer);
+        break;
+    case CELL_REAL:
+        fprintf(out, "%.10g", cell->real);
+        break;
+    case CELL_BOOL:
+        fputs(cell->integer ? "true" : "false", out);
+        break;
     }
 }
 
@@ -225,11 +244,16 @@ void report_csv(const Report *report, FILE *out) {
 
 static json_t *json_of(const Cell *cell) {
     switch (cell->kind) {
-    case CELL_TEXT: return json_string(cell->text);
-    case CELL_INT: return json_integer(cell->integer);
-    case CELL_REAL: return json_real(cell->real);
-    case CELL_BOOL: return json_boolean(cell->integer);
-    case CELL_NONE: break;
+    case CELL_TEXT:
+        return json_string(cell->text);
+    case CELL_INT:
+        return json_integer(cell->integer);
+    case CELL_REAL:
+        return json_real(cell->real);
+    case CELL_BOOL:
+        return json_boolean(cell->integer);
+    case CELL_NONE:
+        break;
     }
     return json_null();
 }

@@ -54,30 +54,30 @@ bool select_devices(const char *word, unsigned *where, Err *err) {
     return true;
 }
 
-static bool runs_on(const BevVariant *variant, unsigned where) {
-    return where & 1u << variant->where;
+static bool runs_on(const BevKernel *kernel, unsigned where) {
+    return where & 1u << kernel->where;
 }
 
-const BevVariant *select_kernel(const char *word, unsigned where, Err *err) {
-    const BevVariant *named = bev_variant_find(word);
+const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
+    const BevKernel *named = bev_kernel_find(word);
     if (named && runs_on(named, where))
         return named;
     for (int device = BEV_CUDA; !named && device >= BEV_CPU; device--)
-        for (int i = 0; bev_variants[i]; i++)
-            if ((int)bev_variants[i]->where == device && runs_on(bev_variants[i], where) &&
-                !strcasecmp(bev_variants[i]->title, word))
-                return bev_variants[i];
+        for (int i = 0; bev_kernels[i]; i++)
+            if ((int)bev_kernels[i]->where == device && runs_on(bev_kernels[i], where) &&
+                !strcasecmp(bev_kernels[i]->title, word))
+                return bev_kernels[i];
     err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
             where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
     return NULL;
 }
 
-const BevVariant *select_best(unsigned where) {
-    const BevVariant *best = NULL;
+const BevKernel *select_best(unsigned where) {
+    const BevKernel *best = NULL;
     BevWhere device = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    for (int i = 0; bev_variants[i]; i++)
-        if (bev_variants[i]->where == device)
-            best = bev_variants[i];
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == device)
+            best = bev_kernels[i];
     return best;
 }
 
@@ -87,17 +87,17 @@ bool select_single(const char *list, const char *option, const char *says, const
            err_set(err, ERR_USAGE, option, hint, "%s, not '%s'", says, list);
 }
 
-bool select_changed(const char *words, unsigned where, Selection *selection, Err *err) {
+bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err) {
     char copy[128];
     snprintf(copy, sizeof copy, "%s", words);
     for (char *rest = copy, *word; (word = strtok_r(rest, ",/ ", &rest));) {
         int dtype = choices_find(CHOICE_DTYPE, word), align = choices_find(CHOICE_ALIGN, word);
         if (dtype >= 0)
-            selection->dtype = (BevDtype)dtype;
+            config->dtype = (BevDtype)dtype;
         else if (align >= 0)
-            selection->align = (BevAlign)align;
+            config->align = (BevAlign)align;
         else if (!choices_check(CHOICE_KERNEL, word, false, "compare", err) ||
-                 !(selection->variant = select_kernel(word, where, err)))
+                 !(config->kernel = select_kernel(word, where, err)))
             return false;
     }
     return true;

@@ -25,7 +25,7 @@ static bool is_of(const RecordedRow *row, const BevProblem *problem, const char 
 static double model_us(const Lab *lab, const Gpu *gpu, const RecordedRow *row) {
     Gpu smaller = *gpu;
     smaller.l2_bytes = row->l2_left_mib * 1048576;
-    return predict(lab_profile(lab, row->variant), &smaller, true).latency_us;
+    return predict(lab_profile(lab, row->kernel), &smaller, true).latency_us;
 }
 
 void small_l2_find(SmallL2 *found, const Lab *lab, const LabGpus *known, const char *scene) {
@@ -35,7 +35,7 @@ void small_l2_find(SmallL2 *found, const Lab *lab, const LabGpus *known, const c
         const Gpu *gpu = asked_gpu(known, recording);
         for (int j = 0; gpu && j < recording->row_count && found->count < SMALL_L2_ROWS; j++) {
             const RecordedRow *row = &recording->rows[j];
-            if (is_of(row, &lab->problem.view, scene) && lab_profile(lab, row->variant))
+            if (is_of(row, &lab->problem.view, scene) && lab_profile(lab, row->kernel))
                 found->rows[found->count++] = (SmallL2Row){gpu, row, model_us(lab, gpu, row)};
         }
     }
@@ -43,11 +43,11 @@ void small_l2_find(SmallL2 *found, const Lab *lab, const LabGpus *known, const c
 
 /* ---- shown ---------------------------------------------------------------------------------- */
 
-enum { COL_GPU, COL_ASIDE, COL_LEFT, COL_KERNEL, COL_RECORDED, COL_MODEL, COL_RATIO, COL_COUNT };
+enum { COL_GPU, COL_CARVEOUT, COL_LEFT, COL_KERNEL, COL_RECORDED, COL_MODEL, COL_RATIO, COL_COUNT };
 
 static const ReportColumn columns[COL_COUNT] = {
     [COL_GPU] = {"gpu", "GPU", 0},
-    [COL_ASIDE] = {"l2_aside_mib", "aside MB", 3},
+    [COL_CARVEOUT] = {"l2_carveout_mib", "aside MB", 3},
     [COL_LEFT] = {"l2_left_mib", "L2 left MB", 3},
     [COL_KERNEL] = {"kernel", "kernel", 0},
     [COL_RECORDED] = {"recorded_us", "recorded us", 4},
@@ -62,9 +62,9 @@ Report small_l2_table(const SmallL2 *found) {
         const RecordedRow *recorded = row->recorded;
         report_add(&report, (Cell[COL_COUNT]){
                                 [COL_GPU] = cell_text(row->gpu->title),
-                                [COL_ASIDE] = cell_real(recorded->l2_aside_mib),
+                                [COL_CARVEOUT] = cell_real(recorded->l2_carveout_mib),
                                 [COL_LEFT] = cell_real(recorded->l2_left_mib),
-                                [COL_KERNEL] = cell_text(recorded->variant),
+                                [COL_KERNEL] = cell_text(recorded->kernel),
                                 [COL_RECORDED] = cell_real(recorded->median_us),
                                 [COL_MODEL] = cell_real(row->model_us),
                                 [COL_RATIO] = cell_real(row->model_us / recorded->median_us),
@@ -77,8 +77,8 @@ Report small_l2_table(const SmallL2 *found) {
 static const SmallL2Row *large_beside(const SmallL2 *found, const SmallL2Row *small) {
     for (int i = 0; i < found->count; i++) {
         const SmallL2Row *row = &found->rows[i];
-        if (row->gpu == small->gpu && !strcmp(row->recorded->variant, "v3_large_l2") &&
-            row->recorded->l2_aside_mib == small->recorded->l2_aside_mib)
+        if (row->gpu == small->gpu && !strcmp(row->recorded->kernel, "v3_large_l2") &&
+            row->recorded->l2_carveout_mib == small->recorded->l2_carveout_mib)
             return row;
     }
     return NULL;
@@ -89,7 +89,7 @@ void small_l2_verdict(const SmallL2 *found, char *text, size_t size) {
     for (int i = 0; i < found->count; i++) {
         const SmallL2Row *small = &found->rows[i];
         const SmallL2Row *large = large_beside(found, small);
-        if (strcmp(small->recorded->variant, "v3_small_l2") || !large)
+        if (strcmp(small->recorded->kernel, "v3_small_l2") || !large)
             continue;
         bool wins = small->recorded->median_us < large->recorded->median_us;
         bool should = small->model_us < large->model_us;

@@ -1,4 +1,4 @@
-/* The experiment with a smaller L2 (`bench --l2-aside`) as it was recorded, beside the model. */
+/* The experiment with a smaller L2 (`bench --l2-carveout`) as it was recorded, beside the model. */
 #ifndef BEV_SMALL_L2_H
 #define BEV_SMALL_L2_H
 
@@ -7,7 +7,7 @@
 
 enum { SMALL_L2_ROWS = 256 };
 
-/* A rung with a part of the L2 set aside; what the lab knows of is borrowed. */
+/* A kernel with a part of the L2 set aside; what the lab knows of is borrowed. */
 typedef struct {
     const Gpu *gpu;
     const RecordedRow *recorded;
@@ -19,8 +19,8 @@ typedef struct {
     int count;
 } SmallL2;
 
-/* What was recorded of the lab's problem, warm, on one of the GPUs asked for, by rungs that have a
- * stream. */
+/* What was recorded of the lab's problem, warm, on one of the GPUs asked for, by kernels that have
+ * a stream. */
 void small_l2_find(SmallL2 *found, const Lab *lab, const LabGpus *known, const char *scene);
 
 Report small_l2_table(const SmallL2 *found);

@@ -32,7 +32,7 @@ struct Lane {
     HostProblem problem;
     SeenFeatures *problem_features;
     BuiltMap *problem_map;
-    Choice problem_choice;
+    KernelConfig problem_choice;
     Session *session;
 };
 
@@ -41,8 +41,8 @@ struct Lane {
 static void clear(Lane *lane) {
     session_close(lane->session);
     problem_free(&lane->problem);
-    shared_drop(lane->problem_map);
-    shared_drop(lane->problem_features);
+    ref_drop(lane->problem_map);
+    ref_drop(lane->problem_features);
     lane->session = NULL;
     lane->problem_map = NULL;
     lane->problem_features = NULL;
@@ -51,7 +51,7 @@ static void clear(Lane *lane) {
 /* Other values of the same shape take as long. */
 static bool is_ready(const Lane *lane) {
     return lane->session && lane->problem_map == lane->map &&
-           choice_equal(&lane->problem_choice, &lane->sample.choice) &&
+           kernel_config_equal(&lane->problem_choice, &lane->sample.config) &&
            lane->problem_features->shape.channels == lane->features->shape.channels;
 }
 
@@ -64,14 +64,14 @@ static bool launch(Lane *lane, LaneSample *sample, Err *err) {
 }
 
 static bool prepare(Lane *lane, Err *err) {
-    const Choice *choice = &lane->sample.choice;
+    const KernelConfig *config = &lane->sample.config;
     clear(lane);
-    lane->problem_map = shared_keep(lane->map);
-    lane->problem_features = shared_keep(lane->features);
-    lane->problem_choice = *choice;
-    return problem_encode(&lane->problem, &lane->features->shape, choice->dtype, choice->align,
+    lane->problem_map = ref_keep(lane->map);
+    lane->problem_features = ref_keep(lane->features);
+    lane->problem_choice = *config;
+    return problem_encode(&lane->problem, &lane->features->shape, config->dtype, config->align,
                           &lane->features->values, &lane->map->map, err) &&
-           session_open(&lane->session, choice->variant, &lane->problem.view, err);
+           session_open(&lane->session, config->kernel, &lane->problem.view, err);
 }
 
 /* A grid is one of these very values. */
@@ -81,15 +81,15 @@ static bool refresh(Lane *lane, Err *err) {
     if (!problem_update(&lane->problem, &lane->features->values, err) ||
         !session_update(lane->session, err))
         return false;
-    shared_drop(lane->problem_features);
-    lane->problem_features = shared_keep(lane->features);
+    ref_drop(lane->problem_features);
+    lane->problem_features = ref_keep(lane->features);
     return true;
 }
 
 static bool read_grid(Lane *lane, Err *err) {
-    const FrameParts from = {.features = lane->features, .map = lane->map};
+    const FrameInputs from = {.features = lane->features, .map = lane->map};
     LaneSample *sample = &lane->sample;
-    sample->grid = read_pooled(lane->session, &lane->problem, &from, &sample->choice, err);
+    sample->grid = read_pooled(lane->session, &lane->problem, &from, &sample->config, err);
     return sample->grid;
 }
 
@@ -99,7 +99,7 @@ static bool run(Lane *lane, Err *err) {
     if (!(fresh ? prepare(lane, err) : refresh(lane, err)))
         return false;
     sample->prepare_us = session_prepare_us(lane->session);
-    sample->own_bytes = bev_traffic_total(sample->choice.variant->bytes(&lane->problem.view));
+    sample->own_bytes = bev_traffic_total(sample->config.kernel->bytes(&lane->problem.view));
     return launch(lane, sample, err) &&
            (!fresh || sample->launch_us > WARM_UP_US || launch(lane, sample, err)) &&
            (!lane->wants_grid || read_grid(lane, err));
@@ -109,8 +109,8 @@ static void answer(Lane *lane) {
     lane->sample.failed = !run(lane, &lane->sample.err);
     if (lane->sample.failed)
         clear(lane);
-    shared_drop(lane->map);
-    shared_drop(lane->features);
+    ref_drop(lane->map);
+    ref_drop(lane->features);
     lane->map = NULL;
     lane->features = NULL;
 }
@@ -160,19 +160,20 @@ void lane_close(Lane *lane) {
         return;
     worker_end(&lane->worker);
     clear(lane);
-    shared_drop(lane->sample.grid);
-    shared_drop(lane->map);
-    shared_drop(lane->features);
+    ref_drop(lane->sample.grid);
+    ref_drop(lane->map);
+    ref_drop(lane->features);
     free(lane);
 }
 
-bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice, bool grid) {
+bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const KernelConfig *config,
+              bool grid) {
     worker_lock(&lane->worker);
     bool free_now = lane->state == LANE_FREE;
     if (free_now) {
-        lane->features = shared_keep(features);
-        lane->map = shared_keep(map);
-        lane->sample = (LaneSample){.choice = *choice};
+        lane->features = ref_keep(features);
+        lane->map = ref_keep(map);
+        lane->sample = (LaneSample){.config = *config};
         lane->wants_grid = grid;
         lane->state = LANE_ASKED;
         worker_tell(&lane->worker);

@@ -8,7 +8,7 @@
 typedef struct Lane Lane;
 
 typedef struct {
-    Choice choice;
+    KernelConfig config;
     double launch_us, prepare_us, own_bytes;
     double
         busy_us; /* of launch_us, that the lane's thread had a core: what others took is left out */
@@ -21,9 +21,10 @@ typedef struct {
 bool lane_open(Lane **lane, void (*wake)(void *context), void *context, Err *err);
 void lane_close(Lane *lane); /* accepts NULL; waits for the launch that runs */
 
-/* One launch of a CPU variant, and if `grid` what it pooled. False while the last one runs or was
+/* One launch of a CPU kernel, and if `grid` what it pooled. False while the last one runs or was
  * not taken. Keeps the parts. */
-bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice, bool grid);
+bool lane_ask(Lane *lane, SeenFeatures *features, BuiltMap *map, const KernelConfig *config,
+              bool grid);
 
 bool lane_take(Lane *lane, LaneSample *sample);
 

@@ -100,8 +100,8 @@ void engine_close(Engine *engine) {
     judge_close(engine->judge);
     measure_close(engine->measure);
     pipeline_close(engine->pipeline);
-    shared_drop(engine->picture);
-    shared_drop(engine->model);
+    ref_drop(engine->picture);
+    ref_drop(engine->model);
     mailbox_close(&engine->mailbox);
     free(engine);
 }

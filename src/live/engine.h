@@ -1,5 +1,5 @@
 /* The live display's worker: takes the newest state from a small mailbox, computes its frame, and
- * hands finished frames over; in between it times the rungs and has their accuracy checked. The
+ * hands finished frames over; in between it times the kernels and has their accuracy checked. The
  * caller never waits, a frame is never half new. */
 #ifndef BEV_ENGINE_H
 #define BEV_ENGINE_H
@@ -15,22 +15,22 @@ typedef struct {
     LiveData live; /* live.frame lies in `parts`, live.model in `model` */
     SceneFacts facts;
     uint64_t loads; /* grows with every scene that was loaded, the same one again included */
-    FrameParts parts;
+    FrameInputs parts;
     MemoryModel *model; /* shared.h */
-    void *picture;    /* what options.dress made of it; shared.h */
-    Err err;          /* what live.problem says in one line */
-    bool device_lost; /* that is the end of this backend */
-    uint64_t notes;   /* grows with every `note`: something to tell that is no failure */
+    void *picture;      /* what options.dress made of it; shared.h */
+    Err err;            /* what live.error_text says in one line */
+    bool device_lost;   /* that is the end of this backend */
+    uint64_t notes;     /* grows with every `note`: something to tell that is no failure */
     char note[200];
 } EngineFrame;
 
 typedef struct {
     unsigned where;  /* backends that run here: 1u << BEV_CPU | ... */
-    bool background; /* time rungs and check accuracy in between */
+    bool background; /* time kernels and check accuracy in between */
     /* Makes the picture on the worker's time: a part (shared.h), perhaps the previous one kept.
      * NULL: none. Failure leaves the previous picture; so does giving up, which leaves `err`. */
-    void *(*dress)(const State *state, const LiveData *live, void *previous,
-                   const GiveUp *give_up, Err *err);
+    void *(*dress)(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
+                   Err *err);
     /* Called at the beginning and the end of the worker's thread; may be NULL. */
     bool (*thread_begin)(Err *err);
     void (*thread_end)(void);

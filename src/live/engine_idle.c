@@ -26,7 +26,7 @@ static bool refine(Engine *engine) {
     return true;
 }
 
-/* Asks for the grid of a rung for which another one stands in, and shows it when it comes. */
+/* Asks for the grid of a kernel for which another one stands in, and shows it when it comes. */
 static bool bring_slow_grid(Engine *engine) {
     measure_want_grid(engine->measure, pipeline_lacks(engine->pipeline));
     PooledGrid *grid = measure_take_grid(engine->measure);
@@ -63,26 +63,26 @@ static void look_at_file(Engine *engine) {
 
 /* Formats in the order in which they matter: the selected one first. False: all are known. */
 static bool next_format(const Engine *engine, BevDtype *dtype) {
-    const Choice *choice = &engine->state.job.choice;
+    const KernelConfig *config = &engine->state.job.config;
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        *dtype = (BevDtype)((choice->dtype + i) % BEV_DTYPE_COUNT);
+        *dtype = (BevDtype)((config->dtype + i) % BEV_DTYPE_COUNT);
         const LiveAccuracy *known = &engine->live.accuracy[*dtype];
         bool possible =
-            choice->variant->dtypes & 1u << *dtype && choice->variant->aligns & 1u << choice->align;
+            config->kernel->dtypes & 1u << *dtype && config->kernel->aligns & 1u << config->align;
         if (possible && (known->source == SOURCE_UNKNOWN || known->stale))
             return true;
     }
     return false;
 }
 
-/* The selection's own verdict comes before the timing of other rungs and, while nothing moves,
+/* The selection's own verdict comes before the timing of other kernels and, while nothing moves,
  * after its own timing and its own picture; those of other formats never run beside a slow
  * launch. */
 static bool may_ask(const Engine *engine, BevDtype dtype, bool still) {
     if (still)
         return measure_knows_selection(engine->measure) && !measure_owes_grid(engine->measure) &&
                !measure_busy(engine->measure);
-    return dtype == engine->state.job.choice.dtype || !measure_busy(engine->measure);
+    return dtype == engine->state.job.config.dtype || !measure_busy(engine->measure);
 }
 
 static void consult_judge(Engine *engine, bool still) {
@@ -94,12 +94,12 @@ static void consult_judge(Engine *engine, bool still) {
             verdict.accuracy.source = SOURCE_MEASURED;
             verdict.accuracy.gate_a = LIVE_SKIP;
         }
-        engine->live.accuracy[verdict.choice.dtype] = verdict.accuracy;
+        engine->live.accuracy[verdict.config.dtype] = verdict.accuracy;
         engine->news = true;
     }
-    Choice choice = engine->state.job.choice;
-    if (next_format(engine, &choice.dtype) && may_ask(engine, choice.dtype, still))
-        judge_ask(engine->judge, pipeline_parts(engine->pipeline), &choice, engine->epoch);
+    KernelConfig config = engine->state.job.config;
+    if (next_format(engine, &config.dtype) && may_ask(engine, config.dtype, still))
+        judge_ask(engine->judge, pipeline_parts(engine->pipeline), &config, engine->epoch);
 }
 
 /* ---- timings, the model, counters ------------------------------------------------------------ */
@@ -119,8 +119,7 @@ static MeasureStep measure(Engine *engine, bool still) {
     Err err;
     bool failed;
     double begun = clock_ms();
-    if (still ? judge_busy(engine->judge) || model_comes_first(engine)
-              : begun < engine->measure_ms)
+    if (still ? judge_busy(engine->judge) || model_comes_first(engine) : begun < engine->measure_ms)
         return MEASURE_REST;
     model_lane_hold(engine->model_lane, true);
     MeasureStep step = measure_step(engine->measure, still, &failed, &err);
@@ -155,7 +154,7 @@ static bool count_selection(Engine *engine) {
         judge_busy(engine->judge))
         return false;
     engine->counted = engine->state.counts;
-    if (live_counters_take(pipeline_parts(engine->pipeline), &engine->state.job.choice,
+    if (live_counters_take(pipeline_parts(engine->pipeline), &engine->state.job.config,
                            &engine->live.counters, &err)) {
         char line[160];
         live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);

@@ -43,7 +43,7 @@ struct Engine {
     uint64_t counted;  /* of state.counts, those that were answered */
     LiveData live;
     void *picture;
-    Err err; /* of live.problem */
+    Err err; /* of live.error_text */
     uint64_t notes;
     char note[sizeof((EngineFrame *)0)->note];
     bool device_lost, has_frame, news;
@@ -51,7 +51,7 @@ struct Engine {
     Quality quality;
     uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
     LoadedScene *seen_scene; /* not owned: only compared */
-    Choice seen_choice;
+    KernelConfig seen_choice;
     const BuiltMap *seen_map;
     double wish_ms, news_ms, delivered_ms, between_ms;
     double measure_ms; /* moving: no timing before */

@@ -24,9 +24,9 @@ bool mailbox_open(Mailbox *mailbox, Err *err) {
 static void frame_free(EngineFrame *frame) {
     if (!frame)
         return;
-    frame_parts_drop(&frame->parts);
-    shared_drop(frame->picture);
-    shared_drop(frame->model);
+    frame_inputs_drop(&frame->parts);
+    ref_drop(frame->picture);
+    ref_drop(frame->model);
     free(frame);
 }
 
@@ -49,12 +49,12 @@ static void set_ready(Mailbox *mailbox) {
 }
 
 static void describe_device(Engine *engine) {
-    const BevVariant *variant = engine->state.job.choice.variant;
-    if (variant->where == BEV_CUDA && engine->gpu)
+    const BevKernel *kernel = engine->state.job.config.kernel;
+    if (kernel->where == BEV_CUDA && engine->gpu)
         live_gpu_describe(engine->gpu, &engine->live.memory, &engine->live.device);
     else
         engine->live.device =
-            variant->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = variant->where};
+            kernel->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = kernel->where};
 }
 
 /* NULL: no memory. */
@@ -62,7 +62,7 @@ static EngineFrame *frame_new(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
     if (!frame)
         return NULL;
-    const FrameParts *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_parts(engine->pipeline);
     frame->state = engine->state;
     frame->wish = engine->answered;
     describe_device(engine);
@@ -74,9 +74,9 @@ static EngineFrame *frame_new(Engine *engine) {
     frame->notes = engine->notes;
     memcpy(frame->note, engine->note, sizeof frame->note);
     frame->device_lost = engine->device_lost;
-    frame->parts = frame_parts_keep(parts);
-    frame->picture = shared_keep(engine->picture);
-    frame->model = shared_keep(engine->model);
+    frame->parts = frame_inputs_keep(parts);
+    frame->picture = ref_keep(engine->picture);
+    frame->model = ref_keep(engine->model);
     if (parts->scene)
         frame->facts = parts->scene->facts;
     return frame;

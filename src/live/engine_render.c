@@ -2,7 +2,7 @@
 #include "src/live/engine_internal.h"
 
 #include "src/base/ref.h"
-#include "src/state/kernel_config.h"
+#include "src/base/kernel_config.h"
 #include "src/base/clock.h"
 
 #include <math.h>
@@ -21,23 +21,23 @@ static void go_stale(Engine *engine) {
 
 /* What the pipeline's new parts mean for them. */
 static void notice_changes(Engine *engine) {
-    const FrameParts *parts = pipeline_parts(engine->pipeline);
-    const Choice *choice = &engine->state.job.choice;
+    const FrameInputs *parts = pipeline_parts(engine->pipeline);
+    const KernelConfig *config = &engine->state.job.config;
     if (parts->scene != engine->seen_scene) {
         engine->loads++;
         scene_file_watch(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
     }
-    if (parts->map != engine->seen_map || choice->variant != engine->seen_choice.variant)
+    if (parts->map != engine->seen_map || config->kernel != engine->seen_choice.kernel)
         go_stale(engine);
     engine->seen_scene = parts->scene;
     engine->seen_map = parts->map;
-    engine->seen_choice = *choice;
+    engine->seen_choice = *config;
 }
 
 void complain(Engine *engine, const Err *err) {
-    char line[sizeof engine->live.problem + 1];
-    err_line(err, line, (int)sizeof engine->live.problem);
-    memcpy(engine->live.problem, line, sizeof engine->live.problem);
+    char line[sizeof engine->live.error_text + 1];
+    err_line(err, line, (int)sizeof engine->live.error_text);
+    memcpy(engine->live.error_text, line, sizeof engine->live.error_text);
     engine->err = *err;
     engine->device_lost = err->kind == ERR_DEVICE;
 }
@@ -45,21 +45,21 @@ void complain(Engine *engine, const Err *err) {
 void take_model(Engine *engine) {
     MemoryModel *model;
     engine->news |= model_lane_take(engine->model_lane, &model);
-    shared_drop(engine->model);
+    ref_drop(engine->model);
     engine->live.model = engine->model = model;
 }
 
 static void aim_model(Engine *engine) {
-    const FrameParts *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_parts(engine->pipeline);
     if (!engine->model_lane)
         return;
-    model_lane_aim(engine->model_lane, parts->features, parts->map, &engine->state.job.choice,
+    model_lane_aim(engine->model_lane, parts->features, parts->map, &engine->state.job.config,
                    live_model_depth(&engine->state));
     take_model(engine);
 }
 
 static void aim(Engine *engine, bool launched) {
-    const FrameParts *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_parts(engine->pipeline);
     if (engine->measure) {
         measure_aim(engine->measure, parts, &engine->state.job);
         if (launched && !engine->live.stand_in)
@@ -76,14 +76,14 @@ static bool gives_way(void *context) {
     return !engine->passed_over && wish_waits(engine, engine->settled_ms);
 }
 
-/* In the place of a rung that no key can wait for, the last one of the ladder pools until the slow
- * one has left its grid. The screens say so. */
-static const BevVariant *stand_in_for(const Engine *engine, const Choice *choice) {
-    const BevVariant *rungs[LIVE_MAX_KERNELS];
-    const BevVariant *last = rungs[choice_rungs(BEV_CPU, rungs, LIVE_MAX_KERNELS) - 1];
-    bool fits = last->dtypes & 1u << choice->dtype && last->aligns & 1u << choice->align;
-    bool slow = engine->measure && choice->variant->where == BEV_CPU && choice->variant != last &&
-                measure_is_slow(engine->measure, choice);
+/* In the place of a kernel that no key can wait for, the last one of the ladder pools until the
+ * slow one has left its grid. The screens say so. */
+static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
+    const BevKernel *kernels[LIVE_MAX_KERNELS];
+    const BevKernel *last = kernels[kernels_of(BEV_CPU, kernels, LIVE_MAX_KERNELS) - 1];
+    bool fits = last->dtypes & 1u << config->dtype && last->aligns & 1u << config->align;
+    bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != last &&
+                measure_is_slow(engine->measure, config);
     return slow && fits ? last : NULL;
 }
 
@@ -92,8 +92,8 @@ static PipelineNeeds needs_of(Engine *engine) {
     return (PipelineNeeds){
         .draft = engine->quality == ROUGH,
         .sharp = engine->quality == SHARP,
-        .truth = state_shows_errors(state),
-        .stand_in = stand_in_for(engine, &state->job.choice),
+        .fp64_original = state_shows_errors(state),
+        .stand_in = stand_in_for(engine, &state->job.config),
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
         .give_up = {gives_way, engine},
@@ -114,7 +114,7 @@ static PipelineEnd compute(Engine *engine) {
         complain(engine, &err);
     if (end != PIPELINE_DONE)
         return end;
-    live->problem[0] = '\0';
+    live->error_text[0] = '\0';
     engine->has_frame = true;
     notice_changes(engine);
     aim(engine, launched);
@@ -140,7 +140,7 @@ static bool dress(Engine *engine) {
     }
     if (picture != engine->picture)
         engine->live.stages_us[STAGE_DRAW] = reading((clock_ms() - begun) * 1e3, SOURCE_MEASURED);
-    shared_drop(engine->picture);
+    ref_drop(engine->picture);
     engine->picture = picture;
     return true;
 }

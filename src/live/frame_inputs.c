@@ -3,26 +3,26 @@
 #include "src/live/frame_inputs_internal.h"
 #include "src/base/ref.h"
 
-void frame_parts_drop(FrameParts *parts) {
-    shared_drop(parts->truth);
-    shared_drop(parts->baseline);
-    shared_drop(parts->pooled);
-    shared_drop(parts->map);
-    shared_drop(parts->views);
-    shared_drop(parts->features);
-    shared_drop(parts->scene);
-    *parts = (FrameParts){.scene = NULL};
+void frame_inputs_drop(FrameInputs *parts) {
+    ref_drop(parts->fp64_original);
+    ref_drop(parts->baseline);
+    ref_drop(parts->pooled);
+    ref_drop(parts->map);
+    ref_drop(parts->views);
+    ref_drop(parts->features);
+    ref_drop(parts->scene);
+    *parts = (FrameInputs){.scene = NULL};
 }
 
-FrameParts frame_parts_keep(const FrameParts *parts) {
-    return (FrameParts){
-        .scene = shared_keep(parts->scene),
-        .features = shared_keep(parts->features),
-        .views = shared_keep(parts->views),
-        .map = shared_keep(parts->map),
-        .pooled = shared_keep(parts->pooled),
-        .baseline = shared_keep(parts->baseline),
-        .truth = shared_keep(parts->truth),
+FrameInputs frame_inputs_keep(const FrameInputs *parts) {
+    return (FrameInputs){
+        .scene = ref_keep(parts->scene),
+        .features = ref_keep(parts->features),
+        .views = ref_keep(parts->views),
+        .map = ref_keep(parts->map),
+        .pooled = ref_keep(parts->pooled),
+        .baseline = ref_keep(parts->baseline),
+        .fp64_original = ref_keep(parts->fp64_original),
     };
 }
 

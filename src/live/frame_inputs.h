@@ -47,7 +47,7 @@ typedef struct {
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
-    Choice choice;
+    KernelConfig config;
     float *values; /* (cell, c) */
     BevFootprint footprint;
     BevTraffic gather, own;
@@ -57,7 +57,7 @@ typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
     double *values; /* (cell, c) */
-} TruthGrid;
+} Fp64Grid;
 
 typedef struct {
     LoadedScene *scene;
@@ -65,11 +65,11 @@ typedef struct {
     SharpViews *views; /* NULL: those of the features must do */
     BuiltMap *map;
     PooledGrid *pooled, *baseline;
-    TruthGrid *truth;
-} FrameParts;
+    Fp64Grid *fp64_original;
+} FrameInputs;
 
 /* Lets go of all of them; one more owner of each. */
-void frame_parts_drop(FrameParts *parts);
-FrameParts frame_parts_keep(const FrameParts *parts);
+void frame_inputs_drop(FrameInputs *parts);
+FrameInputs frame_inputs_keep(const FrameInputs *parts);
 
 #endif

@@ -13,10 +13,10 @@ bool no_memory(const char *where, Err *err);
 
 /* ---- parts_seen.c ---------------------------------------------------------------------------- */
 
-bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *err);
+bool want_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
 bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
-                   FrameParts *next, Err *err);
-bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameParts *next, Err *err);
+                   FrameInputs *next, Err *err);
+bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
 
 /* The next features have another size: no memory is kept for more like the last ones. */
 void features_change_size(void);
@@ -27,7 +27,7 @@ bool scene_has_own_map(const Scene *scene, BevAlign align);
 /* ---- parts_map.c ----------------------------------------------------------------------------- */
 
 /* *kept is the last map of the job's align; a new one takes its place. */
-bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameParts *next, Err *err);
+bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err);
 
 /* ---- parts_pooled.c -------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameParts *
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
-    Choice choice;
+    KernelConfig config;
     HostProblem problem;
     Session *session;
 } Runner;
@@ -48,14 +48,14 @@ typedef struct {
 } StageTimes;
 
 /* Pools features and map of `next`. `out_largest`: what that reaches in FP32, NaN: not known. */
-bool make_pooled(Runner *runner, const FrameParts *next, const Choice *choice, double out_largest,
-                 PooledGrid **pooled, StageTimes *times, Err *err);
+bool make_pooled(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                 double out_largest, PooledGrid **pooled, StageTimes *times, Err *err);
 
 /* What a session has just pooled from these parts, read back; NULL: failed. */
-PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameParts *from,
-                        const Choice *choice, Err *err);
+PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameInputs *from,
+                        const KernelConfig *config, Err *err);
 
-bool want_truth(TruthGrid *have, FrameParts *next, Err *err);
+bool want_fp64(Fp64Grid *have, FrameInputs *next, Err *err);
 
 /* The next grids have another size: no memory is kept for more like the last ones. */
 void grids_change_size(void);
@@ -63,6 +63,6 @@ void grids_change_size(void);
 /* ---- parts_cell.c ---------------------------------------------------------------------------- */
 
 /* The points that fell into `cell` (-1: none), and its values beside the truth. */
-bool probe_cell(const FrameParts *parts, int64_t cell, LiveProbe *probe, Err *err);
+bool probe_cell(const FrameInputs *parts, int64_t cell, LiveProbe *probe, Err *err);
 
 #endif

@@ -39,13 +39,13 @@ static void fill_facts(LoadedScene *loaded) {
         facts->grid = scene->rig.grid;
 }
 
-bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *err) {
+bool want_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {
     int number = state->job.scene;
     if (have && have->number == number) {
-        next->scene = shared_keep(have);
+        next->scene = ref_keep(have);
         return true;
     }
-    LoadedScene *loaded = shared_new(sizeof *loaded, scene_destroy);
+    LoadedScene *loaded = ref_new(sizeof *loaded, scene_destroy);
     if (!loaded)
         return no_memory("scene", err);
     next->scene = loaded;
@@ -58,11 +58,11 @@ bool want_scene(LoadedScene *have, const State *state, FrameParts *next, Err *er
 
 /* ---- features -------------------------------------------------------------------------------- */
 
-static Recycler depths = RECYCLER, feats = RECYCLER;
+static MemPool depths = MEM_POOL, feats = MEM_POOL;
 
 void features_change_size(void) {
-    recycle_empty(&depths);
-    recycle_empty(&feats);
+    mem_pool_empty(&depths);
+    mem_pool_empty(&feats);
 }
 
 static size_t depth_bytes(const SeenFeatures *seen) {
@@ -76,12 +76,12 @@ static size_t feat_bytes(const SeenFeatures *seen) {
 static void features_destroy(void *contents) {
     SeenFeatures *seen = contents;
     if (seen->scene->scene.has_world) {
-        recycle_give(&depths, seen->values.depth, depth_bytes(seen));
-        recycle_give(&feats, seen->values.feat, feat_bytes(seen));
+        mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
+        mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
     }
     camera_views_free(&seen->views);
     embedding_free(&seen->embedding);
-    shared_drop(seen->scene);
+    ref_drop(seen->scene);
 }
 
 static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
@@ -90,8 +90,8 @@ static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
         seen->values = scene->tensors;
         return true;
     }
-    seen->values.depth = recycle_take(&depths, depth_bytes(seen));
-    seen->values.feat = recycle_take(&feats, feat_bytes(seen));
+    seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
+    seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
         return no_memory("features", err);
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
@@ -102,7 +102,7 @@ static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
 }
 
 bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
-                   FrameParts *next, Err *err) {
+                   FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     SeenFeatures want = {.scene = next->scene, .shape = scene->shape};
     if (scene->has_world) {
@@ -114,17 +114,17 @@ bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp 
     if (have && have->scene == want.scene && have->time_s == want.time_s &&
         have->temperature == want.temperature && have->shape.channels == want.shape.channels &&
         (want.draft || !have->draft)) {
-        next->features = shared_keep(have);
+        next->features = ref_keep(have);
         return true;
     }
-    next->features = shared_new(sizeof want, features_destroy);
+    next->features = ref_new(sizeof want, features_destroy);
     if (!next->features)
         return no_memory("features", err);
     *next->features = want;
-    shared_keep(want.scene);
+    ref_keep(want.scene);
     if (look(next->features, give_up, err))
         return true;
-    shared_drop(next->features);
+    ref_drop(next->features);
     next->features = NULL;
     return false;
 }
@@ -136,27 +136,27 @@ enum { SHARPER = 4 }; /* times the feature map, each way */
 static void views_destroy(void *contents) {
     SharpViews *sharp = contents;
     camera_views_free(&sharp->views);
-    shared_drop(sharp->scene);
+    ref_drop(sharp->scene);
 }
 
-bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameParts *next, Err *err) {
+bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     if (have && have->scene == next->scene && have->time_s == next->features->time_s) {
-        next->views = shared_keep(have);
+        next->views = ref_keep(have);
         return true;
     }
     if (!sharp || !scene->has_world)
         return true;
-    next->views = shared_new(sizeof *next->views, views_destroy);
+    next->views = ref_new(sizeof *next->views, views_destroy);
     if (!next->views)
         return no_memory("camera views", err);
-    next->views->scene = shared_keep(next->scene);
+    next->views->scene = ref_keep(next->scene);
     next->views->time_s = next->features->time_s;
     if (camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,
                             SHARPER * scene->rig.frustum.feat_w, next->features->time_s, give_up,
                             &next->views->views, err))
         return true;
-    shared_drop(next->views);
+    ref_drop(next->views);
     next->views = NULL;
     return false;
 }

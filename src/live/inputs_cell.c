@@ -13,7 +13,7 @@ static int heavier_first(const void *a, const void *b) {
     return (left < right) - (left > right);
 }
 
-static LiveContribution contribution(const FrameParts *parts, int64_t point) {
+static LiveContribution contribution(const FrameInputs *parts, int64_t point) {
     const BevShape *shape = &parts->features->shape;
     const BevMap *map = &parts->map->map;
     int64_t rank = map->ranks_depth[point];
@@ -29,7 +29,7 @@ static LiveContribution contribution(const FrameParts *parts, int64_t point) {
 }
 
 /* A cell can hold more points than the list: the heaviest stay. */
-static bool list_contributions(const FrameParts *parts, LiveProbe *probe, Err *err) {
+static bool list_contributions(const FrameInputs *parts, LiveProbe *probe, Err *err) {
     const BevMap *map = &parts->map->map;
     LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
     if (!all)
@@ -44,34 +44,34 @@ static bool list_contributions(const FrameParts *parts, LiveProbe *probe, Err *e
     return true;
 }
 
-static bool compare_with_truth(const FrameParts *parts, LiveProbe *probe, Err *err) {
+static bool compare_with_fp64(const FrameInputs *parts, LiveProbe *probe, Err *err) {
     const BevShape *shape = &parts->features->shape;
     const float *got = parts->pooled->values + probe->cell * shape->channels;
     double *want = calloc((size_t)shape->channels, sizeof *want);
     if (!want)
         return no_memory("cell", err);
     if (probe->interval >= 0)
-        truth_pool_interval(shape, &parts->map->map, &parts->features->values, probe->interval,
-                            want);
-    double value = 0, truth = 0, worst = -1;
+        fp64_pool_interval(shape, &parts->map->map, &parts->features->values, probe->interval,
+                           want);
+    double value = 0, fp64_original = 0, worst = -1;
     for (int64_t c = 0; c < shape->channels; c++) {
         value += (double)got[c] * got[c];
-        truth += want[c] * want[c];
+        fp64_original += want[c] * want[c];
         double difference = fabs(got[c] - want[c]);
         if (difference > worst || isnan(difference)) {
             worst = isnan(difference) ? INFINITY : difference;
             probe->channel = c;
             probe->channel_value = got[c];
-            probe->channel_truth = want[c];
+            probe->channel_fp64 = want[c];
         }
     }
     probe->value = sqrt(value);
-    probe->truth = sqrt(truth);
+    probe->fp64_original = sqrt(fp64_original);
     free(want);
     return true;
 }
 
-bool probe_cell(const FrameParts *parts, int64_t cell, LiveProbe *probe, Err *err) {
+bool probe_cell(const FrameInputs *parts, int64_t cell, LiveProbe *probe, Err *err) {
     const BevShape *shape = &parts->features->shape;
     probe->cell = cell >= 0 && cell < shape->nx * shape->ny ? cell : -1;
     probe->interval = -1;
@@ -84,5 +84,5 @@ bool probe_cell(const FrameParts *parts, int64_t cell, LiveProbe *probe, Err *er
         if (!list_contributions(parts, probe, err))
             return false;
     }
-    return compare_with_truth(parts, probe, err);
+    return compare_with_fp64(parts, probe, err);
 }

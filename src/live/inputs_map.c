@@ -10,7 +10,7 @@ static void map_destroy(void *contents) {
     BuiltMap *built = contents;
     if (!built->borrowed)
         map_free(&built->map, &built->map_memory);
-    shared_drop(built->scene);
+    ref_drop(built->scene);
 }
 
 static bool same_errors(const BuiltMap *a, const BuiltMap *b) {
@@ -48,9 +48,9 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
     return true;
 }
 
-bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameParts *next, Err *err) {
+bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
-    BuiltMap want = {.scene = next->scene, .align = job->choice.align};
+    BuiltMap want = {.scene = next->scene, .align = job->config.align};
     if (scene->has_rig) {
         want.rig = scene->rig;
         want.camera_mask = job->camera_mask;
@@ -59,17 +59,17 @@ bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameParts *
     const BuiltMap *have = *kept;
     if (have && have->scene == want.scene && have->camera_mask == want.camera_mask &&
         same_errors(have, &want)) {
-        next->map = shared_keep(*kept);
+        next->map = ref_keep(*kept);
         return true;
     }
-    next->map = shared_new(sizeof want, map_destroy);
+    next->map = ref_new(sizeof want, map_destroy);
     if (!next->map)
         return no_memory("map", err);
     *next->map = want;
-    shared_keep(want.scene);
-    if (!build(next->map, builder, job->choice.variant->where, err))
+    ref_keep(want.scene);
+    if (!build(next->map, builder, job->config.kernel->where, err))
         return false;
-    shared_drop(*kept);
-    *kept = shared_keep(next->map);
+    ref_drop(*kept);
+    *kept = ref_keep(next->map);
     return true;
 }

@@ -15,7 +15,7 @@ struct Judge {
     void (*wake)(void *context);
     void *context;
     JudgeState state;
-    FrameParts parts;
+    FrameInputs parts;
     Verdict verdict;
 };
 
@@ -40,28 +40,30 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
 }
 
 /* The parts as the workload that the gates expect; borrows everything, is never closed. */
-static bool judge_parts(const FrameParts *parts, const Choice *choice, VerifyRow *row, Err *err) {
+static bool judge_parts(const FrameInputs *parts, const KernelConfig *config, VerifyRow *row,
+                        Err *err) {
     const BevShape *shape = &parts->features->shape;
     Workload workload = {.scene = parts->scene->scene, .features = parts->features->values};
     workload.scene.shape = *shape;
     workload.scene.has_rig = true;
     workload.scene.has_map = false;
-    workload.maps[choice->align] = parts->map->map;
-    workload.map_us[choice->align] = 1;
-    double *truth = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *truth);
-    if (!truth)
+    workload.maps[config->align] = parts->map->map;
+    workload.map_us[config->align] = 1;
+    double *fp64_original =
+        malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64_original);
+    if (!fp64_original)
         return err_set(err, ERR_FAILED, "accuracy", "choose a smaller scene", "out of memory");
-    truth_pool(shape, &parts->map->map, &parts->features->values, truth);
-    const Selection selection = {choice->variant, choice->dtype, choice->align};
-    bool ok = verify_one(&workload, &selection, truth, row, err);
-    free(truth);
+    fp64_pool(shape, &parts->map->map, &parts->features->values, fp64_original);
+    bool ok = verify_one(&workload, config, fp64_original, row, err);
+    free(fp64_original);
     return ok;
 }
 
-bool judge_now(const FrameParts *parts, const Choice *choice, LiveAccuracy *accuracy, Err *err) {
+bool judge_now(const FrameInputs *parts, const KernelConfig *config, LiveAccuracy *accuracy,
+               Err *err) {
     VerifyRow row;
     *accuracy = (LiveAccuracy){.worst_cell = -1};
-    if (!judge_parts(parts, choice, &row, err))
+    if (!judge_parts(parts, config, &row, err))
         return false;
     if (!row.skipped)
         fill(accuracy, &row);
@@ -71,8 +73,8 @@ bool judge_now(const FrameParts *parts, const Choice *choice, LiveAccuracy *accu
 static void judge_asked(Judge *judge) {
     Verdict *verdict = &judge->verdict;
     verdict->failed =
-        !judge_now(&judge->parts, &verdict->choice, &verdict->accuracy, &verdict->err);
-    frame_parts_drop(&judge->parts);
+        !judge_now(&judge->parts, &verdict->config, &verdict->accuracy, &verdict->err);
+    frame_inputs_drop(&judge->parts);
 }
 
 static void *judge_main(void *argument) {
@@ -114,16 +116,16 @@ void judge_close(Judge *judge) {
     if (!judge)
         return;
     worker_end(&judge->worker);
-    frame_parts_drop(&judge->parts);
+    frame_inputs_drop(&judge->parts);
     free(judge);
 }
 
-bool judge_ask(Judge *judge, const FrameParts *parts, const Choice *choice, uint64_t epoch) {
+bool judge_ask(Judge *judge, const FrameInputs *parts, const KernelConfig *config, uint64_t epoch) {
     worker_lock(&judge->worker);
     bool free_now = judge->state == JUDGE_FREE;
     if (free_now) {
-        judge->parts = frame_parts_keep(parts);
-        judge->verdict = (Verdict){.epoch = epoch, .choice = *choice};
+        judge->parts = frame_inputs_keep(parts);
+        judge->verdict = (Verdict){.epoch = epoch, .config = *config};
         judge->state = JUDGE_ASKED;
         worker_tell(&judge->worker);
     }

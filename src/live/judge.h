@@ -10,7 +10,7 @@ typedef struct Judge Judge;
 /* What was asked, and the answer. `epoch` is the caller's, handed back as it came. */
 typedef struct {
     uint64_t epoch;
-    Choice choice;
+    KernelConfig config;
     LiveAccuracy accuracy;
     bool failed; /* `err` says why */
     Err err;
@@ -21,12 +21,13 @@ bool judge_open(Judge **judge, void (*wake)(void *context), void *context, Err *
 void judge_close(Judge *judge); /* accepts NULL; waits for the gates that run */
 
 /* False while the last question is open or its answer not taken. Keeps `parts`. */
-bool judge_ask(Judge *judge, const FrameParts *parts, const Choice *choice, uint64_t epoch);
+bool judge_ask(Judge *judge, const FrameInputs *parts, const KernelConfig *config, uint64_t epoch);
 
 bool judge_take(Judge *judge, Verdict *verdict);
 
 /* The same question answered at once, on the caller's thread. */
-bool judge_now(const FrameParts *parts, const Choice *choice, LiveAccuracy *accuracy, Err *err);
+bool judge_now(const FrameInputs *parts, const KernelConfig *config, LiveAccuracy *accuracy,
+               Err *err);
 
 /* Whether gates are running: timings taken meanwhile would be off. */
 bool judge_busy(Judge *judge);

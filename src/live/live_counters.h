@@ -6,7 +6,7 @@
 
 /* Pools `parts` some times with `choice` and counts, in one pass; takes up to a second. For the
  * thread that runs kernels, while no other does. On failure `counters` stays as it was. */
-bool live_counters_take(const FrameParts *parts, const Choice *choice, LiveCounters *counters,
-                        Err *err);
+bool live_counters_take(const FrameInputs *parts, const KernelConfig *config,
+                        LiveCounters *counters, Err *err);
 
 #endif

@@ -96,13 +96,13 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
         known(limits_ceiling_gbps(&gpu->limits, footprint, (double)info->l2_bytes));
 }
 
-void live_gpu_kernel(Session *session, LiveKernel *kernel) {
+void live_gpu_kernel(Session *session, LiveKernel *row) {
     enum { MOST = 16 };
-    DeviceKernel launched[MOST];
+    CudaFunction launched[MOST];
     int count = 0;
     Err err;
-    kernel->registers = kernel->occupancy = (Reading){.value = 0};
-    if (!session_kernels(session, launched, MOST, &count, &err) || !count)
+    row->registers = row->occupancy = (Reading){.value = 0};
+    if (!session_functions(session, launched, MOST, &count, &err) || !count)
         return;
     int registers = 0;
     double occupancy = 1;
@@ -110,8 +110,8 @@ void live_gpu_kernel(Session *session, LiveKernel *kernel) {
         registers = launched[i].registers > registers ? launched[i].registers : registers;
         occupancy = fmin(occupancy, launched[i].occupancy);
     }
-    kernel->registers = reading(registers, SOURCE_MEASURED);
-    kernel->occupancy = reading(occupancy, SOURCE_MEASURED);
+    row->registers = reading(registers, SOURCE_MEASURED);
+    row->occupancy = reading(occupancy, SOURCE_MEASURED);
 }
 
 #else
@@ -142,8 +142,8 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
     (void)gpu, (void)memory, (void)device;
 }
 
-void live_gpu_kernel(Session *session, LiveKernel *kernel) {
-    (void)session, (void)kernel;
+void live_gpu_kernel(Session *session, LiveKernel *row) {
+    (void)session, (void)row;
 }
 
 #endif

@@ -13,11 +13,12 @@ typedef struct LiveGpu LiveGpu;
 LiveGpu *live_gpu_open(void);
 void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
 
-/* Finds out its ceilings, once: bandwidths within the L2 and far beyond it, FP32, tensor cores. Takes
- * a tenth of a second. */
+/* Finds out its ceilings, once: bandwidths within the L2 and far beyond it, FP32, tensor cores.
+ * Takes a tenth of a second. */
 void live_gpu_probe(LiveGpu *gpu);
 
-/* What that found, of the GPU in row `*row` of gpus[]. NULL: nothing, or a GPU that is in no row. */
+/* What that found, of the GPU in row `*row` of gpus[]. NULL: nothing, or a GPU that is in no row.
+ */
 const Limits *live_gpu_limits(const LiveGpu *gpu, int *row);
 
 /* Whether there are new facts since the last time. */
@@ -27,6 +28,6 @@ bool live_gpu_refresh(LiveGpu *gpu);
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device);
 
 /* Registers and theoretical occupancy of the session's launches. */
-void live_gpu_kernel(Session *session, LiveKernel *kernel);
+void live_gpu_kernel(Session *session, LiveKernel *row);
 
 #endif

@@ -19,8 +19,8 @@ typedef struct {
 
 typedef struct {
     ProblemKey key;
-    MemoryModel *model; /* shared; NULL: the place is free */
-    unsigned failed[BEV_DTYPE_COUNT]; /* bits by place in stream_rungs[] */
+    MemoryModel *model;               /* shared; NULL: the place is free */
+    unsigned failed[BEV_DTYPE_COUNT]; /* bits by place in access_patterns[] */
     uint64_t used;
 } KnownProblem;
 
@@ -29,16 +29,16 @@ struct LiveModel {
     KnownProblem *now; /* NULL: not aimed yet */
     BuiltMap *map;     /* of the last aim */
     uint64_t map_hash, aims;
-    bool read_limits; /* those that were recorded */
+    bool read_limits;                 /* those that were recorded */
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of these: recorded, or measured since */
-    const BevVariant *variant;
+    const BevKernel *kernel;
 };
 
 ModelDepth live_model_depth(const State *state) {
-    return state->chart == CHART_NONE      ? DEPTH_SELECTION
+    return state->chart == CHART_NONE    ? DEPTH_SELECTION
            : state->chart == CHART_DTYPE ? DEPTH_FORMATS
-                                           : DEPTH_RUNGS;
+                                         : DEPTH_KERNELS;
 }
 
 bool live_model_open(LiveModel **live_model, Err *err) {
@@ -50,8 +50,8 @@ void live_model_close(LiveModel *live_model) {
     if (!live_model)
         return;
     for (int i = 0; i < PROBLEMS; i++)
-        shared_drop(live_model->problems[i].model);
-    shared_drop(live_model->map);
+        ref_drop(live_model->problems[i].model);
+    ref_drop(live_model->map);
     free(live_model);
 }
 
@@ -80,8 +80,8 @@ static uint64_t map_hash(const BevMap *map) {
 static void remember_map(LiveModel *live_model, BuiltMap *map) {
     if (live_model->map == map)
         return;
-    shared_drop(live_model->map);
-    live_model->map = shared_keep(map);
+    ref_drop(live_model->map);
+    live_model->map = ref_keep(map);
     live_model->map_hash = map_hash(&map->map);
 }
 
@@ -104,7 +104,7 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
         if (p->used < oldest->used)
             oldest = p;
     }
-    shared_drop(oldest->model);
+    ref_drop(oldest->model);
     *oldest = (KnownProblem){.key = *key};
     return oldest;
 }
@@ -121,7 +121,7 @@ static void destroy_model(void *contents) {
 }
 
 static MemoryModel *new_model(Err *err) {
-    MemoryModel *model = shared_new(sizeof *model, destroy_model);
+    MemoryModel *model = ref_new(sizeof *model, destroy_model);
     if (!model)
         err_set(err, ERR_FAILED, "memory model", "", "out of memory");
     return model;
@@ -157,10 +157,10 @@ static bool begin_model(LiveModel *live_model, Err *err) {
 }
 
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
-                    const Choice *choice, Err *err) {
+                    const KernelConfig *config, Err *err) {
     remember_map(live_model, map);
-    const ProblemKey key = {live_model->map_hash, *shape, choice->dtype, choice->align};
-    live_model->variant = choice->variant;
+    const ProblemKey key = {live_model->map_hash, *shape, config->dtype, config->align};
+    live_model->kernel = config->kernel;
     live_model->now = place_of(live_model, &key);
     live_model->now->used = ++live_model->aims;
     if (live_model->now->model || begin_model(live_model, err))
@@ -181,7 +181,7 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
             continue;
         *next = *p->model;
         digest_ceilings(next, gpu, limits, SOURCE_MEASURED);
-        shared_drop(p->model);
+        ref_drop(p->model);
         p->model = next;
     }
 }
@@ -189,23 +189,23 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
 /* ---- what is missing ------------------------------------------------------------------------- */
 
 typedef struct {
-    const StreamRung *rung;
+    const AccessPattern *pattern;
     BevDtype dtype;
 } Walk;
 
-static bool is_missing(const KnownProblem *now, const StreamRung *rung, BevDtype dtype) {
+static bool is_missing(const KnownProblem *now, const AccessPattern *pattern, BevDtype dtype) {
     const ModelFormat *format = &now->model->formats[dtype];
-    ptrdiff_t place = rung ? rung - stream_rungs : 0;
-    if (!rung || now->failed[dtype] >> place & 1)
+    ptrdiff_t place = pattern ? pattern - access_patterns : 0;
+    if (!pattern || now->failed[dtype] >> place & 1)
         return false;
     if (dtype == now->model->dtype)
-        return !now->model->rungs[place].name;
-    return !(strcmp(rung->name, "v3_large_l2") ? format->small_l2.name : format->large_l2.name);
+        return !now->model->kernels[place].name;
+    return !(strcmp(pattern->name, "v3_large_l2") ? format->small_l2.name : format->large_l2.name);
 }
 
 static bool want(const KnownProblem *now, const char *name, BevDtype dtype, Walk *walk) {
-    *walk = (Walk){stream_find(name), dtype};
-    return is_missing(now, walk->rung, dtype);
+    *walk = (Walk){access_pattern_find(name), dtype};
+    return is_missing(now, walk->pattern, dtype);
 }
 
 static bool want_v3(const KnownProblem *now, BevDtype dtype, Walk *walk) {
@@ -215,12 +215,12 @@ static bool want_v3(const KnownProblem *now, BevDtype dtype, Walk *walk) {
 /* The table's end is the fast end of the ladder; its streams are short as well. */
 static bool next_walk(const LiveModel *live_model, ModelDepth depth, Walk *walk) {
     const KnownProblem *now = live_model->now;
-    const char *name = model_stream_name(live_model->variant);
+    const char *name = model_stream_name(live_model->kernel);
     BevDtype dtype = now->key.dtype;
     if (strcmp(name, "v3") ? want(now, name, dtype, walk) : want_v3(now, dtype, walk))
         return true;
-    for (int i = stream_rung_count - 1; depth >= DEPTH_RUNGS && i >= 0; i--)
-        if (want(now, stream_rungs[i].name, dtype, walk))
+    for (int i = access_pattern_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
+        if (want(now, access_patterns[i].name, dtype, walk))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
         if (want_v3(now, (BevDtype)i, walk))
@@ -231,36 +231,36 @@ static bool next_walk(const LiveModel *live_model, ModelDepth depth, Walk *walk)
 /* ---- a walk ---------------------------------------------------------------------------------- */
 
 static bool add_walk(LiveModel *live_model, const Walk *walk, const HostProblem *problem,
-                     const StreamWatch *watch, Err *err) {
+                     const TraceWatch *watch, Err *err) {
     KnownProblem *now = live_model->now;
     Profile profile;
-    if (!profile_make(walk->rung, &problem->view, watch, &profile, err))
+    if (!profile_make(walk->pattern, &problem->view, watch, &profile, err))
         return false;
     MemoryModel *next = new_model(err);
     if (next) {
         *next = *now->model;
         digest_add(next, &problem->view, &profile);
-        shared_drop(now->model);
+        ref_drop(now->model);
         now->model = next;
     }
     profile_free(&profile);
     return next != NULL;
 }
 
-bool live_model_step(LiveModel *live_model, ModelDepth depth, const StreamWatch *watch) {
+bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {
     Walk walk;
     HostProblem problem;
-    Err err; /* a rung that cannot be walked has no curve; the views say n/a */
+    Err err; /* a kernel that cannot be walked has no curve; the views say n/a */
     if (!live_model->now || !next_walk(live_model, depth, &walk))
         return false;
     bool ok = false;
     if (open_problem(live_model, walk.dtype, &problem, &err)) {
-        ok = !stream_unsupported(walk.rung, &problem.view) &&
+        ok = !trace_unsupported(walk.pattern, &problem.view) &&
              add_walk(live_model, &walk, &problem, watch, &err);
         problem_free(&problem);
     }
     bool ended = !ok && watch && !watch->go_on(watch->context);
     if (!ok && !ended)
-        live_model->now->failed[walk.dtype] |= 1u << (walk.rung - stream_rungs);
+        live_model->now->failed[walk.dtype] |= 1u << (walk.pattern - access_patterns);
     return true;
 }

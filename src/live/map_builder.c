@@ -68,10 +68,10 @@ static void give_back(const Staging *memory) {
 
 /* ---- on the CPU ------------------------------------------------------------------------------ */
 
-static Recycler blocks = RECYCLER; /* of weighted maps, which are four times as large */
+static MemPool blocks = MEM_POOL; /* of weighted maps, which are four times as large */
 
 void maps_change_size(void) {
-    recycle_empty(&blocks);
+    mem_pool_empty(&blocks);
 }
 
 static bool build_on_cpu(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map,
@@ -79,7 +79,7 @@ static bool build_on_cpu(const Rig *rig, BevAlign align, uint32_t camera_mask, B
     if (align == BEV_NEAREST)
         return scatter_build(rig, align, camera_mask, map, err);
     memory->block_bytes = scatter_bytes(rig, align);
-    memory->block = recycle_take(&blocks, memory->block_bytes);
+    memory->block = mem_pool_take(&blocks, memory->block_bytes);
     if (!memory->block)
         return err_set(err, ERR_FAILED, "scatter map", "use fewer cells, bins or pixels",
                        "no memory for %zu bytes", memory->block_bytes);
@@ -104,7 +104,7 @@ void map_free(BevMap *map, MapMemory *memory) {
     if (!memory->pinned.memory && !memory->block)
         scatter_free(map);
     give_back(&memory->pinned);
-    recycle_give(&blocks, memory->block, memory->block_bytes);
+    mem_pool_give(&blocks, memory->block, memory->block_bytes);
     *map = (BevMap){.points = 0};
     *memory = (MapMemory){.block = NULL};
 }

@@ -23,35 +23,35 @@ static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .ma
 struct Measure {
     unsigned where;
     RecordedSet recorded;
-    FrameParts parts; /* what is aimed at */
+    FrameInputs parts; /* what is aimed at */
     Job job;
-    TimedRung rungs[LIVE_MAX_KERNELS];
-    int rung_count;
-    TimedRung baseline; /* only where its format or align is not the selection's */
-    TimedRung *current; /* whose session is open */
+    TimedKernel kernels[LIVE_MAX_KERNELS];
+    int kernel_count;
+    TimedKernel baseline; /* only where its format or align is not the selection's */
+    TimedKernel *current; /* whose session is open */
     HostProblem problem;
     BuiltMap *problem_map;
     SeenFeatures *problem_features;
-    Choice problem_choice; /* its format and align */
+    KernelConfig problem_choice; /* its format and align */
     Session *session;
-    Calm *calm; /* but for rows of launches */
+    OmpWait *calm; /* but for rows of launches */
     Lane *lane;
-    TimedRung *asked;                 /* what the lane runs, of this problem, since */
+    TimedKernel *asked;               /* what the lane runs, of this problem, since */
     uint64_t problems, asked_problem; /* problems: aimed at so far */
     double asked_ms, lane_ms;         /* lane_ms: no launch before */
     uint64_t aims, asked_aims;        /* aims: grows with every picture */
     bool outdated;                    /* problem and session: not closed before a picture */
     bool wants_grid;
-    Choice grid_choice; /* where it wants one */
-    PooledGrid *grid;   /* that came, not taken yet */
+    KernelConfig grid_choice; /* where it wants one */
+    PooledGrid *grid;         /* that came, not taken yet */
 };
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-static void add_rungs(Measure *measure) {
-    for (int i = 0; bev_variants[i] && measure->rung_count < LIVE_MAX_KERNELS; i++) {
-        TimedRung *rung = &measure->rungs[measure->rung_count++];
-        rung->choice.variant = rung->live.variant = bev_variants[i];
+static void add_kernels(Measure *measure) {
+    for (int i = 0; bev_kernels[i] && measure->kernel_count < LIVE_MAX_KERNELS; i++) {
+        TimedKernel *timed = &measure->kernels[measure->kernel_count++];
+        timed->config.kernel = timed->live.kernel = bev_kernels[i];
     }
 }
 
@@ -60,13 +60,13 @@ bool measure_open(Measure **out, unsigned where, void (*wake)(void *), void *con
     if (!measure)
         return err_set(err, ERR_FAILED, "measure", "", "out of memory");
     measure->where = where;
-    if (!calm_open(&measure->calm, err) || !lane_open(&measure->lane, wake, context, err)) {
-        calm_close(measure->calm);
+    if (!omp_wait_open(&measure->calm, err) || !lane_open(&measure->lane, wake, context, err)) {
+        omp_wait_close(measure->calm);
         free(measure);
         return false;
     }
     recorded_load_samples(&measure->recorded);
-    add_rungs(measure);
+    add_kernels(measure);
     *out = measure;
     return true;
 }
@@ -80,8 +80,8 @@ static void close_session(Measure *measure) {
 static void close_problem(Measure *measure) {
     close_session(measure);
     problem_free(&measure->problem);
-    shared_drop(measure->problem_map);
-    shared_drop(measure->problem_features);
+    ref_drop(measure->problem_map);
+    ref_drop(measure->problem_features);
     measure->problem_map = NULL;
     measure->problem_features = NULL;
 }
@@ -90,63 +90,63 @@ void measure_close(Measure *measure) {
     if (!measure)
         return;
     lane_close(measure->lane);
-    calm_close(measure->calm);
+    omp_wait_close(measure->calm);
     close_problem(measure);
-    shared_drop(measure->grid);
-    frame_parts_drop(&measure->parts);
+    ref_drop(measure->grid);
+    frame_inputs_drop(&measure->parts);
     recorded_free(&measure->recorded);
     free(measure);
 }
 
 /* ---- aiming ---------------------------------------------------------------------------------- */
 
-static const char *reason_to_skip(const Measure *measure, const Choice *choice) {
-    if (!(measure->where & 1u << choice->variant->where))
+static const char *reason_to_skip(const Measure *measure, const KernelConfig *config) {
+    if (!(measure->where & 1u << config->kernel->where))
         return "this backend is not available here";
     BevProblem problem = {.shape = measure->parts.features->shape,
-                          .dtype = choice->dtype,
-                          .align = choice->align,
+                          .dtype = config->dtype,
+                          .align = config->align,
                           .map = measure->parts.map->map};
-    return bev_unsupported(choice->variant, &problem);
+    return bev_unsupported(config->kernel, &problem);
 }
 
-static void restart(const Measure *measure, TimedRung *rung, const Choice *choice) {
-    rung_restart(rung, choice);
-    rung->live.skipped = reason_to_skip(measure, &rung->choice);
-    if (!(measure->where & 1u << rung->choice.variant->where))
+static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
+    timed_kernel_restart(timed, config);
+    timed->live.skipped = reason_to_skip(measure, &timed->config);
+    if (!(measure->where & 1u << timed->config.kernel->where))
         recorded_show(&measure->recorded, measure->parts.scene->scene.name,
-                      measure->parts.features->shape.channels, rung->choice.dtype,
-                      rung->choice.align, &rung->live);
+                      measure->parts.features->shape.channels, timed->config.dtype,
+                      timed->config.align, &timed->live);
 }
 
-static bool same_problem(const Measure *measure, const FrameParts *parts, const Job *job) {
-    return measure->parts.map == parts->map && measure->job.choice.dtype == job->choice.dtype &&
+static bool same_problem(const Measure *measure, const FrameInputs *parts, const Job *job) {
+    return measure->parts.map == parts->map && measure->job.config.dtype == job->config.dtype &&
            measure->parts.features->shape.channels == parts->features->shape.channels;
 }
 
 static bool has_baseline(const Job *job) {
-    return job->baseline.variant &&
-           (job->baseline.dtype != job->choice.dtype || job->baseline.align != job->choice.align);
+    return job->baseline.kernel &&
+           (job->baseline.dtype != job->config.dtype || job->baseline.align != job->config.align);
 }
 
-static int index_of(const Measure *measure, const BevVariant *variant) {
+static int index_of(const Measure *measure, const BevKernel *kernel) {
     int i = 0;
-    while (i < measure->rung_count && measure->rungs[i].choice.variant != variant)
+    while (i < measure->kernel_count && measure->kernels[i].config.kernel != kernel)
         i++;
-    return i < measure->rung_count ? i : -1;
+    return i < measure->kernel_count ? i : -1;
 }
 
-static TimedRung *rung_of(Measure *measure, const BevVariant *variant) {
-    int i = index_of(measure, variant);
-    return i < 0 ? NULL : &measure->rungs[i];
+static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
+    int i = index_of(measure, kernel);
+    return i < 0 ? NULL : &measure->kernels[i];
 }
 
-void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
+void measure_aim(Measure *measure, const FrameInputs *parts, const Job *job) {
     bool fresh = !measure->parts.map || !same_problem(measure, parts, job);
-    bool other_baseline = fresh || !choice_equal(&measure->job.baseline, &job->baseline);
+    bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
     measure->aims++;
-    FrameParts kept = frame_parts_keep(parts);
-    frame_parts_drop(&measure->parts);
+    FrameInputs kept = frame_inputs_keep(parts);
+    frame_inputs_drop(&measure->parts);
     measure->parts = kept;
     measure->job = *job;
     if (fresh) {
@@ -154,82 +154,85 @@ void measure_aim(Measure *measure, const FrameParts *parts, const Job *job) {
         lane_forget(measure->lane);
     }
     measure->outdated = measure->outdated || fresh || other_baseline;
-    for (int i = 0; fresh && i < measure->rung_count; i++)
-        restart(measure, &measure->rungs[i], &job->choice);
+    for (int i = 0; fresh && i < measure->kernel_count; i++)
+        restart(measure, &measure->kernels[i], &job->config);
     if (other_baseline && has_baseline(job)) {
-        const TimedRung *same = rung_of(measure, job->baseline.variant);
-        measure->baseline = (TimedRung){.choice = same->choice, .cost_us = same->cost_us};
-        measure->baseline.live.variant = job->baseline.variant;
+        const TimedKernel *same = kernel_of(measure, job->baseline.kernel);
+        measure->baseline = (TimedKernel){.config = same->config, .cost_us = same->cost_us};
+        measure->baseline.live.kernel = job->baseline.kernel;
         restart(measure, &measure->baseline, &job->baseline);
     }
 }
 
 void measure_observe(Measure *measure, double launch_us) {
-    TimedRung *rung = rung_of(measure, measure->job.choice.variant);
-    if (!rung || rung->complete || rung->choice.variant->where != BEV_CPU ||
-        (measure_busy(measure) && rung_has_figure(rung)))
+    TimedKernel *timed = kernel_of(measure, measure->job.config.kernel);
+    if (!timed || timed->complete || timed->config.kernel->where != BEV_CPU ||
+        (measure_busy(measure) && timed_kernel_has_figure(timed)))
         return;
-    rung_add_sample(rung, launch_us);
-    rung->cost_us = launch_us;
-    live_remember(&rung->live, launch_us);
-    if (rung->count < RUNG_FIRST_NEWS)
+    timed_kernel_add_sample(timed, launch_us);
+    timed->cost_us = launch_us;
+    live_remember(&timed->live, launch_us);
+    if (timed->count < TIMED_KERNEL_FIRST_NEWS)
         return;
-    rung_publish_samples(rung, bev_traffic_total(measure->parts.pooled->own));
-    rung->live.unsettled |= measure_busy(measure);
+    timed_kernel_publish_samples(timed, bev_traffic_total(measure->parts.pooled->own));
+    timed->live.unsettled |= measure_busy(measure);
 }
 
 /* ---- what comes next ------------------------------------------------------------------------- */
 
 /* The map of another align exists while the baseline is compared. */
-static BuiltMap *map_for(const Measure *measure, const Choice *choice) {
-    const FrameParts *parts = &measure->parts;
-    if (choice->align == measure->job.choice.align)
+static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
+    const FrameInputs *parts = &measure->parts;
+    if (config->align == measure->job.config.align)
         return parts->map;
-    return parts->baseline && parts->baseline->map->align == choice->align ? parts->baseline->map
+    return parts->baseline && parts->baseline->map->align == config->align ? parts->baseline->map
                                                                            : NULL;
 }
 
 /* The one that pools `choice`. */
-static TimedRung *rung_that_pools(Measure *measure, const Choice *choice) {
-    const Choice *selected = &measure->job.choice;
-    if (choice->dtype == selected->dtype && choice->align == selected->align)
-        return rung_of(measure, choice->variant);
+static TimedKernel *kernel_that_pools(Measure *measure, const KernelConfig *config) {
+    const KernelConfig *selected = &measure->job.config;
+    if (config->dtype == selected->dtype && config->align == selected->align)
+        return kernel_of(measure, config->kernel);
     bool is_baseline =
-        has_baseline(&measure->job) && choice_equal(&measure->baseline.choice, choice);
-    return is_baseline && map_for(measure, choice) ? &measure->baseline : NULL;
+        has_baseline(&measure->job) && kernel_config_equal(&measure->baseline.config, config);
+    return is_baseline && map_for(measure, config) ? &measure->baseline : NULL;
 }
 
 /* NULL: none wanted, or it cannot be had. */
-static TimedRung *rung_wanted(Measure *measure) {
-    TimedRung *rung = measure->wants_grid ? rung_that_pools(measure, &measure->grid_choice) : NULL;
-    return rung && !rung->failed && !rung->live.skipped ? rung : NULL;
+static TimedKernel *timed_kernel_wanted(Measure *measure) {
+    TimedKernel *timed =
+        measure->wants_grid ? kernel_that_pools(measure, &measure->grid_choice) : NULL;
+    return timed && !timed->failed && !timed->live.skipped ? timed : NULL;
 }
 
-static bool is_candidate(const Measure *measure, const TimedRung *rung, bool still) {
-    bool lane_rests = !still && rung_has_figure(rung) && clock_us() * 1e-3 < measure->lane_ms;
-    return rung_due(rung, still) && !(lane_rests && rung_needs_lane(rung));
+static bool is_candidate(const Measure *measure, const TimedKernel *timed, bool still) {
+    bool lane_rests =
+        !still && timed_kernel_has_figure(timed) && clock_us() * 1e-3 < measure->lane_ms;
+    return timed_kernel_due(timed, still) && !(lane_rests && timed_kernel_needs_lane(timed));
 }
 
 /* What speed-ups refer to; NULL: its map is not there. */
-static TimedRung *rung_of_baseline(Measure *measure) {
+static TimedKernel *kernel_of_baseline(Measure *measure) {
     if (!has_baseline(&measure->job))
-        return rung_of(measure, measure->job.baseline.variant);
-    return map_for(measure, &measure->baseline.choice) ? &measure->baseline : NULL;
+        return kernel_of(measure, measure->job.baseline.kernel);
+    return map_for(measure, &measure->baseline.config) ? &measure->baseline : NULL;
 }
 
 /* The selection before all others, then the baseline, then what is still without a figure, the
  * fast end of the ladder first, then what was taken longest ago. */
-static TimedRung *choose(Measure *measure, bool still) {
-    TimedRung *const first[] = {rung_of(measure, measure->job.choice.variant),
-                                rung_of_baseline(measure)};
+static TimedKernel *choose(Measure *measure, bool still) {
+    TimedKernel *const first[] = {kernel_of(measure, measure->job.config.kernel),
+                                  kernel_of_baseline(measure)};
     for (int i = 0; i < 2; i++)
-        if (first[i] && !rung_has_figure(first[i]) && is_candidate(measure, first[i], still))
+        if (first[i] && !timed_kernel_has_figure(first[i]) &&
+            is_candidate(measure, first[i], still))
             return first[i];
-    TimedRung *best = first[1] && is_candidate(measure, first[1], still) ? first[1] : NULL;
-    for (int i = 0; i < measure->rung_count; i++) {
-        TimedRung *rung = &measure->rungs[i];
-        if (is_candidate(measure, rung, still) && (!best || rung->done_ms <= best->done_ms))
-            best = rung;
+    TimedKernel *best = first[1] && is_candidate(measure, first[1], still) ? first[1] : NULL;
+    for (int i = 0; i < measure->kernel_count; i++) {
+        TimedKernel *timed = &measure->kernels[i];
+        if (is_candidate(measure, timed, still) && (!best || timed->done_ms <= best->done_ms))
+            best = timed;
     }
     return best;
 }
@@ -240,12 +243,12 @@ bool measure_busy(const Measure *measure) {
     return lane_busy(measure->lane);
 }
 
-static void ask_lane(Measure *measure, TimedRung *rung) {
-    bool grid = rung == rung_wanted(measure);
-    if (!lane_ask(measure->lane, measure->parts.features, map_for(measure, &rung->choice),
-                  &rung->choice, grid))
+static void ask_lane(Measure *measure, TimedKernel *timed) {
+    bool grid = timed == timed_kernel_wanted(measure);
+    if (!lane_ask(measure->lane, measure->parts.features, map_for(measure, &timed->config),
+                  &timed->config, grid))
         return;
-    measure->asked = rung;
+    measure->asked = timed;
     measure->asked_problem = measure->problems;
     measure->asked_aims = measure->aims;
     measure->asked_ms = clock_us() * 1e-3;
@@ -256,75 +259,77 @@ static bool take_from_lane(Measure *measure, bool still, bool *failed, Err *err)
     LaneSample sample;
     if (!lane_take(measure->lane, &sample))
         return false;
-    shared_drop(measure->grid);
+    ref_drop(measure->grid);
     measure->grid = sample.grid;
-    TimedRung *rung = measure->asked;
+    TimedKernel *timed = measure->asked;
     double now_ms = clock_us() * 1e-3;
     measure->lane_ms = now_ms + LANE_REST * (now_ms - measure->asked_ms);
-    if (!choice_equal(&sample.choice, &rung->choice) || measure->asked_problem != measure->problems)
+    if (!kernel_config_equal(&sample.config, &timed->config) ||
+        measure->asked_problem != measure->problems)
         return false;
-    *failed = rung->failed = sample.failed;
+    *failed = timed->failed = sample.failed;
     if (sample.failed)
         *err = sample.err;
     else {
-        rung->cost_us = sample.busy_us; /* what a launch takes that has the cores to itself */
-        if (rung_needs_lane(rung))
-            rung_add_lane_sample(rung, &sample, !still || measure->asked_aims != measure->aims);
+        timed->cost_us = sample.busy_us; /* what a launch takes that has the cores to itself */
+        if (timed_kernel_needs_lane(timed))
+            timed_kernel_add_lane_sample(timed, &sample,
+                                         !still || measure->asked_aims != measure->aims);
     }
     return true;
 }
 
 /* ---- one slice ------------------------------------------------------------------------------- */
 
-static bool problem_fits(const Measure *measure, const Choice *choice) {
-    return measure->problem_map && measure->problem_map == map_for(measure, choice) &&
-           measure->problem_choice.dtype == choice->dtype &&
-           measure->problem_choice.align == choice->align;
+static bool problem_fits(const Measure *measure, const KernelConfig *config) {
+    return measure->problem_map && measure->problem_map == map_for(measure, config) &&
+           measure->problem_choice.dtype == config->dtype &&
+           measure->problem_choice.align == config->align;
 }
 
-static bool open_problem(Measure *measure, const Choice *choice, Err *err) {
+static bool open_problem(Measure *measure, const KernelConfig *config, Err *err) {
     close_problem(measure);
-    const FrameParts *parts = &measure->parts;
-    BuiltMap *map = map_for(measure, choice);
-    measure->problem_map = shared_keep(map);
-    measure->problem_features = shared_keep(parts->features);
-    measure->problem_choice = *choice;
-    return problem_encode(&measure->problem, &parts->features->shape, choice->dtype, choice->align,
+    const FrameInputs *parts = &measure->parts;
+    BuiltMap *map = map_for(measure, config);
+    measure->problem_map = ref_keep(map);
+    measure->problem_features = ref_keep(parts->features);
+    measure->problem_choice = *config;
+    return problem_encode(&measure->problem, &parts->features->shape, config->dtype, config->align,
                           &parts->features->values, &map->map, err);
 }
 
 /* Encoding and preparing are a step each. */
-static bool start(Measure *measure, TimedRung *rung, Err *err) {
+static bool start(Measure *measure, TimedKernel *timed, Err *err) {
     close_session(measure);
-    if (!problem_fits(measure, &rung->choice))
-        return open_problem(measure, &rung->choice, err);
-    if (!session_open(&measure->session, rung->choice.variant, &measure->problem.view, err))
+    if (!problem_fits(measure, &timed->config))
+        return open_problem(measure, &timed->config, err);
+    if (!session_open(&measure->session, timed->config.kernel, &measure->problem.view, err))
         return false;
-    measure->current = rung;
-    rung_begin(rung);
+    measure->current = timed;
+    timed_kernel_begin(timed);
     double prepare_us = session_prepare_us(measure->session);
-    rung->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
-    bool described = rung->live.registers.source && !rung->live.registers.stale;
-    if (rung->choice.variant->where == BEV_CUDA && !described)
-        live_gpu_kernel(measure->session, &rung->live);
+    timed->live.prepare_us = reading(prepare_us, SOURCE_MEASURED);
+    bool described = timed->live.registers.source && !timed->live.registers.stale;
+    if (timed->config.kernel->where == BEV_CUDA && !described)
+        live_gpu_kernel(measure->session, &timed->live);
     return true;
 }
 
-static MeasureStep finish(Measure *measure, TimedRung *rung) {
-    rung->complete = true;
-    rung_done(rung);
+static MeasureStep finish(Measure *measure, TimedKernel *timed) {
+    timed->complete = true;
+    timed_kernel_done(timed);
     close_session(measure);
     return MEASURE_NEWS;
 }
 
-static bool time_series(Measure *measure, TimedRung *rung, bool still, MeasureStep *step,
+static bool time_series(Measure *measure, TimedKernel *timed, bool still, MeasureStep *step,
                         Err *err) {
-    double own_bytes = bev_traffic_total(rung->choice.variant->bytes(&measure->problem.view));
+    double own_bytes = bev_traffic_total(timed->config.kernel->bytes(&measure->problem.view));
     Timing timing;
     if (!session_time(measure->session, CACHE_WARM, still ? &series : &short_series, &timing, err))
         return false;
-    rung_publish(rung, &timing, own_bytes);
-    *step = finish(measure, rung);
+    timed_kernel_publish(timed, &timing, own_bytes);
+    *step = finish(measure, timed);
     return true;
 }
 
@@ -337,42 +342,44 @@ static bool time_launch(Measure *measure, double *us, Err *err) {
 
 /* What ran in between has taken the caches and put the threads to sleep, on one core perhaps: the
  * first launches of a row are no samples. */
-static bool launch_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
-    double own_bytes = bev_traffic_total(rung->choice.variant->bytes(&measure->problem.view));
+static bool launch_row(Measure *measure, TimedKernel *timed, MeasureStep *step, Err *err) {
+    double own_bytes = bev_traffic_total(timed->config.kernel->bytes(&measure->problem.view));
     double begun = clock_us(), us;
-    int before = rung->count;
+    int before = timed->count;
     do {
         if (!time_launch(measure, &us, err))
             return false;
     } while (clock_us() - begun < WARM_US);
-    rung->cost_us = us;
-    if (rung_needs_lane(rung))
+    timed->cost_us = us;
+    if (timed_kernel_needs_lane(timed))
         return true;
     begun = clock_us();
     do {
         if (!time_launch(measure, &us, err))
             return false;
-        rung_add_sample(rung, us);
-    } while (clock_us() - begun < SLICE_US && rung->count < RUNG_SAMPLES);
-    if (rung->count >= RUNG_FIRST_NEWS)
-        rung_publish_samples(rung, own_bytes);
-    *step = rung->count == RUNG_SAMPLES                                  ? finish(measure, rung)
-            : before < RUNG_FIRST_NEWS && rung->count >= RUNG_FIRST_NEWS ? MEASURE_NEWS
-                                                                         : MEASURE_MORE;
+        timed_kernel_add_sample(timed, us);
+    } while (clock_us() - begun < SLICE_US && timed->count < TIMED_KERNEL_SAMPLES);
+    if (timed->count >= TIMED_KERNEL_FIRST_NEWS)
+        timed_kernel_publish_samples(timed, own_bytes);
+    *step = timed->count == TIMED_KERNEL_SAMPLES ? finish(measure, timed)
+            : before < TIMED_KERNEL_FIRST_NEWS && timed->count >= TIMED_KERNEL_FIRST_NEWS
+                ? MEASURE_NEWS
+                : MEASURE_MORE;
     return true;
 }
 
-static bool time_row(Measure *measure, TimedRung *rung, MeasureStep *step, Err *err) {
-    calm_lift(measure->calm);
-    bool ok = launch_row(measure, rung, step, err);
-    calm_return(measure->calm);
+static bool time_row(Measure *measure, TimedKernel *timed, MeasureStep *step, Err *err) {
+    omp_wait_active(measure->calm);
+    bool ok = launch_row(measure, timed, step, err);
+    omp_wait_passive(measure->calm);
     return ok;
 }
 
-/* Of what was aimed at before; or of a rung found out to be slow, whose turn comes in the lane. */
+/* Of what was aimed at before; or of a kernel found out to be slow, whose turn comes in the lane.
+ */
 static bool clear_away(Measure *measure) {
     bool outdated = measure->outdated;
-    bool slow = measure->current && rung_needs_lane(measure->current);
+    bool slow = measure->current && timed_kernel_needs_lane(measure->current);
     measure->outdated = false;
     if (outdated)
         close_problem(measure);
@@ -393,44 +400,45 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     if (clear_away(measure))
         return step;
     bool ok = true;
-    TimedRung *rung = measure->current;
-    if (rung)
-        ok = rung->choice.variant->where == BEV_CUDA ? time_series(measure, rung, still, &step, err)
-                                                     : time_row(measure, rung, &step, err);
+    TimedKernel *timed = measure->current;
+    if (timed)
+        ok = timed->config.kernel->where == BEV_CUDA
+                 ? time_series(measure, timed, still, &step, err)
+                 : time_row(measure, timed, &step, err);
     else {
-        TimedRung *wanted = rung_wanted(measure);
-        rung = wanted ? wanted : choose(measure, still);
-        bool apart = rung && (rung == wanted || rung_needs_lane(rung));
+        TimedKernel *wanted = timed_kernel_wanted(measure);
+        timed = wanted ? wanted : choose(measure, still);
+        bool apart = timed && (timed == wanted || timed_kernel_needs_lane(timed));
         if (apart)
-            ask_lane(measure, rung);
-        if (!rung || apart)
+            ask_lane(measure, timed);
+        if (!timed || apart)
             return MEASURE_REST;
-        ok = start(measure, rung, err);
+        ok = start(measure, timed, err);
     }
     if (ok)
         return step;
     close_problem(measure);
-    rung->failed = *failed = true;
+    timed->failed = *failed = true;
     return MEASURE_NEWS;
 }
 
 /* ---- for the engine -------------------------------------------------------------------------- */
 
-bool measure_is_slow(Measure *measure, const Choice *choice) {
-    const TimedRung *rung = rung_that_pools(measure, choice);
-    if (!rung)
-        rung = rung_of(measure, choice->variant);
-    return rung && rung_is_slow(rung, choice->align);
+bool measure_is_slow(Measure *measure, const KernelConfig *config) {
+    const TimedKernel *timed = kernel_that_pools(measure, config);
+    if (!timed)
+        timed = kernel_of(measure, config->kernel);
+    return timed && timed_kernel_is_slow(timed, config->align);
 }
 
-void measure_want_grid(Measure *measure, const Choice *choice) {
-    measure->wants_grid = choice != NULL;
-    if (choice)
-        measure->grid_choice = *choice;
+void measure_want_grid(Measure *measure, const KernelConfig *config) {
+    measure->wants_grid = config != NULL;
+    if (config)
+        measure->grid_choice = *config;
 }
 
 bool measure_owes_grid(Measure *measure) {
-    return rung_wanted(measure) != NULL;
+    return timed_kernel_wanted(measure) != NULL;
 }
 
 PooledGrid *measure_take_grid(Measure *measure) {
@@ -440,22 +448,22 @@ PooledGrid *measure_take_grid(Measure *measure) {
 }
 
 bool measure_knows_selection(const Measure *measure) {
-    int i = index_of(measure, measure->job.choice.variant);
-    const TimedRung *rung = i < 0 ? NULL : &measure->rungs[i];
-    return !rung || rung->live.skipped || rung->failed || rung_has_figure(rung);
+    int i = index_of(measure, measure->job.config.kernel);
+    const TimedKernel *timed = i < 0 ? NULL : &measure->kernels[i];
+    return !timed || timed->live.skipped || timed->failed || timed_kernel_has_figure(timed);
 }
 
 /* ---- for the views --------------------------------------------------------------------------- */
 
 void measure_fill(const Measure *measure, LiveData *live) {
-    live->kernel_count = measure->rung_count;
-    for (int i = 0; i < measure->rung_count; i++)
-        live->kernels[i] = measure->rungs[i].live;
+    live->kernel_count = measure->kernel_count;
+    for (int i = 0; i < measure->kernel_count; i++)
+        live->kernels[i] = measure->kernels[i].live;
     live->baseline_us = (Reading){.value = 0};
     if (has_baseline(&measure->job))
         live->baseline_us = measure->baseline.live.median_us;
     else
-        for (int i = 0; i < measure->rung_count; i++)
-            if (measure->rungs[i].choice.variant == measure->job.baseline.variant)
-                live->baseline_us = measure->rungs[i].live.median_us;
+        for (int i = 0; i < measure->kernel_count; i++)
+            if (measure->kernels[i].config.kernel == measure->job.baseline.kernel)
+                live->baseline_us = measure->kernels[i].live.median_us;
 }

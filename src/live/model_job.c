@@ -9,7 +9,7 @@
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
-    Choice choice;
+    KernelConfig config;
     ModelDepth depth;
 } Aim;
 
@@ -36,8 +36,8 @@ struct ModelLane {
 };
 
 static void drop_aim(Aim *aim) {
-    shared_drop(aim->features);
-    shared_drop(aim->map);
+    ref_drop(aim->features);
+    ref_drop(aim->map);
     *aim = (Aim){.map = NULL};
 }
 
@@ -60,8 +60,8 @@ static void publish(ModelLane *lane) {
     MemoryModel *known = live_model_known(lane->live_model);
     if (lane->other_problem || known == lane->known)
         return;
-    shared_drop(lane->known);
-    lane->known = shared_keep(known);
+    ref_drop(lane->known);
+    lane->known = ref_keep(known);
     lane->news = true;
     lane->wake(lane->context);
 }
@@ -70,11 +70,11 @@ static void publish(ModelLane *lane) {
 static void aim(ModelLane *lane) {
     Err ignored; /* without memory there is no model to show, which the views say */
     Aim aim = lane->aim;
-    shared_keep(aim.features);
-    shared_keep(aim.map);
+    ref_keep(aim.features);
+    ref_keep(aim.map);
     lane->aimed = lane->other_problem = false;
     worker_unlock(&lane->worker);
-    live_model_aim(lane->live_model, &aim.features->shape, aim.map, &aim.choice, &ignored);
+    live_model_aim(lane->live_model, &aim.features->shape, aim.map, &aim.config, &ignored);
     drop_aim(&aim);
     worker_lock(&lane->worker);
     publish(lane);
@@ -82,7 +82,7 @@ static void aim(ModelLane *lane) {
 
 /* The same; false: nothing is missing. */
 static bool walk(ModelLane *lane) {
-    const StreamWatch watch = {.go_on = go_on, .context = lane};
+    const TraceWatch watch = {.go_on = go_on, .context = lane};
     ModelDepth depth = lane->first ? DEPTH_SELECTION : lane->aim.depth;
     lane->for_selection = lane->first;
     worker_unlock(&lane->worker);
@@ -148,7 +148,7 @@ void model_lane_close(ModelLane *lane) {
         return;
     worker_end(&lane->worker);
     drop_aim(&lane->aim);
-    shared_drop(lane->known);
+    ref_drop(lane->known);
     live_model_close(lane->live_model);
     free(lane);
 }
@@ -156,26 +156,27 @@ void model_lane_close(ModelLane *lane) {
 /* Features may differ in their values, as long as there are as many. */
 static bool same_problem(const Aim *a, const Aim *b) {
     return a->map == b->map && a->features->shape.channels == b->features->shape.channels &&
-           a->choice.dtype == b->choice.dtype && a->choice.align == b->choice.align;
+           a->config.dtype == b->config.dtype && a->config.align == b->config.align;
 }
 
-void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice,
-                    ModelDepth depth) {
-    Aim aim = {features, map, *choice, depth};
+void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map,
+                    const KernelConfig *config, ModelDepth depth) {
+    Aim aim = {features, map, *config, depth};
     worker_lock(&lane->worker);
     bool same = lane->aim.map && same_problem(&lane->aim, &aim);
-    bool as_before = same && choice_equal(&lane->aim.choice, choice) && lane->aim.depth == depth;
+    bool as_before =
+        same && kernel_config_equal(&lane->aim.config, config) && lane->aim.depth == depth;
     if (!as_before) {
         drop_aim(&lane->aim);
-        shared_keep(features);
-        shared_keep(map);
+        ref_keep(features);
+        ref_keep(map);
         lane->aim = aim;
         lane->aimed = lane->first = true;
         worker_tell(&lane->worker);
     }
     if (!same) {
         lane->other_problem = true;
-        shared_drop(lane->known);
+        ref_drop(lane->known);
         lane->known = NULL;
         lane->news = true;
     }
@@ -210,7 +211,7 @@ bool model_lane_take(ModelLane *lane, MemoryModel **model) {
     worker_lock(&lane->worker);
     bool news = lane->news;
     lane->news = false;
-    *model = shared_keep(lane->known);
+    *model = ref_keep(lane->known);
     worker_unlock(&lane->worker);
     return news;
 }

@@ -12,8 +12,8 @@ bool model_lane_open(ModelLane **lane, void (*wake)(void *context), void *contex
 void model_lane_close(ModelLane *lane); /* accepts NULL; a walk ends early */
 
 /* What to model from now on. Keeps the parts. */
-void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map, const Choice *choice,
-                    ModelDepth depth);
+void model_lane_aim(ModelLane *lane, SeenFeatures *features, BuiltMap *map,
+                    const KernelConfig *config, ModelDepth depth);
 
 /* The ceilings of a GPU of the table, as its own probes found them. */
 void model_lane_measured(ModelLane *lane, int gpu, const Limits *limits);

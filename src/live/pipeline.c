@@ -10,15 +10,15 @@
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 
 struct Pipeline {
-    FrameParts parts; /* of the last frame */
-    FrameParts made;  /* the newest of each kind, those of runs that were given up included */
+    FrameInputs parts; /* of the last frame */
+    FrameInputs made;  /* the newest of each kind, those of runs that were given up included */
     PooledGrid *offers[OFFERS];      /* newest first */
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* of this scene, the last of each: going back is free */
     MapBuilder builder;
     bool forget_scene;
     bool lacks;
-    Choice lacking; /* where `lacks` */
+    KernelConfig lacking;                             /* where `lacks` */
     uint64_t content, baseline_content, seen_content; /* of the parts */
 };
 
@@ -33,16 +33,16 @@ void pipeline_close(Pipeline *pipeline) {
     for (int i = 0; i < 2; i++)
         runner_clear(&pipeline->runners[i]);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        shared_drop(pipeline->maps[align]);
+        ref_drop(pipeline->maps[align]);
     for (int i = 0; i < OFFERS; i++)
-        shared_drop(pipeline->offers[i]);
+        ref_drop(pipeline->offers[i]);
     map_builder_clear(&pipeline->builder);
-    frame_parts_drop(&pipeline->made);
-    frame_parts_drop(&pipeline->parts);
+    frame_inputs_drop(&pipeline->made);
+    frame_inputs_drop(&pipeline->parts);
     free(pipeline);
 }
 
-const FrameParts *pipeline_parts(const Pipeline *pipeline) {
+const FrameInputs *pipeline_parts(const Pipeline *pipeline) {
     return &pipeline->parts;
 }
 
@@ -50,12 +50,12 @@ void pipeline_forget_scene(Pipeline *pipeline) {
     pipeline->forget_scene = true;
 }
 
-const Choice *pipeline_lacks(const Pipeline *pipeline) {
+const KernelConfig *pipeline_lacks(const Pipeline *pipeline) {
     return pipeline->lacks ? &pipeline->lacking : NULL;
 }
 
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
-    shared_drop(pipeline->offers[OFFERS - 1]);
+    ref_drop(pipeline->offers[OFFERS - 1]);
     for (int i = OFFERS - 1; i > 0; i--)
         pipeline->offers[i] = pipeline->offers[i - 1];
     pipeline->offers[0] = grid;
@@ -67,32 +67,32 @@ void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
-    FrameParts next;
+    FrameInputs next;
     StageTimes times;
-    const BevVariant *stood_in; /* NULL: nobody did */
+    const BevKernel *stood_in; /* NULL: nobody did */
     bool lacks;
-    Choice lacking;
+    KernelConfig lacking;
     Err *err;
 } Run;
 
-static bool grid_fits(const PooledGrid *grid, const FrameParts *with, const Choice *choice) {
+static bool grid_fits(const PooledGrid *grid, const FrameInputs *with, const KernelConfig *config) {
     return grid && grid->features == with->features && grid->map == with->map &&
-           choice_equal(&grid->choice, choice);
+           kernel_config_equal(&grid->config, config);
 }
 
 /* A grid of `choice` on features and map of `with` that is there already, or NULL. */
-static PooledGrid *find_grid(const Run *run, const FrameParts *with, const Choice *choice) {
+static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const KernelConfig *config) {
     const Pipeline *pipeline = run->pipeline;
     PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
                                  pipeline->offers[0], pipeline->offers[1]};
     for (size_t i = 0; i < sizeof there / sizeof *there; i++)
-        if (grid_fits(there[i], with, choice))
+        if (grid_fits(there[i], with, config))
             return there[i];
     return NULL;
 }
 
 /* What pooling features and map of `with` reaches in FP32; NaN: no runner has found out. */
-static double known_largest(const Pipeline *pipeline, const FrameParts *with) {
+static double known_largest(const Pipeline *pipeline, const FrameInputs *with) {
     for (int i = 0; i < 2; i++) {
         const Runner *runner = &pipeline->runners[i];
         if (runner->features == with->features && runner->map == with->map &&
@@ -103,21 +103,21 @@ static double known_largest(const Pipeline *pipeline, const FrameParts *with) {
 }
 
 /* Pools `choice`, or who stands in for it, on features and map of `with`. */
-static bool want_grid(Run *run, int runner, const FrameParts *with, Choice choice,
-                      const BevVariant *stand_in, PooledGrid **grid, StageTimes *times) {
-    PooledGrid *there = find_grid(run, with, &choice);
+static bool want_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
+                      const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
+    PooledGrid *there = find_grid(run, with, &config);
     if (!there && stand_in) {
         if (!run->lacks)
-            run->lacking = choice;
+            run->lacking = config;
         run->lacks = true;
-        run->stood_in = choice.variant = stand_in;
-        there = find_grid(run, with, &choice);
+        run->stood_in = config.kernel = stand_in;
+        there = find_grid(run, with, &config);
     }
     if (there) {
-        *grid = shared_keep(there);
+        *grid = ref_keep(there);
         return true;
     }
-    return make_pooled(&run->pipeline->runners[runner], with, &choice,
+    return make_pooled(&run->pipeline->runners[runner], with, &config,
                        known_largest(run->pipeline, with), grid, times, run->err);
 }
 
@@ -125,18 +125,18 @@ static bool want_grid(Run *run, int runner, const FrameParts *with, Choice choic
 static bool want_baseline(Run *run, const Job *job) {
     Pipeline *pipeline = run->pipeline;
     Job other = *job;
-    other.choice = job->baseline;
-    FrameParts with = {.scene = run->next.scene, .features = run->next.features};
+    other.config = job->baseline;
+    FrameInputs with = {.scene = run->next.scene, .features = run->next.features};
     StageTimes aside = {{0}}; /* the panel shows the selection, not what it is compared to */
     bool ok = true;
-    if (job->baseline.align == job->choice.align)
-        with.map = shared_keep(run->next.map);
+    if (job->baseline.align == job->config.align)
+        with.map = ref_keep(run->next.map);
     else
-        ok = want_map(&pipeline->maps[other.choice.align], &pipeline->builder, &other, &with,
+        ok = want_map(&pipeline->maps[other.config.align], &pipeline->builder, &other, &with,
                       run->err);
     ok = ok && want_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
                          &run->next.baseline, &aside);
-    shared_drop(with.map);
+    ref_drop(with.map);
     return ok;
 }
 
@@ -144,12 +144,12 @@ static bool want_baseline(Run *run, const Job *job) {
 static void leave_others(Pipeline *pipeline, const LoadedScene *scene) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (pipeline->maps[align] && pipeline->maps[align]->scene != scene) {
-            shared_drop(pipeline->maps[align]);
+            ref_drop(pipeline->maps[align]);
             pipeline->maps[align] = NULL;
         }
     for (int i = 0; i < OFFERS; i++)
         if (pipeline->offers[i] && pipeline->offers[i]->map->scene != scene) {
-            shared_drop(pipeline->offers[i]);
+            ref_drop(pipeline->offers[i]);
             pipeline->offers[i] = NULL;
         }
     for (int i = 0; i < 2; i++)
@@ -159,7 +159,7 @@ static void leave_others(Pipeline *pipeline, const LoadedScene *scene) {
 
 static bool want_seen(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
-    FrameParts *made = &pipeline->made, *next = &run->next;
+    FrameInputs *made = &pipeline->made, *next = &run->next;
     bool forget = pipeline->forget_scene;
     pipeline->forget_scene = false;
     if (!want_scene(forget ? NULL : made->scene, state, next, run->err))
@@ -186,8 +186,8 @@ static bool want_points(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool ok = want_map(&pipeline->maps[job->choice.align], &pipeline->builder, job, &run->next,
-                       run->err);
+    bool ok =
+        want_map(&pipeline->maps[job->config.align], &pipeline->builder, job, &run->next, run->err);
     if (ok && !run->next.map->took_us)
         run->next.map->took_us = clock_us() - start;
     if (ok && run->next.map != pipeline->parts.map)
@@ -196,7 +196,7 @@ static bool want_points(Run *run, const State *state) {
 }
 
 static bool want_selection(Run *run, const State *state) {
-    return want_grid(run, 0, &run->next, state->job.choice, run->needs->stand_in, &run->next.pooled,
+    return want_grid(run, 0, &run->next, state->job.config, run->needs->stand_in, &run->next.pooled,
                      &run->times);
 }
 
@@ -206,7 +206,8 @@ static bool want_comparison(Run *run, const State *state) {
 
 static bool want_exact(Run *run, const State *state) {
     (void)state;
-    return !run->needs->truth || want_truth(run->pipeline->made.truth, &run->next, run->err);
+    return !run->needs->fp64_original ||
+           want_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
 }
 
 static PipelineEnd run_stages(Run *run, const State *state) {
@@ -225,43 +226,43 @@ static PipelineEnd run_stages(Run *run, const State *state) {
 
 /* ---- from one frame to the next -------------------------------------------------------------- */
 
-static void replace(FrameParts *parts, FrameParts with) {
-    frame_parts_drop(parts);
+static void replace(FrameInputs *parts, FrameInputs with) {
+    frame_inputs_drop(parts);
     *parts = with;
 }
 
 static void *newest(void *now, void *before) {
-    return shared_keep(now ? now : before);
+    return ref_keep(now ? now : before);
 }
 
 /* Of a run that was given up; what it did not come to stays as it was. */
-static void keep_made(FrameParts *made, const FrameParts *next) {
-    const FrameParts both = {
-        .scene = shared_keep(next->scene),
+static void keep_made(FrameInputs *made, const FrameInputs *next) {
+    const FrameInputs both = {
+        .scene = ref_keep(next->scene),
         .features = newest(next->features, made->features),
-        .views = shared_keep(next->views),
+        .views = ref_keep(next->views),
         .map = newest(next->map, made->map),
         .pooled = newest(next->pooled, made->pooled),
         .baseline = newest(next->baseline, made->baseline),
-        .truth = newest(next->truth, made->truth),
+        .fp64_original = newest(next->fp64_original, made->fp64_original),
     };
     replace(made, both);
 }
 
-static bool same_parts(const FrameParts *a, const FrameParts *b) {
+static bool same_parts(const FrameInputs *a, const FrameInputs *b) {
     return a->scene == b->scene && a->features == b->features && a->views == b->views &&
            a->map == b->map && a->pooled == b->pooled && a->baseline == b->baseline &&
-           a->truth == b->truth;
+           a->fp64_original == b->fp64_original;
 }
 
-static void count_changes(Pipeline *pipeline, const FrameParts *next) {
-    const FrameParts *last = &pipeline->parts;
+static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
+    const FrameInputs *last = &pipeline->parts;
     pipeline->content += !same_parts(last, next);
     pipeline->baseline_content += last->baseline != next->baseline;
     pipeline->seen_content += last->features != next->features || last->views != next->views;
 }
 
-static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
+static void fill_frame(const FrameInputs *parts, LiveFrame *frame) {
     const SeenFeatures *features = parts->features;
     const Scene *scene = &parts->scene->scene;
     *frame = (LiveFrame){
@@ -270,7 +271,7 @@ static void fill_frame(const FrameParts *parts, LiveFrame *frame) {
         .channels = features->shape.channels,
         .pooled = parts->pooled->values,
         .baseline = parts->baseline ? parts->baseline->values : NULL,
-        .truth = parts->truth ? parts->truth->values : NULL,
+        .fp64_original = parts->fp64_original ? parts->fp64_original->values : NULL,
         .map = &parts->map->map,
         .embedding = features->embedding.rows ? &features->embedding : NULL,
         .features = &features->values,
@@ -293,9 +294,9 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
 }
 
 static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
-    const FrameParts *next = &run->next;
+    const FrameInputs *next = &run->next;
     count_changes(pipeline, next);
-    replace(&pipeline->parts, frame_parts_keep(next));
+    replace(&pipeline->parts, frame_inputs_keep(next));
     pipeline->lacks = run->lacks;
     pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
@@ -319,10 +320,10 @@ PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds n
     if (end == PIPELINE_GIVEN_UP)
         keep_made(&pipeline->made, &run.next);
     if (end == PIPELINE_DONE) {
-        replace(&pipeline->made, frame_parts_keep(&run.next));
+        replace(&pipeline->made, frame_inputs_keep(&run.next));
         if (!show(pipeline, &run, state, live, err))
             end = PIPELINE_FAILED;
     }
-    frame_parts_drop(&run.next);
+    frame_inputs_drop(&run.next);
     return end;
 }

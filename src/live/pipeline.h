@@ -10,12 +10,12 @@
 typedef struct Pipeline Pipeline;
 
 typedef struct {
-    bool truth; /* FP64 is needed for the picture */
-    bool draft; /* fewer rays: the world is moving, and the next frame comes soon */
-    bool sharp; /* camera views worth looking at */
+    bool fp64_original; /* FP64 is needed for the picture */
+    bool draft;         /* fewer rays: the world is moving, and the next frame comes soon */
+    bool sharp;         /* camera views worth looking at */
     /* Pools in the place of the selection, of the baseline, where no grid of its own is there;
      * NULL: each pools itself. */
-    const BevVariant *stand_in, *baseline_stand_in;
+    const BevKernel *stand_in, *baseline_stand_in;
     GiveUp give_up; /* asked between the stages and within the long ones */
 } PipelineNeeds;
 
@@ -32,10 +32,10 @@ void pipeline_close(Pipeline *pipeline); /* accepts NULL */
 PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
                          LiveData *live, Err *err);
 
-const FrameParts *pipeline_parts(const Pipeline *pipeline);
+const FrameInputs *pipeline_parts(const Pipeline *pipeline);
 
-/* The choice whose grid the last frame lacks, because another rung stood in; NULL: none. */
-const Choice *pipeline_lacks(const Pipeline *pipeline);
+/* The choice whose grid the last frame lacks, because another kernel stood in; NULL: none. */
+const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 
 /* A grid made elsewhere, for the next run to take where it fits. Takes over the caller's share. */
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);

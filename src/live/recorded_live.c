@@ -15,9 +15,9 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
 
 void recorded_show(const RecordedSet *set, const char *scene, int64_t channels, BevDtype dtype,
                    BevAlign align, LiveKernel *kernel) {
-    const Selection selection = {kernel->variant, dtype, align};
+    const KernelConfig config = {kernel->kernel, dtype, align};
     const Recording *from = NULL;
-    const RecordedRow *row = recorded_find(set, scene, channels, &selection, CACHE_WARM, &from);
+    const RecordedRow *row = recorded_find(set, scene, channels, &config, CACHE_WARM, &from);
     kernel->median_us = known(row ? row->median_us : NAN);
     kernel->p95_us = known(row ? row->p95_us : NAN);
     kernel->p99_us = known(row ? row->p99_us : NAN);

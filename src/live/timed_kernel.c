@@ -22,39 +22,39 @@ static void go_stale(LiveKernel *live) {
 }
 
 /* What a launch at this align would take; 0: unknown. */
-static double cost_us(const TimedRung *rung, BevAlign align) {
-    bool before = rung->choice.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
-    return rung->cost_us * (before == weighted ? 1 : weighted ? 4 : 0.25);
+static double cost_us(const TimedKernel *timed, BevAlign align) {
+    bool before = timed->config.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
+    return timed->cost_us * (before == weighted ? 1 : weighted ? 4 : 0.25);
 }
 
-void rung_restart(TimedRung *rung, const Choice *choice) {
-    const BevVariant *variant = rung->choice.variant;
-    rung->cost_us = cost_us(rung, choice->align);
-    rung->choice = *choice;
-    if (variant)
-        rung->choice.variant = variant;
-    rung->count = 0;
-    rung->complete = rung->failed = rung->disturbed = false;
-    rung->done_ms = 0;
-    go_stale(&rung->live);
+void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config) {
+    const BevKernel *kernel = timed->config.kernel;
+    timed->cost_us = cost_us(timed, config->align);
+    timed->config = *config;
+    if (kernel)
+        timed->config.kernel = kernel;
+    timed->count = 0;
+    timed->complete = timed->failed = timed->disturbed = false;
+    timed->done_ms = 0;
+    go_stale(&timed->live);
 }
 
-void rung_begin(TimedRung *rung) {
-    rung->count = 0;
-    rung->disturbed = false;
+void timed_kernel_begin(TimedKernel *timed) {
+    timed->count = 0;
+    timed->disturbed = false;
 }
 
-void rung_add_sample(TimedRung *rung, double us) {
-    double *samples = rung->samples_us;
-    if (rung->count == RUNG_SAMPLES)
-        memmove(samples, samples + 1, (RUNG_SAMPLES - 1) * sizeof *samples);
+void timed_kernel_add_sample(TimedKernel *timed, double us) {
+    double *samples = timed->samples_us;
+    if (timed->count == TIMED_KERNEL_SAMPLES)
+        memmove(samples, samples + 1, (TIMED_KERNEL_SAMPLES - 1) * sizeof *samples);
     else
-        rung->count++;
-    samples[rung->count - 1] = us;
+        timed->count++;
+    samples[timed->count - 1] = us;
 }
 
-void rung_publish(TimedRung *rung, const Timing *timing, double own_bytes) {
-    LiveKernel *live = &rung->live;
+void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes) {
+    LiveKernel *live = &timed->live;
     live->median_us = reading(timing->median_us, SOURCE_MEASURED);
     live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
     live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
@@ -64,52 +64,52 @@ void rung_publish(TimedRung *rung, const Timing *timing, double own_bytes) {
         live->effective_gbps = reading(own_bytes / timing->median_us * 1e-3, SOURCE_MEASURED);
 }
 
-void rung_publish_samples(TimedRung *rung, double own_bytes) {
-    double sorted[RUNG_SAMPLES];
+void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes) {
+    double sorted[TIMED_KERNEL_SAMPLES];
     Timing timing;
-    memcpy(sorted, rung->samples_us, (size_t)rung->count * sizeof *sorted);
-    timing_summarize(sorted, rung->count, SETTLE, &timing);
-    rung_publish(rung, &timing, own_bytes);
+    memcpy(sorted, timed->samples_us, (size_t)timed->count * sizeof *sorted);
+    timing_summarize(sorted, timed->count, SETTLE, &timing);
+    timed_kernel_publish(timed, &timing, own_bytes);
 }
 
-void rung_done(TimedRung *rung) {
-    rung->done_ms = clock_ms();
-    live_remember(&rung->live, rung->live.median_us.value);
+void timed_kernel_done(TimedKernel *timed) {
+    timed->done_ms = clock_ms();
+    live_remember(&timed->live, timed->live.median_us.value);
 }
 
 /* The clock would count the time of pictures beside it as its own, so that it counts the time for
  * which the lane's thread had a core. */
-void rung_add_lane_sample(TimedRung *rung, const LaneSample *sample, bool disturbed) {
-    if (disturbed && rung->count && !rung->disturbed)
+void timed_kernel_add_lane_sample(TimedKernel *timed, const LaneSample *sample, bool disturbed) {
+    if (disturbed && timed->count && !timed->disturbed)
         return;
-    if (rung->disturbed && !disturbed)
-        rung->count = 0;
-    rung->disturbed = disturbed;
-    rung_add_sample(rung, disturbed ? sample->busy_us : sample->launch_us);
-    rung->live.prepare_us = reading(sample->prepare_us, SOURCE_MEASURED);
-    rung_publish_samples(rung, sample->own_bytes);
-    rung->complete = rung->count >= LANE_SAMPLES;
-    rung->live.unsettled |= disturbed || !rung->complete;
-    rung_done(rung);
+    if (timed->disturbed && !disturbed)
+        timed->count = 0;
+    timed->disturbed = disturbed;
+    timed_kernel_add_sample(timed, disturbed ? sample->busy_us : sample->launch_us);
+    timed->live.prepare_us = reading(sample->prepare_us, SOURCE_MEASURED);
+    timed_kernel_publish_samples(timed, sample->own_bytes);
+    timed->complete = timed->count >= LANE_SAMPLES;
+    timed->live.unsettled |= disturbed || !timed->complete;
+    timed_kernel_done(timed);
 }
 
-bool rung_has_figure(const TimedRung *rung) {
-    return rung->live.median_us.source == SOURCE_MEASURED && !rung->live.median_us.stale;
+bool timed_kernel_has_figure(const TimedKernel *timed) {
+    return timed->live.median_us.source == SOURCE_MEASURED && !timed->live.median_us.stale;
 }
 
-bool rung_due(const TimedRung *rung, bool still) {
-    if (rung->live.skipped || rung->failed)
+bool timed_kernel_due(const TimedKernel *timed, bool still) {
+    if (timed->live.skipped || timed->failed)
         return false;
-    bool slow = rung->cost_us > SLOW_US;
-    return !rung->complete || (still && rung->disturbed) ||
-           (!slow && clock_ms() - rung->done_ms > REFRESH_MS);
+    bool slow = timed->cost_us > SLOW_US;
+    return !timed->complete || (still && timed->disturbed) ||
+           (!slow && clock_ms() - timed->done_ms > REFRESH_MS);
 }
 
-bool rung_is_slow(const TimedRung *rung, BevAlign align) {
-    double cost = cost_us(rung, align);
-    return rung->choice.variant->where == BEV_CPU && (cost == 0 || cost > PATIENCE_US);
+bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align) {
+    double cost = cost_us(timed, align);
+    return timed->config.kernel->where == BEV_CPU && (cost == 0 || cost > PATIENCE_US);
 }
 
-bool rung_needs_lane(const TimedRung *rung) {
-    return rung_is_slow(rung, rung->choice.align);
+bool timed_kernel_needs_lane(const TimedKernel *timed) {
+    return timed_kernel_is_slow(timed, timed->config.align);
 }

@@ -1,4 +1,4 @@
-/* What a place where variants run has to offer the session: one table of functions a BevWhere. */
+/* What a place where kernels run has to offer the session: one table of functions a BevWhere. */
 #ifndef BEV_BACKEND_H
 #define BEV_BACKEND_H
 
@@ -12,7 +12,7 @@ extern "C" {
  * `open` need not ask bev_unsupported, and reports the prepare step's time; `once` as in
  * session_open_once. */
 typedef struct {
-    bool (*open)(void **state, const BevVariant *variant, const BevProblem *host, bool once,
+    bool (*open)(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
                  double *prepare_us, Err *err);
     void (*close)(void *state);
     bool (*update)(void *state, Err *err);
@@ -22,7 +22,7 @@ typedef struct {
     bool (*output)(void *state, const void **codes, Err *err);
     bool (*inputs_untouched)(void *state, Err *err);
     /* NULL: launches start none. */
-    bool (*kernels)(void *state, DeviceKernel *kernels, int capacity, int *count, Err *err);
+    bool (*functions)(void *state, CudaFunction *functions, int capacity, int *count, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                  Err *err);
 } SessionBackend;

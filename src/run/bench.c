@@ -15,14 +15,14 @@
 const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
 const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
-const BevVariant *bench_baseline(BevWhere where) {
-    for (int i = 0; bev_variants[i]; i++)
-        if (bev_variants[i]->where == where && !strcmp(bev_variants[i]->title, "V2"))
-            return bev_variants[i];
+const BevKernel *bench_baseline(BevWhere where) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == where && !strcmp(bev_kernels[i]->title, "V2"))
+            return bev_kernels[i];
     return NULL;
 }
 
-/* Everything that stays the same while the variants of one problem are timed. */
+/* Everything that stays the same while the kernels of one problem are timed. */
 typedef struct {
     const BenchPlan *plan;
     const HostProblem *problem;
@@ -36,25 +36,25 @@ typedef struct {
 
 #ifdef HAVE_CUDA
 static bool set_aside(BenchRow *row, double mib, Err *err) {
-    if (!l2_aside_set((int64_t)(mib * 1048576), err))
+    if (!l2_carveout_set((int64_t)(mib * 1048576), err))
         return false;
-    row->l2_aside_mib = (double)l2_aside_bytes() / 1048576;
+    row->l2_carveout_mib = (double)l2_carveout_bytes() / 1048576;
     return true;
 }
 
 static bool note_left(BenchRow *row, Err *err) {
     DeviceInfo info;
     double held;
-    if (isnan(row->l2_aside_mib))
+    if (isnan(row->l2_carveout_mib))
         return true;
-    if (!device_info(&info, err) || !l2_aside_held(&held, err))
+    if (!device_info(&info, err) || !l2_carveout_held(&held, err))
         return false;
     row->l2_left_mib = ((double)info.l2_bytes - held) / 1048576;
     return true;
 }
 
 static void give_back(void) {
-    l2_aside_set(0, NULL);
+    l2_carveout_set(0, NULL);
 }
 #else
 static bool set_aside(BenchRow *row, double mib, Err *err) {
@@ -68,15 +68,14 @@ static bool note_left(BenchRow *row, Err *err) {
     return true;
 }
 
-static void give_back(void) {
-}
+static void give_back(void) {}
 #endif
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
 static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
     BenchRow *row = &bench->row;
-    const BevVariant *variant = row->selection.variant;
+    const BevKernel *kernel = row->config.kernel;
     for (int cache = CACHE_WARM; cache <= CACHE_COLD; cache++) {
         if (!(bench->plan->caches & 1u << cache))
             continue;
@@ -85,9 +84,9 @@ static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
             !note_left(row, err))
             return false;
         double median_us = row->timing.median_us;
-        if (variant == bench_baseline(variant->where))
-            bench->baseline_us[variant->where][cache] = median_us;
-        double baseline_us = bench->baseline_us[variant->where][cache];
+        if (kernel == bench_baseline(kernel->where))
+            bench->baseline_us[kernel->where][cache] = median_us;
+        double baseline_us = bench->baseline_us[kernel->where][cache];
         row->speedup = median_us > 0 ? baseline_us / median_us : 0;
         row->effective_gbps = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
         if (report)
@@ -96,29 +95,29 @@ static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
     return true;
 }
 
-static bool time_variant(Bench *bench, const BevVariant *variant, bool report, Err *err) {
+static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err *err) {
     const BevProblem *problem = &bench->problem->view;
     BenchRow *row = &bench->row;
-    row->selection = (Selection){variant, problem->dtype, problem->align};
-    row->skipped = bev_unsupported(variant, problem);
+    row->config = (KernelConfig){kernel, problem->dtype, problem->align};
+    row->skipped = bev_unsupported(kernel, problem);
     if (row->skipped) {
         if (report)
             bench->emit(row, bench->context);
         return true;
     }
     Session *session = NULL;
-    if (!session_open(&session, variant, problem, err))
+    if (!session_open(&session, kernel, problem, err))
         return false;
     row->prepare_us = session_prepare_us(session);
-    row->traffic_mb = bev_traffic_total(variant->bytes(problem)) * 1e-6;
+    row->traffic_mb = bev_traffic_total(kernel->bytes(problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
     bool ok = time_caches(bench, session, report, err);
     session_close(session);
     return ok;
 }
 
-static bool selected(const BenchPlan *plan, const BevVariant *variant) {
-    return (plan->where & 1u << variant->where) && (!plan->only || plan->only == variant);
+static bool selected(const BenchPlan *plan, const BevKernel *kernel) {
+    return (plan->where & 1u << kernel->where) && (!plan->only || plan->only == kernel);
 }
 
 /* V2 is timed once ahead of the rest, silently, so that rows before it in the table (and plans
@@ -126,25 +125,24 @@ static bool selected(const BenchPlan *plan, const BevVariant *variant) {
 static bool time_ladder(Bench *bench, Err *err) {
     memset(bench->baseline_us, 0, sizeof bench->baseline_us);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
-        const BevVariant *baseline = bench_baseline((BevWhere)where);
+        const BevKernel *baseline = bench_baseline((BevWhere)where);
         if (baseline && (bench->plan->where & 1u << where) &&
-            !time_variant(bench, baseline, false, err))
+            !time_kernel(bench, baseline, false, err))
             return false;
     }
-    for (int i = 0; bev_variants[i]; i++)
-        if (selected(bench->plan, bev_variants[i]) &&
-            !time_variant(bench, bev_variants[i], true, err))
+    for (int i = 0; bev_kernels[i]; i++)
+        if (selected(bench->plan, bev_kernels[i]) && !time_kernel(bench, bev_kernels[i], true, err))
             return false;
     return true;
 }
 
 static bool time_problem(Bench *bench, Err *err) {
     const BenchPlan *plan = bench->plan;
-    bench->row.l2_aside_mib = bench->row.l2_left_mib = NAN;
-    bool ok = plan->aside_count > 0 || time_ladder(bench, err);
-    for (int i = 0; ok && i < plan->aside_count; i++)
-        ok = set_aside(&bench->row, plan->asides_mib[i], err) && time_ladder(bench, err);
-    if (plan->aside_count > 0)
+    bench->row.l2_carveout_mib = bench->row.l2_left_mib = NAN;
+    bool ok = plan->carveout_count > 0 || time_ladder(bench, err);
+    for (int i = 0; ok && i < plan->carveout_count; i++)
+        ok = set_aside(&bench->row, plan->carveouts_mib[i], err) && time_ladder(bench, err);
+    if (plan->carveout_count > 0)
         give_back();
     return ok;
 }

@@ -2,7 +2,7 @@
  * and optional: where it, the permission or the chip's counters are missing, an Err says so in one
  * line, and the model stays.
  *
- * What is counted: one launch as a whole, from its first kernel or clear to its last. A rung of
+ * What is counted: one launch as a whole, from its first kernel or clear to its last. A kernel of
  * several kernels needs no adding up then, and a clear, which is a kernel of the driver's, counts
  * as it does in the model. The caches are as the launch before left them, warm, like `bench` has
  * them. Latencies are not taken here: starting and stopping a count takes longer than a launch. */

@@ -5,15 +5,15 @@
 #include <stdint.h>
 
 typedef struct {
-    char cpu[128];     /* "n/a" where the system does not say */
-    int cores;         /* this process may run on */
-    int threads;       /* that CPU kernels use */
+    char cpu[128];                            /* "n/a" where the system does not say */
+    int cores;                                /* this process may run on */
+    int threads;                              /* that CPU kernels use */
     int64_t l2_bytes, l3_bytes, memory_bytes; /* 0: unknown */
-    char system[128];  /* kernel name, release and architecture */
+    char system[128];                         /* kernel name, release and architecture */
     char compiler[128];
-    char version[32];  /* of bevscope */
-    char date[32];     /* UTC, "2026-11-20T21:18:33Z" */
-    char gpu[128];     /* "" without a usable GPU */
+    char version[32];          /* of bevscope */
+    char date[32];             /* UTC, "2026-11-20T21:18:33Z" */
+    char gpu[128];             /* "" without a usable GPU */
     char driver[32], cuda[32]; /* "" likewise */
 } Machine;
 

@@ -16,12 +16,12 @@ const Published published[] = {
 };
 const int published_count = sizeof published / sizeof *published;
 
-const char *published_column(const char *rung, const char *v3_choice) {
-    if (!strcmp(rung, "v2_tiles"))
+const char *published_column(const char *kernel, const char *v3_choice) {
+    if (!strcmp(kernel, "v2_tiles"))
         return "V2";
-    if (!strcmp(rung, "v2_do"))
+    if (!strcmp(kernel, "v2_do"))
         return "V2+DO";
-    return v3_choice && !strcmp(rung, v3_choice) ? "V3" : NULL;
+    return v3_choice && !strcmp(kernel, v3_choice) ? "V3" : NULL;
 }
 
 const Published *published_find(const char *gpu, const char *config, const char *column,

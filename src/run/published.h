@@ -15,9 +15,9 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* The published column that a rung on a GPU stands for, or NULL: "V3" is the form that the choice
+/* The published column that a kernel on a GPU stands for, or NULL: "V3" is the form that the choice
  * takes there. */
-const char *published_column(const char *rung, const char *v3_choice);
+const char *published_column(const char *kernel, const char *v3_choice);
 
 /* The row, or NULL. */
 const Published *published_find(const char *gpu, const char *config, const char *column,

@@ -36,7 +36,7 @@ static double number(const json_t *object, const char *key) {
 
 static bool read_row(RecordedRow *row, const json_t *object) {
     copy_text(row->scene, sizeof row->scene, object, "scene");
-    copy_text(row->variant, sizeof row->variant, object, "variant");
+    copy_text(row->kernel, sizeof row->kernel, object, "kernel");
     copy_text(row->dtype, sizeof row->dtype, object, "dtype");
     copy_text(row->align, sizeof row->align, object, "align");
     copy_text(row->cache, sizeof row->cache, object, "cache");
@@ -46,15 +46,15 @@ static bool read_row(RecordedRow *row, const json_t *object) {
     row->p99_us = number(object, "p99_us");
     row->effective_gbps = number(object, "effective_gbps");
     row->footprint_mb = number(object, "footprint_mb");
-    row->l2_aside_mib = number(object, "l2_aside_mib");
+    row->l2_carveout_mib = number(object, "l2_carveout_mib");
     row->l2_left_mib = number(object, "l2_left_mib");
-    return isfinite(row->median_us) && row->scene[0] && row->variant[0];
+    return isfinite(row->median_us) && row->scene[0] && row->kernel[0];
 }
 
 static bool read_counted(CountedRow *row, const json_t *object) {
     bool any = false;
     copy_text(row->scene, sizeof row->scene, object, "scene");
-    copy_text(row->variant, sizeof row->variant, object, "variant");
+    copy_text(row->kernel, sizeof row->kernel, object, "kernel");
     copy_text(row->dtype, sizeof row->dtype, object, "dtype");
     copy_text(row->align, sizeof row->align, object, "align");
     row->median_us = number(object, "median_us");
@@ -62,10 +62,10 @@ static bool read_counted(CountedRow *row, const json_t *object) {
         row->counters.value[i] = number(object, counter_rows[i].key);
         any = any || !isnan(row->counters.value[i]);
     }
-    return any && row->scene[0] && row->variant[0];
+    return any && row->scene[0] && row->kernel[0];
 }
 
-/* Rows without a figure (skipped variants) are passed over. */
+/* Rows without a figure (skipped kernels) are passed over. */
 static bool read_rows(Recording *recording, const json_t *results, const json_t *counters) {
     recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
     recording->counted = calloc(json_array_size(counters) + 1, sizeof *recording->counted);
@@ -147,24 +147,24 @@ void recorded_free(RecordedSet *set) {
 }
 
 bool recorded_is_experiment(const RecordedRow *row) {
-    return isfinite(row->l2_aside_mib);
+    return isfinite(row->l2_carveout_mib);
 }
 
 static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
-                        const Selection *selection, CacheState cache) {
+                        const KernelConfig *config, CacheState cache) {
     return !recorded_is_experiment(row) && (!row->channels || row->channels == channels) &&
-           !strcmp(row->scene, scene) && !strcmp(row->variant, selection->variant->name) &&
-           !strcmp(row->dtype, bev_dtypes[selection->dtype].name) &&
-           !strcmp(row->align, bev_aligns[selection->align].name) &&
+           !strcmp(row->scene, scene) && !strcmp(row->kernel, config->kernel->name) &&
+           !strcmp(row->dtype, bev_dtypes[config->dtype].name) &&
+           !strcmp(row->align, bev_aligns[config->align].name) &&
            !strcmp(row->cache, cache_names[cache]);
 }
 
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const Selection *selection, CacheState cache,
+                                 const KernelConfig *config, CacheState cache,
                                  const Recording **from) {
     for (int i = 0; i < set->count; i++)
         for (int j = 0; j < set->recordings[i].row_count; j++)
-            if (row_matches(&set->recordings[i].rows[j], scene, channels, selection, cache)) {
+            if (row_matches(&set->recordings[i].rows[j], scene, channels, config, cache)) {
                 *from = &set->recordings[i];
                 return &set->recordings[i].rows[j];
             }

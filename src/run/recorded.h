@@ -10,16 +10,16 @@
 
 /* Figures that a file does not hold are NaN. */
 typedef struct {
-    char scene[64], variant[32], dtype[16], align[16], cache[8];
+    char scene[64], kernel[32], dtype[16], align[16], cache[8];
     int64_t channels; /* 0: not said */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
-    double l2_aside_mib, l2_left_mib; /* where a part of the L2 was set aside; see BenchPlan */
+    double l2_carveout_mib, l2_left_mib; /* where a part of the L2 was set aside; see BenchPlan */
 } RecordedRow;
 
 /* Caches warm. */
 typedef struct {
-    char scene[64], variant[32], dtype[16], align[16];
+    char scene[64], kernel[32], dtype[16], align[16];
     double median_us; /* by bench's clock */
     Counters counters;
 } CountedRow;
@@ -54,7 +54,7 @@ bool recorded_is_experiment(const RecordedRow *row);
 /* What a selection took on a scene with so many channels, the L2 whole, and whose figure it is
  * (`from`); NULL when nobody recorded it. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const Selection *selection, CacheState cache,
+                                 const KernelConfig *config, CacheState cache,
                                  const Recording **from);
 
 /* The recorded limits of a GPU of the facts table; all unknown when nobody recorded them. */

@@ -29,22 +29,22 @@ struct Session {
     bool once;
 };
 
-static bool begin(Session **session, const BevVariant *variant, const BevProblem *host, bool once,
+static bool begin(Session **session, const BevKernel *kernel, const BevProblem *host, bool once,
                   Err *err) {
     *session = NULL;
-    const SessionBackend *backend = backends[variant->where];
+    const SessionBackend *backend = backends[kernel->where];
     if (!backend)
-        return err_set(err, ERR_DEVICE, variant->name, "choose --device cpu",
+        return err_set(err, ERR_DEVICE, kernel->name, "choose --device cpu",
                        "this program was built without CUDA");
-    const char *reason = bev_unsupported(variant, host);
+    const char *reason = bev_unsupported(kernel, host);
     if (reason)
-        return err_set(err, ERR_FAILED, variant->name, "", "%s", reason);
+        return err_set(err, ERR_FAILED, kernel->name, "", "%s", reason);
     Session *s = calloc(1, sizeof *s);
     if (!s)
-        return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
+        return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
     s->backend = backend;
     s->once = once;
-    if (!backend->open(&s->state, variant, host, once, &s->prepare_us, err)) {
+    if (!backend->open(&s->state, kernel, host, once, &s->prepare_us, err)) {
         free(s);
         return false;
     }
@@ -52,13 +52,13 @@ static bool begin(Session **session, const BevVariant *variant, const BevProblem
     return true;
 }
 
-bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err) {
-    return begin(session, variant, host, false, err);
+bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err) {
+    return begin(session, kernel, host, false, err);
 }
 
-bool session_open_once(Session **session, const BevVariant *variant, const BevProblem *host,
+bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
                        Err *err) {
-    return begin(session, variant, host, true, err);
+    return begin(session, kernel, host, true, err);
 }
 
 void session_close(Session *session) {
@@ -97,10 +97,10 @@ bool session_inputs_untouched(Session *session, Err *err) {
     return session->backend->inputs_untouched(session->state, err);
 }
 
-bool session_kernels(Session *session, DeviceKernel *kernels, int capacity, int *count, Err *err) {
+bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count, Err *err) {
     *count = 0;
-    return !session->backend->kernels ||
-           session->backend->kernels(session->state, kernels, capacity, count, err);
+    return !session->backend->functions ||
+           session->backend->functions(session->state, functions, capacity, count, err);
 }
 
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,

@@ -1,4 +1,4 @@
-/* A problem resident where a variant runs, prepared and ready to launch: the one way in which
+/* A problem resident where a kernel runs, prepared and ready to launch: the one way in which
  * checks, timings and pictures run a kernel, on the CPU and on a GPU alike. */
 #ifndef BEV_SESSION_H
 #define BEV_SESSION_H
@@ -11,14 +11,14 @@ extern "C" {
 
 typedef struct Session Session;
 
-/* Copies `host` to where `variant` runs (the CPU shares it) and runs its prepare step. Fails with
+/* Copies `host` to where `kernel` runs (the CPU shares it) and runs its prepare step. Fails with
  * ERR_DEVICE when the device is not there, ERR_FAILED with the reason of bev_unsupported. The host
  * problem must outlive the session. */
-bool session_open(Session **session, const BevVariant *variant, const BevProblem *host, Err *err);
+bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
 /* The same for one picture: prepares once, and keeps nothing to compare inputs with. Neither its
  * prepare time nor session_inputs_untouched is to be asked for. */
-bool session_open_once(Session **session, const BevVariant *variant, const BevProblem *host,
+bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
                        Err *err);
 
 void session_close(Session *session); /* accepts NULL */
@@ -59,11 +59,11 @@ typedef struct {
     int64_t shared_bytes; /* a block, static and dynamic */
     int resident_blocks;  /* a multiprocessor can hold */
     double occupancy;     /* theoretical: resident warps / most possible */
-} DeviceKernel;
+} CudaFunction;
 
 /* The kernels that one launch starts, in order; none on the CPU, and clears by the copy engine are
  * no kernels. Runs nothing. At most `capacity`; *count is how many. */
-bool session_kernels(Session *session, DeviceKernel *kernels, int capacity, int *count, Err *err);
+bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count, Err *err);
 
 typedef struct {
     int samples;        /* 100 */

@@ -9,13 +9,13 @@
 
 enum { PREPARE_REPEATS = 3, MIN_SAMPLES = 5 };
 
-static const double SETTLE = 0.15;        /* a machine shared with others drifts by less */
+static const double SETTLE = 0.15;         /* a machine shared with others drifts by less */
 static const double LONG_PREPARE_US = 5e3; /* far above the noise: once is enough */
-static const double MIN_SAMPLE_US = 20;   /* the clock's own cost disappears in this */
-static const size_t MAX_FLUSH = 64 << 20; /* more takes longer than what it is to measure */
+static const double MIN_SAMPLE_US = 20;    /* the clock's own cost disappears in this */
+static const size_t MAX_FLUSH = 64 << 20;  /* more takes longer than what it is to measure */
 
 typedef struct {
-    const BevVariant *variant;
+    const BevKernel *kernel;
     const BevProblem *problem;
     BevPlan *plan;
     bool watched;    /* whether the inputs are */
@@ -72,29 +72,29 @@ static bool cpu_inputs_untouched(void *state, Err *err) {
     const State *s = state;
     if (inputs_fingerprint(s->problem) == s->inputs)
         return true;
-    return err_set(err, ERR_FAILED, s->variant->name, "", "the kernel changed its inputs");
+    return err_set(err, ERR_FAILED, s->kernel->name, "", "the kernel changed its inputs");
 }
 
 /* ---- one launch ------------------------------------------------------------------------------ */
 
 static void cpu_close(void *state) {
     State *s = state;
-    if (s && s->variant->release)
-        s->variant->release(s->plan);
+    if (s && s->kernel->release)
+        s->kernel->release(s->plan);
     free(s);
 }
 
 static bool cpu_prepare(State *s, int repeats, double *prepare_us, Err *err) {
     *prepare_us = 0;
-    if (!s->variant->prepare)
+    if (!s->kernel->prepare)
         return true;
     double times[PREPARE_REPEATS];
     int taken = 0;
     while (taken < repeats && (taken == 0 || times[taken - 1] < LONG_PREPARE_US)) {
-        s->variant->release(s->plan);
+        s->kernel->release(s->plan);
         s->plan = NULL;
         double start = clock_us();
-        if (!s->variant->prepare(s->problem, &s->plan, err))
+        if (!s->kernel->prepare(s->problem, &s->plan, err))
             return false;
         times[taken++] = clock_us() - start;
     }
@@ -111,12 +111,12 @@ static bool cpu_update(void *state, Err *err) {
     return true;
 }
 
-static bool cpu_open(void **state, const BevVariant *variant, const BevProblem *host, bool once,
+static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
                      double *prepare_us, Err *err) {
     State *s = calloc(1, sizeof *s);
     if (!s)
-        return err_set(err, ERR_FAILED, variant->name, "", "out of memory");
-    s->variant = variant;
+        return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
+    s->kernel = kernel;
     s->problem = host;
     s->watched = !once;
     cpu_update(s, err);
@@ -137,7 +137,7 @@ static bool cpu_poison(void *state, Err *err) {
 
 static bool cpu_run(void *state, Err *err) {
     const State *s = state;
-    return s->variant->launch(s->problem, s->plan, NULL, err);
+    return s->kernel->launch(s->problem, s->plan, NULL, err);
 }
 
 static bool cpu_read(void *state, void *codes, Err *err) {
@@ -234,7 +234,7 @@ static bool time_launches(void *state, CacheState cache, const TimingOptions *op
     if (ok)
         ok = collect(s, options, flushed, samples, timing, err);
     else
-        err_set(err, ERR_FAILED, s->variant->name, "", "out of memory");
+        err_set(err, ERR_FAILED, s->kernel->name, "", "out of memory");
     free(samples);
     free(flushed);
     return ok;

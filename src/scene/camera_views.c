@@ -20,7 +20,7 @@ void footprint_ray(const Footprint *footprint, const Camera *camera, const Frust
 }
 
 WorldSight footprint_sight(const Footprint *footprint, const Camera *camera, const Frustum *frustum,
-                           const WorldStill *still) {
+                           const WorldSnapshot *still) {
     double origin_m[3], edges[4][3];
     for (int i = 0; i < 4; i++)
         ray_at(footprint, camera, frustum, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, origin_m,
@@ -77,7 +77,7 @@ void camera_views_free(CameraViews *views) {
 }
 
 static Look look_at(const Footprint *footprint, const Camera *camera, const Frustum *frustum,
-                    const WorldStill *still, const WorldSight *sight) {
+                    const WorldSnapshot *still, const WorldSight *sight) {
     Look look = {.rays = 0};
     for (int row = 0; row < footprint->rows; row++)
         for (int column = 0; column < footprint->columns; column++) {
@@ -90,7 +90,7 @@ static Look look_at(const Footprint *footprint, const Camera *camera, const Frus
 }
 
 /* Line y of a camera, in stretches of pixels that share a sight. */
-static void render_line(const Rig *rig, const WorldStill *still, int64_t camera, int64_t y,
+static void render_line(const Rig *rig, const WorldSnapshot *still, int64_t camera, int64_t y,
                         CameraViews *views) {
     enum { STRETCH = 16, ACROSS = 2, DOWN = 2 };
     const Camera *seen_by = &rig->cameras[camera];
@@ -113,8 +113,8 @@ static void render_line(const Rig *rig, const WorldStill *still, int64_t camera,
 
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err) {
-    WorldStill *still = NULL;
-    bool done = world_still(world, time_s, &still, err) &&
+    WorldSnapshot *still = NULL;
+    bool done = world_snapshot(world, time_s, &still, err) &&
                 camera_views_alloc(views, rig->camera_count, h, w, err);
     int64_t lines = done ? rig->camera_count * h : 0;
     bool unwanted = false;
@@ -124,7 +124,7 @@ bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t 
         if (!unwanted)
             render_line(rig, still, line / h, line % h, views);
     }
-    world_still_free(still);
+    world_snapshot_free(still);
     if (unwanted)
         camera_views_free(views);
     return done && !unwanted;

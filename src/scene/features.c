@@ -12,7 +12,7 @@ const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
 
 typedef struct {
     const Rig *rig;
-    const WorldStill *still;
+    const WorldSnapshot *still;
     Embedding embedding;
     BevShape shape;
     SubRays rays;
@@ -152,12 +152,12 @@ bool features_render_into(const Rig *rig, const World *world, int64_t channels, 
     assert(temperature > 0);
     Render render = {
         .rig = rig, .rays = rays, .temperature = temperature, .features = features, .views = views};
-    WorldStill *still = NULL;
+    WorldSnapshot *still = NULL;
     render.shape = rig_shape(rig, channels);
     render.far_m =
         frustum_depth_m(&rig->frustum, render.shape.depth_bins - 1) + rig->frustum.depth_step_m / 2;
     bool done = embedding_init(&render.embedding, channels, seed, err) &&
-                world_still(world, time_s, &still, err) && render_alloc(&render, err);
+                world_snapshot(world, time_s, &still, err) && render_alloc(&render, err);
     render.still = still;
     int64_t h = render.shape.feat_h, lines = done ? render.shape.cameras * h : 0;
     bool unwanted = false;
@@ -172,7 +172,7 @@ bool features_render_into(const Rig *rig, const World *world, int64_t channels, 
     if (!done)
         camera_views_free(views);
     embedding_free(&render.embedding);
-    world_still_free(still);
+    world_snapshot_free(still);
     free(render.mass);
     return done;
 }

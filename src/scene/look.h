@@ -18,7 +18,7 @@ void footprint_ray(const Footprint *footprint, const Camera *camera, const Frust
 
 /* The solids that the footprint's rays can meet. */
 WorldSight footprint_sight(const Footprint *footprint, const Camera *camera, const Frustum *frustum,
-                           const WorldStill *still);
+                           const WorldSnapshot *still);
 
 typedef struct {
     int rays, votes[CLASS_COUNT + 1]; /* of each class; CLASS_COUNT: sky */

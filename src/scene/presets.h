@@ -11,17 +11,17 @@ typedef struct {
     int feat_w, feat_h;
     int cells; /* nx = ny, over the same metres */
     int64_t channels;
-} Config;
+} Preset;
 
-extern const Config configs[];
-extern const int config_count; /* the published ones, first: what lists have by default */
-extern const int config_total;
-extern const char *const config_world; /* the sample they all look at: "intersection" */
+extern const Preset configs[];
+extern const int preset_count; /* the published ones, first: what lists have by default */
+extern const int preset_total;
+extern const char *const preset_world; /* the sample they all look at: "intersection" */
 
 /* The row of that name, or NULL. */
-const Config *config_find(const char *name);
+const Preset *preset_find(const char *name);
 
 /* Applies a row to a loaded flagship scene. */
-void config_apply(const Config *config, Scene *scene);
+void preset_apply(const Preset *config, Scene *scene);
 
 #endif

@@ -155,10 +155,10 @@ static int64_t encode(BevTensor *tensor, const float *values) {
 }
 
 static bool pool_fp32(const BevProblem *problem, Err *err) {
-    const BevVariant *variant = bev_variant_find("cpu_v3");
+    const BevKernel *kernel = bev_kernel_find("cpu_v3");
     BevPlan *plan = NULL;
-    bool ok = variant->prepare(problem, &plan, err) && variant->launch(problem, plan, NULL, err);
-    variant->release(plan);
+    bool ok = kernel->prepare(problem, &plan, err) && kernel->launch(problem, plan, NULL, err);
+    kernel->release(plan);
     return ok;
 }
 

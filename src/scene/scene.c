@@ -59,7 +59,7 @@ static int compare_names(const void *a, const void *b) {
 
 size_t scene_names(SceneName *names, size_t max) {
     size_t count = 0;
-    for (int i = 0; i < config_total && count < max; i++, count++) {
+    for (int i = 0; i < preset_total && count < max; i++, count++) {
         names[count].is_config = true;
         snprintf(names[count].name, sizeof names->name, "%s", configs[i].name);
     }
@@ -134,11 +134,11 @@ static bool load_sample(const char *name, Scene *scene, Err *err) {
 
 bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
-    const Config *config = config_find(name_or_path);
+    const Preset *config = preset_find(name_or_path);
     if (config) {
-        if (!load_sample(config_world, scene, err))
+        if (!load_sample(preset_world, scene, err))
             return false;
-        config_apply(config, scene);
+        preset_apply(config, scene);
         return true;
     }
     char relative[128];

@@ -7,10 +7,10 @@
 
 /* What a caller may override in a scene; zeroed fields leave the scene as it is. */
 typedef struct {
-    double time_s;        /* moment of a moving world */
-    double temperature;   /* of the depth distribution; 0: the scene's own */
-    int64_t channels;     /* 0: the scene's own; only worlds can change it */
-    bool views;           /* also keep what the cameras see */
+    double time_s;      /* moment of a moving world */
+    double temperature; /* of the depth distribution; 0: the scene's own */
+    int64_t channels;   /* 0: the scene's own; only worlds can change it */
+    bool views;         /* also keep what the cameras see */
 } WorkloadOptions;
 
 typedef struct {
@@ -27,7 +27,8 @@ typedef struct {
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err);
 void workload_close(Workload *workload);
 
-/* Whether the scene can be pooled with `align`; scenes that came with index arrays cannot choose. */
+/* Whether the scene can be pooled with `align`; scenes that came with index arrays cannot choose.
+ */
 bool workload_has_align(const Workload *workload, BevAlign align);
 
 /* The map for `align`, built on first use; owned by the workload. NULL on failure. */

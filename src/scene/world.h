@@ -74,10 +74,10 @@ void world_free(World *world);
 
 /* The world at one moment, ready for many rays: solids in place, angles turned into sines. Borrows
  * the world. */
-typedef struct WorldStill WorldStill;
+typedef struct WorldSnapshot WorldSnapshot;
 
-bool world_still(const World *world, double time_s, WorldStill **still, Err *err);
-void world_still_free(WorldStill *still); /* accepts NULL */
+bool world_snapshot(const World *world, double time_s, WorldSnapshot **still, Err *err);
+void world_snapshot_free(WorldSnapshot *still); /* accepts NULL */
 
 /* What one ray meets first. */
 typedef struct {
@@ -96,10 +96,11 @@ typedef struct {
 } WorldSight;
 
 /* For the rays from `origin_m` within the pyramid of four edges. */
-WorldSight world_sight(const WorldStill *still, const double origin_m[3], const double edges[4][3]);
+WorldSight world_sight(const WorldSnapshot *still, const double origin_m[3],
+                       const double edges[4][3]);
 
 /* First surface on origin + s * direction, s in (0, far_m]; `sight` must hold for this ray. */
-WorldHit world_cast(const WorldStill *still, const WorldSight *sight, const double origin_m[3],
+WorldHit world_cast(const WorldSnapshot *still, const WorldSight *sight, const double origin_m[3],
                     const double direction[3], double far_m);
 
 /* Colour of the sky in a direction. */

@@ -12,7 +12,7 @@ typedef struct {
     double low_m[2], high_m[2]; /* patches: a rectangle around all copies */
 } Place;
 
-struct WorldStill {
+struct WorldSnapshot {
     const World *world;
     Place *solids, *patches;
 };
@@ -38,9 +38,9 @@ static Place place_patch(const Patch *patch) {
     return place;
 }
 
-bool world_still(const World *world, double time_s, WorldStill **still, Err *err) {
+bool world_snapshot(const World *world, double time_s, WorldSnapshot **still, Err *err) {
     size_t places = (size_t)world->solid_count + (size_t)world->patch_count;
-    WorldStill *made = malloc(sizeof *made + places * sizeof(Place));
+    WorldSnapshot *made = malloc(sizeof *made + places * sizeof(Place));
     *still = made;
     if (!made)
         return err_set(err, ERR_FAILED, "world", "", "out of memory for %zu things", places);
@@ -59,7 +59,7 @@ bool world_still(const World *world, double time_s, WorldStill **still, Err *err
     return true;
 }
 
-void world_still_free(WorldStill *still) {
+void world_snapshot_free(WorldSnapshot *still) {
     free(still);
 }
 
@@ -136,7 +136,7 @@ static bool is_second_square(const Patch *patch, const double at[2]) {
     return patch->kind == PATCH_CHECKER && fmod(squares, 2) != 0;
 }
 
-static void paint_ground(const WorldStill *still, double x, double y, WorldHit *hit) {
+static void paint_ground(const WorldSnapshot *still, double x, double y, WorldHit *hit) {
     const World *world = still->world;
     hit->class = world->ground_class;
     memcpy(hit->color, world->ground_color, sizeof hit->color);
@@ -260,7 +260,7 @@ static bool find_wedge(const double edges[4][3], const double **right, const dou
     return true;
 }
 
-WorldSight world_sight(const WorldStill *still, const double origin_m[3],
+WorldSight world_sight(const WorldSnapshot *still, const double origin_m[3],
                        const double edges[4][3]) {
     WorldSight sight = {.count = 0};
     const double *right, *left;
@@ -290,7 +290,7 @@ static bool passes_circle(const Place *place, const double origin[3], const doub
 
 /* ---- casting -------------------------------------------------------------------------------- */
 
-static bool cast_solid(const WorldStill *still, int i, const double origin_m[3],
+static bool cast_solid(const WorldSnapshot *still, int i, const double origin_m[3],
                        const double direction[3], double far_m, WorldHit *hit) {
     const Place *place = &still->solids[i];
     const Solid *solid = &still->world->solids[i];
@@ -301,7 +301,7 @@ static bool cast_solid(const WorldStill *still, int i, const double origin_m[3],
                                     : cast_cylinder(solid, place, &ray, far_m, hit);
 }
 
-WorldHit world_cast(const WorldStill *still, const WorldSight *sight, const double origin_m[3],
+WorldHit world_cast(const WorldSnapshot *still, const WorldSight *sight, const double origin_m[3],
                     const double direction[3], double far_m) {
     WorldHit hit = {.hit = false, .depth_m = far_m};
     bool all = sight->count < 0;

@@ -9,7 +9,8 @@
  * positive), and lifts it. */
 void camera_bend(Camera *camera, const CameraError *error);
 
-/* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg"; "" and false where all is well. */
+/* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg"; "" and false where all is well.
+ */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);
 
 bool camera_error_is_zero(const CameraError *error);

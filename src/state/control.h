@@ -2,13 +2,13 @@
 #ifndef BEV_CONTROL_H
 #define BEV_CONTROL_H
 
-#include "src/state/kernel_config.h"
+#include "src/base/kernel_config.h"
 #include "src/state/log.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_RUNGS = 64 };
+enum { MAX_KERNELS = 64 };
 
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
 
@@ -42,7 +42,7 @@ unsigned control_changed_and_told(State *state);
 unsigned control_aligns(const State *state);
 
 /* Takes over a choice, settled; `said` begins the line. */
-unsigned control_use_choice(State *state, Action action, Choice choice, const char *said);
+unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said);
 
 /* Cameras clean and exact, temperature as rendered. */
 void job_repair(Job *job);
@@ -59,7 +59,7 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y);
 #define ZOOM_STEP 1.25
 
 unsigned control_kernel(State *state, const Command *command);
-unsigned control_rung(State *state, const Command *command);
+unsigned control_kernel_row(State *state, const Command *command);
 unsigned control_dtype(State *state, const Command *command);
 unsigned control_align(State *state, const Command *command);
 unsigned control_backend(State *state, const Command *command);

@@ -8,9 +8,9 @@ static const char *const theme_names[] = {"dark", "light"};
 unsigned control_baseline(State *state, const Command *command) {
     state->baseline_pinned = control_switched(command, state->baseline_pinned);
     state->job.baseline =
-        state->baseline_pinned ? state->job.choice : choice_baseline(&state->job.choice);
+        state->baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
     char label[64];
-    choice_label(&state->job.baseline, label, sizeof label);
+    kernel_config_label(&state->job.baseline, label, sizeof label);
     SAY(state, command->action, "baseline %s: %s", state->baseline_pinned ? "pinned" : "let go",
         label);
     return control_changed(state);
@@ -24,7 +24,7 @@ unsigned control_compare(State *state, const Command *command) {
     state->compare = (Compare)mode;
     state->job.pool_baseline = mode != COMPARE_OFF;
     char label[64];
-    choice_label(&state->job.baseline, label, sizeof label);
+    kernel_config_label(&state->job.baseline, label, sizeof label);
     SAY(state, command->action, "compare %s%s%s", compare_names[mode], mode ? ", against " : "",
         mode ? label : "");
     return control_changed(state);

@@ -22,7 +22,7 @@ static unsigned use_scene(State *state, Action action, int scene) {
 }
 
 unsigned control_config(State *state, const Command *command) {
-    Menu configs = {state->menu.scenes.names, state->menu.config_count};
+    Menu configs = {state->menu.scenes.names, state->menu.preset_count};
     if (!configs.count) {
         SAY(state, command->action, "config: there is none");
         return STEP_REDRAW;
@@ -40,7 +40,7 @@ void job_repair(Job *job) {
 }
 
 unsigned control_scene(State *state, const Command *command) {
-    int first = state->menu.config_count, scene;
+    int first = state->menu.preset_count, scene;
     Menu others = {state->menu.scenes.names + first, state->menu.scenes.count - first};
     if (command->step && others.count) {
         bool inside = state->job.scene >= first;

@@ -11,50 +11,50 @@ static const int channel_counts[] = {16, 32, 64, 80, 128, 256};
 static const char *const where_words[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
 static BevWhere where_of(const State *state) {
-    return state->job.choice.variant->where;
+    return state->job.config.kernel->where;
 }
 
-unsigned control_use_choice(State *state, Action action, Choice choice, const char *said) {
+unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said) {
     char line[160];
     snprintf(line, sizeof line, "%s", said);
-    choice_settle(&choice, control_aligns(state), line, sizeof line);
+    kernel_config_settle(&config, control_aligns(state), line, sizeof line);
     SAY(state, action, "%s", line);
-    if (choice_equal(&choice, &state->job.choice))
+    if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
-    state->job.choice = choice;
+    state->job.config = config;
     if (!state->baseline_pinned)
-        state->job.baseline = choice_baseline(&choice);
+        state->job.baseline = kernel_config_baseline(&config);
     return control_changed_and_told(state);
 }
 
-static unsigned use_variant(State *state, Action action, const BevVariant *variant) {
-    Choice choice = state->job.choice;
-    choice.variant = variant;
-    return control_use_choice(state, action, choice, variant->title);
+static unsigned use_kernel(State *state, Action action, const BevKernel *kernel) {
+    KernelConfig config = state->job.config;
+    config.kernel = kernel;
+    return control_use_config(state, action, config, kernel->title);
 }
 
 unsigned control_kernel(State *state, const Command *command) {
-    const BevVariant *rungs[MAX_RUNGS];
-    int count = state_rungs(state, rungs, MAX_RUNGS), now = 0;
-    const BevVariant *variant = choice_find(where_of(state), command->argument);
+    const BevKernel *kernels[MAX_KERNELS];
+    int count = state_kernels(state, kernels, MAX_KERNELS), now = 0;
+    const BevKernel *kernel = kernel_named(where_of(state), command->argument);
     for (int i = 0; i < count; i++)
-        if (rungs[i] == state->job.choice.variant)
+        if (kernels[i] == state->job.config.kernel)
             now = i;
     if (command->step && count > 0)
-        variant = rungs[wrapped(now + command->step, count)];
-    if (variant)
-        return use_variant(state, command->action, variant);
+        kernel = kernels[wrapped(now + command->step, count)];
+    if (kernel)
+        return use_kernel(state, command->action, kernel);
     SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
         where_of(state) == BEV_CPU ? "CPU" : "GPU");
     return STEP_REDRAW;
 }
 
-unsigned control_rung(State *state, const Command *command) {
-    const BevVariant *rungs[MAX_RUNGS];
-    int count = state_rungs(state, rungs, MAX_RUNGS), rung = atoi(command->argument);
-    if (rung >= 1 && rung <= count)
-        return use_variant(state, command->action, rungs[rung - 1]);
-    SAY(state, command->action, "rung %d: this backend has %d", rung, count);
+unsigned control_kernel_row(State *state, const Command *command) {
+    const BevKernel *kernels[MAX_KERNELS];
+    int count = state_kernels(state, kernels, MAX_KERNELS), row = atoi(command->argument);
+    if (row >= 1 && row <= count)
+        return use_kernel(state, command->action, kernels[row - 1]);
+    SAY(state, command->action, "kernel %d: this backend has %d", row, count);
     return STEP_REDRAW;
 }
 
@@ -83,35 +83,35 @@ static int next_in_mask(unsigned mask, int now, int step, int count) {
 }
 
 unsigned control_dtype(State *state, const Command *command) {
-    Choice choice = state->job.choice;
-    const BevVariant *variant = choice.variant;
-    int dtype = command->step ? next_in_mask(variant->dtypes, (int)choice.dtype, command->step,
+    KernelConfig config = state->job.config;
+    const BevKernel *kernel = config.kernel;
+    int dtype = command->step ? next_in_mask(kernel->dtypes, (int)config.dtype, command->step,
                                              BEV_DTYPE_COUNT)
                               : dtype_find(command->argument);
-    if (dtype < 0 || !(variant->dtypes & 1u << dtype)) {
-        SAY(state, command->action, "%s does not take %s: still %s", variant->title,
+    if (dtype < 0 || !(kernel->dtypes & 1u << dtype)) {
+        SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
             dtype < 0 ? command->argument : bev_dtypes[dtype].title,
-            bev_dtypes[choice.dtype].title);
+            bev_dtypes[config.dtype].title);
         return STEP_REDRAW;
     }
-    choice.dtype = (BevDtype)dtype;
-    return control_use_choice(state, command->action, choice, bev_dtypes[dtype].title);
+    config.dtype = (BevDtype)dtype;
+    return control_use_config(state, command->action, config, bev_dtypes[dtype].title);
 }
 
 unsigned control_align(State *state, const Command *command) {
-    Choice choice = state->job.choice;
-    unsigned both = choice.variant->aligns & control_aligns(state);
+    KernelConfig config = state->job.config;
+    unsigned both = config.kernel->aligns & control_aligns(state);
     int align = command->step
-                    ? next_in_mask(both, (int)choice.align, command->step, BEV_ALIGN_COUNT)
+                    ? next_in_mask(both, (int)config.align, command->step, BEV_ALIGN_COUNT)
                     : align_find(command->argument);
     if (align < 0 || !(both & 1u << align)) {
         SAY(state, command->action, "%s on this scene does not take %s: still %s",
-            choice.variant->title, align < 0 ? command->argument : bev_aligns[align].name,
-            bev_aligns[choice.align].name);
+            config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
+            bev_aligns[config.align].name);
         return STEP_REDRAW;
     }
-    choice.align = (BevAlign)align;
-    return control_use_choice(state, command->action, choice, bev_aligns[align].title);
+    config.align = (BevAlign)align;
+    return control_use_config(state, command->action, config, bev_aligns[align].title);
 }
 
 unsigned control_backend(State *state, const Command *command) {
@@ -123,12 +123,12 @@ unsigned control_backend(State *state, const Command *command) {
             where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
         return STEP_REDRAW;
     }
-    const BevVariant *twin = choice_twin(state->job.choice.variant, where);
-    Choice choice = state->job.choice;
-    choice.variant = twin;
+    const BevKernel *twin = kernel_twin(state->job.config.kernel, where);
+    KernelConfig config = state->job.config;
+    config.kernel = twin;
     char said[64];
     snprintf(said, sizeof said, "%s, %s", where == BEV_CPU ? "CPU" : "CUDA", twin->title);
-    return control_use_choice(state, command->action, choice, said);
+    return control_use_config(state, command->action, config, said);
 }
 
 unsigned control_channels(State *state, const Command *command) {
@@ -188,6 +188,6 @@ unsigned control_counters(State *state, const Command *command) {
         return STEP_REDRAW;
     }
     state->counts++;
-    SAY(state, command->action, "counting a launch of %s", state->job.choice.variant->title);
+    SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title);
     return STEP_REDRAW;
 }

@@ -16,10 +16,10 @@ const char *const key_groups[GROUP_COUNT] = {
 /* clang-format off */
 const KeyRow keys[ACTION_COUNT] = {
     [ACTION_KERNEL] = {ACTION_KERNEL, "kernel", ARGUMENT_NAME, {'k', F(2)}, {'K'},
-        false, GROUP_SELECTION, "kernel", 1, "next or previous rung of the ladder"},
-    [ACTION_RUNG] = {ACTION_RUNG, "rung", ARGUMENT_NUMBER,
+        false, GROUP_SELECTION, "kernel", 1, "next or previous kernel of the ladder"},
+    [ACTION_KERNEL_ROW] = {ACTION_KERNEL_ROW, "kernel-row", ARGUMENT_NUMBER,
         {'1', '2', '3', '4', '5', '6', '7', '8', '9'}, {0},
-        true, GROUP_SELECTION, "rung", 0, "that row of the kernel table"},
+        true, GROUP_SELECTION, "row", 0, "that row of the kernel table"},
     [ACTION_DTYPE] = {ACTION_DTYPE, "dtype", ARGUMENT_NAME, {'d', F(3)}, {'D'},
         false, GROUP_SELECTION, "dtype", 2, "format: FP32, FP16, BF16, FP8, NVFP4"},
     [ACTION_ALIGN] = {ACTION_ALIGN, "align", ARGUMENT_NAME, {'a', F(4)}, {'A'},

@@ -11,7 +11,7 @@
 typedef enum {
     /* selection: what is computed */
     ACTION_KERNEL,
-    ACTION_RUNG,
+    ACTION_KERNEL_ROW,
     ACTION_DTYPE,
     ACTION_ALIGN,
     ACTION_BACKEND,

@@ -1,6 +1,5 @@
 #include "src/state/ladder.h"
 
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@ static int by_value(const void *a, const void *b) {
     return (difference > 0) - (difference < 0);
 }
 
-/* Twice the middle rung, or the slowest: one very slow rung shall not flatten all others. */
+/* Twice the middle kernel, or the slowest: one very slow kernel shall not flatten all others. */
 static double scale_of(double *us, int count) {
     if (!count)
         return 0;
@@ -24,12 +23,12 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     double us[LIVE_MAX_KERNELS];
     int known = 0;
     for (int i = 0; i < live->kernel_count; i++) {
-        const LiveKernel *kernel = &live->kernels[i];
-        if (kernel->variant->where != state->job.choice.variant->where)
+        const LiveKernel *row = &live->kernels[i];
+        if (row->kernel->where != state->job.config.kernel->where)
             continue;
-        ladder.rungs[ladder.count++] = kernel;
-        if (kernel->median_us.source)
-            us[known++] = kernel->median_us.value;
+        ladder.kernels[ladder.count++] = row;
+        if (row->median_us.source)
+            us[known++] = row->median_us.value;
     }
     ladder.scale_us = scale_of(us, known);
     return ladder;
@@ -38,12 +37,12 @@ Ladder ladder_of(const State *state, const LiveData *live) {
 void ladder_note(const Ladder *ladder, char *note, size_t size) {
     bool measured = false, recorded = false, stale = false, unsettled = false;
     for (int i = 0; i < ladder->count; i++) {
-        const LiveKernel *kernel = ladder->rungs[i];
-        const char *mark = reading_mark(&kernel->median_us);
-        measured |= kernel->median_us.source == SOURCE_MEASURED;
+        const LiveKernel *row = ladder->kernels[i];
+        const char *mark = reading_mark(&row->median_us);
+        measured |= row->median_us.source == SOURCE_MEASURED;
         recorded |= mark[0] == 'r';
         stale |= mark[0] == '~';
-        unsettled |= kernel->unsettled && kernel->median_us.source && !mark[0];
+        unsettled |= row->unsettled && row->median_us.source && !mark[0];
     }
     snprintf(note, size, "%s%s%s%s", measured || recorded ? "" : "not measured",
              measured ? "measured, " : "", recorded ? "r recorded, " : "",

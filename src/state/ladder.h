@@ -1,14 +1,14 @@
-/* The rungs that run where the selection runs: what keys 1 to 9 pick, in that order, and the scale
- * on which bars compare them. */
+/* The kernels that run where the selection runs: what keys 1 to 9 pick, in that order, and the
+ * scale on which bars compare them. */
 #ifndef BEV_LADDER_H
 #define BEV_LADDER_H
 
 #include "src/state/live_data.h"
 
 typedef struct {
-    const LiveKernel *rungs[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
+    const LiveKernel *kernels[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
     int count;
-    double scale_us; /* where bars end; slower rungs run off. 0: none is known */
+    double scale_us; /* where bars end; slower kernels run off. 0: none is known */
 } Ladder;
 
 Ladder ladder_of(const State *state, const LiveData *live);

@@ -22,7 +22,7 @@ static void append(char *text, size_t size, const char *name, double value, cons
 
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size) {
     text[0] = '\0';
-    if (counters->source == SOURCE_UNKNOWN || !choice_equal(&counters->choice, &job->choice))
+    if (counters->source == SOURCE_UNKNOWN || !kernel_config_equal(&counters->config, &job->config))
         return false;
     append(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
     append(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
@@ -37,30 +37,30 @@ void live_init(LiveData *live) {
     live->probe = (LiveProbe){.cell = -1,
                               .interval = -1,
                               .value = NAN,
-                              .truth = NAN,
+                              .fp64_original = NAN,
                               .channel = -1,
                               .channel_value = NAN,
-                              .channel_truth = NAN};
+                              .channel_fp64 = NAN};
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         live->accuracy[dtype] =
             (LiveAccuracy){.max_abs = NAN, .rel_l2 = NAN, .cosine = NAN, .worst_cell = -1};
 }
 
-const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant) {
+const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
     for (int i = 0; i < live->kernel_count; i++)
-        if (live->kernels[i].variant == variant)
+        if (live->kernels[i].kernel == kernel)
             return &live->kernels[i];
     return NULL;
 }
 
-/* Nobody stands in for itself: what stood in for the selection's own rung drew the baseline. */
+/* Nobody stands in for itself: what stood in for the selection's own kernel drew the baseline. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
-    const Choice *choice = baseline ? &live->job.baseline : &live->job.choice;
-    const BevVariant *by = live->stand_in;
+    const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
+    const BevKernel *by = live->stand_in;
     char label[96] = "n/a";
-    if (choice->variant)
-        choice_label(choice, label, sizeof label);
-    if (by && by != choice->variant && baseline == (by == live->job.choice.variant))
+    if (config->kernel)
+        kernel_config_label(config, label, sizeof label);
+    if (by && by != config->kernel && baseline == (by == live->job.config.kernel))
         snprintf(text, size, "%s (by %s)", label, by->title);
     else
         snprintf(text, size, "%s", label);
@@ -71,11 +71,11 @@ Headline live_headline(const LiveData *live) {
     if (live->memory.known)
         headline.footprint_bytes =
             reading(bev_footprint_total(live->memory.footprint), SOURCE_MODEL);
-    const Choice *choice = &live->job.choice;
-    const LiveKernel *kernel = live_kernel(live, choice->variant);
-    if (kernel)
-        headline.latency_us = kernel->median_us;
-    const LiveAccuracy *accuracy = &live->accuracy[choice->dtype];
+    const KernelConfig *config = &live->job.config;
+    const LiveKernel *row = live_kernel(live, config->kernel);
+    if (row)
+        headline.latency_us = row->median_us;
+    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
     headline.max_abs = (Reading){accuracy->max_abs, accuracy->source, accuracy->stale};
     return headline;
 }
@@ -98,11 +98,10 @@ void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells) 
     }
 }
 
-void live_remember(LiveKernel *kernel, double median_us) {
-    if (kernel->history_count == LIVE_HISTORY) {
-        kernel->history_count--;
-        memmove(kernel->history_us, kernel->history_us + 1,
-                sizeof *kernel->history_us * (LIVE_HISTORY - 1));
+void live_remember(LiveKernel *row, double median_us) {
+    if (row->history_count == LIVE_HISTORY) {
+        row->history_count--;
+        memmove(row->history_us, row->history_us + 1, sizeof *row->history_us * (LIVE_HISTORY - 1));
     }
-    kernel->history_us[kernel->history_count++] = (float)median_us;
+    row->history_us[row->history_count++] = (float)median_us;
 }

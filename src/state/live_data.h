@@ -33,14 +33,14 @@ typedef struct {
     bool known;
     BevFootprint footprint; /* distinct bytes of the selection (model: from shapes) */
     BevTraffic gather;      /* the published way of counting (model) */
-    BevTraffic own;         /* the selected variant's own traffic model */
+    BevTraffic own;         /* the selected kernel's own traffic model */
 } LiveMemory;
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
-/* One row a rung, at the selected dtype and align. */
+/* One row a kernel, at the selected dtype and align. */
 typedef struct {
-    const BevVariant *variant;
+    const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection; NULL: it can. Static text */
     Reading median_us, p95_us, p99_us;
     bool unsettled;         /* the samples drifted: the figure is not to be quoted */
@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
     FigureSource source;
     bool stale; /* the map is another one */
-    Choice choice;
+    KernelConfig config;
     double dram_bytes, l2_sectors, l1_sectors; /* bytes read and written; 32 bytes a sector */
     double issue_percent, occupancy_percent;   /* of the schedulers' slots, of the warps' */
 } LiveCounters;
@@ -122,10 +122,10 @@ typedef struct {
     int64_t cell;     /* -1: nothing probed */
     int64_t interval; /* -1: no point fell into it */
     int64_t points;
-    double value,
-        truth;       /* L2 norm over the channels: selected kernel and dtype; FP64. NaN: unknown */
-    int64_t channel; /* differs most between the two; -1: unknown */
-    double channel_value, channel_truth;
+    double value, fp64_original; /* L2 norm over the channels: selected kernel and dtype; FP64. NaN:
+                                    unknown */
+    int64_t channel;             /* differs most between the two; -1: unknown */
+    double channel_value, channel_fp64;
     int contribution_count; /* heaviest first (depth * weight); at most LIVE_MAX_CONTRIBUTIONS */
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
@@ -137,9 +137,9 @@ typedef struct {
     uint64_t content; /* another number whenever anything below has changed; of which */
     uint64_t baseline_content, seen_content; /* the baseline; what the cameras see */
     int64_t nx, ny, channels;
-    const float *pooled;   /* (cell, c), selection */
-    const float *baseline; /* (cell, c), while comparing */
-    const double *truth;   /* (cell, c), FP64 */
+    const float *pooled;         /* (cell, c), selection */
+    const float *baseline;       /* (cell, c), while comparing */
+    const double *fp64_original; /* (cell, c), FP64 */
     const BevMap *map;
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
@@ -155,8 +155,8 @@ typedef struct {
     uint64_t serial; /* of the job that `frame` shows */
     Job job;         /* that job: what the figures below belong to */
     bool busy;       /* a newer job is being computed */
-    /* Pooled this picture in the place of a rung that no key can wait for; NULL: nothing did. */
-    const BevVariant *stand_in;
+    /* Pooled this picture in the place of a kernel that no key can wait for; NULL: nothing did. */
+    const BevKernel *stand_in;
     LiveDevice device;
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
@@ -170,16 +170,16 @@ typedef struct {
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
     LiveFrame frame;
-    char problem[200]; /* why there is no new picture ("CUDA error 700: ..."); "": all is well */
+    char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": all is well */
 } LiveData;
 
 /* All zero, which means unknown, except for the fields whose "none" is -1 or NaN. */
 void live_init(LiveData *live);
 
-/* The row of `variant`, or NULL. */
-const LiveKernel *live_kernel(const LiveData *live, const BevVariant *variant);
+/* The row of `kernel`, or NULL. */
+const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or, where another rung stood in
+/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or, where another kernel stood in
  * for a slow one, "V2 FP16 nearest (by V4)". */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
@@ -190,6 +190,6 @@ Headline live_headline(const LiveData *live);
 void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
 
 /* Appends to a kernel's history; the oldest falls out. */
-void live_remember(LiveKernel *kernel, double median_us);
+void live_remember(LiveKernel *row, double median_us);
 
 #endif

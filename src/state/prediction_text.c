@@ -1,18 +1,17 @@
 #include "src/state/prediction_text.h"
 
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-const ModelRung *prediction_rung(const State *state, const LiveData *live) {
-    const BevVariant *variant = live->job.choice.variant;
-    return live->model && variant ? model_of_variant(live->model, variant, state->gpu, state->l2)
-                                  : NULL;
+const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
+    const BevKernel *kernel = live->job.config.kernel;
+    return live->model && kernel ? model_of_kernel(live->model, kernel, state->gpu, state->l2)
+                                 : NULL;
 }
 
-const Prediction *prediction_of(const State *state, const ModelRung *rung) {
-    return &rung->predicted[state->gpu][state->l2];
+const Prediction *prediction_of(const State *state, const PredictedKernel *predicted) {
+    return &predicted->predicted[state->gpu][state->l2];
 }
 
 void prediction_gpu(const State *state, char *text, size_t size) {
@@ -25,36 +24,37 @@ void prediction_gpu(const State *state, char *text, size_t size) {
 }
 
 void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
-    const ModelRung *rung = prediction_rung(state, live);
+    const PredictedKernel *predicted = prediction_kernel(state, live);
     char on[64], us[32];
     prediction_gpu(state, on, sizeof on);
-    if (!rung) {
-        snprintf(text, size, "%s on %s: n/a", live->job.choice.variant->title, on);
+    if (!predicted) {
+        snprintf(text, size, "%s on %s: n/a", live->job.config.kernel->title, on);
         return;
     }
-    const Prediction *p = prediction_of(state, rung);
+    const Prediction *p = prediction_of(state, predicted);
     figure_text(UNIT_US, p->latency_us, us, sizeof us);
-    snprintf(text, size, "%s on %s: %s, %s binds", rung->title, on, us, part_names[p->binding]);
+    snprintf(text, size, "%s on %s: %s, %s binds", predicted->title, on, us,
+             term_names[p->binding]);
 }
 
 void prediction_memory(const State *state, const LiveData *live, char *text, size_t size) {
-    const ModelRung *rung = prediction_rung(state, live);
+    const PredictedKernel *predicted = prediction_kernel(state, live);
     char bytes[32];
-    if (!rung) {
+    if (!predicted) {
         snprintf(text, size, "L2 hits n/a");
         return;
     }
-    const Prediction *p = prediction_of(state, rung);
+    const Prediction *p = prediction_of(state, predicted);
     unit_text(UNIT_BYTES, p->dram_read_bytes + p->dram_write_bytes, bytes, sizeof bytes);
     snprintf(text, size, "L2 hits %.1f %% of reads, DRAM %s, %.1f sectors a request",
-             100 * p->hit_rate, bytes, rung->sectors_per_request);
+             100 * p->hit_rate, bytes, predicted->sectors_per_request);
 }
 
 void prediction_origin(const LiveData *live, char *text, size_t size) {
-    const BevVariant *variant = live->job.choice.variant;
-    if (variant->where == BEV_CPU)
+    const BevKernel *kernel = live->job.config.kernel;
+    if (kernel->where == BEV_CPU)
         snprintf(text, size, "Model, L2 warm. The CPU runs %s: its CUDA twin is meant.",
-                 variant->title);
+                 kernel->title);
     else
         snprintf(text, size, "Model, L2 warm.");
 }

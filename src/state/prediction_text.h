@@ -4,11 +4,12 @@
 
 #include "src/state/live_data.h"
 
-/* The rung that stands for the selection on the what-if GPU, NULL where nothing is known (yet). */
-const ModelRung *prediction_rung(const State *state, const LiveData *live);
+/* The kernel that stands for the selection on the what-if GPU, NULL where nothing is known (yet).
+ */
+const PredictedKernel *prediction_kernel(const State *state, const LiveData *live);
 
-/* Its prediction there; only where the rung is known. */
-const Prediction *prediction_of(const State *state, const ModelRung *rung);
+/* Its prediction there; only where the kernel is known. */
+const Prediction *prediction_of(const State *state, const PredictedKernel *predicted);
 
 /* "RTX A6000", "RTX A6000 with 16 MB of L2". */
 void prediction_gpu(const State *state, char *text, size_t size);

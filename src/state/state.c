@@ -14,15 +14,15 @@ const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 void state_init(State *state, const StateMenu *menu, int scene) {
     *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    Choice *choice = &state->job.choice;
-    choice->variant = choice_find(where, "v4");
-    if (!choice->variant)
-        choice->variant = choice_twin(bev_variants[0], where);
-    choice->dtype = BEV_FP16;
-    choice->align = BEV_NEAREST;
+    KernelConfig *config = &state->job.config;
+    config->kernel = kernel_named(where, "v4");
+    if (!config->kernel)
+        config->kernel = kernel_twin(bev_kernels[0], where);
+    config->dtype = BEV_FP16;
+    config->align = BEV_NEAREST;
     char said[160] = "";
-    choice_settle(choice, (1u << BEV_ALIGN_COUNT) - 1, said, sizeof said);
-    state->job.baseline = choice_baseline(choice);
+    kernel_config_settle(config, (1u << BEV_ALIGN_COUNT) - 1, said, sizeof said);
+    state->job.baseline = kernel_config_baseline(config);
     state->job.scene = scene;
     state->job.serial = 1;
     state->job.probe_cell = -1;
@@ -39,8 +39,8 @@ int menu_find(const Menu *menu, const char *name) {
     return -1;
 }
 
-int state_rungs(const State *state, const BevVariant **rungs, int max) {
-    return choice_rungs(state->job.choice.variant->where, rungs, max);
+int state_kernels(const State *state, const BevKernel **kernels, int max) {
+    return kernels_of(state->job.config.kernel->where, kernels, max);
 }
 
 int64_t state_probe_cell(const State *state) {
@@ -60,11 +60,11 @@ static void file_stem(const char *name, char *stem, size_t size) {
 }
 
 void state_snapshot_name(const State *state, char *text, size_t size) {
-    const Choice *choice = &state->job.choice;
+    const KernelConfig *config = &state->job.config;
     char scene[48];
     file_stem(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
-    snprintf(text, size, "%s-%s-%s-%s-t%06.2f-%03lld.png", scene, choice->variant->name,
-             bev_dtypes[choice->dtype].name, bev_aligns[choice->align].name, state->job.time_s,
+    snprintf(text, size, "%s-%s-%s-%s-t%06.2f-%03lld.png", scene, config->kernel->name,
+             bev_dtypes[config->dtype].name, bev_aligns[config->align].name, state->job.time_s,
              (long long)state->snapshots);
 }
 
@@ -78,7 +78,7 @@ typedef unsigned (*Handler)(State *state, const Command *command);
 
 static const Handler handlers[ACTION_COUNT] = {
     [ACTION_KERNEL] = control_kernel,
-    [ACTION_RUNG] = control_rung,
+    [ACTION_KERNEL_ROW] = control_kernel_row,
     [ACTION_DTYPE] = control_dtype,
     [ACTION_ALIGN] = control_align,
     [ACTION_BACKEND] = control_backend,
@@ -150,12 +150,12 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
     state->camera = state->camera < scene->camera_count ? state->camera : 0;
     state->channel = state->channel < scene->channels ? state->channel : 0;
-    Choice choice = state->job.choice;
+    KernelConfig config = state->job.config;
     char said[160] = "";
-    choice_settle(&choice, control_aligns(state), said, sizeof said);
-    if (choice_equal(&choice, &state->job.choice))
+    kernel_config_settle(&config, control_aligns(state), said, sizeof said);
+    if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
-    return control_use_choice(state, ACTION_ALIGN, choice, said + 2);
+    return control_use_config(state, ACTION_ALIGN, config, said + 2);
 }
 
 static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {

@@ -11,7 +11,7 @@
 #ifndef BEV_STATE_H
 #define BEV_STATE_H
 
-#include "kernels/bevpool.h"
+#include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/state/keys.h"
 #include "src/cachesim/memory_model.h"
@@ -29,7 +29,7 @@ typedef struct {
  * aligns and GPUs are read from their own tables. */
 typedef struct {
     Menu scenes;                  /* as scene_load takes them: the configurations first */
-    int config_count;             /* how many of `scenes` are configurations */
+    int preset_count;             /* how many of `scenes` are configurations */
     Menu views;                   /* src/view/bev/decode.h, in its order */
     int error_view, channel_view; /* positions in `views`; -1: none */
     Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
@@ -37,16 +37,6 @@ typedef struct {
 } StateMenu;
 
 /* ---- what the engine is asked to do ---------------------------------------------------------- */
-
-typedef struct {
-    const BevVariant *variant;
-    BevDtype dtype;
-    BevAlign align;
-} Choice;
-
-bool choice_equal(const Choice *a, const Choice *b);
-/* "V3 FP16 nearest", as titles name them. */
-void choice_label(const Choice *choice, char *text, size_t size);
 
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
@@ -60,14 +50,14 @@ typedef struct {
 /* All that decides what is computed. Two equal jobs give equal pictures. */
 typedef struct {
     uint64_t serial; /* grows with every change; results carry it back */
-    Choice choice;
-    Choice baseline;      /* pinned; what speed-ups and comparisons refer to */
-    bool pool_baseline;   /* a comparison is on: the baseline's picture is needed, too */
-    int scene;            /* position in StateMenu.scenes */
-    int64_t channels;     /* 0: the scene's own */
-    double time_s;        /* of the moving world, from 0 */
-    double temperature;   /* multiplies the scene's own; 1 = as it is */
-    uint32_t camera_mask; /* bit i: camera i is clean */
+    KernelConfig config;
+    KernelConfig baseline; /* pinned; what speed-ups and comparisons refer to */
+    bool pool_baseline;    /* a comparison is on: the baseline's picture is needed, too */
+    int scene;             /* position in StateMenu.scenes */
+    int64_t channels;      /* 0: the scene's own */
+    double time_s;         /* of the moving world, from 0 */
+    double temperature;    /* multiplies the scene's own; 1 = as it is */
+    uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* hovered or pinned; -1: none */
 } Job;
@@ -146,9 +136,9 @@ typedef struct {
     int colormap;                /* position in menu.colormaps */
     bool range_locked;           /* the colour bar stays as it is */
     Strip strip;
-    bool light;  /* theme; else dark */
+    bool light;      /* theme; else dark */
     uint64_t counts; /* how often hardware counters were asked for */
-    int gpu, l2; /* what if: a GPU of gpus[], and its L2 as model_l2_bytes() counts sizes */
+    int gpu, l2;     /* what if: a GPU of gpus[], and its L2 as model_l2_bytes() counts sizes */
     Chart chart;
 
     bool playing;
@@ -217,7 +207,7 @@ enum {
     STEP_FULLSCREEN = 32 /* state.fullscreen changed */
 };
 
-/* Fresh state: the fastest rung of the first backend that runs here (CUDA before the CPU), FP16,
+/* Fresh state: the fastest kernel of the first backend that runs here (CUDA before the CPU), FP16,
  * nearest, everything else at rest. `scene` is a position in menu->scenes. */
 void state_init(State *state, const StateMenu *menu, int scene);
 
@@ -243,8 +233,8 @@ void state_value(const State *state, Action action, char *text, size_t size);
 /* Position of a name in a menu, -1 when it is not there. */
 int menu_find(const Menu *menu, const char *name);
 
-/* The rungs that keys 1 to 9 pick: rows of the selected backend, in lesson order. Returns their
+/* The kernels that keys 1 to 9 pick: rows of the selected backend, in lesson order. Returns their
  * number. */
-int state_rungs(const State *state, const BevVariant **rungs, int max);
+int state_kernels(const State *state, const BevKernel **kernels, int max);
 
 #endif

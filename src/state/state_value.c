@@ -14,18 +14,18 @@ static const char *switch_name(bool on) {
 
 /* Controls whose value is a name. NULL: another kind. */
 static const char *value_name(const State *state, Action action) {
-    const Choice *choice = &state->job.choice;
+    const KernelConfig *config = &state->job.config;
     switch (action) {
     case ACTION_KERNEL:
-        return choice->variant->title;
+        return config->kernel->title;
     case ACTION_DTYPE:
-        return bev_dtypes[choice->dtype].title;
+        return bev_dtypes[config->dtype].title;
     case ACTION_ALIGN:
-        return bev_aligns[choice->align].name;
+        return bev_aligns[config->align].name;
     case ACTION_BACKEND:
-        return choice->variant->where == BEV_CPU ? "CPU" : "CUDA";
+        return config->kernel->where == BEV_CPU ? "CPU" : "CUDA";
     case ACTION_CONFIG:
-        return state->job.scene < state->menu.config_count
+        return state->job.scene < state->menu.preset_count
                    ? name_at(&state->menu.scenes, state->job.scene)
                    : "-";
     case ACTION_SCENE:
@@ -33,7 +33,7 @@ static const char *value_name(const State *state, Action action) {
     case ACTION_GPU:
         return gpus[state->gpu].title;
     case ACTION_BASELINE:
-        return state->job.baseline.variant->title;
+        return state->job.baseline.kernel->title;
     case ACTION_COMPARE:
         return compare_names[state->compare];
     case ACTION_ERROR:

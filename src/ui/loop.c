@@ -33,7 +33,7 @@ static void tick(Loop *loop) {
     if (tick_in_ms(loop, now) > 0)
         return;
     loop->tick_ms = now;
-    bool cpu = loop->state.job.choice.variant->where == BEV_CPU;
+    bool cpu = loop->state.job.config.kernel->where == BEV_CPU;
     loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;

@@ -8,22 +8,22 @@
 /* ---- pictures, made on the engine's thread --------------------------------------------------- */
 
 static void destroy_picture(void *contents) {
-    scene_picture_free(contents);
+    window_picture_free(contents);
 }
 
 static void *dress(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
                    Err *err) {
-    ScenePicture picture;
+    WindowPicture picture;
     bool same;
-    if (!scene_picture(state, live, previous, give_up, &picture, &same, err))
+    if (!window_picture(state, live, previous, give_up, &picture, &same, err))
         return NULL;
     if (same)
-        return shared_keep(previous);
-    ScenePicture *shared = shared_new(sizeof *shared, destroy_picture);
+        return ref_keep(previous);
+    WindowPicture *shared = ref_new(sizeof *shared, destroy_picture);
     if (shared)
         *shared = picture;
     else {
-        scene_picture_free(&picture);
+        window_picture_free(&picture);
         err_set(err, ERR_FAILED, "picture", "", "out of memory");
     }
     return shared;
@@ -44,7 +44,7 @@ const LiveData *loop_live(const Loop *loop) {
     return loop->frame ? &loop->frame->live : &loop->nothing;
 }
 
-const ScenePicture *loop_picture(const Loop *loop) {
+const WindowPicture *loop_picture(const Loop *loop) {
     return loop->frame ? loop->frame->picture : NULL;
 }
 
@@ -52,7 +52,7 @@ const ScenePicture *loop_picture(const Loop *loop) {
 static void leave_device(Loop *loop) {
     char why[160];
     if (!(loop->state.menu.where & 1u << BEV_CUDA) ||
-        loop->state.job.choice.variant->where != BEV_CUDA)
+        loop->state.job.config.kernel->where != BEV_CUDA)
         return;
     loop->state.menu.where = 1u << BEV_CPU;
     loop_words(loop, "backend cpu", why, sizeof why);
@@ -76,10 +76,10 @@ void loop_take_frame(Loop *loop) {
     }
     const Headline headline = live_headline(&frame->live);
     loop_step(loop, &(Event){.kind = EVENT_RESULT, .headline = &headline});
-    if (strcmp(loop->problem, frame->live.problem) != 0) {
-        memcpy(loop->problem, frame->live.problem, sizeof loop->problem);
-        if (loop->problem[0])
-            loop_note(loop, loop->problem);
+    if (strcmp(loop->error_text, frame->live.error_text) != 0) {
+        memcpy(loop->error_text, frame->live.error_text, sizeof loop->error_text);
+        if (loop->error_text[0])
+            loop_note(loop, loop->error_text);
     }
     if (frame->notes != loop->notes)
         loop_note(loop, frame->note);

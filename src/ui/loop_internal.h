@@ -19,7 +19,7 @@ typedef struct {
     Engine *engine;
     const EngineFrame *frame;
     uint64_t loads, notes; /* of the frame seen last */
-    char problem[sizeof((LiveData *)0)->problem];
+    char error_text[sizeof((LiveData *)0)->error_text];
     Term *term;
     Window *window;
     Writer *writer;
@@ -49,7 +49,7 @@ typedef struct {
 bool loop_open_engine(Loop *loop, Err *err);
 void loop_take_frame(Loop *loop);
 const LiveData *loop_live(const Loop *loop);
-const ScenePicture *loop_picture(const Loop *loop); /* NULL before the first frame */
+const WindowPicture *loop_picture(const Loop *loop); /* NULL before the first frame */
 
 /* ---- loop_state.c: what happens to the state ------------------------------------------------- */
 

@@ -10,10 +10,10 @@ enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_RECORDINGS = 1000 };
 
 static bool make_image(const Loop *loop, Image *image, Err *err) {
     if (loop->window)
-        return window_image(loop->window, &loop->state, loop_live(loop), loop_picture(loop), image,
-                            err);
-    return scene_image(SNAPSHOT_W, SNAPSHOT_H, 1, &loop->state, loop_live(loop), loop_picture(loop),
-                       image, err);
+        return window_capture(loop->window, &loop->state, loop_live(loop), loop_picture(loop),
+                              image, err);
+    return window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &loop->state, loop_live(loop),
+                        loop_picture(loop), image, err);
 }
 
 static void write_picture(Loop *loop, const char *path) {

@@ -47,12 +47,12 @@ void loop_read_lines(Loop *loop) {
 /* All that was asked for is known, or will not be. */
 static bool settled(const Loop *loop) {
     const LiveData *live = loop_live(loop);
-    const LiveKernel *kernel = live_kernel(live, loop->state.job.choice.variant);
-    const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.choice.dtype];
-    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->problem[0])
+    const LiveKernel *row = live_kernel(live, loop->state.job.config.kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.config.dtype];
+    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
         return true;
-    return live->serial == loop->state.job.serial && kernel &&
-           kernel->median_us.source != SOURCE_UNKNOWN && !kernel->median_us.stale &&
+    return live->serial == loop->state.job.serial && row &&
+           row->median_us.source != SOURCE_UNKNOWN && !row->median_us.stale &&
            accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
 }
 

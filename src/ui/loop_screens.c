@@ -50,7 +50,7 @@ bool loop_open_terminal(Loop *loop, Err *err) {
 static void draw_terminal(Loop *loop) {
     Err err;
     loop->term_ms = clock_ms();
-    const ScenePicture *picture = loop_picture(loop);
+    const WindowPicture *picture = loop_picture(loop);
     loop->cells.light = loop->state.light;
     dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL);
     if (!term_draw(loop->term, &loop->cells, &err))

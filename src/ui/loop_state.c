@@ -46,7 +46,8 @@ void loop_note_error(Loop *loop, const Err *err) {
     loop_note(loop, line);
 }
 
-/* The picture that answers is the one that was asked for just now; else the old one, drawn again. */
+/* The picture that answers is the one that was asked for just now; else the old one, drawn again.
+ */
 void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     Event event = {.kind = EVENT_COMMAND};
     uint64_t before = loop->wish;

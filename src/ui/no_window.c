@@ -19,13 +19,13 @@ void window_close(Window *window) {
 }
 
 bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const ScenePicture *picture, const GiveUp *give_up, Err *err) {
+                 const WindowPicture *picture, const GiveUp *give_up, Err *err) {
     (void)state, (void)live, (void)picture, (void)give_up;
     return window_open(&window, NULL, err);
 }
 
-bool window_image(const Window *window, const State *state, const LiveData *live,
-                  const ScenePicture *picture, Image *image, Err *err) {
+bool window_capture(const Window *window, const State *state, const LiveData *live,
+                    const WindowPicture *picture, Image *image, Err *err) {
     (void)window, (void)state, (void)live, (void)picture, (void)image;
     return err_set(err, ERR_FAILED, "window", "", "%s", window_impossible());
 }

@@ -21,8 +21,8 @@ typedef struct {
     LiveMenu menu;
     State state;
     LiveData live;
-    Still *still;
-    ScenePicture picture;
+    ScriptRenderer *still;
+    WindowPicture picture;
     Cells cells;
     int loaded; /* the scene that the state has heard of; -1: none */
     int frames, line;
@@ -32,12 +32,12 @@ typedef struct {
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 static bool refresh_picture(Script *script, Err *err) {
-    ScenePicture next;
+    WindowPicture next;
     bool same;
-    if (!scene_picture(&script->state, &script->live, &script->picture, NULL, &next, &same, err))
+    if (!window_picture(&script->state, &script->live, &script->picture, NULL, &next, &same, err))
         return false;
     if (!same) {
-        scene_picture_free(&script->picture);
+        window_picture_free(&script->picture);
         script->picture = next;
     }
     return true;
@@ -51,7 +51,7 @@ static void deliver(Script *script) {
 /* Computes until the state has nothing more to ask: a new scene may change the selection. */
 static bool compute(Script *script, Err *err) {
     SceneFacts facts;
-    if (!still_run(script->still, &script->state, &script->live, &facts, err))
+    if (!script_renderer_run(script->still, &script->state, &script->live, &facts, err))
         return false;
     if (script->loaded != script->state.job.scene) {
         script->loaded = script->state.job.scene;
@@ -108,8 +108,8 @@ static bool write_snapshot(Script *script, Err *err) {
     char name[256];
     Image image = {0};
     state_snapshot_name(&script->state, name, sizeof name);
-    bool ok = scene_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->state, &script->live,
-                          &script->picture, &image, err) &&
+    bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->state, &script->live,
+                           &script->picture, &image, err) &&
               write_image(script, name, &image, err);
     image_free(&image);
     return ok;
@@ -270,7 +270,7 @@ static bool open_all(Script *script, Err *err) {
     script->cells.color = !options->no_color;
     state_step(&script->state,
                &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows});
-    return still_open(&script->still, err);
+    return script_renderer_open(&script->still, err);
 }
 
 bool script_run(const ScriptOptions *options, Err *err) {
@@ -284,8 +284,8 @@ bool script_run(const ScriptOptions *options, Err *err) {
     bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
               make_folder(options->frames, err) && open_all(script, err) && play(script, text, err);
     free(text);
-    scene_picture_free(&script->picture);
-    still_close(script->still);
+    window_picture_free(&script->picture);
+    script_renderer_close(script->still);
     cells_free(&script->cells);
     free(script);
     return ok;

@@ -76,7 +76,7 @@ static bool open_window(Window *window, const char *title, Err *err) {
                                       SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (!window->window)
         return sdl_failed("cannot be opened", err);
-    SDL_SetWindowMinimumSize(window->window, SCENE_MIN_EDGE, SCENE_MIN_EDGE);
+    SDL_SetWindowMinimumSize(window->window, WINDOW_MIN_EDGE, WINDOW_MIN_EDGE);
     /* The picture is made on the CPU: handing over finished pixels needs no 3D driver, which would
      * be emulated where there is no GPU and could fail together with one. */
     window->renderer = SDL_CreateRenderer(window->window, -1, SDL_RENDERER_SOFTWARE);
@@ -162,14 +162,14 @@ static bool fit_canvas(Window *window, int w, int h, Err *err) {
 }
 
 bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const ScenePicture *picture, const GiveUp *give_up, Err *err) {
+                 const WindowPicture *picture, const GiveUp *give_up, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     if (!fit_canvas(window, w, h, err))
         return false;
     cairo_t *cr = cairo_create(window->surface);
     cairo_scale(cr, scale, scale);
-    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, give_up, err);
+    bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, give_up, err);
     cairo_destroy(cr);
     if (!drawn || given_up(give_up))
         return false;
@@ -181,11 +181,11 @@ bool window_draw(Window *window, const State *state, const LiveData *live,
     return true;
 }
 
-bool window_image(const Window *window, const State *state, const LiveData *live,
-                  const ScenePicture *picture, Image *image, Err *err) {
+bool window_capture(const Window *window, const State *state, const LiveData *live,
+                    const WindowPicture *picture, Image *image, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
-    return scene_image(w, h, scale, state, live, picture, image, err);
+    return window_image(w, h, scale, state, live, picture, image, err);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -224,38 +224,38 @@ static int32_t first_character(const char *text) {
 
 /* ---- mouse ----------------------------------------------------------------------------------- */
 
-static SceneLayout layout_of(const Window *window, const State *state, const LiveData *live) {
+static WindowLayout layout_of(const Window *window, const State *state, const LiveData *live) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
-    SceneLayout layout;
-    scene_layout(state, live, w / scale, h / scale, &layout);
+    WindowLayout layout;
+    window_layout(state, live, w / scale, h / scale, &layout);
     return layout;
 }
 
-static bool near_wipe(const SceneLayout *layout, const State *state, double x) {
+static bool near_wipe(const WindowLayout *layout, const State *state, double x) {
     return state->compare == COMPARE_WIPE &&
            fabs(x - (layout->bev.x + state->wipe * layout->bev.w)) < 8;
 }
 
-static Event at_cell(EventKind kind, const SceneLayout *layout, double x, double y) {
+static Event at_cell(EventKind kind, const WindowLayout *layout, double x, double y) {
     Event event = {.kind = kind};
-    if (!scene_cell_at(layout, x, y, &event.x, &event.y))
+    if (!window_cell_at(layout, x, y, &event.x, &event.y))
         event.x = event.y = -1;
     return event;
 }
 
-static bool press(Window *window, const SceneLayout *layout, const State *state, double x,
+static bool press(Window *window, const WindowLayout *layout, const State *state, double x,
                   double y) {
     double cell_x, cell_y;
     window->press_x = window->last_x = x;
     window->press_y = window->last_y = y;
     window->drag = DRAG_NONE;
-    if (scene_cell_at(layout, x, y, &cell_x, &cell_y))
+    if (window_cell_at(layout, x, y, &cell_x, &cell_y))
         window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
     return false;
 }
 
-static bool release(Window *window, const SceneLayout *layout, double x, double y, Event *event) {
+static bool release(Window *window, const WindowLayout *layout, double x, double y, Event *event) {
     bool click = window->drag == DRAG_PRESSED;
     window->drag = DRAG_NONE;
     if (click)
@@ -263,7 +263,7 @@ static bool release(Window *window, const SceneLayout *layout, double x, double 
     return click;
 }
 
-static bool move(Window *window, const SceneLayout *layout, double x, double y, Event *event) {
+static bool move(Window *window, const WindowLayout *layout, double x, double y, Event *event) {
     if (window->drag == DRAG_PRESSED &&
         hypot(x - window->press_x, y - window->press_y) > CLICK_SLACK)
         window->drag = DRAG_PAN;
@@ -288,7 +288,7 @@ static bool move(Window *window, const SceneLayout *layout, double x, double y, 
     return true;
 }
 
-static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, double unit,
+static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *turned, double unit,
                   Event *event) {
     int x, y;
     SDL_GetMouseState(&x, &y);
@@ -302,7 +302,7 @@ static bool wheel(const SceneLayout *layout, const SDL_MouseWheelEvent *turned, 
 
 static bool mouse_event(Window *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
-    SceneLayout layout = layout_of(window, state, live);
+    WindowLayout layout = layout_of(window, state, live);
     double unit = magnification(window), x = from->button.x / unit, y = from->button.y / unit;
     switch (from->type) {
     case SDL_MOUSEMOTION:

@@ -15,11 +15,11 @@ void window_close(Window *window); /* accepts NULL */
 /* Draws the picture. False: an error; or given up, which leaves `err` and what is seen as they
  * are. */
 bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const ScenePicture *picture, const GiveUp *give_up, Err *err);
+                 const WindowPicture *picture, const GiveUp *give_up, Err *err);
 
 /* The same pixels as an Image, for snapshots. */
-bool window_image(const Window *window, const State *state, const LiveData *live,
-                  const ScenePicture *picture, Image *image, Err *err);
+bool window_capture(const Window *window, const State *state, const LiveData *live,
+                    const WindowPicture *picture, Image *image, Err *err);
 
 typedef enum {
     WINDOW_NOTHING, /* no event is waiting */

@@ -16,7 +16,7 @@ struct V4Plan {
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
-    void *map_memory, *weights, *turned;
+    void *map_memory, *weights, *transposed;
 };
 
 // What exists during `prepare` only.
@@ -58,17 +58,17 @@ bool multiprocessor_count(int *count, Err *err) {
 
 // Whether to turn the depth first. That is a kernel more, about as long as it takes a
 // multiprocessor to gather 8,000 depths one by one. Weighted maps read each about four times.
-bool choose_turning(const Pool &pool, bool *turned, Err *err) {
+bool choose_transposing(const Pool &pool, bool *transposed, Err *err) {
     int multiprocessors;
     if (!multiprocessor_count(&multiprocessors, err))
         return false;
-    *turned = pool.weights || pool.points > (int64_t)8000 * multiprocessors;
+    *transposed = pool.weights || pool.points > (int64_t)8000 * multiprocessors;
     return true;
 }
 
 // Which portion of steps a warp should get. A wave of blocks costs its start and end, as much as
 // about three steps, besides the steps in it; and no tile is done before its warps' portions are.
-bool choose_portion(const Findings &findings, int64_t steps, int64_t passes, int *choice,
+bool choose_portion(const Findings &findings, int64_t steps, int64_t passes, int *config,
                     Err *err) {
     constexpr double WAVE_STEPS = 3;
     int multiprocessors;
@@ -82,7 +82,7 @@ bool choose_portion(const Findings &findings, int64_t steps, int64_t passes, int
         double time = fmax(WAVE_STEPS + portion_of(i), WAVE_STEPS * waves + work);
         if (i == 0 || time < least) {
             least = time;
-            *choice = i;
+            *config = i;
         }
     }
     return true;
@@ -159,14 +159,14 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     TileMap &map = plan->tiles;
     TileArrays out = {};
     Findings findings;
-    int *empty, choice, steps;
-    bool weighted = pool.weights != NULL, turned;
+    int *empty, config, steps;
+    bool weighted = pool.weights != NULL, transposed;
     if (!read_back(&findings, draft.findings, err) ||
         !read_back(&steps, draft.step_starts + draft.tiles, err))
         return false;
     int64_t passes = pool.channels / tile_channels(pool.channels, weighted);
-    if (!choose_portion(findings, steps, passes, &choice, err) ||
-        !choose_turning(pool, &turned, err))
+    if (!choose_portion(findings, steps, passes, &config, err) ||
+        !choose_transposing(pool, &transposed, err))
         return false;
     auto layout = [&](Arena &arena) {
         arena.take(&out.starts, draft.tiles + 1);
@@ -179,21 +179,21 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     };
     if (!arena_allocate(&plan->map_memory, layout, err))
         return false;
-    if (turned && !cuda_allocate(&plan->turned,
-                                 (size_t)draft.columns * (size_t)f.bins * SLAB *
-                                     (problem->depth.dtype == BEV_FP8 ? 1 : 2),
-                                 "v4", err))
+    if (transposed && !cuda_allocate(&plan->transposed,
+                                     (size_t)draft.columns * (size_t)f.bins * SLAB *
+                                         (problem->depth.dtype == BEV_FP8 ? 1 : 2),
+                                     "v4", err))
         return false;
 
-    Shares shares = shares_from(findings.tile_classes[choice]);
-    int portion = portion_of(choice);
+    Shares shares = shares_from(findings.tile_classes[config]);
+    int portion = portion_of(config);
     v4_partition_kernel<<<portion + TILE_LARGEST + 1, TOOL_THREADS>>>(
         draft.tiles, tile_sort(shares, findings.tile_steps, portion, draft.step_counts, out.tiles));
     EmptySort empty_sort = {draft.cell_intervals, empty};
     v4_partition_kernel<<<1, TOOL_THREADS>>>((int)pool.cells, empty_sort);
     v4_scan_kernel<<<1, TOOL_THREADS>>>(draft.step_counts, out.tiles, draft.tiles, out.starts);
     v4_fill_kernel<<<blocks_for((int64_t)draft.tiles * WARP, 256), 256>>>(
-        pool, f, out, draft.tiles, draft.order, draft.entry_starts, draft.entries, turned);
+        pool, f, out, draft.tiles, draft.order, draft.entry_starts, draft.entries, transposed);
 
     map.shares = shares;
     map.starts = out.starts;
@@ -202,7 +202,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     map.entries = out.entries;
     map.weight_rows = out.weight_rows;
     map.weights = (const float4 *)plan->weights;
-    map.turned = plan->turned;
+    map.transposed = plan->transposed;
     map.empty = empty;
     map.empties = (int)(pool.cells - pool.intervals);
     map.tile_blocks = (int)blocks_for(shares.workers, TILE_WARPS);

@@ -173,8 +173,8 @@ __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int c
 
 // The same from turned depth (camera, w, slab, bin, 16): one load; rows not in the entry become 0.
 template <BevDtype D>
-__device__ inline void load_turned(const TileMap &map, int column, uint32_t entry, int q,
-                                   DepthPair pairs[2]) {
+__device__ inline void load_transposed(const TileMap &map, int column, uint32_t entry, int q,
+                                       DepthPair pairs[2]) {
     uint32_t rows = entry >> 4 * q & 0xf;
     int64_t at = (int64_t)(column + (int)(entry >> 16)) * SLAB + 4 * q;
     pairs[0] = pairs[1] = 0;
@@ -182,11 +182,11 @@ __device__ inline void load_turned(const TileMap &map, int column, uint32_t entr
         return;
     if constexpr (DEPTH_OF<D> == BEV_FP8) {
         uint32_t keep = (rows * 0x00204081u & 0x01010101u) * 0xffu; // bit i -> byte i
-        uint32_t codes = *(const uint32_t *)((const uint8_t *)map.turned + at) & keep;
+        uint32_t codes = *(const uint32_t *)((const uint8_t *)map.transposed + at) & keep;
         pairs[0] = bits_of(half2_from_e4m3((uint16_t)codes));
         pairs[1] = bits_of(half2_from_e4m3((uint16_t)(codes >> 16)));
     } else {
-        uint2 codes = *(const uint2 *)((const uint16_t *)map.turned + at);
+        uint2 codes = *(const uint2 *)((const uint16_t *)map.transposed + at);
         pairs[0] = codes.x & ((rows & 1) * 0xffffu | (rows & 2) * 0x7fff8000u);
         pairs[1] = codes.y & ((rows >> 2 & 1) * 0xffffu | (rows >> 2 & 2) * 0x7fff8000u);
     }

@@ -10,8 +10,8 @@
 // ---- what the host reads back ------------------------------------------------------------------
 
 constexpr int PORTIONS = 3; // steps a warp may get: 2, 4 or 8
-__host__ __device__ constexpr int portion_of(int choice) {
-    return 2 << choice;
+__host__ __device__ constexpr int portion_of(int config) {
+    return 2 << config;
 }
 
 constexpr int LARGEST_PORTION = portion_of(PORTIONS - 1);
@@ -248,9 +248,9 @@ static __global__ void v4_count_steps_kernel(int tiles, int intervals, const int
         step_counts[tile] = steps;
         if (steps <= LARGEST_PORTION)
             atomicAdd(&findings->tile_steps[steps], 1);
-        for (int choice = 0; choice < PORTIONS; choice++)
+        for (int config = 0; config < PORTIONS; config++)
             atomicAdd(
-                &findings->tile_classes[choice][class_of(steps, portion_of(choice), TILE_LARGEST)],
+                &findings->tile_classes[config][class_of(steps, portion_of(config), TILE_LARGEST)],
                 1);
     }
 }
@@ -292,7 +292,7 @@ struct TileArrays {
 
 static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, int tiles,
                                       const int *order, const int *entry_starts,
-                                      const Entry *entries, bool turned) {
+                                      const Entry *entries, bool transposed) {
     int at = (int)(thread_number() / WARP), lane = (int)threadIdx.x % WARP;
     if (at >= tiles)
         return;
@@ -312,7 +312,7 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, int
             int camera = column / f.slabs / f.width;
             int row = (camera * f.height + slab * SLAB) * f.width + w;
             int depth = (camera * f.bins * f.height + slab * SLAB) * f.width + w;
-            out.slabs[step] = make_int2(row, turned ? column * f.bins : depth);
+            out.slabs[step] = make_int2(row, transposed ? column * f.bins : depth);
         }
     }
 }

@@ -82,7 +82,7 @@ __device__ void pool_point_by_point(const Pool &pool, const TileMap &map, int ti
                                     int channels) {
     using Depth = Codec<DEPTH_OF<D>>;
     __syncwarp(); // after the stores that this replaces
-    const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.turned : pool.depth);
+    const DepthCode<D> *codes = (const DepthCode<D> *)(T ? map.transposed : pool.depth);
     for (int m = 0; m < TILE_CELLS; m++) {
         int cell = map.cells[tile * TILE_CELLS + m];
         for (int c = c0 + (int)threadIdx.x % WARP; cell != NO_CELL && c < c0 + channels;
@@ -162,7 +162,7 @@ template <BevDtype D, bool T, bool W> struct SlabDepths {
 #pragma unroll
         for (int r = 0; r < 2; r++) {
             if constexpr (T)
-                load_turned<D>(map, step.slab.y, step.entries[r], q, pairs[r]);
+                load_transposed<D>(map, step.slab.y, step.entries[r], q, pairs[r]);
             else
                 gather_depths<D>(pool, map, step.slab.y, step.entries[r], q, pairs[r]);
             if constexpr (W)
@@ -318,7 +318,7 @@ struct Frustums {
 // (camera, bin, h, w) -> (camera, w, slab, bin, 16): a thread gathers 16 image rows, coalesced over
 // w, and writes them side by side; rows past the image are 0. Thread (camera, bin, slab, w).
 template <typename Code>
-__global__ void v4_turn_kernel(const Code *depth, Frustums f, uint4 *turned) {
+__global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transposed) {
     let_next_kernel_start();
     int64_t i = thread_number();
     if (i >= (int64_t)f.cameras * f.bins * f.slabs * f.width)
@@ -339,7 +339,7 @@ __global__ void v4_turn_kernel(const Code *depth, Frustums f, uint4 *turned) {
     for (int j = 0; j < WORDS; j++) {
         uint4 word;
         memcpy(&word, (const char *)codes + 16 * j, sizeof word);
-        turned[to * WORDS + j] = word;
+        transposed[to * WORDS + j] = word;
     }
 }
 
@@ -379,16 +379,16 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
     Pool pool = pool_of(problem);
     int channels = tile_channels(pool.channels, pool.weights != NULL);
     cudaError_t status;
-    if (map.turned) {
+    if (map.transposed) {
         int64_t threads =
             (int64_t)frustums.cameras * frustums.bins * frustums.slabs * frustums.width;
-        v4_turn_kernel<Bits><<<blocks_for(threads, 256), 256, 0, stream>>>(
-            (const Bits *)pool.depth, frustums, (uint4 *)map.turned);
+        v4_transpose_kernel<Bits><<<blocks_for(threads, 256), 256, 0, stream>>>(
+            (const Bits *)pool.depth, frustums, (uint4 *)map.transposed);
     }
     if (pool.weights)
         return channels == 80 ? tiles_enter<D, 1, 1, true, true>(pool, map, overlap, stream)
                               : tiles_enter<D, 1, 0, true, true>(pool, map, overlap, stream);
-    with_flag(map.turned, [&]<bool T>() {
+    with_flag(map.transposed, [&]<bool T>() {
         status = channels == 80    ? tiles_enter<D, 1, 1, T, false>(pool, map, overlap, stream)
                  : channels == 128 ? tiles_enter<D, 2, 0, T, false>(pool, map, overlap, stream)
                                    : tiles_enter<D, 1, 0, T, false>(pool, map, overlap, stream);

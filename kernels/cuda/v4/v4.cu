@@ -45,7 +45,7 @@ void v4_release(BevPlan *opaque) {
     if (plan) {
         cudaFree(plan->map_memory);
         cudaFree(plan->weights);
-        cudaFree(plan->turned);
+        cudaFree(plan->transposed);
     }
     delete plan;
 }
@@ -94,7 +94,7 @@ BevTraffic v4_bytes(const BevProblem *problem) {
 
 } // namespace
 
-extern "C" const BevVariant v4_variant = {
+extern "C" const BevKernel kernel_v4 = {
     .name = "v4",
     .title = "V4",
     .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",

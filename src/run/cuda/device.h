@@ -45,11 +45,11 @@ typedef struct {
 /* Facts about the open device. */
 bool device_info(DeviceInfo *info, Err *err);
 
-/* session_kernels of a session opened for that. */
-bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKernel *kernels,
+/* session_functions of a session opened for that. */
+bool device_functions(const BevKernel *kernel, const BevProblem *host, CudaFunction *functions,
                     int capacity, int *count, Err *err);
 
-/* Time that clearing the output of `host` alone takes: part of the launch of every variant that
+/* Time that clearing the output of `host` alone takes: part of the launch of every kernel that
  * writes only the cells with points. */
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err);

@@ -15,7 +15,7 @@ constexpr double SAMPLE_US = 500; // a sample this long hides the events' resolu
 constexpr int MAX_INNER = 256;    // launches a graph holds
 constexpr int MIN_SAMPLES = 5;
 
-// What is timed: a variant's launch, or anything else that can be enqueued.
+// What is timed: a kernel's launch, or anything else that can be enqueued.
 struct Timed {
     CudaSession *s;
     Enqueue *enqueue;
@@ -83,7 +83,7 @@ bool sample_graph(Timed *t, double *us, Err *err) {
     cudaStream_t stream = t->s->stream;
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, stream));
-    if (!l2_aside_fill(stream, err))
+    if (!l2_carveout_fill(stream, err))
         return false;
     TRY(cudaEventRecord(t->start, stream));
     TRY(cudaGraphLaunch(t->graph, stream));
@@ -95,7 +95,7 @@ bool sample_graph(Timed *t, double *us, Err *err) {
 bool sample_single(Timed *t, double *us, Err *err) {
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, t->s->stream));
-    if (!l2_aside_fill(t->s->stream, err))
+    if (!l2_carveout_fill(t->s->stream, err))
         return false;
     TRY(cudaStreamSynchronize(t->s->stream));
     double start = clock_us();
@@ -198,7 +198,7 @@ bool cuda_session_time(void *state, CacheState cache, const TimingOptions *optio
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err) {
     // Any row will do: only the buffers of the session are used.
-    BevVariant none = {};
+    BevKernel none = {};
     none.name = "clear";
     void *state;
     double prepare_us;
@@ -210,10 +210,10 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
 }
 
 bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err) {
-    BevVariant none = {};
+    BevKernel none = {};
     none.name = "copy";
     CudaSession *s = new CudaSession();
-    s->variant = &none;
+    s->kernel = &none;
     bool ok = begin_copy(s, bytes, err) &&
               time_enqueued(s, enqueue_copy, CACHE_WARM, options, timing, err);
     cuda_session_close(s);

@@ -74,23 +74,23 @@ bool take(int64_t bytes, Err *err) {
 
 } // namespace
 
-bool l2_aside_fill(cudaStream_t stream, Err *err) {
+bool l2_carveout_fill(cudaStream_t stream, Err *err) {
     if (!aside.bytes)
         return true;
     int multiprocessors;
     TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device_index()));
     if (!chase_start<false>(aside.buffer, aside.bytes, aside.results, stream, err))
         return false;
-    keep_kernel<<<multiprocessors, THREADS, 0, stream>>>(
-        (const uint4 *)aside.buffer, aside.bytes / (int64_t)sizeof(uint4),
-        (uint32_t *)aside.buffer);
+    keep_kernel<<<multiprocessors, THREADS, 0, stream>>>((const uint4 *)aside.buffer,
+                                                         aside.bytes / (int64_t)sizeof(uint4),
+                                                         (uint32_t *)aside.buffer);
     TRY(cudaGetLastError());
     return true;
 }
 
 extern "C" {
 
-bool l2_aside_set(int64_t bytes, Err *err) {
+bool l2_carveout_set(int64_t bytes, Err *err) {
     if (!device_usable(err) || (aside.bytes && !give_back(err)))
         return false;
     if (bytes == 0 || take(bytes, err))
@@ -99,11 +99,11 @@ bool l2_aside_set(int64_t bytes, Err *err) {
     return false;
 }
 
-int64_t l2_aside_bytes(void) {
+int64_t l2_carveout_bytes(void) {
     return aside.bytes;
 }
 
-bool l2_aside_held(double *bytes, Err *err) {
+bool l2_carveout_held(double *bytes, Err *err) {
     std::vector<uint32_t> cycles;
     *bytes = 0;
     if (!aside.bytes)

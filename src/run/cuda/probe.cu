@@ -14,9 +14,9 @@ namespace {
 // ---- bandwidth ---------------------------------------------------------------------------------
 
 constexpr int THREADS = 256;
-constexpr int LOADS = 8;                                        // in flight in each thread
-constexpr int64_t CHUNK = THREADS * LOADS * sizeof(uint4);      // a block's turn
-constexpr int64_t READ_BYTES = int64_t(4) << 30;                // by one launch
+constexpr int LOADS = 8;                                   // in flight in each thread
+constexpr int64_t CHUNK = THREADS * LOADS * sizeof(uint4); // a block's turn
+constexpr int64_t READ_BYTES = int64_t(4) << 30;           // by one launch
 
 // Blocks take chunks in turn, `turns` in all, round and round the buffer. As the number of chunks
 // is no multiple of the grid's, every chunk comes to blocks everywhere on the chip: on both sides
@@ -213,7 +213,7 @@ struct Place {
             return false;
         for (int sixteenths = 1; sixteenths <= 24; sixteenths++) {
             int64_t size = l2_bytes * sixteenths / 16 / CHUNK * CHUNK;
-            if (!l2_aside_fill(stream, err))
+            if (!l2_carveout_fill(stream, err))
                 return false;
             read(size, 4 * size);
             if (!chase<false>(size, err))
@@ -258,7 +258,8 @@ extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
     if (wants(LIMIT_L2_KEPT))
         ok = ok && place.kept_mb(&value[LIMIT_L2_KEPT], err);
     if (wants(LIMIT_FP32))
-        ok = ok && place.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
+        ok =
+            ok && place.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
     if (wants(LIMIT_HALF2))
         ok = ok && place.tflops(multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
                                 2 * FMA_FLOP, &value[LIMIT_HALF2], err);

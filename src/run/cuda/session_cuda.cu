@@ -47,13 +47,14 @@ void transpose_codes(BevDtype dtype, const void *from, void *to, int64_t outer, 
 
 const void *feat_source(CudaSession *s) {
     const BevProblem *host = s->host;
-    if (!s->variant->channels_first)
+    if (!s->kernel->channels_first)
         return host->feat.data;
     const BevShape *shape = &host->shape;
-    s->turned_feat.resize(bev_code_bytes(host->feat.dtype, host->feat.rows, host->feat.row_len));
-    transpose_codes(host->feat.dtype, host->feat.data, s->turned_feat.data(), shape->cameras,
+    s->transposed_feat.resize(
+        bev_code_bytes(host->feat.dtype, host->feat.rows, host->feat.row_len));
+    transpose_codes(host->feat.dtype, host->feat.data, s->transposed_feat.data(), shape->cameras,
                     shape->feat_h * shape->feat_w, shape->channels);
-    return s->turned_feat.data();
+    return s->transposed_feat.data();
 }
 
 // Plans the arena: every buffer of the problem, the output last.
@@ -133,15 +134,15 @@ constexpr double LONG_PREPARE_US = 5000; // far above the clock's noise: once is
 bool prepare(CudaSession *s, int repeats, double *prepare_us, Err *err) {
     Range range("prepare");
     *prepare_us = 0;
-    if (!s->variant->prepare)
+    if (!s->kernel->prepare)
         return true;
     double times[PREPARE_REPEATS] = {};
     int taken = 0;
     while (taken < repeats && times[0] < LONG_PREPARE_US) {
-        s->variant->release(s->plan);
+        s->kernel->release(s->plan);
         s->plan = NULL;
         double start = clock_us();
-        if (!s->variant->prepare(&s->problem, &s->plan, err))
+        if (!s->kernel->prepare(&s->problem, &s->plan, err))
             return device_failed(err);
         TRY(cudaStreamSynchronize(NULL));
         times[taken++] = clock_us() - start;
@@ -154,7 +155,7 @@ bool begin(CudaSession *s, int prepare_repeats, double *prepare_us, Err *err) {
     if (!device_usable(err))
         return false;
     plan_arena(s);
-    if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->variant->name, err))
+    if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->kernel->name, err))
         return device_failed(err);
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
     return fill_arena(s, err) && prepare(s, prepare_repeats, prepare_us, err);
@@ -184,9 +185,9 @@ bool run(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
         return false;
-    Range range(s->variant->name);
+    Range range(s->kernel->name);
     if (!cuda_enqueue_launch(s, err) ||
-        !cuda_ok(cudaStreamSynchronize(s->stream), s->variant->name, err))
+        !cuda_ok(cudaStreamSynchronize(s->stream), s->kernel->name, err))
         return device_failed(err);
     return true;
 }
@@ -211,15 +212,15 @@ template <typename T> __global__ void turn_kernel(const T *from, T *to, int64_t 
 template <typename T> void turn(CudaSession *s, int64_t a, int64_t b) {
     dim3 blocks((unsigned)((b + TILE - 1) / TILE), (unsigned)((a + TILE - 1) / TILE));
     turn_kernel<<<blocks, dim3(TILE, TILE_ROWS), 0, s->stream>>>((const T *)s->problem.out.data,
-                                                                 (T *)s->turned_out, a, b);
+                                                                 (T *)s->transposed_out, a, b);
 }
 
-// The output of a channels-first variant as all others have it: (c, cell) -> (cell, c).
-bool turn_output(CudaSession *s, Err *err) {
+// The output of a channels-first kernel as all others have it: (c, cell) -> (cell, c).
+bool transpose_output(CudaSession *s, Err *err) {
     const BevProblem *p = &s->problem;
     int64_t channels = p->shape.channels, cells = p->shape.nx * p->shape.ny;
-    if (!s->turned_out &&
-        !cuda_allocate((void **)&s->turned_out, bev_tensor_bytes(&p->out), s->variant->name, err))
+    if (!s->transposed_out && !cuda_allocate((void **)&s->transposed_out, bev_tensor_bytes(&p->out),
+                                             s->kernel->name, err))
         return device_failed(err);
     switch (bev_dtypes[p->out.dtype].bits) {
     case 8:
@@ -242,11 +243,11 @@ bool read(void *state, void *codes, Err *err) {
     if (!device_usable(err))
         return false;
     Range range("download");
-    bool turned = s->variant->channels_first;
-    if (turned && !turn_output(s, err))
+    bool transposed = s->kernel->channels_first;
+    if (transposed && !transpose_output(s, err))
         return false;
-    TRY(cudaMemcpyAsync(codes, turned ? s->turned_out : p->out.data, bev_tensor_bytes(&p->out),
-                        cudaMemcpyDeviceToHost, s->stream));
+    TRY(cudaMemcpyAsync(codes, transposed ? s->transposed_out : p->out.data,
+                        bev_tensor_bytes(&p->out), cudaMemcpyDeviceToHost, s->stream));
     TRY(cudaStreamSynchronize(s->stream));
     return true;
 }
@@ -281,17 +282,17 @@ bool inputs_untouched(void *state, Err *err) {
     }
     guards = guards && intact(next, s->arena_bytes);
     if (!inputs)
-        return err_set(err, ERR_FAILED, s->variant->name, "", "the kernel changed its inputs");
+        return err_set(err, ERR_FAILED, s->kernel->name, "", "the kernel changed its inputs");
     return guards ||
-           err_set(err, ERR_FAILED, s->variant->name, "", "the kernel wrote outside its buffers");
+           err_set(err, ERR_FAILED, s->kernel->name, "", "the kernel wrote outside its buffers");
 }
 
 } // namespace
 
-bool cuda_session_open(void **state, const BevVariant *variant, const BevProblem *host, bool once,
+bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
                        double *prepare_us, Err *err) {
     CudaSession *s = new CudaSession();
-    s->variant = variant;
+    s->kernel = kernel;
     s->host = host;
     if (!begin(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
         cuda_session_close(s);
@@ -304,10 +305,10 @@ bool cuda_session_open(void **state, const BevVariant *variant, const BevProblem
 void cuda_session_close(void *state) {
     CudaSession *s = (CudaSession *)state;
     if (s && device_opened()) {
-        if (s->variant->release)
-            s->variant->release(s->plan);
+        if (s->kernel->release)
+            s->kernel->release(s->plan);
         cudaFree(s->arena);
-        cudaFree(s->turned_out);
+        cudaFree(s->transposed_out);
         if (s->stream)
             cudaStreamDestroy(s->stream);
     }
@@ -317,7 +318,7 @@ void cuda_session_close(void *state) {
 }
 
 bool cuda_enqueue_launch(CudaSession *s, Err *err) {
-    return s->variant->launch(&s->problem, s->plan, s->stream, err);
+    return s->kernel->launch(&s->problem, s->plan, s->stream, err);
 }
 
 const SessionBackend session_cuda_backend = {
@@ -329,6 +330,6 @@ const SessionBackend session_cuda_backend = {
     .read = read,
     .output = output,
     .inputs_untouched = inputs_untouched,
-    .kernels = cuda_session_kernels,
+    .functions = cuda_session_functions,
     .time = cuda_session_time,
 };

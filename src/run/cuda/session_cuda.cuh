@@ -15,7 +15,7 @@ struct Buffer {
 
 // What SessionBackend calls its state.
 struct CudaSession {
-    const BevVariant *variant;
+    const BevKernel *kernel;
     const BevProblem *host;
     BevProblem problem; // device pointers
     BevPlan *plan;
@@ -23,14 +23,14 @@ struct CudaSession {
     char *arena; // one allocation: guard, buffer, guard, buffer, ... guard
     size_t arena_bytes;
     std::vector<Buffer> buffers;
-    size_t value_buffers;          // the first of them; the others are the map's, then the output
-    std::vector<char> turned_feat; // channels-first copy, where the variant wants one
-    char *turned_out;              // on the device: its output channels last, once it was read
-    Staging staging;               // the output for the host, once it was asked for
+    size_t value_buffers; // the first of them; the others are the map's, then the output
+    std::vector<char> transposed_feat; // channels-first copy, where the kernel wants one
+    char *transposed_out;              // on the device: its output channels last, once it was read
+    Staging staging;                   // the output for the host, once it was asked for
 };
 
 // SessionBackend's open and close.
-bool cuda_session_open(void **state, const BevVariant *variant, const BevProblem *host, bool once,
+bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
                        double *prepare_us, Err *err);
 void cuda_session_close(void *state);
 
@@ -38,14 +38,14 @@ void cuda_session_close(void *state);
 // device_failed(), once no capture is under way.
 using Enqueue = bool(CudaSession *s, Err *err);
 
-// One launch of the variant.
+// One launch of the kernel.
 Enqueue cuda_enqueue_launch;
 
 // `count` times the same as a graph; nothing runs. *graph is the caller's.
 bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err);
 
 // SessionBackend's kernels and time.
-bool cuda_session_kernels(void *state, DeviceKernel *kernels, int capacity, int *count, Err *err);
+bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count, Err *err);
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                        Err *err);
 

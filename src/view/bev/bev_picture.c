@@ -35,7 +35,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, const f
                         .ny = frame->ny,
                         .channels = frame->channels,
                         .pooled = pooled,
-                        .truth = frame->truth,
+                        .fp64_original = frame->fp64_original,
                         .map = frame->map,
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0};
@@ -52,8 +52,8 @@ static const char *missing(const BevContent *content, const State *state, const 
     return view_missing((ViewKind)state->view, content);
 }
 
-/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts, except
- * where its colours are the selection's components. */
+/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts,
+ * except where its colours are the selection's components. */
 static bool same_other(const BevPicture *next, const BevPicture *last) {
     return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
            last->other_content == next->other_content &&

@@ -26,8 +26,8 @@ typedef struct {
 } BevPicture;
 
 /* Renders anew. `previous` (may be NULL) gives the range where the state locks it, and a baseline
- * that is still the same. What cannot be shown leaves ready = false and a reason. False with nothing
- * to free: no memory; or given up between two steps, which leaves `err` as it is. */
+ * that is still the same. What cannot be shown leaves ready = false and a reason. False with
+ * nothing to free: no memory; or given up between two steps, which leaves `err` as it is. */
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
                         const LiveFrame *frame, const GiveUp *give_up, Err *err);
 void bev_picture_free(BevPicture *picture);

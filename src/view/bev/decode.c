@@ -200,7 +200,7 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
 
 /* What a result is compared with: FP64 values or another result. */
 typedef struct {
-    const double *truth;
+    const double *fp64_original;
     const float *other;
 } Baseline;
 
@@ -210,13 +210,13 @@ typedef struct {
     bool zero, unknown;     /* it is all zeros; it holds a NaN */
 } Difference;
 
-CPU_INLINE Difference difference(const float *got, const double *truth, const float *other,
+CPU_INLINE Difference difference(const float *got, const double *fp64_original, const float *other,
                                  size_t channels) {
     double lowest = 0, highest = 0;
     int values = 0, unknown = 0;
 #pragma omp simd reduction(min : lowest) reduction(max : highest) reduction(| : values, unknown)
     for (size_t c = 0; c < channels; c++) {
-        double want = truth ? truth[c] : (double)other[c], error = got[c] - want;
+        double want = fp64_original ? fp64_original[c] : (double)other[c], error = got[c] - want;
         lowest = error < lowest ? error : lowest;
         highest = error > highest ? error : highest;
         values |= want != 0;
@@ -226,8 +226,8 @@ CPU_INLINE Difference difference(const float *got, const double *truth, const fl
 }
 
 CPU_CLONES
-static Difference from_truth(const float *got, const double *truth, size_t channels) {
-    return difference(got, truth, NULL, channels);
+static Difference from_fp64(const float *got, const double *fp64_original, size_t channels) {
+    return difference(got, fp64_original, NULL, channels);
 }
 
 CPU_CLONES
@@ -242,8 +242,9 @@ static void worst_differences(const BevContent *content, Baseline baseline, Cell
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = vector_at(content, cell);
         size_t first = cell * channels;
-        Difference d = baseline.truth ? from_truth(got, baseline.truth + first, channels)
-                                      : from_other(got, baseline.other + first, channels);
+        Difference d = baseline.fp64_original
+                           ? from_fp64(got, baseline.fp64_original + first, channels)
+                           : from_other(got, baseline.other + first, channels);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
         if (d.unknown || field->state[cell] == CELL_NAN)
@@ -257,7 +258,7 @@ static void worst_differences(const BevContent *content, Baseline baseline, Cell
 
 static bool decode_error(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-    worst_differences(content, (Baseline){.truth = content->truth}, field);
+    worst_differences(content, (Baseline){.fp64_original = content->fp64_original}, field);
     return true;
 }
 
@@ -383,7 +384,7 @@ const char *view_missing(ViewKind view, const BevContent *content) {
         return "too few channels to tell classes and colours apart";
     if ((needs & NEEDS_MAP) && !content->map)
         return "no scatter map";
-    if ((needs & NEEDS_TRUTH) && !content->truth)
+    if ((needs & NEEDS_TRUTH) && !content->fp64_original)
         return "no FP64 reference to compare with";
     if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
         return "no such channel";

@@ -28,8 +28,8 @@ typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR 
 /* What there is to look at; parts that are unknown are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
-    const float *pooled; /* (cell, c) */
-    const double *truth; /* (cell, c): FP64 pooling */
+    const float *pooled;         /* (cell, c) */
+    const double *fp64_original; /* (cell, c): FP64 pooling */
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */

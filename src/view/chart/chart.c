@@ -23,9 +23,9 @@ typedef struct {
     const ChartSpec *spec;
     Plot plot;
     char subtitle[TEXT + 80], note[2 * TEXT];
-    double x[MODEL_SIZES], y[MODEL_RUNGS][MODEL_SIZES];
+    double x[MODEL_SIZES], y[MODEL_KERNELS][MODEL_SIZES];
     double roof_x[ROOFS][3], roof_y[ROOFS][3];
-    PlotSeries series[ROOFS + MODEL_RUNGS];
+    PlotSeries series[ROOFS + MODEL_KERNELS];
     PlotMark marks[MODEL_GPUS];
     PlotBar bars[MAX_BARS];
     char labels[MAX_BARS][TEXT];
@@ -65,10 +65,10 @@ static double round_up(double value) {
     return ceil(value / step) * step;
 }
 
-static PlotSeries series_of(const ChartSpec *spec, int rung) {
-    const ModelRung *row = &spec->model->rungs[rung];
+static PlotSeries series_of(const ChartSpec *spec, int kernel) {
+    const PredictedKernel *row = &spec->model->kernels[kernel];
     return (PlotSeries){.name = row->title,
-                        .color = rung,
+                        .color = kernel,
                         .strong = spec->selected && !strcmp(row->name, spec->selected)};
 }
 
@@ -102,15 +102,15 @@ static void make_mrc(Drawing *drawing) {
     int count = 0;
     for (int i = 0; i < MODEL_SIZES; i++)
         drawing->x[i] = model_size_mib(i);
-    for (int r = 0; r < spec->model->rung_count; r++) {
-        const ModelRung *rung = &spec->model->rungs[r];
-        if (!rung->name)
+    for (int r = 0; r < spec->model->kernel_count; r++) {
+        const PredictedKernel *predicted = &spec->model->kernels[r];
+        if (!predicted->name)
             continue;
         for (int i = 0; i < MODEL_SIZES; i++) {
-            drawing->y[r][i] = 100 * rung->miss_ratio[i];
+            drawing->y[r][i] = 100 * predicted->miss_ratio[i];
             most = fmax(most, drawing->y[r][i]);
         }
-        how = rung->sampled ? "sampled" : how;
+        how = predicted->sampled ? "sampled" : how;
         PlotSeries *series = &drawing->series[count++];
         *series = series_of(spec, r);
         series->x = drawing->x;
@@ -173,8 +173,8 @@ static const char *ceilings_words(FigureSource source) {
     }
 }
 
-static double latency_of(const ChartSpec *spec, int rung) {
-    return spec->model->rungs[rung].predicted[spec->gpu][spec->l2].latency_us;
+static double latency_of(const ChartSpec *spec, int kernel) {
+    return spec->model->kernels[kernel].predicted[spec->gpu][spec->l2].latency_us;
 }
 
 static void make_roofline(Drawing *drawing) {
@@ -187,18 +187,18 @@ static void make_roofline(Drawing *drawing) {
     bool tensor = ceilings->tensor_gflops > 0;
     int count = 2 + tensor;
     double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops, least = 10;
-    for (int r = 0; r < model->rung_count; r++)
-        if (model->rungs[r].name)
+    for (int r = 0; r < model->kernel_count; r++)
+        if (model->kernels[r].name)
             least = decade_below(flops / (latency_of(spec, r) * 1e3), least);
     make_roof(drawing, 0, "L2", ceilings->l2_gbps, ceilings->fp32_gflops, &intensity);
     make_roof(drawing, 1, "DRAM", ceilings->dram_gbps, ceilings->fp32_gflops, &intensity);
     if (tensor)
         make_tensor_roof(drawing, 2, ceilings, &intensity);
-    for (int r = 0; r < model->rung_count; r++) {
-        const ModelRung *rung = &model->rungs[r];
-        if (!rung->name)
+    for (int r = 0; r < model->kernel_count; r++) {
+        const PredictedKernel *predicted = &model->kernels[r];
+        if (!predicted->name)
             continue;
-        drawing->x[r] = flops / (rung->l2_sectors * MODEL_SECTOR);
+        drawing->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
         drawing->y[r][0] = flops / (latency_of(spec, r) * 1e3);
         PlotSeries *series = &drawing->series[count++];
         *series = series_of(spec, r);
@@ -286,7 +286,8 @@ static void make_working_set(Drawing *drawing) {
 /* ---- formats -------------------------------------------------------------------------------- */
 
 /* What the format comes to, in one line. */
-static void describe_format(const ChartSpec *spec, int dtype, const ModelRung *v3, char *text) {
+static void describe_format(const ChartSpec *spec, int dtype, const PredictedKernel *v3,
+                            char *text) {
     const ModelFormat *format = &spec->model->formats[dtype];
     double us = v3->predicted[spec->gpu][spec->l2].latency_us, mb = format->footprint_bytes * 1e-6;
     char error[32] = "n/a";
@@ -301,26 +302,26 @@ static void describe_format(const ChartSpec *spec, int dtype, const ModelRung *v
 }
 
 /* The four parts of one format, and in the heading what they come to. */
-static void format_bars(Drawing *drawing, int dtype, PlotBar bars[PART_COUNT], double *longest) {
+static void format_bars(Drawing *drawing, int dtype, PlotBar bars[TERM_COUNT], double *longest) {
     const ChartSpec *spec = drawing->spec;
     const ModelFormat *format = &spec->model->formats[dtype];
-    const ModelRung *v3 = format->known ? model_v3(format, spec->gpu, spec->l2) : NULL;
+    const PredictedKernel *v3 = format->known ? model_v3(format, spec->gpu, spec->l2) : NULL;
     char *group = drawing->labels[dtype];
     if (v3)
         describe_format(spec, dtype, v3, group);
     else
         snprintf(group, TEXT, "%s: not modelled yet", bev_dtypes[dtype].title);
-    for (int part = 0; part < PART_COUNT; part++) {
-        bars[part] = (PlotBar){.group = part ? NULL : group, .label = part_names[part]};
+    for (int part = 0; part < TERM_COUNT; part++) {
+        bars[part] = (PlotBar){.group = part ? NULL : group, .label = term_names[part]};
         for (int other = 0; other < PLOT_PARTS; other++)
             bars[part].parts[other] = NAN;
         if (!v3)
             continue;
         const Prediction *p = &v3->predicted[spec->gpu][spec->l2];
-        bars[part].parts[part] = p->part_us[part];
-        snprintf(bars[part].text, sizeof bars[part].text, "%.1f µs%s", p->part_us[part],
+        bars[part].parts[part] = p->term_us[part];
+        snprintf(bars[part].text, sizeof bars[part].text, "%.1f µs%s", p->term_us[part],
                  part == (int)p->binding ? " (binds)" : "");
-        *longest = fmax(*longest, p->part_us[part]);
+        *longest = fmax(*longest, p->term_us[part]);
     }
 }
 
@@ -328,7 +329,7 @@ static void format_bars(Drawing *drawing, int dtype, PlotBar bars[PART_COUNT], d
 static void format_bar(Drawing *drawing, int dtype, double *longest) {
     const ChartSpec *spec = drawing->spec;
     const ModelFormat *format = &spec->model->formats[dtype];
-    const ModelRung *v3 = format->known ? model_v3(format, spec->gpu, spec->l2) : NULL;
+    const PredictedKernel *v3 = format->known ? model_v3(format, spec->gpu, spec->l2) : NULL;
     PlotBar *bar = &drawing->bars[dtype];
     *bar = (PlotBar){.label = bev_dtypes[dtype].title, .text = "n/a"};
     for (int part = 0; part < PLOT_PARTS; part++)
@@ -338,7 +339,7 @@ static void format_bar(Drawing *drawing, int dtype, double *longest) {
     const Prediction *p = &v3->predicted[spec->gpu][spec->l2];
     bar->parts[p->binding] = p->latency_us;
     snprintf(bar->text, sizeof bar->text, "%.1f µs, %s binds", p->latency_us,
-             part_names[p->binding]);
+             term_names[p->binding]);
     *longest = fmax(*longest, p->latency_us);
 }
 
@@ -350,23 +351,24 @@ static void make_dtype(Drawing *drawing) {
         if (spec->low)
             format_bar(drawing, dtype, &longest);
         else
-            format_bars(drawing, dtype, &drawing->bars[dtype * PART_COUNT], &longest);
+            format_bars(drawing, dtype, &drawing->bars[dtype * TERM_COUNT], &longest);
     describe_gpu(spec, on, sizeof on);
     snprintf(drawing->subtitle, sizeof drawing->subtitle, "%s, V3 as chosen for %s", spec->scene,
              on);
-    snprintf(drawing->note, sizeof drawing->note,
-             "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
-             "L2 against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
-             "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
-             "with instructions.");
+    snprintf(
+        drawing->note, sizeof drawing->note,
+        "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
+        "L2 against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
+        "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
+        "with instructions.");
     drawing->plot.bars = (PlotBars){
         .title = spec->low     ? "Formats: latency, and what binds"
                  : spec->brief ? "Formats: parts of the latency"
                                : "Formats: what each part of the latency costs",
         .x = {"µs", false, 0, round_up(longest)},
-        .part_names = part_names,
-        .part_count = PART_COUNT,
-        .bar_count = BEV_DTYPE_COUNT * (spec->low ? 1 : PART_COUNT),
+        .part_names = term_names,
+        .part_count = TERM_COUNT,
+        .bar_count = BEV_DTYPE_COUNT * (spec->low ? 1 : TERM_COUNT),
     };
 }
 

@@ -10,9 +10,10 @@ typedef struct {
     Chart chart; /* not CHART_NONE */
     const char *scene;
     const MemoryModel *model;
-    int gpu, l2;    /* charts of one GPU: its place in the model, its L2 as model_l2_bytes() */
-    unsigned asked; /* bits by place in the model: GPUs whose marks stand out, whose bars are drawn */
-    const char *selected;           /* the name of the rung to look at; NULL: none */
+    int gpu, l2; /* charts of one GPU: its place in the model, its L2 as model_l2_bytes() */
+    unsigned
+        asked; /* bits by place in the model: GPUs whose marks stand out, whose bars are drawn */
+    const char *selected;           /* the name of the kernel to look at; NULL: none */
     double rel_l2[BEV_DTYPE_COUNT]; /* error of each format; NaN: unknown */
     bool brief;                     /* few words: the chart stands on a page of other things */
     bool low;                       /* few rows as well */

@@ -14,7 +14,7 @@ typedef struct {
     const char *name;
     const double *x, *y; /* values that are not finite leave a gap */
     int count;
-    int color;  /* of plot_color */
+    int color;   /* of plot_color */
     bool dots;   /* single points; else a line */
     bool faint;  /* dashed */
     bool strong; /* the one that the reader is looking for */

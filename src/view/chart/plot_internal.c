@@ -34,9 +34,9 @@ TextStyle plot_muted(const PlotFrame *frame) {
 }
 
 Rgb plot_color(int index, FigureTheme theme) {
-    static const uint32_t light[PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
-                                                0x56b4e9, 0x7b5cc4, 0x444444, 0xa6761d, 0x8f9a00,
-                                                0xc2185b, 0x00838f};
+    static const uint32_t light[PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                                0xe69f00, 0x56b4e9, 0x7b5cc4, 0x444444,
+                                                0xa6761d, 0x8f9a00, 0xc2185b, 0x00838f};
     Rgb color = rgb_hex(light[(unsigned)index % PLOT_COLORS]);
     for (double t = 0; rgb_contrast(color, themes[theme].page) < (theme == THEME_DARK ? 4.5 : 1);
          t += 0.1)
@@ -92,8 +92,7 @@ void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
     axis_title(axis, &ticks, title, sizeof title);
     style = plot_body(frame);
     style.align = ALIGN_CENTER;
-    pen_text(pen, box.x + box.w / 2, box.y + box.h + frame->type->axis_title, box.w,
-             &style, title);
+    pen_text(pen, box.x + box.w / 2, box.y + box.h + frame->type->axis_title, box.w, &style, title);
 }
 
 void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {

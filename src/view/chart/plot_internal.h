@@ -23,8 +23,8 @@ typedef struct {
 
 PlotFrame plot_frame(Pen *pen, FigureTheme theme, bool dense);
 
-/* Of a page of its own: the height of title and subtitle with the margin above, and what lies within
- * the margins of a page of height `h`. */
+/* Of a page of its own: the height of title and subtitle with the margin above, and what lies
+ * within the margins of a page of height `h`. */
 double plot_page_head(const char *subtitle);
 Box plot_page_box(double h);
 

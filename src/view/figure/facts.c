@@ -30,13 +30,13 @@ static void device_fact(const Figure *figure, int s, char *value) {
 }
 
 static void latency_fact(const Figure *figure, int s, char *value) {
-    const FigureSelection *selection = &figure->spec->selections[s];
+    const FigureSelection *config = &figure->spec->selections[s];
     char time[32];
-    text_microseconds(selection->latency_us, time, sizeof time);
-    if (selection->latency_source == SOURCE_UNKNOWN || time[0] == 'n')
+    text_microseconds(config->latency_us, time, sizeof time);
+    if (config->latency_source == SOURCE_UNKNOWN || time[0] == 'n')
         copy(NULL, value);
     else
-        snprintf(value, VALUE_MAX, "%s (%s)", time, source_titles[selection->latency_source]);
+        snprintf(value, VALUE_MAX, "%s (%s)", time, source_titles[config->latency_source]);
 }
 
 static ScatterStats stats_of(const Figure *figure, int s) {
@@ -83,7 +83,7 @@ static void channels_fact(const Figure *figure, int s, char *value) {
 
 static const struct {
     const char *label;
-    void (*write)(const Figure *figure, int selection, char *value);
+    void (*write)(const Figure *figure, int config, char *value);
     bool shared; /* the same for every selection: written once, across the columns */
 } facts[] = {
     {"Kernel", kernel_fact, false},

@@ -18,9 +18,9 @@ typedef struct {
     const char *kernel, *dtype, *align, *device;
     double latency_us;
     FigureSource latency_source;
-    const float *pooled; /* (cell, c) */
-    const double *truth; /* (cell, c) in FP64, or NULL */
-    const BevMap *map;   /* or NULL */
+    const float *pooled;         /* (cell, c) */
+    const double *fp64_original; /* (cell, c) in FP64, or NULL */
+    const BevMap *map;           /* or NULL */
 } FigureSelection;
 
 /* A table beside or under the picture. The first column is left-aligned, the others to the right.

@@ -8,13 +8,13 @@
 enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
 enum { BAND_WIDTH = 24 };
 
-static BevContent content_of(const FigureSpec *spec, const FigureSelection *selection) {
+static BevContent content_of(const FigureSpec *spec, const FigureSelection *config) {
     return (BevContent){.nx = spec->nx,
                         .ny = spec->ny,
                         .channels = spec->channels,
-                        .pooled = selection->pooled,
-                        .truth = selection->truth,
-                        .map = selection->map,
+                        .pooled = config->pooled,
+                        .fp64_original = config->fp64_original,
+                        .map = config->map,
                         .embedding = spec->embedding,
                         .channel = spec->channel};
 }

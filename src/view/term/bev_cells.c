@@ -196,12 +196,13 @@ static void probe_text(const Show *show, int w, char *text, size_t size) {
     text[0] = '\0';
     if (probe->cell < 0 || nx <= 0)
         return;
-    char value[32], truth[32];
+    char value[32], fp64_original[32];
     snprintf(value, sizeof value, isfinite(probe->value) ? "%.4g" : "n/a", probe->value);
-    snprintf(truth, sizeof truth, isfinite(probe->truth) ? "%.4g" : "n/a", probe->truth);
+    snprintf(fp64_original, sizeof fp64_original, isfinite(probe->fp64_original) ? "%.4g" : "n/a",
+             probe->fp64_original);
     snprintf(text, size, "cell %lld, %lld: %lld points, norm %s, FP64 %s",
              (long long)(probe->cell % nx), (long long)(probe->cell / nx), (long long)probe->points,
-             value, truth);
+             value, fp64_original);
     if (cells_width(text) > w)
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
@@ -220,15 +221,15 @@ static void faults_text(const Show *show, char *text, size_t size) {
 static void bev_draw(Cells *cells, Area area, const Show *show) {
     const State *state = show->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
-    char title[96], text[300] = "", baseline[128], selection[128];
+    char title[96], text[300] = "", baseline[128], config[128];
     snprintf(title, sizeof title, "BEV, %s",
              difference ? "difference" : state->menu.views.names[state->view]);
     live_side_label(show->live, true, baseline, sizeof baseline);
-    live_side_label(show->live, false, selection, sizeof selection);
+    live_side_label(show->live, false, config, sizeof config);
     if (difference)
         snprintf(text, sizeof text, "against %s", baseline);
     else if (state->compare == COMPARE_WIPE)
-        snprintf(text, sizeof text, "%s | %s", baseline, selection);
+        snprintf(text, sizeof text, "%s | %s", baseline, config);
     else
         faults_text(show, text, sizeof text);
     area = panel_title(cells, area, title, text);

@@ -173,9 +173,9 @@ static int log_height(int rows) {
 /* Too small for anything but the one fact. */
 static void tiny_draw(Cells *cells, const Show *show) {
     char text[96];
-    choice_label(&show->state->job.choice, text, sizeof text);
+    kernel_config_label(&show->state->job.config, text, sizeof text);
     if (cells_width(text) > cells->columns)
-        snprintf(text, sizeof text, "%s", show->state->job.choice.variant->title);
+        snprintf(text, sizeof text, "%s", show->state->job.config.kernel->title);
     if (cells_width(text) <= cells->columns)
         cells_text(cells, 0, 0, cells->columns, cell_bold(INK_ACCENT), text);
 }
@@ -235,7 +235,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
                   *max = &headline.max_abs;
     text_clean(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
-    choice_label(&state->job.choice, label, sizeof label);
+    kernel_config_label(&state->job.config, label, sizeof label);
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
@@ -253,7 +253,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                  "%s frames/s%s%s%s\n",
                  scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
                  source_names[us->source], error, source_names[max->source], fps, pace,
-                 live->problem[0] ? ": " : "", live->problem) < 0)
+                 live->error_text[0] ? ": " : "", live->error_text) < 0)
         return NULL;
     return text;
 }

@@ -1,9 +1,9 @@
 /* The dashboard: State and LiveData as Cells. Pure: the same input gives the same cells.
  *
- * Where there is no room, panels fold away in this order: idea, pipeline, intervals, accuracy (down to
- * the selected format, then altogether), working set, the memory model where a chart is asked for;
- * the kernels, the log's newest line, the header and the key bar stay longest. The large figures
- * need 100 x 34. */
+ * Where there is no room, panels fold away in this order: idea, pipeline, intervals, accuracy (down
+ * to the selected format, then altogether), working set, the memory model where a chart is asked
+ * for; the kernels, the log's newest line, the header and the key bar stay longest. The large
+ * figures need 100 x 34. */
 #ifndef BEV_DASHBOARD_H
 #define BEV_DASHBOARD_H
 

@@ -74,8 +74,8 @@ static void draw_figures(Table *table, Cells *cells, const Show *show,
 
 static void draw_row(Table *table, Cells *cells, Area area, const Show *show, BevDtype dtype) {
     const LiveAccuracy *accuracy = &show->live->accuracy[dtype];
-    const Choice *choice = &show->state->job.choice;
-    bool selected = dtype == choice->dtype;
+    const KernelConfig *config = &show->state->job.config;
+    bool selected = dtype == config->dtype;
     if (selected)
         cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
     table->style = (CellStyle){.ink = selected ? INK_ACCENT : INK_TEXT,
@@ -83,7 +83,7 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, Be
     char name[32];
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
     table_cell(table, cells, COL_DTYPE, name);
-    if (!(choice->variant->dtypes & 1u << dtype)) {
+    if (!(config->kernel->dtypes & 1u << dtype)) {
         table->style.ink = INK_MUTED;
         cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
                    table->style, "not in this kernel");
@@ -107,11 +107,11 @@ static int accuracy_want(const Show *show, int width) {
 }
 
 static void accuracy_draw(Cells *cells, Area area, const Show *show) {
-    const Choice *choice = &show->state->job.choice;
+    const KernelConfig *config = &show->state->job.config;
     char title[96];
-    snprintf(title, sizeof title, "Accuracy of %s, %s", choice->variant->title,
-             bev_aligns[choice->align].name);
-    const LiveAccuracy *accuracy = &show->live->accuracy[choice->dtype];
+    snprintf(title, sizeof title, "Accuracy of %s, %s", config->kernel->title,
+             bev_aligns[config->align].name);
+    const LiveAccuracy *accuracy = &show->live->accuracy[config->dtype];
     char note[64];
     snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
              source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
@@ -120,7 +120,7 @@ static void accuracy_draw(Cells *cells, Area area, const Show *show) {
     table_begin(&table, cells, area, columns, COL_COUNT);
     /* Where not all formats fit, those around the selected one are what counts. */
     int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
-    int first = (int)choice->dtype - rows / 2;
+    int first = (int)config->dtype - rows / 2;
     first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;
     for (int dtype = first; dtype < first + rows; dtype++)
         draw_row(&table, cells, area, show, (BevDtype)dtype);

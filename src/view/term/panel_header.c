@@ -37,8 +37,8 @@ static void draw_first(Cells *cells, Area area, const Show *show) {
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED)}};
-    snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s", state->playing ? "\u25b6" : "\u2016",
-             show->live->job.time_s);
+    snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s",
+             state->playing ? "\u25b6" : "\u2016", show->live->job.time_s);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
     if (show->live->fps.source)
         snprintf(right[2].text, sizeof right[2].text, "%.0f fps", show->live->fps.value);
@@ -52,11 +52,11 @@ static void draw_first(Cells *cells, Area area, const Show *show) {
                      {.style = cell_bold(INK_ACCENT)},
                      {.style = cell_style(INK_TEXT)},
                      {.style = cell_style(INK_MUTED)}};
-    choice_label(&state->job.choice, left[1].text, sizeof left[1].text);
+    kernel_config_label(&state->job.config, left[1].text, sizeof left[1].text);
     snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
     if (show->live->stand_in)
         snprintf(left[3].text, sizeof left[3].text, "%s by %s",
-                 show->live->stand_in == state->job.choice.variant ? "baseline" : "picture",
+                 show->live->stand_in == state->job.config.kernel ? "baseline" : "picture",
                  show->live->stand_in->title);
     else
         snprintf(left[3].text, sizeof left[3].text, "%s", show->live->busy ? "working" : "");
@@ -114,8 +114,8 @@ static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
 int header_draw(Cells *cells, Area area, const Show *show) {
     draw_first(cells, area, show);
     area.y++;
-    if (show->live->problem[0])
-        cells_text(cells, area.x, area.y, area.w, cell_bold(INK_BAD), show->live->problem);
+    if (show->live->error_text[0])
+        cells_text(cells, area.x, area.y, area.w, cell_bold(INK_BAD), show->live->error_text);
     else
         draw_second(cells, area, &show->live->device);
     return 2;

@@ -81,8 +81,8 @@ static void split(const char *text, BigFigure *figure) {
 
 static BigFigure latency_figure(const Show *show) {
     BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT};
-    const LiveKernel *kernel = live_kernel(show->live, show->state->job.choice.variant);
-    Reading median = kernel ? kernel->median_us : (Reading){0};
+    const LiveKernel *row = live_kernel(show->live, show->state->job.config.kernel);
+    Reading median = row ? row->median_us : (Reading){0};
     char text[32];
     reading_text(UNIT_US, &median, text, sizeof text);
     split(text, &figure);
@@ -93,17 +93,17 @@ static BigFigure latency_figure(const Show *show) {
 
 static BigFigure speedup_figure(const Show *show) {
     BigFigure figure = {.title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD};
-    const LiveKernel *kernel = live_kernel(show->live, show->state->job.choice.variant);
+    const LiveKernel *row = live_kernel(show->live, show->state->job.config.kernel);
     const Reading *base = &show->live->baseline_us;
     char label[48];
-    const Choice *baseline = &show->state->job.baseline;
-    snprintf(label, sizeof label, "%s %s", baseline->variant->title,
+    const KernelConfig *baseline = &show->state->job.baseline;
+    snprintf(label, sizeof label, "%s %s", baseline->kernel->title,
              bev_dtypes[baseline->dtype].title);
     snprintf(figure.note, sizeof figure.note, "over %s%s", label,
              show->state->baseline_pinned ? ", pinned" : "");
-    if (!kernel || !kernel->median_us.source || !base->source || !(kernel->median_us.value > 0))
+    if (!row || !row->median_us.source || !base->source || !(row->median_us.value > 0))
         return figure;
-    double factor = base->value / kernel->median_us.value;
+    double factor = base->value / row->median_us.value;
     snprintf(figure.number, sizeof figure.number, factor < 9.95 ? "%.2f" : "%.1f", factor);
     snprintf(figure.unit, sizeof figure.unit, "\u00d7");
     return figure;
@@ -130,7 +130,7 @@ static BigFigure footprint_figure(const Show *show) {
 
 static BigFigure error_figure(const Show *show) {
     BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT};
-    const LiveAccuracy *accuracy = &show->live->accuracy[show->state->job.choice.dtype];
+    const LiveAccuracy *accuracy = &show->live->accuracy[show->state->job.config.dtype];
     bool known = accuracy->source != SOURCE_UNKNOWN;
     unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
     if (!known)

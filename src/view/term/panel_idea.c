@@ -1,4 +1,4 @@
-/* The lesson of the selected rung in a sentence, and what it had to prepare for it. */
+/* The lesson of the selected kernel in a sentence, and what it had to prepare for it. */
 #include "src/view/term/panel.h"
 
 #include <stdio.h>
@@ -11,27 +11,26 @@ static bool idea_shown(const Show *show) {
 }
 
 static int idea_want(const Show *show, int width) {
-    const BevVariant *variant = show->state->job.choice.variant;
-    return 1 + draw_paragraph(NULL, (Area){0, 0, width, MAX_LINES}, INK_TEXT, variant->idea);
+    const BevKernel *kernel = show->state->job.config.kernel;
+    return 1 + draw_paragraph(NULL, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
 }
 
 /* What stands beside the launch: made once a calibration, never counted as latency. */
-static void prepared_text(const LiveKernel *kernel, char *text, size_t size) {
+static void prepared_text(const LiveKernel *row, char *text, size_t size) {
     char time[32];
     text[0] = '\0';
-    if (!kernel || !kernel->variant->prepare || !kernel->prepare_us.source)
+    if (!row || !row->kernel->prepare || !row->prepare_us.source)
         return;
-    reading_text(UNIT_US, &kernel->prepare_us, time, sizeof time);
-    snprintf(text, size, "prepared once: %s, %s", time,
-             source_names[kernel->prepare_us.source]);
+    reading_text(UNIT_US, &row->prepare_us, time, sizeof time);
+    snprintf(text, size, "prepared once: %s, %s", time, source_names[row->prepare_us.source]);
 }
 
 static void idea_draw(Cells *cells, Area area, const Show *show) {
-    const BevVariant *variant = show->state->job.choice.variant;
+    const BevKernel *kernel = show->state->job.config.kernel;
     char title[64], note[64];
-    snprintf(title, sizeof title, "The idea of %s", variant->title);
-    prepared_text(live_kernel(show->live, variant), note, sizeof note);
-    draw_paragraph(cells, panel_title(cells, area, title, note), INK_TEXT, variant->idea);
+    snprintf(title, sizeof title, "The idea of %s", kernel->title);
+    prepared_text(live_kernel(show->live, kernel), note, sizeof note);
+    draw_paragraph(cells, panel_title(cells, area, title, note), INK_TEXT, kernel->idea);
 }
 
 const DashPanel idea_panel = {.name = "idea",

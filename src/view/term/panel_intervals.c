@@ -82,7 +82,7 @@ static void draw_longest(Cells *cells, Area area, const Show *show) {
     char text[160];
     int64_t nx = show->state->scene.nx;
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
-    bool cut = show->state->job.choice.variant->where == BEV_CUDA;
+    bool cut = show->state->job.config.kernel->where == BEV_CUDA;
     snprintf(text, sizeof text,
              "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s", stats->longest,
              (long long)(nx > 0 ? stats->longest_cell % nx : 0),

@@ -1,4 +1,4 @@
-/* One row a rung: how long it takes, against the baseline and against the machine. */
+/* One row a kernel: how long it takes, against the baseline and against the machine. */
 #include "src/state/ladder.h"
 #include "src/view/term/panel.h"
 
@@ -34,12 +34,12 @@ static const Column columns[COL_COUNT] = {
     [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
 };
 
-static Ink row_ink(const Show *show, const LiveKernel *kernel) {
-    if (kernel->variant == show->state->job.choice.variant)
+static Ink row_ink(const Show *show, const LiveKernel *row) {
+    if (row->kernel == show->state->job.config.kernel)
         return INK_ACCENT;
-    if (kernel->variant == show->state->job.baseline.variant)
+    if (row->kernel == show->state->job.baseline.kernel)
         return INK_BASELINE;
-    return kernel->skipped ? INK_MUTED : INK_TEXT;
+    return row->skipped ? INK_MUTED : INK_TEXT;
 }
 
 static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
@@ -61,53 +61,51 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *kernel,
+static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *row,
                          double scale_us) {
     const LiveData *live = show->live;
-    double median = value_of(&kernel->median_us);
-    cell_reading(table, cells, COL_MEDIAN, UNIT_US, &kernel->median_us);
-    const char *mark = reading_mark(&kernel->median_us);
-    table_cell(table, cells, COL_MARK, kernel->unsettled && !mark[0] ? "?" : mark);
+    double median = value_of(&row->median_us);
+    cell_reading(table, cells, COL_MEDIAN, UNIT_US, &row->median_us);
+    const char *mark = reading_mark(&row->median_us);
+    table_cell(table, cells, COL_MARK, row->unsettled && !mark[0] ? "?" : mark);
     double speedup = value_of(&live->baseline_us) / median;
     cell_number(table, cells, COL_SPEEDUP, speedup < 9.95 ? "%.2f\u00d7" : "%.1f\u00d7", speedup);
-    cell_reading(table, cells, COL_P95, UNIT_US, &kernel->p95_us);
-    cell_reading(table, cells, COL_P99, UNIT_US, &kernel->p99_us);
-    double gbps = value_of(&kernel->effective_gbps);
+    cell_reading(table, cells, COL_P95, UNIT_US, &row->p95_us);
+    cell_reading(table, cells, COL_P99, UNIT_US, &row->p99_us);
+    double gbps = value_of(&row->effective_gbps);
     cell_number(table, cells, COL_GBPS, "%.0f", gbps);
-    const Reading *ceiling =
-        kernel->recorded_on[0] ? &kernel->ceiling_gbps : &live->device.ceiling_gbps;
+    const Reading *ceiling = row->recorded_on[0] ? &row->ceiling_gbps : &live->device.ceiling_gbps;
     cell_number(table, cells, COL_CEILING, "%.0f %%", 100 * gbps / value_of(ceiling));
-    cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&kernel->registers));
-    cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&kernel->occupancy));
+    cell_number(table, cells, COL_REGISTERS, "%.0f", value_of(&row->registers));
+    cell_number(table, cells, COL_OCCUPANCY, "%.0f", 100 * value_of(&row->occupancy));
     if (table_has(table, COL_BAR) && isfinite(median))
         draw_bar(cells, table->x[COL_BAR], table->y, columns[COL_BAR].width, median, scale_us,
                  table->style.ink == INK_TEXT ? INK_RULE : table->style.ink);
     if (table_has(table, COL_TREND))
         draw_sparkline(cells, table->x[COL_TREND], table->y, columns[COL_TREND].width,
-                       kernel->history_us, kernel->history_count, table->style.ink);
+                       row->history_us, row->history_count, table->style.ink);
 }
 
 static void draw_row(Table *table, Cells *cells, Area area, const Show *show, const Ladder *ladder,
                      int number) {
-    const LiveKernel *kernel = ladder->rungs[number];
-    bool selected = kernel->variant == show->state->job.choice.variant;
+    const LiveKernel *row = ladder->kernels[number];
+    bool selected = row->kernel == show->state->job.config.kernel;
     char text[64];
     if (selected)
         cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
-    table->style =
-        (CellStyle){.ink = row_ink(show, kernel), .attributes = selected ? CELL_BOLD : 0};
+    table->style = (CellStyle){.ink = row_ink(show, row), .attributes = selected ? CELL_BOLD : 0};
     snprintf(text, sizeof text, selected && !cells->color ? ">%d" : "%d", number + 1);
     table_cell(table, cells, COL_NUMBER, text);
-    table_cell(table, cells, COL_KERNEL, kernel->variant->title);
-    if (kernel->skipped && !kernel->median_us.source) {
+    table_cell(table, cells, COL_KERNEL, row->kernel->title);
+    if (row->skipped && !row->median_us.source) {
         int x = table->x[COL_MEDIAN], w = area.x + area.w - x;
         cells_text(cells, x, table->y, w, table->style,
-                   cells_width(kernel->skipped) <= w ? kernel->skipped : "not for this problem");
+                   cells_width(row->skipped) <= w ? row->skipped : "not for this problem");
     } else {
-        draw_figures(table, cells, show, kernel, ladder->scale_us);
-        const char *bits = kernel->variant->wrong_on_purpose ? "wrong"
-                           : kernel->variant->deterministic  ? "same"
-                                                             : "vary";
+        draw_figures(table, cells, show, row, ladder->scale_us);
+        const char *bits = row->kernel->wrong_on_purpose ? "wrong"
+                           : row->kernel->deterministic  ? "same"
+                                                         : "vary";
         table_cell(table, cells, COL_BITS, bits);
     }
     table->y++;
@@ -119,9 +117,9 @@ static int kernels_want(const Show *show, int width) {
     return 2 + (ladder.count ? ladder.count : 1);
 }
 
-static int position_of(const Ladder *ladder, const BevVariant *variant) {
+static int position_of(const Ladder *ladder, const BevKernel *kernel) {
     for (int i = 0; i < ladder->count; i++)
-        if (ladder->rungs[i]->variant == variant)
+        if (ladder->kernels[i]->kernel == kernel)
             return i;
     return -1;
 }
@@ -130,12 +128,12 @@ static int position_of(const Ladder *ladder, const BevVariant *variant) {
 static int visible_rows(const Ladder *ladder, const Show *show, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int rows = room < ladder->count ? room : ladder->count;
-    int first = position_of(ladder, show->state->job.choice.variant) - rows / 2;
+    int first = position_of(ladder, show->state->job.config.kernel) - rows / 2;
     first = first > ladder->count - rows ? ladder->count - rows : first;
     first = first < 0 ? 0 : first;
     for (int i = 0; i < rows; i++)
         shown[i] = first + i;
-    int baseline = position_of(ladder, show->state->job.baseline.variant);
+    int baseline = position_of(ladder, show->state->job.baseline.kernel);
     if (rows > 1 && baseline >= 0 && baseline < first)
         shown[0] = baseline;
     else if (rows > 1 && baseline >= first + rows)
@@ -146,9 +144,9 @@ static int visible_rows(const Ladder *ladder, const Show *show, int room,
 static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder *ladder) {
     char note[96], title[96];
     ladder_note(ladder, note, sizeof note);
-    const Choice *choice = &show->state->job.choice;
-    snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[choice->dtype].title,
-             bev_aligns[choice->align].name);
+    const KernelConfig *config = &show->state->job.config;
+    snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[config->dtype].title,
+             bev_aligns[config->align].name);
     /* The marks need their explanation more than the unmarked figures do. */
     const char *marks = strchr(note, ',');
     bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area->w;

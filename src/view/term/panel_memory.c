@@ -70,10 +70,10 @@ static void figure_row(Table *table, Cells *cells, const char *name, const Segme
 }
 
 /* What threads ask for, by the model of the selection; caches are not considered. */
-static void requested_row(Table *table, Cells *cells, const ModelRung *rung) {
+static void requested_row(Table *table, Cells *cells, const PredictedKernel *predicted) {
     Segment segments[TENSORS];
-    if (rung) {
-        traffic_segments(&rung->requested, segments);
+    if (predicted) {
+        traffic_segments(&predicted->requested, segments);
         figure_row(table, cells, "requested", segments);
         return;
     }
@@ -177,19 +177,19 @@ static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
 }
 
 /* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
-static void draw_requests(Cells *cells, Area area, const Show *show, const ModelRung *rung) {
+static void draw_requests(Cells *cells, Area area, const Show *show,
+                          const PredictedKernel *predicted) {
     char line[200], ranks[32], once[32], on[64];
-    if (!rung)
+    if (!predicted)
         return;
     prediction_gpu(show->state, on, sizeof on);
-    megabytes(rung->rank_bytes, ranks, sizeof ranks);
+    megabytes(predicted->rank_bytes, ranks, sizeof ranks);
     megabytes(show->live->memory.gather.index, once, sizeof once);
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
-    snprintf(line, sizeof line,
-             "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request", on,
-             100 * prediction_of(show->state, rung)->hit_rate, ranks, once,
-             rung->sectors_per_request);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request",
+             on, 100 * prediction_of(show->state, predicted)->hit_rate, ranks, once,
+             predicted->sectors_per_request);
     draw_figures(cells, area, INK_MUTED, line);
 }
 
@@ -231,10 +231,10 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     figure_row(&table, cells, "footprint", footprint);
     figure_row(&table, cells, "gathered", gather);
     Cache caches[MAX_CACHES];
-    const ModelRung *rung = prediction_rung(show->state, show->live);
+    const PredictedKernel *predicted = prediction_kernel(show->state, show->live);
     int count = list_caches(show, caches);
     if (area.h >= 4 + count)
-        requested_row(&table, cells, rung);
+        requested_row(&table, cells, predicted);
     int left = area.y + area.h - table.y;
     bool tall = left >= 2 * count;
     Area line = {area.x, table.y, area.w, 1};
@@ -252,7 +252,7 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
                      total(footprint));
     line.y++;
     if (line.y < area.y + area.h)
-        draw_requests(cells, line, show, rung);
+        draw_requests(cells, line, show, predicted);
 }
 
 const DashPanel memory_panel = {.name = "working set versus L2",

@@ -14,34 +14,35 @@ enum { WORDS = 3, AXIS = 2, LABEL_W = 6, LEAST_CHART = 5, CHART_ROWS = 9 };
 
 /* ---- whose line is it ------------------------------------------------------------------------ */
 
-static const ModelRung *baseline_rung(const Show *show) {
+static const PredictedKernel *baseline_kernel(const Show *show) {
     const State *state = show->state;
-    const Choice *choice = &show->live->job.choice, *baseline = &show->live->job.baseline;
-    bool same_problem = baseline->dtype == choice->dtype && baseline->align == choice->align;
-    return baseline->variant && same_problem
-               ? model_of_variant(show->live->model, baseline->variant, state->gpu, state->l2)
+    const KernelConfig *config = &show->live->job.config, *baseline = &show->live->job.baseline;
+    bool same_problem = baseline->dtype == config->dtype && baseline->align == config->align;
+    return baseline->kernel && same_problem
+               ? model_of_kernel(show->live->model, baseline->kernel, state->gpu, state->l2)
                : NULL;
 }
 
 /* The selection in its colour, the baseline in its own, the others for comparison. */
-static Ink rung_ink(const Show *show, const ModelRung *rung) {
-    const ModelRung *selected = prediction_rung(show->state, show->live);
-    const ModelRung *baseline = baseline_rung(show);
-    if (selected && !strcmp(rung->name, selected->name))
+static Ink kernel_ink(const Show *show, const PredictedKernel *predicted) {
+    const PredictedKernel *selected = prediction_kernel(show->state, show->live);
+    const PredictedKernel *baseline = baseline_kernel(show);
+    if (selected && !strcmp(predicted->name, selected->name))
         return INK_ACCENT;
-    return baseline && !strcmp(rung->name, baseline->name) ? INK_BASELINE : INK_MUTED;
+    return baseline && !strcmp(predicted->name, baseline->name) ? INK_BASELINE : INK_MUTED;
 }
 
-/* Rungs in the order in which they are drawn, the selection last; returns their number. Without
+/* Kernels in the order in which they are drawn, the selection last; returns their number. Without
  * colour lines cannot be told apart: then there is the selection alone. */
-static int rungs_in_order(const Show *show, bool color, const ModelRung *rungs[MODEL_RUNGS]) {
+static int kernels_in_order(const Show *show, bool color,
+                            const PredictedKernel *kernels[MODEL_KERNELS]) {
     static const Ink order[] = {INK_MUTED, INK_BASELINE, INK_ACCENT};
     const MemoryModel *model = show->live->model;
     int count = 0;
     for (size_t k = color ? 0 : 2; k < 3; k++)
-        for (int i = 0; i < model->rung_count; i++)
-            if (model->rungs[i].name && rung_ink(show, &model->rungs[i]) == order[k])
-                rungs[count++] = &model->rungs[i];
+        for (int i = 0; i < model->kernel_count; i++)
+            if (model->kernels[i].name && kernel_ink(show, &model->kernels[i]) == order[k])
+                kernels[count++] = &model->kernels[i];
     return count;
 }
 
@@ -80,11 +81,11 @@ static void draw_y_label(Cells *cells, Area chart, int y, const char *text) {
 
 /* ---- miss-ratio curve ------------------------------------------------------------------------ */
 
-static double worst_ratio(const ModelRung *const *rungs, int count) {
+static double worst_ratio(const PredictedKernel *const *kernels, int count) {
     double worst = 0.01;
     for (int r = 0; r < count; r++)
         for (int i = 0; i < MODEL_SIZES; i++)
-            worst = fmax(worst, rungs[r]->miss_ratio[i]);
+            worst = fmax(worst, kernels[r]->miss_ratio[i]);
     return ceil(worst * 10) / 10;
 }
 
@@ -94,8 +95,7 @@ static void draw_gpus(Cells *cells, Area chart, const Show *show, const Canvas *
     double lo = model_size_mib(0), hi = model_size_mib(MODEL_SIZES - 1);
     for (int i = 0; i < model->gpu_count; i++) {
         int gpu = (show->state->gpu + i) % model->gpu_count; /* the one asked about first */
-        double mib =
-            model_l2_bytes(&model->gpus[gpu], i ? 0 : show->state->l2) / (double)(1 << 20);
+        double mib = model_l2_bytes(&model->gpus[gpu], i ? 0 : show->state->l2) / (double)(1 << 20);
         int column = (int)lround(log_at(mib, lo, hi) * (chart.w - 1));
         int x = chart.x + column, foot = chart.y + chart.h;
         if (cells_at(cells, x, foot)->glyph != ' ')
@@ -108,18 +108,18 @@ static void draw_gpus(Cells *cells, Area chart, const Show *show, const Canvas *
 }
 
 static void draw_mrc(Cells *cells, Area area, const Show *show) {
-    const ModelRung *rungs[MODEL_RUNGS];
-    int count = rungs_in_order(show, cells->color, rungs);
+    const PredictedKernel *kernels[MODEL_KERNELS];
+    int count = kernels_in_order(show, cells->color, kernels);
     Area chart = {area.x + LABEL_W, area.y, area.w - LABEL_W, area.h - AXIS};
-    double most = worst_ratio(rungs, count);
+    double most = worst_ratio(kernels, count);
     char text[32];
     Canvas canvas;
     canvas_init(&canvas, chart.w, chart.h);
     for (int r = 0; r < count; r++)
         for (int i = 1; i < MODEL_SIZES; i++)
-            canvas_line(&canvas, (i - 1.0) / (MODEL_SIZES - 1), rungs[r]->miss_ratio[i - 1] / most,
-                        (double)i / (MODEL_SIZES - 1), rungs[r]->miss_ratio[i] / most,
-                        rung_ink(show, rungs[r]));
+            canvas_line(&canvas, (i - 1.0) / (MODEL_SIZES - 1),
+                        kernels[r]->miss_ratio[i - 1] / most, (double)i / (MODEL_SIZES - 1),
+                        kernels[r]->miss_ratio[i] / most, kernel_ink(show, kernels[r]));
     canvas_put(&canvas, cells, chart.x, chart.y);
     snprintf(text, sizeof text, "%.0f %%", most * 100);
     draw_y_label(cells, chart, chart.y, text);
@@ -145,17 +145,16 @@ static void draw_roof(Canvas *canvas, const LogAxes *axes, double gbps, double g
 }
 
 static void draw_dot(Cells *cells, Area chart, const Show *show, const LogAxes *axes,
-                     const ModelRung *rung) {
+                     const PredictedKernel *predicted) {
     const MemoryModel *model = show->live->model;
     double flops = 2.0 * (double)model->points * (double)model->channels;
-    double intensity = flops / (rung->l2_sectors * MODEL_SECTOR);
-    double gflops = flops / (prediction_of(show->state, rung)->latency_us * 1e3);
+    double intensity = flops / (predicted->l2_sectors * MODEL_SECTOR);
+    double gflops = flops / (prediction_of(show->state, predicted)->latency_us * 1e3);
     int x = chart.x + (int)lround(log_at(intensity, axes->x_lo, axes->x_hi) * (chart.w - 1));
-    int y =
-        chart.y + (int)lround((1 - log_at(gflops, axes->y_lo, axes->y_hi)) * (chart.h - 1));
+    int y = chart.y + (int)lround((1 - log_at(gflops, axes->y_lo, axes->y_hi)) * (chart.h - 1));
     bool inside = x >= chart.x && x < chart.x + chart.w && y >= chart.y && y < chart.y + chart.h;
     if (inside && cells_at(cells, x, y)->glyph == ' ')
-        cells_put(cells, x, y, 0x25cf, cell_bold(rung_ink(show, rung)));
+        cells_put(cells, x, y, 0x25cf, cell_bold(kernel_ink(show, predicted)));
 }
 
 /* "10", "100", "1k" ... beside their rows, as far as those are apart. */
@@ -175,15 +174,15 @@ static void draw_y_powers(Cells *cells, Area chart, double lo, double hi) {
 static void draw_roofline(Cells *cells, Area area, const Show *show) {
     const ModelCeilings *ceilings = &show->live->model->ceilings[show->state->gpu];
     const LogAxes axes = {0.01, 100, 10, 3 * ceilings->fp32_gflops};
-    const ModelRung *rungs[MODEL_RUNGS];
-    int count = rungs_in_order(show, true, rungs);
+    const PredictedKernel *kernels[MODEL_KERNELS];
+    int count = kernels_in_order(show, true, kernels);
     Area chart = {area.x + LABEL_W, area.y, area.w - LABEL_W, area.h - AXIS};
     Canvas canvas;
     canvas_init(&canvas, chart.w, chart.h);
     draw_roof(&canvas, &axes, ceilings->dram_gbps, ceilings->fp32_gflops, INK_DEPTH);
     draw_roof(&canvas, &axes, ceilings->l2_gbps, ceilings->fp32_gflops, INK_FEATURES);
     for (int r = count - 1; r >= 0; r--)
-        draw_dot(cells, chart, show, &axes, rungs[r]);
+        draw_dot(cells, chart, show, &axes, kernels[r]);
     canvas_put(&canvas, cells, chart.x, chart.y);
     draw_y_powers(cells, chart, axes.y_lo, axes.y_hi);
     Area foot = {chart.x, chart.y + chart.h, chart.w, 1};
@@ -203,7 +202,8 @@ static void draw_gpu_row(Cells *cells, Area row, const Show *show, int gpu) {
     int l2 = picked ? state->l2 : 0;
     double bytes = model_l2_bytes(&model->gpus[gpu], l2);
     double footprint = bev_footprint_total(model->footprint);
-    const ModelRung *rung = model_of_variant(model, show->live->job.choice.variant, gpu, l2);
+    const PredictedKernel *predicted =
+        model_of_kernel(model, show->live->job.config.kernel, gpu, l2);
     BevRegime regime = bev_regime(footprint, bytes);
     const Segment segment = {footprint,
                              regime == REGIME_RESIDENT    ? INK_GOOD
@@ -219,7 +219,8 @@ static void draw_gpu_row(Cells *cells, Area row, const Show *show, int gpu) {
     draw_stack(cells, bar, row.y, end - 2 * FIGURE_W - bar, &segment, 1, 1.6 * bytes, bytes);
     snprintf(text, sizeof text, "%.0f %%", 100 * footprint / bytes);
     cells_text_right(cells, end - 2 * FIGURE_W, row.y, FIGURE_W, style, text);
-    figure_text(UNIT_US, rung ? rung->predicted[gpu][l2].latency_us : NAN, text, sizeof text);
+    figure_text(UNIT_US, predicted ? predicted->predicted[gpu][l2].latency_us : NAN, text,
+                sizeof text);
     cells_text_right(cells, end - FIGURE_W, row.y, FIGURE_W, style, text);
 }
 
@@ -238,16 +239,16 @@ static double slowest_format(const Show *show) {
     double slowest = 0;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         if (model->formats[dtype].known)
-            slowest = fmax(slowest, prediction_of(show->state, model_v3(&model->formats[dtype],
-                                                                        show->state->gpu,
-                                                                        show->state->l2))
-                                        ->latency_us);
+            slowest = fmax(slowest,
+                           prediction_of(show->state, model_v3(&model->formats[dtype],
+                                                               show->state->gpu, show->state->l2))
+                               ->latency_us);
     return slowest;
 }
 
 static void draw_format_row(Cells *cells, Area row, const Show *show, int dtype, double scale) {
     const ModelFormat *format = &show->live->model->formats[dtype];
-    bool selected = dtype == (int)show->live->job.choice.dtype;
+    bool selected = dtype == (int)show->live->job.config.dtype;
     Ink ink = selected ? INK_ACCENT : INK_TEXT;
     CellStyle style = selected ? cell_bold(ink) : cell_style(ink);
     char text[48];
@@ -256,7 +257,7 @@ static void draw_format_row(Cells *cells, Area row, const Show *show, int dtype,
         cells_text(cells, row.x + 6, row.y, row.w - 6, cell_style(INK_MUTED), "n/a");
         return;
     }
-    const ModelRung *v3 = model_v3(format, show->state->gpu, show->state->l2);
+    const PredictedKernel *v3 = model_v3(format, show->state->gpu, show->state->l2);
     const Prediction *p = prediction_of(show->state, v3);
     figure_text(UNIT_US, p->latency_us, text, sizeof text);
     cells_text_right(cells, row.x + 6, row.y, FIGURE_W - 1, style, text);
@@ -266,7 +267,7 @@ static void draw_format_row(Cells *cells, Area row, const Show *show, int dtype,
              selected ? INK_ACCENT : INK_RULE);
     char footprint[32];
     unit_text(UNIT_BYTES, format->footprint_bytes, footprint, sizeof footprint);
-    snprintf(text, sizeof text, "%-5s %7s  %s", part_names[p->binding], footprint, v3->title);
+    snprintf(text, sizeof text, "%-5s %7s  %s", term_names[p->binding], footprint, v3->title);
     cells_text(cells, end - tail, row.y, tail, style, text);
 }
 
@@ -280,21 +281,21 @@ static void draw_dtype(Cells *cells, Area area, const Show *show) {
 
 /* The parts overlap: a bar each, not one on top of the other. */
 static void draw_parts(Cells *cells, Area row, const Show *show) {
-    const ModelRung *rung = prediction_rung(show->state, show->live);
-    int w = row.w / PART_COUNT, bar_w = w >= 24 ? w - 16 : 0;
-    if (!rung)
+    const PredictedKernel *predicted = prediction_kernel(show->state, show->live);
+    int w = row.w / TERM_COUNT, bar_w = w >= 24 ? w - 16 : 0;
+    if (!predicted)
         return;
-    const Prediction *p = prediction_of(show->state, rung);
-    for (int part = 0; part < PART_COUNT; part++) {
+    const Prediction *p = prediction_of(show->state, predicted);
+    for (int part = 0; part < TERM_COUNT; part++) {
         bool binds = part == (int)p->binding;
         CellStyle style = binds ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
         char number[24], text[48];
-        figure_text(UNIT_US, p->part_us[part], number, sizeof number);
-        snprintf(text, sizeof text, "%s %s", part_names[part], number);
+        figure_text(UNIT_US, p->term_us[part], number, sizeof number);
+        snprintf(text, sizeof text, "%s %s", term_names[part], number);
         cells_text(cells, row.x + part * w, row.y, w - 1, style, text);
         if (bar_w)
-            draw_bar(cells, row.x + part * w + 15, row.y, bar_w, p->part_us[part],
-                     p->part_us[p->binding], binds ? INK_WARN : INK_RULE);
+            draw_bar(cells, row.x + part * w + 15, row.y, bar_w, p->term_us[part],
+                     p->term_us[p->binding], binds ? INK_WARN : INK_RULE);
     }
 }
 
@@ -345,7 +346,7 @@ static void chart_title(const Show *show, char *title, size_t size) {
 
 static void model_draw(Cells *cells, Area area, const Show *show) {
     const LiveData *live = show->live;
-    bool on_cpu = live->job.choice.variant && live->job.choice.variant->where == BEV_CPU;
+    bool on_cpu = live->job.config.kernel && live->job.config.kernel->where == BEV_CPU;
     char title[64];
     chart_title(show, title, sizeof title);
     area = panel_title(cells, area, title, on_cpu ? "model of the CUDA twin" : "model");

@@ -20,8 +20,7 @@ static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
         const Reading *us = &live->stages_us[stage];
         bool counts = us->source && !us->stale;
-        segments[stage] =
-            (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
+        segments[stage] = (Segment){counts ? us->value : 0, looks[stage].ink, looks[stage].texture};
         *total += segments[stage].value;
         known += us->source != SOURCE_UNKNOWN;
     }

@@ -5,11 +5,11 @@
 
 enum { MAX_RAYS = 96 };
 
-bool scene_has_bev(const SceneView *view) {
+bool window_has_bev(const WindowView *view) {
     return view->picture && view->picture->bev.ready;
 }
 
-Panel scene_panel(const SceneView *view) {
+Panel window_panel(const WindowView *view) {
     const BevPicture *bev = &view->picture->bev;
     const PanelTheme *theme =
         bev->colormap && bev->colormap->diverging ? &panel_light : &panel_dark;
@@ -25,21 +25,21 @@ Panel scene_panel(const SceneView *view) {
 }
 
 /* One side of the wipe, or all: what lies within `clip`. */
-static void draw_raster(const SceneView *view, const Image *raster, Box clip) {
-    const SceneLayout *at = &view->layout;
+static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
+    const WindowLayout *at = &view->layout;
     Pen *pen = view->pen;
     cairo_save(pen->cr);
     cairo_rectangle(pen->cr, clip.x, clip.y, clip.w, clip.h);
     cairo_clip(pen->cr);
-    pen_fill(pen, at->bev, scene_panel(view).theme->background, 1);
-    scene_raster(pen, at->bev, raster, raster->w - at->y_hi, raster->h - at->x_hi,
-                 at->bev.w / (at->y_hi - at->y_lo), at->bev.h / (at->x_hi - at->x_lo));
+    pen_fill(pen, at->bev, window_panel(view).theme->background, 1);
+    window_raster(pen, at->bev, raster, raster->w - at->y_hi, raster->h - at->x_hi,
+                  at->bev.w / (at->y_hi - at->y_lo), at->bev.h / (at->x_hi - at->x_lo));
     cairo_restore(pen->cr);
 }
 
 /* ---- wipe ------------------------------------------------------------------------------------ */
 
-static void wipe_label(const SceneView *view, double x, double room, TextAlign align,
+static void wipe_label(const WindowView *view, double x, double room, TextAlign align,
                        bool baseline) {
     enum { LEAST_ROOM = 60 };
     char text[128];
@@ -55,7 +55,7 @@ static void wipe_label(const SceneView *view, double x, double room, TextAlign a
     pen_text(view->pen, x, view->layout.bev.y + view->layout.bev.h - 12, room, &style, text);
 }
 
-static void draw_wipe(const SceneView *view) {
+static void draw_wipe(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     double x = bev->x + view->state->wipe * bev->w;
     draw_raster(view, &view->picture->bev.baseline, (Box){bev->x, bev->y, x - bev->x, bev->h});
@@ -71,17 +71,17 @@ static void draw_wipe(const SceneView *view) {
 
 /* ---- one cell -------------------------------------------------------------------------------- */
 
-static void outline_cell(const SceneView *view, int64_t cell) {
+static void outline_cell(const WindowView *view, int64_t cell) {
     int64_t nx = view->live->frame.nx;
     double x0, y0, x1, y1, x = (double)(cell % nx), y = (double)(cell / nx);
-    scene_point(view, x + 1, y + 1, &x0, &y0);
-    scene_point(view, x, y, &x1, &y1);
+    window_point(view, x + 1, y + 1, &x0, &y0);
+    window_point(view, x, y, &x1, &y1);
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_dark.halo, 0.9, 4);
-    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, scene_mark, 1, 2);
+    pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, window_mark, 1, 2);
 }
 
 /* From the camera to where the frustum point lies, the stronger the more it contributes. */
-static void draw_ray(const SceneView *view, const LiveContribution *one, double share) {
+static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
     const Rig *rig = view->live->frame.rig;
     const double *from = rig->cameras[one->camera].position_m;
     Panel panel = {.box = view->layout.bev};
@@ -89,10 +89,10 @@ static void draw_ray(const SceneView *view, const LiveContribution *one, double 
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
     panel_point(&view->visible, &panel, from[0], from[1], &x0, &y0);
     panel_point(&view->visible, &panel, to[0], to[1], &x1, &y1);
-    pen_line(view->pen, x0, y0, x1, y1, scene_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
+    pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
-static void draw_rays(const SceneView *view) {
+static void draw_rays(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
     if (!view->live->frame.rig || !probe->contribution_count)
         return;
@@ -102,7 +102,7 @@ static void draw_rays(const SceneView *view) {
         draw_ray(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
 }
 
-static void draw_probe(const SceneView *view) {
+static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
     const Box *bev = &view->layout.bev;
     if (probe->cell < 0)
@@ -118,34 +118,34 @@ static void draw_probe(const SceneView *view) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static void draw_nothing(const SceneView *view) {
+static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    const char *reason = view->picture            ? view->picture->bev.reason
-                         : view->live->problem[0] ? view->live->problem
-                                                  : "computing the first picture";
+    const char *reason = view->picture               ? view->picture->bev.reason
+                         : view->live->error_text[0] ? view->live->error_text
+                                                     : "computing the first picture";
     TextStyle style = style_body(view->pen);
     style.align = ALIGN_CENTER;
     pen_fill(view->pen, *bev, view->pen->theme->tint, 1);
     pen_text(view->pen, bev->x + bev->w / 2, bev->y + bev->h / 2, bev->w, &style, reason);
 }
 
-void scene_draw_bev(const SceneView *view) {
+void window_draw_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    if (!scene_has_bev(view)) {
+    if (!window_has_bev(view)) {
         draw_nothing(view);
         return;
     }
-    Panel panel = scene_panel(view);
+    Panel panel = window_panel(view);
     draw_raster(view, &panel.raster, *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
 }
 
-void scene_draw_over_bev(const SceneView *view) {
+void window_draw_over_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    if (!scene_has_bev(view))
+    if (!window_has_bev(view))
         return;
-    Panel panel = scene_panel(view);
+    Panel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);

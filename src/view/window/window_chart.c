@@ -9,21 +9,21 @@
 
 enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LEAST_SIDE_H = 320, LOW_H = 480 };
 
-bool scene_has_chart(const SceneView *view) {
+bool window_has_chart(const WindowView *view) {
     return view->state->chart != CHART_NONE && !view->state->pinned &&
-           view->live->job.choice.variant;
+           view->live->job.config.kernel;
 }
 
-static ChartSpec spec_of(const SceneView *view) {
+static ChartSpec spec_of(const WindowView *view) {
     const LiveData *live = view->live;
-    const ModelRung *rung = prediction_rung(view->state, live);
+    const PredictedKernel *predicted = prediction_kernel(view->state, live);
     ChartSpec spec = {.chart = view->state->chart,
                       .scene = view->state->scene.name,
                       .model = live->model,
                       .gpu = view->state->gpu,
                       .l2 = view->state->l2,
                       .asked = 1u << view->state->gpu,
-                      .selected = rung ? rung->name : NULL,
+                      .selected = predicted ? predicted->name : NULL,
                       .brief = true,
                       .theme = view->spec.theme};
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
@@ -33,7 +33,7 @@ static ChartSpec spec_of(const SceneView *view) {
 }
 
 /* The prediction for the selection, and whose it is. */
-static void draw_words(const SceneView *view, Box at) {
+static void draw_words(const WindowView *view, Box at) {
     char text[200];
     TextStyle style = style_body(view->pen);
     double y = at.y + style.size;
@@ -49,7 +49,7 @@ static void draw_words(const SceneView *view, Box at) {
     pen_text(view->pen, at.x, y + WORDS_STEP, at.w, &style, text);
 }
 
-static void draw_nothing_yet(const SceneView *view, Box box) {
+static void draw_nothing_yet(const WindowView *view, Box box) {
     TextStyle style = style_body(view->pen);
     style.align = ALIGN_CENTER;
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
@@ -57,10 +57,10 @@ static void draw_nothing_yet(const SceneView *view, Box box) {
              "walking the kernel's accesses ...");
 }
 
-static void draw(const SceneView *view, Box box) {
+static void draw(const WindowView *view, Box box) {
     double words = WORDS_LINES * WORDS_STEP + 8;
     ChartSpec spec = spec_of(view);
-    Box chart = {box.x, box.y, box.w, box.h - words - SCENE_GAP};
+    Box chart = {box.x, box.y, box.w, box.h - words - WINDOW_GAP};
     spec.low = chart.h < LOW_H;
     if (chart.h < LEAST_H)
         return;
@@ -71,21 +71,21 @@ static void draw(const SceneView *view, Box box) {
     draw_words(view, (Box){box.x, box.y + box.h - words, box.w, words});
 }
 
-bool scene_chart_fits(const SceneView *view) {
+bool window_chart_fits(const WindowView *view) {
     const Box *side = &view->layout.side;
-    return side->w >= SCENE_SIDE_W && side->h >= LEAST_SIDE_H;
+    return side->w >= WINDOW_SIDE_W && side->h >= LEAST_SIDE_H;
 }
 
-void scene_draw_chart(const SceneView *view, Box beside) {
+void window_draw_chart(const WindowView *view, Box beside) {
     draw(view, beside);
 }
 
-void scene_draw_chart_over(const SceneView *view) {
-    const SceneLayout *at = &view->layout;
-    double right = at->w - SCENE_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
-    if (!scene_has_chart(view) || scene_chart_fits(view))
+void window_draw_chart_over(const WindowView *view) {
+    const WindowLayout *at = &view->layout;
+    double right = at->w - WINDOW_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
+    if (!window_has_chart(view) || window_chart_fits(view))
         return;
-    Box box = {SCENE_MARGIN, at->bev.y - 4, right - SCENE_MARGIN, bottom - at->bev.y};
+    Box box = {WINDOW_MARGIN, at->bev.y - 4, right - WINDOW_MARGIN, bottom - at->bev.y};
     double under = at->keys.w > 0 ? at->keys.y : at->h;
     pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
     draw(view, box);

@@ -24,23 +24,23 @@ enum {
 static double strip_height(const LiveFrame *frame, double w, double *camera_w) {
     const Frustum *frustum = &frame->rig->frustum;
     int count = frame->rig->camera_count;
-    *camera_w = fmin((w - SCENE_GAP * (count - 1)) / count, CAMERA_MAX_W);
+    *camera_w = fmin((w - WINDOW_GAP * (count - 1)) / count, CAMERA_MAX_W);
     return *camera_w * frustum->input_h / frustum->input_w + CAMERA_NAME;
 }
 
-static double place_strip(const LiveFrame *frame, double top, SceneLayout *layout) {
-    double w = layout->w - 2 * SCENE_MARGIN, camera_w;
+static double place_strip(const LiveFrame *frame, double top, WindowLayout *layout) {
+    double w = layout->w - 2 * WINDOW_MARGIN, camera_w;
     if (!frame->rig || layout->h < STRIP_FROM_H)
         return top;
     double h = strip_height(frame, w, &camera_w);
     if (camera_w < 40 || h > layout->h / 3)
         return top;
-    layout->strip = (Box){SCENE_MARGIN, top, w, h};
+    layout->strip = (Box){WINDOW_MARGIN, top, w, h};
     layout->camera_count = frame->rig->camera_count;
     for (int i = 0; i < layout->camera_count; i++)
         layout->cameras[i] =
-            (Box){SCENE_MARGIN + i * (camera_w + SCENE_GAP), top, camera_w, h - CAMERA_NAME};
-    return top + h + SCENE_GAP;
+            (Box){WINDOW_MARGIN + i * (camera_w + WINDOW_GAP), top, camera_w, h - CAMERA_NAME};
+    return top + h + WINDOW_GAP;
 }
 
 /* Width over height of the grid, as it lies on the ground. */
@@ -52,7 +52,7 @@ static double aspect_of(const LiveFrame *frame) {
     return frame->nx > 0 ? (double)frame->ny / (double)frame->nx : 1;
 }
 
-static void place_bev(const State *state, const LiveFrame *frame, Box room, SceneLayout *layout) {
+static void place_bev(const State *state, const LiveFrame *frame, Box room, WindowLayout *layout) {
     double aspect = aspect_of(frame), w = fmin(room.w, room.h * aspect), h = w / aspect;
     layout->bev = (Box){floor(room.x), floor(room.y), fmax(floor(w), 1), fmax(floor(h), 1)};
     const Viewport *viewport = &state->viewport;
@@ -66,10 +66,10 @@ static void place_bev(const State *state, const LiveFrame *frame, Box room, Scen
     layout->y_hi = y + half_y;
 }
 
-static void place_side(double bottom, SceneLayout *layout) {
+static void place_side(double bottom, WindowLayout *layout) {
     const Box *bev = &layout->bev;
-    double x = bev->x + bev->w + 2 * SCENE_GAP + 8, y = bev->y + bev->h + AXIS_BOTTOM + SCENE_GAP;
-    Box beside = {x, bev->y - 4, layout->w - SCENE_MARGIN - x, bottom - bev->y + 4};
+    double x = bev->x + bev->w + 2 * WINDOW_GAP + 8, y = bev->y + bev->h + AXIS_BOTTOM + WINDOW_GAP;
+    Box beside = {x, bev->y - 4, layout->w - WINDOW_MARGIN - x, bottom - bev->y + 4};
     Box under = {bev->x, y, bev->w, bottom - y};
     if (beside.w >= SIDE_LEAST_W)
         layout->side = beside;
@@ -77,31 +77,31 @@ static void place_side(double bottom, SceneLayout *layout) {
         layout->side = under;
 }
 
-void scene_layout(const State *state, const LiveData *live, double w, double h,
-                  SceneLayout *layout) {
+void window_layout(const State *state, const LiveData *live, double w, double h,
+                   WindowLayout *layout) {
     memset(layout, 0, sizeof *layout);
-    layout->w = fmax(w, SCENE_MIN_EDGE);
-    layout->h = fmax(h, SCENE_MIN_EDGE);
+    layout->w = fmax(w, WINDOW_MIN_EDGE);
+    layout->h = fmax(h, WINDOW_MIN_EDGE);
     bool tall = layout->h >= 240, wide = layout->w >= SIDE_FROM_W;
-    double inner = layout->w - 2 * SCENE_MARGIN, top = SCENE_MARGIN, bottom = layout->h;
+    double inner = layout->w - 2 * WINDOW_MARGIN, top = WINDOW_MARGIN, bottom = layout->h;
     if (tall) {
-        layout->header = (Box){SCENE_MARGIN, top, inner, SCENE_LINE};
-        top += SCENE_LINE + SCENE_GAP / 2.0;
-        bottom -= SCENE_LINE + 4;
+        layout->header = (Box){WINDOW_MARGIN, top, inner, WINDOW_LINE};
+        top += WINDOW_LINE + WINDOW_GAP / 2.0;
+        bottom -= WINDOW_LINE + 4;
         layout->keys = (Box){0, bottom, layout->w, layout->h - bottom};
-        bottom -= SCENE_LINE;
-        layout->log = (Box){SCENE_MARGIN, bottom, inner, SCENE_LINE};
+        bottom -= WINDOW_LINE;
+        layout->log = (Box){WINDOW_MARGIN, bottom, inner, WINDOW_LINE};
     }
     top = place_strip(&live->frame, top, layout);
-    double left = tall ? SCENE_MARGIN + AXIS_LEFT : SCENE_MARGIN;
-    double side = wide ? SCENE_SIDE_W + 2 * SCENE_GAP : 0;
-    double right = layout->w - SCENE_MARGIN - side - (tall ? 8 : 0);
-    bottom -= tall ? AXIS_BOTTOM : SCENE_MARGIN;
+    double left = tall ? WINDOW_MARGIN + AXIS_LEFT : WINDOW_MARGIN;
+    double side = wide ? WINDOW_SIDE_W + 2 * WINDOW_GAP : 0;
+    double right = layout->w - WINDOW_MARGIN - side - (tall ? 8 : 0);
+    bottom -= tall ? AXIS_BOTTOM : WINDOW_MARGIN;
     place_bev(state, &live->frame, (Box){left, top + 4, right - left, bottom - top - 4}, layout);
     place_side(bottom + (tall ? AXIS_BOTTOM : 0), layout);
 }
 
-bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, double *y) {
+bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y) {
     const Box *bev = &layout->bev;
     double right = (px - bev->x) / bev->w, down = (py - bev->y) / bev->h;
     *y = layout->y_hi - right * (layout->y_hi - layout->y_lo);
@@ -109,14 +109,14 @@ bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, d
     return right >= 0 && right < 1 && down >= 0 && down < 1;
 }
 
-const Rgb scene_mark = {255, 196, 0};
-const Rgb scene_baseline = {214, 140, 60};
-const Rgb scene_fault = {214, 64, 64};
+const Rgb window_mark = {255, 196, 0};
+const Rgb window_baseline = {214, 140, 60};
+const Rgb window_fault = {214, 64, 64};
 
 /* ---- what the parts share -------------------------------------------------------------------- */
 
-void scene_point(const SceneView *view, double x, double y, double *px, double *py) {
-    const SceneLayout *at = &view->layout;
+void window_point(const WindowView *view, double x, double y, double *px, double *py) {
+    const WindowLayout *at = &view->layout;
     *px = at->bev.x + (at->y_hi - y) / (at->y_hi - at->y_lo) * at->bev.w;
     *py = at->bev.y + (at->x_hi - x) / (at->x_hi - at->x_lo) * at->bev.h;
 }
@@ -137,8 +137,8 @@ static cairo_surface_t *surface_of(const Image *image) {
     return surface;
 }
 
-void scene_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
-                  double px_h) {
+void window_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
+                   double px_h) {
     cairo_surface_t *surface = surface_of(image);
     cairo_save(pen->cr);
     cairo_rectangle(pen->cr, box.x, box.y, box.w, box.h);
@@ -152,7 +152,7 @@ void scene_raster(Pen *pen, Box box, const Image *image, double left, double top
     cairo_surface_destroy(surface);
 }
 
-void scene_reading(const Reading *value, char *text, size_t size) {
+void window_reading(const Reading *value, char *text, size_t size) {
     char number[32];
     if (value->source == SOURCE_UNKNOWN) {
         snprintf(text, size, "n/a");
@@ -164,7 +164,7 @@ void scene_reading(const Reading *value, char *text, size_t size) {
 }
 
 /* Metres where they are known, else cells. */
-static Grid grid_of(const SceneView *view, bool visible) {
+static Grid grid_of(const WindowView *view, bool visible) {
     const LiveFrame *frame = &view->live->frame;
     Grid grid = {.x_max_m = (double)frame->nx,
                  .y_max_m = (double)frame->ny,
@@ -174,7 +174,7 @@ static Grid grid_of(const SceneView *view, bool visible) {
         grid = frame->rig->grid;
     if (!visible || !frame->nx)
         return grid;
-    const SceneLayout *at = &view->layout;
+    const WindowLayout *at = &view->layout;
     double dx = (grid.x_max_m - grid.x_min_m) / grid.nx;
     double dy = (grid.y_max_m - grid.y_min_m) / grid.ny;
     Grid part = grid;
@@ -185,7 +185,7 @@ static Grid grid_of(const SceneView *view, bool visible) {
     return part;
 }
 
-static void prepare(SceneView *view) {
+static void prepare(WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
     view->spec = (FigureSpec){
         .view = view->picture ? view->picture->bev.view : VIEW_COLOR,
@@ -213,22 +213,23 @@ static void prepare(SceneView *view) {
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-static void draw_help(const SceneView *view) {
+static void draw_help(const WindowView *view) {
     if (view->state->help)
-        scene_draw_help(view);
+        window_draw_help(view);
 }
 
 /* One over the other. */
-static void (*const parts[])(const SceneView *) = {
-    scene_draw_header,     scene_draw_strip, scene_draw_bev,  scene_draw_over_bev, scene_draw_side,
-    scene_draw_chart_over, scene_draw_log,   scene_draw_keys, draw_help,
+static void (*const parts[])(const WindowView *) = {
+    window_draw_header,   window_draw_strip, window_draw_bev,
+    window_draw_over_bev, window_draw_side,  window_draw_chart_over,
+    window_draw_log,      window_draw_keys,  draw_help,
 };
 
-bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                const ScenePicture *picture, const GiveUp *give_up, Err *err) {
+bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
+                  const WindowPicture *picture, const GiveUp *give_up, Err *err) {
     Pen pen;
-    SceneView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
-    scene_layout(state, live, w, h, &view.layout);
+    WindowView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
+    window_layout(state, live, w, h, &view.layout);
     prepare(&view);
     pen_init(&pen, cr, view.visible.theme, NULL, false);
     pen_fill(&pen, (Box){0, 0, view.layout.w, view.layout.h}, pen.theme->page, 1);
@@ -259,14 +260,14 @@ static void copy_pixels(cairo_surface_t *surface, Image *image) {
         }
 }
 
-bool scene_image(int w, int h, double scale, const State *state, const LiveData *live,
-                 const ScenePicture *picture, Image *image, Err *err) {
+bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
+                  const WindowPicture *picture, Image *image, Err *err) {
     if (!image_init(image, w, h, err))
         return false;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
     cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
-    bool drawn = scene_draw(cr, w / scale, h / scale, state, live, picture, NULL, err);
+    bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, NULL, err);
     if (drawn)
         copy_pixels(surface, image);
     else

@@ -13,24 +13,24 @@ typedef struct {
     int camera_count;
     Box cameras[RIG_MAX_CAMERAS];
     double x_lo, x_hi, y_lo, y_hi; /* cells in view: bottom, top, right, left of `bev` */
-} SceneLayout;
+} WindowLayout;
 
-enum { SCENE_MIN_EDGE = 64 }; /* pixels; smaller windows show a part of the picture of this size */
+enum { WINDOW_MIN_EDGE = 64 }; /* pixels; smaller windows show a part of the picture of this size */
 
 /* For a picture of w x h units. */
-void scene_layout(const State *state, const LiveData *live, double w, double h,
-                  SceneLayout *layout);
+void window_layout(const State *state, const LiveData *live, double w, double h,
+                   WindowLayout *layout);
 
 /* Cell coordinates (fractions included) under a point in units; false outside the BEV. */
-bool scene_cell_at(const SceneLayout *layout, double px, double py, double *x, double *y);
+bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y);
 
 /* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. False:
  * an error; or given up between two parts, which leaves `err` as it is. */
-bool scene_draw(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                const ScenePicture *picture, const GiveUp *give_up, Err *err);
+bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
+                  const WindowPicture *picture, const GiveUp *give_up, Err *err);
 
 /* The same as an Image of w x h pixels. */
-bool scene_image(int w, int h, double scale, const State *state, const LiveData *live,
-                 const ScenePicture *picture, Image *image, Err *err);
+bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
+                  const WindowPicture *picture, Image *image, Err *err);
 
 #endif

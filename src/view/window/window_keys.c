@@ -17,7 +17,7 @@ static const KeyRow *next_rank(int rank) {
     return best;
 }
 
-void scene_draw_keys(const SceneView *view) {
+void window_draw_keys(const WindowView *view) {
     Box bar = view->layout.keys;
     Pen *pen = view->pen;
     TextStyle key = style_muted(pen), label = style_muted(pen);
@@ -26,13 +26,13 @@ void scene_draw_keys(const SceneView *view) {
     key.bold = true;
     key.color = pen->theme->text;
     pen_fill(pen, bar, pen->theme->tint, 1);
-    double x = SCENE_MARGIN, baseline = bar.y + bar.h / 2 + 4;
+    double x = WINDOW_MARGIN, baseline = bar.y + bar.h / 2 + 4;
     const KeyRow *row = NULL;
     while ((row = next_rank(row ? row->rank : 0))) {
         char text[64];
         keys_label(row, text, sizeof text);
         double w = pen_text_width(pen, &key, text) + 5 + pen_text_width(pen, &label, row->label);
-        if (x + w > bar.w - SCENE_MARGIN)
+        if (x + w > bar.w - WINDOW_MARGIN)
             return;
         x += pen_text(pen, x, baseline, w, &key, text) + 5;
         x += pen_text(pen, x, baseline, w, &label, row->label) + 16;
@@ -42,7 +42,7 @@ void scene_draw_keys(const SceneView *view) {
 /* ---- help ------------------------------------------------------------------------------------ */
 
 /* In a small window the control's name; else what it stands at and what it does. */
-static void help_row(const SceneView *view, double x, double y, double w, const KeyRow *row) {
+static void help_row(const WindowView *view, double x, double y, double w, const KeyRow *row) {
     char label[64], value[64];
     TextStyle key = style_muted(view->pen), text = style_muted(view->pen);
     key.bold = true;
@@ -61,13 +61,13 @@ static void help_row(const SceneView *view, double x, double y, double w, const 
 }
 
 /* The terminal may need several pages, which `?` turns, too: then only Escape closes at once. */
-static void help_title(const SceneView *view, Box box) {
+static void help_title(const WindowView *view, Box box) {
     const State *state = view->state;
     TextStyle title = style_heading(view->pen), note = style_muted(view->pen);
     bool pages = help_layout(state->columns, state->rows).pages > 1;
     note.align = ALIGN_RIGHT;
     double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title, "Keys");
-    pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - SCENE_GAP, &note,
+    pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - WINDOW_GAP, &note,
              pages ? "they work here, too; Esc closes" : "they work here, too; ? or Esc closes");
 }
 
@@ -80,10 +80,10 @@ static HelpLayout help_columns(double w, double h) {
     return layout;
 }
 
-void scene_draw_help(const SceneView *view) {
+void window_draw_help(const WindowView *view) {
     Pen *pen = view->pen;
-    double w = view->layout.w - 2 * SCENE_MARGIN, h = view->layout.h - 2 * SCENE_MARGIN;
-    Box box = {SCENE_MARGIN, SCENE_MARGIN, w, h};
+    double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
+    Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};
     HelpLayout layout = help_columns(in.w, in.h - HELP_HEAD);
     double column_w = in.w / layout.columns;

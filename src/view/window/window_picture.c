@@ -62,7 +62,7 @@ static bool value_view(const LiveFrame *frame, Strip strip, const float *values,
     return true;
 }
 
-static bool value_strip(const LiveFrame *frame, ScenePicture *picture, Err *err) {
+static bool value_strip(const LiveFrame *frame, WindowPicture *picture, Err *err) {
     FeatureSize size = feature_size(frame->rig);
     int64_t pixels = size.w * size.h, total = pixels * picture->camera_count;
     float *values = malloc((size_t)total * sizeof *values);
@@ -88,7 +88,7 @@ static bool value_strip(const LiveFrame *frame, ScenePicture *picture, Err *err)
     return ok;
 }
 
-static bool copy_strip(const ScenePicture *previous, ScenePicture *picture, Err *err) {
+static bool copy_strip(const WindowPicture *previous, WindowPicture *picture, Err *err) {
     picture->camera_count = previous->camera_count;
     picture->camera_range = previous->camera_range;
     for (int i = 0; i < picture->camera_count; i++)
@@ -97,8 +97,8 @@ static bool copy_strip(const ScenePicture *previous, ScenePicture *picture, Err 
     return true;
 }
 
-static bool decode_strip(const LiveFrame *frame, const ScenePicture *previous,
-                         ScenePicture *picture, Err *err) {
+static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
+                         WindowPicture *picture, Err *err) {
     if (!frame->rig)
         return true;
     if (previous && previous->camera_count && previous->strip == picture->strip &&
@@ -115,24 +115,24 @@ static bool decode_strip(const LiveFrame *frame, const ScenePicture *previous,
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static bool is_same(const ScenePicture *previous, const ScenePicture *want) {
+static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
            previous->colormap == want->colormap && previous->channel == want->channel &&
            previous->lock == want->lock && previous->compare == want->compare &&
            previous->strip == want->strip;
 }
 
-bool scene_picture(const State *state, const LiveData *live, const ScenePicture *previous,
-                   const GiveUp *give_up, ScenePicture *picture, bool *same, Err *err) {
+bool window_picture(const State *state, const LiveData *live, const WindowPicture *previous,
+                    const GiveUp *give_up, WindowPicture *picture, bool *same, Err *err) {
     const LiveFrame *frame = &live->frame;
-    ScenePicture want = {.content = frame->content,
-                         .bev.view = (ViewKind)state->view,
-                         .colormap = state->colormap,
-                         .channel = state->channel,
-                         .lock = state->range_locked,
-                         .compare = state->compare,
-                         .strip = state->strip,
-                         .strip_content = frame->seen_content};
+    WindowPicture want = {.content = frame->content,
+                          .bev.view = (ViewKind)state->view,
+                          .colormap = state->colormap,
+                          .channel = state->channel,
+                          .lock = state->range_locked,
+                          .compare = state->compare,
+                          .strip = state->strip,
+                          .strip_content = frame->seen_content};
     if (want.strip == STRIP_IMAGE && !frame->cameras)
         want.strip = STRIP_NORM; /* tensors came without images */
     *same = is_same(previous, &want);
@@ -143,15 +143,15 @@ bool scene_picture(const State *state, const LiveData *live, const ScenePicture 
     if (bev_picture_render(&picture->bev, last, state, frame, give_up, err) && !given_up(give_up) &&
         decode_strip(frame, previous, picture, err))
         return true;
-    scene_picture_free(picture);
+    window_picture_free(picture);
     return false;
 }
 
-void scene_picture_free(ScenePicture *picture) {
+void window_picture_free(WindowPicture *picture) {
     if (!picture)
         return;
     bev_picture_free(&picture->bev);
     for (int i = 0; i < picture->camera_count; i++)
         image_free(&picture->cameras[i]);
-    *picture = (ScenePicture){.content = 0};
+    *picture = (WindowPicture){.content = 0};
 }

@@ -1,5 +1,5 @@
 /* What a live frame shows, decoded into pixels of one cell or one camera pixel each: the costly
- * half of a picture, independent of window, zoom and mouse. scene_image.h draws it. */
+ * half of a picture, independent of window, zoom and mouse. window_image.h draws it. */
 #ifndef BEV_WINDOW_PICTURE_H
 #define BEV_WINDOW_PICTURE_H
 
@@ -17,13 +17,13 @@ typedef struct {
     int camera_count;
     Image cameras[RIG_MAX_CAMERAS]; /* the strip */
     ValueRange camera_range;        /* of a strip with a colour bar; else lo == hi */
-} ScenePicture;
+} WindowPicture;
 
 /* Decodes. `previous` (may be NULL) gives a locked range, and whatever is unchanged is not done
  * again: then true is returned with *same set and `picture` untouched. False with nothing to free:
  * an error; or given up between two steps, which leaves `err` as it is. */
-bool scene_picture(const State *state, const LiveData *live, const ScenePicture *previous,
-                   const GiveUp *give_up, ScenePicture *picture, bool *same, Err *err);
-void scene_picture_free(ScenePicture *picture);
+bool window_picture(const State *state, const LiveData *live, const WindowPicture *previous,
+                    const GiveUp *give_up, WindowPicture *picture, bool *same, Err *err);
+void window_picture_free(WindowPicture *picture);
 
 #endif

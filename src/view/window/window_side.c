@@ -10,26 +10,26 @@
 
 enum { ROW = 18, WORDS_H = 148, LADDER_W = 300, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
 
-static double heading(const SceneView *view, Box at, const char *text) {
+static double heading(const WindowView *view, Box at, const char *text) {
     TextStyle style = style_heading(view->pen);
     pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w, &style, text);
     return SIZE_HEADING + 10;
 }
 
-static TextStyle small_text(const SceneView *view) {
+static TextStyle small_text(const WindowView *view) {
     TextStyle style = style_muted(view->pen);
     style.color = view->pen->theme->text;
     return style;
 }
 
-static double line(const SceneView *view, Box at, const char *text) {
+static double line(const WindowView *view, Box at, const char *text) {
     TextStyle style = small_text(view);
     pen_text(view->pen, at.x, at.y + SIZE_SMALL + 1, at.w, &style, text);
     return ROW;
 }
 
 /* As many lines as it takes, where there is room for them; else one, or none. */
-static double sentence(const SceneView *view, Box room, const char *text) {
+static double sentence(const WindowView *view, Box room, const char *text) {
     TextStyle style = small_text(view);
     if (room.h < ROW)
         return 0;
@@ -44,7 +44,7 @@ static Box below(Box at, double y) {
 
 /* ---- the cell looked at ---------------------------------------------------------------------- */
 
-static void where_text(const SceneView *view, char *text, size_t size) {
+static void where_text(const WindowView *view, char *text, size_t size) {
     const LiveFrame *frame = &view->live->frame;
     int64_t x = view->live->probe.cell % frame->nx, y = view->live->probe.cell / frame->nx;
     int n = snprintf(text, size, "cell x %lld, y %lld", (long long)x, (long long)y);
@@ -57,13 +57,13 @@ static void where_text(const SceneView *view, char *text, size_t size) {
              forward < 0 ? "back" : "forward", fabs(left), left < 0 ? "right" : "left");
 }
 
-static const char *camera_label(const SceneView *view, int camera) {
+static const char *camera_label(const WindowView *view, int camera) {
     const Rig *rig = view->live->frame.rig;
     return rig && camera < rig->camera_count ? rig->cameras[camera].name : "camera";
 }
 
 /* One point: camera, pixel, depth bin, probability, weight. */
-static void contribution_row(const SceneView *view, Box at, const LiveContribution *one) {
+static void contribution_row(const WindowView *view, Box at, const LiveContribution *one) {
     const double columns[] = {0, 0.36, 0.58, 0.80, 1};
     char cells[5][48];
     const Rig *rig = view->live->frame.rig;
@@ -85,7 +85,7 @@ static void contribution_row(const SceneView *view, Box at, const LiveContributi
     }
 }
 
-static double contribution_head(const SceneView *view, Box at) {
+static double contribution_head(const WindowView *view, Box at) {
     static const char *const titles[] = {"camera", "pixel", "depth", "probability", "weight"};
     const double columns[] = {0, 0.36, 0.58, 0.80, 1};
     TextStyle style = style_muted(view->pen);
@@ -97,7 +97,7 @@ static double contribution_head(const SceneView *view, Box at) {
     return ROW;
 }
 
-static double contributions(const SceneView *view, Box at) {
+static double contributions(const WindowView *view, Box at) {
     const LiveProbe *probe = &view->live->probe;
     double y = at.y + contribution_head(view, at);
     int room = (int)((at.y + at.h - y) / ROW), shown = probe->contribution_count;
@@ -115,7 +115,7 @@ static double contributions(const SceneView *view, Box at) {
 }
 
 /* What the legend calls A and B. */
-static double difference_sides(const SceneView *view, Box at) {
+static double difference_sides(const WindowView *view, Box at) {
     char a[128], b[128], text[300];
     live_side_label(view->live, false, a, sizeof a);
     live_side_label(view->live, true, b, sizeof b);
@@ -124,16 +124,16 @@ static double difference_sides(const SceneView *view, Box at) {
 }
 
 /* Where no cell is looked at: what is, and how to look closer. */
-static double overview(const SceneView *view, Box at) {
+static double overview(const WindowView *view, Box at) {
     const LiveData *live = view->live;
     const ScatterStats *stats = &live->intervals.stats;
-    const LiveAccuracy *accuracy = &live->accuracy[live->job.choice.dtype];
+    const LiveAccuracy *accuracy = &live->accuracy[live->job.config.dtype];
     char text[160], number[32] = "n/a";
     double y = at.y + heading(view, at, "Selection");
     if (view->state->compare == COMPARE_DIFFERENCE)
         y += difference_sides(view, below(at, y));
-    else if (live->job.choice.variant)
-        y += sentence(view, below(at, y), live->job.choice.variant->idea);
+    else if (live->job.config.kernel)
+        y += sentence(view, below(at, y), live->job.config.kernel->idea);
     if (live->memory.known)
         unit_text(UNIT_BYTES, bev_footprint_total(live->memory.footprint), number, sizeof number);
     snprintf(text, sizeof text, "footprint %s", number);
@@ -157,9 +157,9 @@ static double overview(const SceneView *view, Box at) {
     return y - at.y;
 }
 
-static double readout(const SceneView *view, Box at) {
+static double readout(const WindowView *view, Box at) {
     const LiveProbe *probe = &view->live->probe;
-    const char *dtype = bev_dtypes[view->live->job.choice.dtype].title;
+    const char *dtype = bev_dtypes[view->live->job.config.dtype].title;
     double y = at.y;
     char text[160];
     if (probe->cell < 0)
@@ -173,11 +173,12 @@ static double readout(const SceneView *view, Box at) {
     else
         snprintf(text, sizeof text, "no point falls into it");
     y += sentence(view, below(at, y), text);
-    snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value, probe->truth);
+    snprintf(text, sizeof text, "norm  %s %.6g   FP64 %.6g", dtype, probe->value,
+             probe->fp64_original);
     y += sentence(view, below(at, y), text);
     if (probe->channel >= 0) {
         snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
-                 dtype, probe->channel_value, probe->channel_truth);
+                 dtype, probe->channel_value, probe->channel_fp64);
         y += sentence(view, below(at, y), text);
     }
     if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * ROW)
@@ -193,31 +194,31 @@ static int ascending(const void *a, const void *b) {
 }
 
 /* Where nearly all values lie: one slow launch must not flatten the rest. */
-static double usual_us(const LiveKernel *kernel) {
+static double usual_us(const LiveKernel *row) {
     float sorted[LIVE_HISTORY];
-    if (!kernel || !kernel->history_count)
+    if (!row || !row->history_count)
         return 0;
-    size_t count = (size_t)kernel->history_count;
-    memcpy(sorted, kernel->history_us, count * sizeof *sorted);
+    size_t count = (size_t)row->history_count;
+    memcpy(sorted, row->history_us, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, ascending);
     return sorted[(count - 1) * 9 / 10];
 }
 
-static void curve(const SceneView *view, Box box, const LiveKernel *kernel, double top_us,
+static void curve(const WindowView *view, Box box, const LiveKernel *row, double top_us,
                   Rgb color) {
     cairo_t *cr = view->pen->cr;
-    if (!kernel || !kernel->history_count)
+    if (!row || !row->history_count)
         return;
-    for (int i = 0; i < kernel->history_count; i++) {
-        double back = kernel->history_count - 1 - i;
+    for (int i = 0; i < row->history_count; i++) {
+        double back = row->history_count - 1 - i;
         double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
-        double y = box.y + box.h * fmax(1 - kernel->history_us[i] / top_us, 0);
+        double y = box.y + box.h * fmax(1 - row->history_us[i] / top_us, 0);
         if (i)
             cairo_line_to(cr, x, y);
         else
             cairo_move_to(cr, x, y);
     }
-    if (kernel->history_count == 1)
+    if (row->history_count == 1)
         cairo_rel_line_to(cr, -4, 0);
     pen_color(view->pen, color, 1);
     cairo_set_line_width(cr, 2);
@@ -225,7 +226,7 @@ static void curve(const SceneView *view, Box box, const LiveKernel *kernel, doub
 }
 
 /* The axis in words: from the box's lower edge to its upper one. */
-static void chart_scale(const SceneView *view, double right, double baseline, double top_us) {
+static void chart_scale(const WindowView *view, double right, double baseline, double top_us) {
     char text[48], top[32];
     figure_text(UNIT_US, top_us, top, sizeof top);
     snprintf(text, sizeof text, "0 to %s", top);
@@ -234,17 +235,17 @@ static void chart_scale(const SceneView *view, double right, double baseline, do
     pen_text(view->pen, right, baseline, 110, &style, text);
 }
 
-static double curve_name(const SceneView *view, double x, double baseline,
-                         const BevVariant *variant, Rgb color) {
+static double curve_name(const WindowView *view, double x, double baseline, const BevKernel *kernel,
+                         Rgb color) {
     TextStyle style = style_muted(view->pen);
     pen_line(view->pen, x, baseline - 4, x + 14, baseline - 4, color, 1, 2);
-    return 14 + 6 + pen_text(view->pen, x + 20, baseline, 110, &style, variant->title) + 14;
+    return 14 + 6 + pen_text(view->pen, x + 20, baseline, 110, &style, kernel->title) + 14;
 }
 
-static void chart(const SceneView *view, Box at) {
+static void chart(const WindowView *view, Box at) {
     const Job *job = &view->live->job;
-    const LiveKernel *selected = live_kernel(view->live, job->choice.variant);
-    const LiveKernel *baseline = live_kernel(view->live, job->baseline.variant);
+    const LiveKernel *selected = live_kernel(view->live, job->config.kernel);
+    const LiveKernel *baseline = live_kernel(view->live, job->baseline.kernel);
     const Theme *theme = view->pen->theme;
     double top_us = 1.3 * fmax(usual_us(selected), usual_us(baseline)), y = at.y;
     y += heading(view, at, "Latency over time");
@@ -256,19 +257,19 @@ static void chart(const SceneView *view, Box at) {
         return;
     }
     if (baseline != selected)
-        curve(view, box, baseline, top_us, scene_baseline);
+        curve(view, box, baseline, top_us, window_baseline);
     curve(view, box, selected, top_us, theme->accent);
     chart_scale(view, box.x + box.w, box.y - 6, top_us);
     double x = box.x, names = box.y + box.h + 16;
     if (selected)
-        x += curve_name(view, x, names, selected->variant, theme->accent);
+        x += curve_name(view, x, names, selected->kernel, theme->accent);
     if (baseline && baseline != selected && baseline->history_count)
-        curve_name(view, x, names, baseline->variant, scene_baseline);
+        curve_name(view, x, names, baseline->kernel, window_baseline);
 }
 
 /* A recorded latency is one figure, without a course. */
-static bool has_course(const SceneView *view) {
-    const LiveKernel *selected = live_kernel(view->live, view->live->job.choice.variant);
+static bool has_course(const WindowView *view) {
+    const LiveKernel *selected = live_kernel(view->live, view->live->job.config.kernel);
     return !selected || selected->median_us.source != SOURCE_RECORDED;
 }
 
@@ -276,27 +277,27 @@ static bool has_course(const SceneView *view) {
 
 /* The cell looked at, else what is selected; under it the ladder, which a pinned cell's list of
  * points replaces. */
-static void words(const SceneView *view, Box at) {
-    double used = 0, ladder = scene_ladder_height(view);
+static void words(const WindowView *view, Box at) {
+    double used = 0, ladder = window_ladder_height(view);
     if (at.h > 5 * ROW)
         used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
     double top = fmax(used + 8, WORDS_H);
     if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
-        scene_draw_ladder(view, (Box){at.x, at.y + top, at.w, at.h - top});
+        window_draw_ladder(view, (Box){at.x, at.y + top, at.w, at.h - top});
 }
 
-void scene_draw_side(const SceneView *view) {
+void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
-    if (side.w <= 0 || (scene_has_chart(view) && !scene_chart_fits(view)))
+    if (side.w <= 0 || (window_has_chart(view) && !window_chart_fits(view)))
         return;
-    bool has_chart = side.h > 420 && !scene_has_chart(view) && has_course(view);
+    bool has_chart = side.h > 420 && !window_has_chart(view) && has_course(view);
     double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
-    if (scene_has_bev(view)) {
-        Panel panel = scene_panel(view);
+    if (window_has_bev(view)) {
+        Panel panel = window_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
-    if (scene_has_chart(view))
-        scene_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
+    if (window_has_chart(view))
+        window_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
     else
         words(view, (Box){side.x, y, side.w, bottom - y});
     if (has_chart)
@@ -308,25 +309,25 @@ void scene_draw_side(const SceneView *view) {
 /* In the order in which they are left out where there is no room for them. */
 typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
 
-static void header_facts(const SceneView *view, Brevity brevity, char *text, size_t size) {
+static void header_facts(const WindowView *view, Brevity brevity, char *text, size_t size) {
     const LiveData *live = view->live;
-    const LiveKernel *kernel = live_kernel(live, live->job.choice.variant);
+    const LiveKernel *row = live_kernel(live, live->job.config.kernel);
     char label[96], latency[64] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
-    choice_label(&live->job.choice, label, sizeof label);
-    if (kernel)
-        scene_reading(&kernel->median_us, latency, sizeof latency);
+    kernel_config_label(&live->job.config, label, sizeof label);
+    if (row)
+        window_reading(&row->median_us, latency, sizeof latency);
     if (brevity < NO_TIME)
         snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
     if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
         snprintf(fps, sizeof fps, "   %.0f frames/s", live->fps.value);
     if (live->stand_in)
         snprintf(by, sizeof by, " (%s by %s)",
-                 live->stand_in == live->job.choice.variant ? "baseline" : "picture",
+                 live->stand_in == live->job.config.kernel ? "baseline" : "picture",
                  live->stand_in->title);
     snprintf(text, size, "%s%s   %s%s%s", label, by, latency, time, fps);
 }
 
-void scene_draw_header(const SceneView *view) {
+void window_draw_header(const WindowView *view) {
     Box at = view->layout.header;
     const SceneFacts *scene = &view->state->scene;
     char text[256];
@@ -335,30 +336,30 @@ void scene_draw_header(const SceneView *view) {
     TextStyle title = style_heading(view->pen), facts = style_body(view->pen);
     facts.align = ALIGN_RIGHT;
     double right = 0;
-    if (view->live->job.choice.variant) {
+    if (view->live->job.config.kernel) {
         Brevity brevity = ALL_FACTS;
         do
             header_facts(view, brevity, text, sizeof text);
         while (pen_text_width(view->pen, &facts, text) > at.w * 0.7 && brevity++ < NO_TIME);
         right = pen_text(view->pen, at.x + at.w, at.y + 16, at.w * 0.7, &facts, text);
     }
-    pen_text(view->pen, at.x, at.y + 16, at.w - right - SCENE_GAP, &title,
+    pen_text(view->pen, at.x, at.y + 16, at.w - right - WINDOW_GAP, &title,
              scene->title[0]  ? scene->title
              : scene->name[0] ? scene->name
                               : "bevscope");
 }
 
-void scene_draw_log(const SceneView *view) {
+void window_draw_log(const WindowView *view) {
     Box at = view->layout.log;
     TextStyle style = style_body(view->pen);
     if (at.w <= 0)
         return;
-    if (view->live->problem[0])
-        style.color = scene_fault;
+    if (view->live->error_text[0])
+        style.color = window_fault;
     const Log *log = &view->state->log;
-    const char *text = view->live->problem[0] ? view->live->problem
-                       : log->count           ? log->lines[0].text
-                                              : "";
+    const char *text = view->live->error_text[0] ? view->live->error_text
+                       : log->count              ? log->lines[0].text
+                                                 : "";
     if (text[0])
         pen_text(view->pen, at.x, at.y + 16, at.w, &style, text);
 }

@@ -1,4 +1,4 @@
-// The kernels that a launch starts, read off the graph that it leaves when captured.
+// The functions that a launch starts, read off the graph that it leaves when captured.
 #include "src/run/cuda/session_cuda.cuh"
 
 #include <cxxabi.h>
@@ -22,7 +22,7 @@ void kernel_name(const char *mangled, char *name, size_t size) {
     snprintf(name, size, "%s", text.substr(0, arguments).c_str());
 }
 
-bool describe_kernel(cudaGraphNode_t node, DeviceKernel *kernel, Err *err) {
+bool describe_function(cudaGraphNode_t node, CudaFunction *function, Err *err) {
     cudaKernelNodeParams launched;
     cudaFuncAttributes attributes;
     cudaDeviceProp properties;
@@ -32,21 +32,22 @@ bool describe_kernel(cudaGraphNode_t node, DeviceKernel *kernel, Err *err) {
     TRY(cudaFuncGetAttributes(&attributes, launched.func));
     TRY(cudaGetDeviceProperties(&properties, device_index()));
     dim3 block = launched.blockDim, grid = launched.gridDim;
-    *kernel = {};
-    kernel_name(mangled, kernel->name, sizeof kernel->name);
-    kernel->blocks = (int64_t)grid.x * grid.y * grid.z;
-    kernel->threads = (int)(block.x * block.y * block.z);
-    kernel->registers = attributes.numRegs;
-    kernel->local_bytes = (int64_t)attributes.localSizeBytes;
-    kernel->shared_bytes = (int64_t)(attributes.sharedSizeBytes + launched.sharedMemBytes);
-    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&kernel->resident_blocks, launched.func,
-                                                      kernel->threads, launched.sharedMemBytes));
-    int warps = (kernel->threads + WARP - 1) / WARP * kernel->resident_blocks;
-    kernel->occupancy = (double)warps / (properties.maxThreadsPerMultiProcessor / WARP);
+    *function = {};
+    kernel_name(mangled, function->name, sizeof function->name);
+    function->blocks = (int64_t)grid.x * grid.y * grid.z;
+    function->threads = (int)(block.x * block.y * block.z);
+    function->registers = attributes.numRegs;
+    function->local_bytes = (int64_t)attributes.localSizeBytes;
+    function->shared_bytes = (int64_t)(attributes.sharedSizeBytes + launched.sharedMemBytes);
+    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&function->resident_blocks, launched.func,
+                                                      function->threads, launched.sharedMemBytes));
+    int warps = (function->threads + WARP - 1) / WARP * function->resident_blocks;
+    function->occupancy = (double)warps / (properties.maxThreadsPerMultiProcessor / WARP);
     return true;
 }
 
-bool list_kernels(cudaGraph_t graph, DeviceKernel *kernels, int capacity, int *count, Err *err) {
+bool list_functions(cudaGraph_t graph, CudaFunction *functions, int capacity, int *count,
+                    Err *err) {
     size_t node_count = 0;
     TRY(cudaGraphGetNodes(graph, NULL, &node_count));
     std::vector<cudaGraphNode_t> nodes(node_count);
@@ -56,7 +57,7 @@ bool list_kernels(cudaGraph_t graph, DeviceKernel *kernels, int capacity, int *c
         TRY(cudaGraphNodeGetType(node, &type));
         if (type != cudaGraphNodeTypeKernel || *count == capacity)
             continue;
-        if (!describe_kernel(node, &kernels[*count], err))
+        if (!describe_function(node, &functions[*count], err))
             return false;
         ++*count;
     }
@@ -65,26 +66,27 @@ bool list_kernels(cudaGraph_t graph, DeviceKernel *kernels, int capacity, int *c
 
 } // namespace
 
-bool cuda_session_kernels(void *state, DeviceKernel *kernels, int capacity, int *count, Err *err) {
+bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count,
+                            Err *err) {
     cudaGraph_t graph = NULL;
     *count = 0;
     if (!device_usable(err))
         return false;
     bool ok = cuda_capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
-              list_kernels(graph, kernels, capacity, count, err);
+              list_functions(graph, functions, capacity, count, err);
     if (graph && device_opened())
         cudaGraphDestroy(graph);
     return ok;
 }
 
-bool device_kernels(const BevVariant *variant, const BevProblem *host, DeviceKernel *kernels,
-                    int capacity, int *count, Err *err) {
+bool device_functions(const BevKernel *kernel, const BevProblem *host, CudaFunction *functions,
+                      int capacity, int *count, Err *err) {
     void *state;
     double prepare_us;
     *count = 0;
-    if (!cuda_session_open(&state, variant, host, true, &prepare_us, err))
+    if (!cuda_session_open(&state, kernel, host, true, &prepare_us, err))
         return false;
-    bool ok = cuda_session_kernels(state, kernels, capacity, count, err);
+    bool ok = cuda_session_functions(state, functions, capacity, count, err);
     cuda_session_close(state);
     return ok;
 }

@@ -20,62 +20,62 @@ static bool close_to(double value, double expected, double tolerance) {
     return close;
 }
 
-static StreamCounts count(const char *name, const BevProblem *problem) {
+static TraceCounts count(const char *name, const BevProblem *problem) {
     Err err = {0};
-    StreamCounts counts;
-    need(stream_walk(stream_find(name), problem, NULL, &counts, NULL, &err), &err);
+    TraceCounts counts;
+    need(trace_replay(access_pattern_find(name), problem, NULL, &counts, NULL, &err), &err);
     return counts;
 }
 
-static double written(const StreamCounts *counts) {
-    return counts->write[STREAM_OUT].bytes + counts->write[STREAM_SUMS].bytes;
+static double written(const TraceCounts *counts) {
+    return counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
 }
 
 /* How far an average may be from a count. V4's formula takes a usual number of points a step. */
-static double average(const StreamRung *rung) {
-    return rung->owner == OWN_TILE ? 0.35 : 0.01;
+static double average(const AccessPattern *pattern) {
+    return pattern->owner == OWN_TILE ? 0.35 : 0.01;
 }
 
 /* Averages over places in a warp and ends of blocks: 1 percent. Where no average is in it: exact.
  */
 static void test_formulas(const char *scene, const BevProblem *problem) {
-    for (int i = 0; i < stream_rung_count; i++) {
-        const StreamRung *rung = &stream_rungs[i];
-        if (stream_unsupported(rung, problem))
+    for (int i = 0; i < access_pattern_count; i++) {
+        const AccessPattern *pattern = &access_patterns[i];
+        if (trace_unsupported(pattern, problem))
             continue;
-        StreamCounts counts = count(rung->name, problem);
-        BevTraffic formula = stream_formula(rung, problem);
-        const StreamCount *read = counts.read;
+        TraceCounts counts = count(pattern->name, problem);
+        BevTraffic formula = trace_formula(pattern, problem);
+        const TraceCount *read = counts.read;
         const char *dtype = bev_dtypes[problem->dtype].name;
-        bool averages = rung->owner == OWN_SPLAT || rung->owner == OWN_TILE;
-        double near = average(rung), exact = averages ? near : 1e-9;
-        tap_ok(close_to(read[STREAM_FEAT].bytes, formula.feat, exact), "%s %s %s: features", scene,
-               dtype, rung->name);
-        tap_ok(close_to(read[STREAM_DEPTH].bytes, formula.depth, near) &&
-                   close_to(read[STREAM_WEIGHT].bytes, formula.weight, near),
-               "%s %s %s: depth and weights", scene, dtype, rung->name);
-        tap_ok(close_to(read[STREAM_RANKS].bytes, stream_rank_bytes(rung, problem), near),
-               "%s %s %s: ranks", scene, dtype, rung->name);
+        bool averages = pattern->owner == OWN_SPLAT || pattern->owner == OWN_TILE;
+        double near = average(pattern), exact = averages ? near : 1e-9;
+        tap_ok(close_to(read[TRACE_FEAT].bytes, formula.feat, exact), "%s %s %s: features", scene,
+               dtype, pattern->name);
+        tap_ok(close_to(read[TRACE_DEPTH].bytes, formula.depth, near) &&
+                   close_to(read[TRACE_WEIGHT].bytes, formula.weight, near),
+               "%s %s %s: depth and weights", scene, dtype, pattern->name);
+        tap_ok(close_to(read[TRACE_RANKS].bytes, trace_rank_bytes(pattern, problem), near),
+               "%s %s %s: ranks", scene, dtype, pattern->name);
         tap_ok(close_to(written(&counts), formula.out_write, 0.01), "%s %s %s: writes", scene,
-               dtype, rung->name);
+               dtype, pattern->name);
         tap_ok(close_to(counts.atomics, formula.atomics, 0.01), "%s %s %s: atomics", scene, dtype,
-               rung->name);
+               pattern->name);
     }
 }
 
 /* The kernels' own traffic models, where the kernels are built in. */
 static void test_kernels_agree(const BevProblem *problem) {
     int compared = 0;
-    for (int i = 0; i < stream_rung_count; i++) {
-        const BevVariant *variant = bev_variant_find(stream_rungs[i].name);
-        if (!variant || bev_unsupported(variant, problem))
+    for (int i = 0; i < access_pattern_count; i++) {
+        const BevKernel *kernel = bev_kernel_find(access_patterns[i].name);
+        if (!kernel || bev_unsupported(kernel, problem))
             continue;
-        BevTraffic own = variant->bytes(problem);
-        BevTraffic formula = stream_formula(&stream_rungs[i], problem);
+        BevTraffic own = kernel->bytes(problem);
+        BevTraffic formula = trace_formula(&access_patterns[i], problem);
         tap_ok(close_to(own.atomics, formula.atomics, 0.01), "%s: atomics as the kernel says",
-               variant->name);
-        tap_ok(variant->channels_first || close_to(own.feat, formula.feat, 1e-9),
-               "%s: features as the kernel says", variant->name);
+               kernel->name);
+        tap_ok(kernel->channels_first || close_to(own.feat, formula.feat, 1e-9),
+               "%s: features as the kernel says", kernel->name);
         compared++;
     }
     if (!compared)
@@ -83,35 +83,35 @@ static void test_kernels_agree(const BevProblem *problem) {
 }
 
 static void test_published_index_traffic(const BevProblem *problem) {
-    StreamCounts tiles = count("v2_tiles", problem), once = count("atomic", problem);
-    BevTraffic cpu = bev_variant_find("cpu_v2")->bytes(problem);
+    TraceCounts tiles = count("v2_tiles", problem), once = count("atomic", problem);
+    BevTraffic cpu = bev_kernel_find("cpu_v2")->bytes(problem);
     double points = (double)problem->map.points;
-    tap_ok(tiles.read[STREAM_RANKS].bytes == 120 * points &&
-               lround(tiles.read[STREAM_RANKS].bytes / 1e5) == 251,
+    tap_ok(tiles.read[TRACE_RANKS].bytes == 120 * points &&
+               lround(tiles.read[TRACE_RANKS].bytes / 1e5) == 251,
            "V2 counted: ten passes over the ranks, 25.1 MB");
     tap_ok(cpu.index == 120 * points, "and so says the formula of cpu_v2");
-    tap_ok(stream_rank_bytes(stream_find("v2_tiles"), problem) == cpu.index,
-           "and the rung's own formula");
+    tap_ok(trace_rank_bytes(access_pattern_find("v2_tiles"), problem) == cpu.index,
+           "and the kernel's own formula");
     tap_ok(lround(12 * points / 1e4) == 251 &&
-               once.read[STREAM_RANKS].bytes / points < 12 * 1.3 + 1e-9,
+               once.read[TRACE_RANKS].bytes / points < 12 * 1.3 + 1e-9,
            "one pass is 2.51 MB");
     tap_ok(tiles.atomics == 80 * points && once.atomics == tiles.atomics,
            "and an addition for each point and channel");
-    StreamCounts walk = count("v2", problem);
+    TraceCounts walk = count("v2", problem);
     tap_ok(walk.longest == 352 && once.longest == 1, "the longest walk is the longest interval");
 }
 
 static void test_coalescing(const BevProblem *problem) {
-    StreamCounts last = count("v2", problem), first = count("v2_chw", problem);
-    double per_last = last.read[STREAM_FEAT].sectors / last.read[STREAM_FEAT].requests;
-    double per_first = first.read[STREAM_FEAT].sectors / first.read[STREAM_FEAT].requests;
+    TraceCounts last = count("v2", problem), first = count("v2_chw", problem);
+    double per_last = last.read[TRACE_FEAT].sectors / last.read[TRACE_FEAT].requests;
+    double per_first = first.read[TRACE_FEAT].sectors / first.read[TRACE_FEAT].requests;
     tap_ok(per_last > 1.5 && per_last < 2.5, "channels last: two sectors a request, not %.2f",
            per_last);
     tap_ok(per_first > 20, "channels first: a sector a lane (%.1f)", per_first);
-    StreamCounts large = count("v3_large_l2", problem);
+    TraceCounts large = count("v3_large_l2", problem);
     double cells = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels);
     tap_ok(written(&large) == 2 * cells, "V3 writes each output once");
-    tap_ok(large.read[STREAM_FEAT].bytes == last.read[STREAM_FEAT].bytes,
+    tap_ok(large.read[TRACE_FEAT].bytes == last.read[TRACE_FEAT].bytes,
            "both gather the same feature bytes");
 }
 
@@ -119,7 +119,7 @@ static void test_coalescing(const BevProblem *problem) {
  * (samples/recorded/NOTES-model.md); the encoding of sums not among them. */
 static void test_counted(const BevProblem *problem) {
     static const struct {
-        const char *rung;
+        const char *kernel;
         double sectors;
     } counted[] = {
         {"race", 6555583}, {"block_atomic", 3556097}, {"v2_chw", 7063653},      {"v2", 1120071},
@@ -127,11 +127,11 @@ static void test_counted(const BevProblem *problem) {
     };
     double sums = (double)(problem->shape.nx * problem->shape.ny * problem->shape.channels) / 8;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
-        StreamCounts counts = count(counted[i].rung, problem);
+        TraceCounts counts = count(counted[i].kernel, problem);
         double read = counts.l2_reads - counts.atomics; /* here an atomic is a sector each */
-        read -= stream_find(counted[i].rung)->sums ? sums : 0;
+        read -= access_pattern_find(counted[i].kernel)->sums ? sums : 0;
         tap_ok(close_to(read, counted[i].sectors, 0.1), "%s: L2 reads within 10 %% of the counters",
-               counted[i].rung);
+               counted[i].kernel);
     }
 }
 
@@ -159,26 +159,26 @@ static void test_by_hand(void) {
         .feat = {.dtype = BEV_FP16, .rows = 2, .row_len = 8},
         .out = {.dtype = BEV_FP16, .rows = 3, .row_len = 8},
     };
-    StreamCounts counts = count("v3_large_l2", &problem);
+    TraceCounts counts = count("v3_large_l2", &problem);
     tap_ok(counts.steps == 2 && counts.longest == 2, "one warp, two steps");
-    tap_ok(counts.busy_steps == 2 * STREAM_MULTIPROCESSORS, "all by one multiprocessor");
-    tap_ok(counts.read[STREAM_RANKS].bytes == 3 * 8, "eight bytes of ranks a point");
-    tap_ok(counts.read[STREAM_FEAT].bytes == 3 * 16 && counts.read[STREAM_FEAT].requests == 2,
+    tap_ok(counts.busy_steps == 2 * TRACE_MULTIPROCESSORS, "all by one multiprocessor");
+    tap_ok(counts.read[TRACE_RANKS].bytes == 3 * 8, "eight bytes of ranks a point");
+    tap_ok(counts.read[TRACE_FEAT].bytes == 3 * 16 && counts.read[TRACE_FEAT].requests == 2,
            "sixteen feature bytes a point in one load");
-    tap_ok(counts.read[STREAM_FEAT].sectors == 2, "rows 0 and 1 lie in one sector: one a request");
-    tap_ok(counts.read[STREAM_OWNERS].bytes == 3 * 4 + 2 * 8, "every cell asks who owns it");
-    tap_ok(counts.write[STREAM_OUT].bytes == 48 && counts.write[STREAM_OUT].sectors == 2,
+    tap_ok(counts.read[TRACE_FEAT].sectors == 2, "rows 0 and 1 lie in one sector: one a request");
+    tap_ok(counts.read[TRACE_OWNERS].bytes == 3 * 4 + 2 * 8, "every cell asks who owns it");
+    tap_ok(counts.write[TRACE_OUT].bytes == 48 && counts.write[TRACE_OUT].sectors == 2,
            "48 bytes written, two sectors");
-    StreamCounts atomic = count("block_atomic", &problem);
+    TraceCounts atomic = count("block_atomic", &problem);
     tap_ok(atomic.atomics == 16, "one atomic a cell and channel");
     atomic = count("atomic", &problem);
     tap_ok(atomic.additions == 24 && atomic.busiest == SLICES * 24,
            "three rows of a sector in one slice: 24 additions, and as many as all slices could do");
-    StreamCounts race = count("race", &problem);
+    TraceCounts race = count("race", &problem);
     tap_ok(race.additions == 16 && race.busiest == SLICES * 16 * (1 + SLICE_WAIT),
            "plain ones merge where two points share a cell, and wait for each other in one line");
     problem.map.points = problem.map.intervals = 0;
-    StreamCounts none = count("v2_do", &problem);
+    TraceCounts none = count("v2_do", &problem);
     tap_ok(none.steps == 0 && written(&none) == 48, "no points: only the clear");
 }
 

@@ -51,24 +51,24 @@ int main(int argc, char **argv) {
     (void)argc;
     without_policy(argv);
     Err err = {0};
-    Calm *calm = NULL;
+    OmpWait *calm = NULL;
 #ifdef __clang__
     return tap_skip_all("clang's OpenMP library is not libgomp");
 #endif
     double before_ms = waiting_ms();
     if (before_ms < least_ms)
         return tap_skip_all("teams of this OpenMP library do not spin here");
-    if (!calm_open(&calm, &err))
+    if (!omp_wait_open(&calm, &err))
         return tap_skip_all("no thread");
-    calm_lift(calm);
-    calm_return(calm);
+    omp_wait_active(calm);
+    omp_wait_passive(calm);
     work_together();
     nanosleep(&(struct timespec){0, 20 * 1000000}, NULL);
     double calm_ms = waiting_ms();
-    calm_lift(calm);
+    omp_wait_active(calm);
     double lifted_ms = waiting_ms();
-    calm_return(calm);
-    calm_close(calm);
+    omp_wait_passive(calm);
+    omp_wait_close(calm);
     double after_ms = waiting_ms();
     tap_note(
         "processor time of %d ms with next to no work: %.2f ms, calm %.2f, lifted %.2f, after %.2f",

@@ -1,0 +1,90 @@
+#include "src/base/kernel_config.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_KERNELS = 64 };
+
+int kernels_of(BevWhere where, const BevKernel **kernels, int max) {
+    int count = 0;
+    for (int i = 0; bev_kernels[i] && count < max; i++)
+        if (bev_kernels[i]->where == where)
+            kernels[count++] = bev_kernels[i];
+    return count;
+}
+
+static const char *short_name(const BevKernel *kernel) {
+    bool prefixed = kernel->where == BEV_CPU && !strncmp(kernel->name, "cpu_", 4);
+    return kernel->name + (prefixed ? 4 : 0);
+}
+
+const BevKernel *kernel_named(BevWhere where, const char *name) {
+    const BevKernel *kernels[MAX_KERNELS];
+    int count = kernels_of(where, kernels, MAX_KERNELS);
+    for (int i = 0; i < count; i++)
+        if (!strcasecmp(kernels[i]->name, name) || !strcasecmp(short_name(kernels[i]), name))
+            return kernels[i];
+    for (int i = 0; i < count; i++)
+        if (!strcasecmp(kernels[i]->title, name))
+            return kernels[i];
+    return NULL;
+}
+
+const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
+    const BevKernel *twin = kernel_named(where, short_name(kernel));
+    if (!twin)
+        twin = kernel_named(where, "v3");
+    if (!twin) {
+        const BevKernel *kernels[MAX_KERNELS];
+        int count = kernels_of(where, kernels, MAX_KERNELS);
+        twin = count ? kernels[count - 1] : kernel;
+    }
+    return twin;
+}
+
+KernelConfig kernel_config_baseline(const KernelConfig *config) {
+    KernelConfig baseline = *config;
+    const BevKernel *v2 = kernel_named(config->kernel->where, "v2");
+    if (v2)
+        baseline.kernel = v2;
+    return baseline;
+}
+
+/* The first of `count` whose bit is set, beginning at `preferred`. */
+static int first_of(unsigned mask, int preferred, int count) {
+    for (int i = 0; i < count; i++)
+        if (mask & 1u << (preferred + i) % count)
+            return (preferred + i) % count;
+    return preferred;
+}
+
+static void append(char *said, size_t size, const char *who, const char *lacks, const char *takes) {
+    size_t length = strlen(said);
+    snprintf(said + length, size - length, "; %s has no %s: %s", who, lacks, takes);
+}
+
+void kernel_config_settle(KernelConfig *config, unsigned aligns, char *said, size_t size) {
+    const BevKernel *kernel = config->kernel;
+    BevDtype dtype = config->dtype;
+    if (!(kernel->dtypes & 1u << dtype)) {
+        config->dtype = (BevDtype)first_of(kernel->dtypes, BEV_FP16, BEV_DTYPE_COUNT);
+        append(said, size, kernel->title, bev_dtypes[dtype].title, bev_dtypes[config->dtype].title);
+    }
+    BevAlign align = config->align;
+    unsigned both = kernel->aligns & aligns;
+    if (both && !(both & 1u << align)) {
+        config->align = (BevAlign)first_of(both, BEV_NEAREST, BEV_ALIGN_COUNT);
+        append(said, size, kernel->aligns & 1u << align ? "this scene" : kernel->title,
+               bev_aligns[align].title, bev_aligns[config->align].title);
+    }
+}
+
+bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b) {
+    return a->kernel == b->kernel && a->dtype == b->dtype && a->align == b->align;
+}
+
+void kernel_config_label(const KernelConfig *config, char *text, size_t size) {
+    snprintf(text, size, "%s %s %s", config->kernel->title, bev_dtypes[config->dtype].title,
+             bev_aligns[config->align].name);
+}

@@ -1,0 +1,36 @@
+/* A kernel with a format and an align: what fits together, and what to say when it does not. */
+#ifndef BEV_KERNEL_CONFIG_H
+#define BEV_KERNEL_CONFIG_H
+
+#include "kernels/bevpool.h"
+
+typedef struct {
+    const BevKernel *kernel;
+    BevDtype dtype;
+    BevAlign align;
+} KernelConfig;
+
+bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
+
+/* "V3 FP16 nearest", as titles name them. */
+void kernel_config_label(const KernelConfig *config, char *text, size_t size);
+
+/* The rows of a backend, in lesson order. Returns their number. */
+int kernels_of(BevWhere where, const BevKernel **kernels, int max);
+
+/* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name without the
+ * backend ("v3") or its title ("V2+DO"), in any case. NULL: none. */
+const BevKernel *kernel_named(BevWhere where, const char *name);
+
+/* The row of the other backend that stands for the same kernel, or that backend's V3, or its last.
+ */
+const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
+
+/* The default baseline: the row titled V2 there, at the same format and align. */
+KernelConfig kernel_config_baseline(const KernelConfig *config);
+
+/* Makes format and align such that the kernel and the scene (`aligns`, a bit mask) take them.
+ * Appends to `said` what had to change ("; V4 has no NVFP4: FP8"). */
+void kernel_config_settle(KernelConfig *config, unsigned aligns, char *said, size_t size);
+
+#endif

@@ -1,0 +1,63 @@
+/* When a kernel of the live display is timed again. */
+#include "src/live/timed_kernel.h"
+#include "tests/tap.h"
+
+enum { MANY = 100 };
+
+static const BevKernel row = {.name = "v", .where = BEV_CPU};
+
+static TimedKernel fresh_kernel(void) {
+    TimedKernel timed = {.cost_us = 0};
+    KernelConfig config = {.kernel = &row};
+    timed_kernel_restart(&timed, &config);
+    return timed;
+}
+
+/* Samples of the lane until it is complete, or MANY; how many it took. */
+static int fill(TimedKernel *timed, double us, bool disturbed) {
+    LaneSample sample = {.launch_us = us, .busy_us = us};
+    int taken = 0;
+    for (; taken < MANY && !timed->complete; taken++)
+        timed_kernel_add_lane_sample(timed, &sample, disturbed);
+    return taken;
+}
+
+static void test_lane(void) {
+    TimedKernel timed = fresh_kernel();
+    tap_ok(timed_kernel_due(&timed, true) && timed_kernel_due(&timed, false),
+           "a kernel without a figure is due");
+    timed.cost_us = 50e3;
+    tap_ok(timed_kernel_needs_lane(&timed), "one that takes 50 ms needs the lane");
+    tap_ok(fill(&timed, 50e3, true) < MANY, "samples beside pictures complete it");
+    tap_ok(!timed_kernel_due(&timed, false), "which will do while they go on");
+    tap_ok(timed_kernel_due(&timed, true), "but not once they stand");
+    timed_kernel_add_lane_sample(&timed, &(LaneSample){.launch_us = 40e3, .busy_us = 40e3}, false);
+    tap_ok(timed.count == 1 && !timed.complete, "the first sample taken alone is the only one");
+    fill(&timed, 40e3, false);
+    tap_ok(!timed_kernel_due(&timed, true) && timed.live.median_us.value == 40e3,
+           "and with others like it all that is wanted");
+}
+
+/* A launch at the border of what keys can wait for is slow once and then not. */
+static void test_from_lane_to_row(void) {
+    TimedKernel timed = fresh_kernel();
+    timed.cost_us = 11e3;
+    fill(&timed, 11e3, true);
+    timed.cost_us = 9e3;
+    tap_ok(!timed_kernel_needs_lane(&timed) && timed_kernel_due(&timed, true),
+           "faster than was thought: due in a row");
+    timed_kernel_begin(&timed);
+    for (int i = 0; i < TIMED_KERNEL_SAMPLES; i++)
+        timed_kernel_add_sample(&timed, 9e3);
+    timed_kernel_publish_samples(&timed, 0);
+    timed.complete = true;
+    timed_kernel_done(&timed);
+    tap_ok(!timed_kernel_due(&timed, true), "a row is taken alone: then it rests");
+    tap_ok(timed.live.median_us.value == 9e3, "with the row's median");
+}
+
+int main(void) {
+    test_lane();
+    test_from_lane_to_row();
+    return tap_done();
+}
