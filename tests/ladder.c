@@ -9,7 +9,6 @@
 #include "src/run/counters.h"
 #include "src/run/cuda/device.h"
 #include "src/accuracy/gates.h"
-#include "src/run/cuda/probe.h"
 #include "src/run/session.h"
 #include "src/scene/presets.h"
 #include "src/base/random.h"

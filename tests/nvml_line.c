@@ -1,6 +1,6 @@
 /* Prints what NVML says about the GPU at PCI address argv[1] (none: the first) in one line, then
  * how long closing took. test_nvml.sh runs it against fake libraries. */
-#include "src/run/cuda/nvml.h"
+#include "src/run/cuda/driver.h"
 #include "src/base/clock.h"
 
 #include <stdio.h>

@@ -3,9 +3,7 @@
  * Skipped without a device. */
 #include "kernels/codec.h"
 #include "src/run/cuda/device.h"
-#include "src/run/cuda/l2_carveout.h"
 #include "src/live/live_gpu.h"
-#include "src/run/cuda/probe.h"
 #include "src/live/pipeline.h"
 #include "src/run/cuda/scatter_cuda.h"
 #include "src/run/session.h"

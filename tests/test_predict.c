@@ -1,6 +1,6 @@
 /* The latency model: laws that it must obey, and its distance from what was recorded on an H200. */
 #include "src/cachesim/predict.h"
-#include "src/run/published.h"
+#include "src/run/recorded.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
 

@@ -48,11 +48,10 @@ double *fp64_of(Workload *workload, BevAlign align, Err *err) {
     const BevMap *map = workload_map(workload, align, err);
     if (!map)
         return NULL;
-    double *fp64_original =
-        malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64_original);
-    if (fp64_original)
-        fp64_pool(shape, map, &workload->features, fp64_original);
+    double *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
+    if (out)
+        fp64_pool(shape, map, &workload->features, out);
     else
-        err_set(err, ERR_FAILED, "FP64 truth", "choose a smaller scene", "out of memory");
-    return fp64_original;
+        err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
+    return out;
 }

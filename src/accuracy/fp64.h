@@ -1,22 +1,23 @@
-/* FP64 pooling of the original FP32 features, fast enough for every frame: gate B's truth. */
+/* FP64 pooling of the original FP32 features, fast enough for every frame. Gate B and the error
+ * views compare with it. */
 #ifndef BEV_FP64_H
 #define BEV_FP64_H
 
 #include "src/scene/workload.h"
 
-/* Fills out (nx * ny, channels). Interval-owned and threaded, yet the same bits as bev_reference
- * over the same values: a cell's points are added in the same order, cells do not meet. */
+/* Fills out (nx * ny, channels). Threads own whole intervals and add a cell's points in the map's
+ * order, so the bits are those of bev_reference over the same values. */
 void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
 
-/* The same of a workload, malloc'd; NULL with an error. */
+/* fp64_pool of a workload; the caller frees the result. NULL with an error. */
 double *fp64_of(Workload *workload, BevAlign align, Err *err);
 
-/* One cell of it. */
+/* Pools one interval into row (channels). */
 void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
                         int64_t interval, double *row);
 
-/* The interval of `cell`, or -1: nothing falls into it. Looks at all of them: a file's intervals
- * need not be in the order of the cells. */
+/* The interval of `cell`, or -1 where no point falls into it. Searches all intervals: those of a
+ * file need not be in the order of the cells. */
 int64_t map_interval_of(const BevMap *map, int64_t cell);
 
 #endif

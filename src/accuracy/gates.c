@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The output tensor with `codes` in place of the kernel's own memory. */
+/* The output tensor as read back into `codes`. */
 static BevTensor output_of(const BevProblem *problem, const void *codes) {
     BevTensor out = problem->out;
-    out.data = (void *)codes; /* only read */
+    out.data = (void *)codes; /* nobody writes to it */
     return out;
 }
 
@@ -32,8 +32,8 @@ static GateResult judged(GateResult result) {
 
 /* ---- gate A ---------------------------------------------------------------------------------- */
 
-/* Points a cell; NULL without memory. */
-static int32_t *points_of_cells(const BevProblem *problem) {
+/* The number of points in each cell; the caller frees it. NULL without memory. */
+static int32_t *count_points(const BevProblem *problem) {
     const BevMap *map = &problem->map;
     int32_t *points = calloc((size_t)problem->out.rows, sizeof *points);
     for (int64_t t = 0; points && t < map->points; t++)
@@ -41,12 +41,12 @@ static int32_t *points_of_cells(const BevProblem *problem) {
     return points;
 }
 
-/* What the bound is made of, for one problem and accumulator. */
+/* The constants of the bound in gates.h, for one problem and accumulator. */
 typedef struct {
-    double u_out, u_acc;
-    double eta, eta_point; /* underflow of the output, and of the accumulator for each point */
-    double largest;        /* of the output format, scaled */
-    bool saturates;        /* past it: the largest itself, not infinity */
+    double u_out, u_acc;     /* unit roundoffs */
+    double eta_out, eta_acc; /* underflow of the output, and of each point */
+    double largest;          /* number of the output format, times its scale */
+    bool saturates;          /* larger values become the largest one, not infinity */
 } Rounding;
 
 static Rounding rounding_of(const BevProblem *problem, BevDtype accumulate) {
@@ -55,19 +55,20 @@ static Rounding rounding_of(const BevProblem *problem, BevDtype accumulate) {
     return (Rounding){
         .u_out = out->unit_roundoff,
         .u_acc = acc->unit_roundoff,
-        .eta = out->smallest / 2 * problem->out.scale,
-        .eta_point = acc->smallest * fmax(scales, 1),
+        .eta_out = out->smallest / 2 * problem->out.scale,
+        .eta_acc = acc->smallest * fmax(scales, 1),
         .largest = out->largest * problem->out.scale,
         .saturates = problem->out.dtype == BEV_FP8,
     };
 }
 
 static double bound_of(const Rounding *r, double want, double abs_sum, int32_t points) {
-    double sum = (points + 4) * r->u_acc * abs_sum + points * r->eta_point;
-    return r->u_out * (fabs(want) + sum) + sum + r->eta;
+    double sum = (points + 4) * r->u_acc * abs_sum + points * r->eta_acc;
+    return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;
 }
 
-/* |error| / bound; 0 where both are the same kind of not finite, infinite where only one is. */
+/* |error| / bound. Where `want` overflows the output format, its overflow value is right instead.
+ * Infinite where `got` is NaN or infinite and should not be. */
 static double error_ratio(const Rounding *r, double got, double want, double bound) {
     if (isnan(want))
         return isnan(got) ? 0 : INFINITY;
@@ -83,7 +84,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
     GateResult result = {.cell = -1, .channel = -1};
     BevTensor out = output_of(problem, codes);
     Rounding rounding = rounding_of(problem, accumulate);
-    int32_t *points = points_of_cells(problem);
+    int32_t *points = count_points(problem);
     for (int64_t cell = 0; points && cell < out.rows; cell++) {
         bool cell_bad = false;
         for (int64_t c = 0; c < out.row_len; c++) {
@@ -107,12 +108,13 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
 
-/* A rounding errs by at most u of its value, evenly spread, so by u / sqrt(3) in the mean. Depth,
- * feature and output are rounded: an output of one product is off by about u, one of many, whose
- * errors cancel, by half of that: 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8, and 0.09 in NVFP4, whose
- * blocks share a scale, at most over the shipped scenes and configurations. FP32 has the order of
- * summation to pay for, which grows with the interval: 2e-7. The limits leave twice that, FP32 five
- * times. An error at right angles to the result turns it by 1 - rel_l2^2 / 2. */
+/* One rounding is off by at most u of its value, evenly distributed: u / sqrt(3) on average. Depth,
+ * feature and output are rounded, so an output of one product is off by about u; the errors of many
+ * products cancel to about half of that. The worst rel_l2 over the shipped scenes and
+ * configurations is 4e-4 in FP16, 3e-3 in BF16, 0.04 in FP8 and 0.09 in NVFP4, whose blocks share a
+ * scale. FP32 pays for the order of summation only, which grows with the interval: 2e-7. The limits
+ * are twice these values, for FP32 five times. The cosine's limit is lower than needed: an error at
+ * right angles to the result costs 1 - rel_l2^2 / 2. */
 #define LIMITS(rel_l2)                                                                             \
     { rel_l2, 1 - (rel_l2) * (rel_l2) }
 const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
@@ -121,19 +123,20 @@ const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
 };
 
 typedef struct {
-    double error2, got2, truth2, dot;
+    double error2, got2, want2, dot;
 } Sums;
 
-static void compare(FormatError *error, Sums *sums, double got, double fp64_original, int64_t cell,
+/* Adds one element to both. `want` is FP64 over the original inputs. */
+static void compare(FormatError *error, Sums *sums, double got, double want, int64_t cell,
                     int64_t channel) {
-    if (!isfinite(fp64_original))
+    if (!isfinite(want))
         return;
     if (!isfinite(got)) {
         error->nan_count += isnan(got);
         error->inf_count += isinf(got) != 0;
         return;
     }
-    double difference = fabs(got - fp64_original);
+    double difference = fabs(got - want);
     if (difference > error->max_abs || error->worst_cell < 0) {
         error->max_abs = difference;
         error->worst_cell = cell;
@@ -141,8 +144,8 @@ static void compare(FormatError *error, Sums *sums, double got, double fp64_orig
     }
     sums->error2 += difference * difference;
     sums->got2 += got * got;
-    sums->truth2 += fp64_original * fp64_original;
-    sums->dot += got * fp64_original;
+    sums->want2 += want * want;
+    sums->dot += got * want;
 }
 
 FormatError format_error(const BevProblem *problem, const void *codes,
@@ -155,8 +158,8 @@ FormatError format_error(const BevProblem *problem, const void *codes,
             compare(&error, &sums, bev_tensor_at(&out, cell, c),
                     fp64_original[cell * out.row_len + c], cell, c);
     bool same = sums.error2 == 0;
-    error.rel_l2 = same ? 0 : sqrt(sums.error2 / sums.truth2);
-    error.cosine = same ? 1 : sums.dot / sqrt(sums.got2 * sums.truth2);
+    error.rel_l2 = same ? 0 : sqrt(sums.error2 / sums.want2);
+    error.cosine = same ? 1 : sums.dot / sqrt(sums.got2 * sums.want2);
     error.atol_1e2 = error.max_abs <= 1e-2 && !error.nan_count && !error.inf_count;
     return error;
 }
@@ -172,10 +175,10 @@ GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
 
 /* ---- gate C ---------------------------------------------------------------------------------- */
 
-/* How many powers of two each factor of a product may span. A sum of `longest` products then needs
- * no more significant bits than the accumulator has: 24, or, in formats narrower than FP32, the 11
- * of a half, since kernels may add in halves. Signs are random, so that the sums stay well below
- * even where one bit for each factor is already too much for the longest interval. */
+/* How many powers of two each factor of a product may span, so that the sum of the longest interval
+ * needs no more significant bits than the accumulator has: 24 for FP32, else the 11 of a half,
+ * because kernels may add in halves. Signs are random, so sums stay well below the limit even where
+ * the longest interval leaves less than one bit for each factor. */
 typedef struct {
     int weight, depth, feat;
 } Span;
@@ -216,8 +219,8 @@ static float random_whole(uint64_t *state, int span) {
     return random_sign(state) * (float)(1 + random_below(state, 1 << span));
 }
 
-/* NVFP4 by hand, since its encoder would choose block scales that are no powers of two: half of
- * the span goes to the codes, half to the scales of the blocks. */
+/* Writes NVFP4 codes and block scales directly: the encoder would choose block scales that are not
+ * powers of two. Half of the span goes to the codes, half to the block scales. */
 static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
     size_t code_bytes = bev_code_bytes(feat->dtype, feat->rows, feat->row_len);
     size_t blocks = bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
@@ -253,7 +256,7 @@ static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
     }
 }
 
-/* Powers of two other than 1, so that a scale forgotten or applied twice is seen. */
+/* Powers of two other than 1: a kernel that forgets a scale, or applies it twice, fails. */
 static void set_scales(BevProblem *view, Span span) {
     if (bev_dtypes[view->feat.dtype].bits < 16)
         view->feat.scale = 4;
@@ -311,7 +314,7 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
         for (int64_t c = 0; c < out.row_len; c++) {
             double g = bev_tensor_at(&out, cell, c), w = bev_tensor_at(&want, 0, c);
             result.checked++;
-            if (g != w) { /* equal values have equal bits, but for the sign of zero */
+            if (g != w) { /* equal values have equal bits, except for the sign of zero */
                 note_bad(&result, cell, c, g, w, 0);
                 cell_bad = true;
             }

@@ -1,4 +1,5 @@
-/* The three accuracy gates: is the kernel right, what does the format cost, is a point missing. */
+/* The three accuracy gates: is the kernel right, what does the number format cost, is every point
+ * there. */
 #ifndef BEV_GATES_H
 #define BEV_GATES_H
 
@@ -6,54 +7,67 @@
 
 typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 
+/* Gates A and C judge each element, one channel of one cell. */
 typedef struct {
     GateVerdict verdict;
     int64_t checked, bad;    /* elements */
-    int64_t cell, channel;   /* first bad element, -1 when none */
+    int64_t cell, channel;   /* of the first bad element; -1: none */
     double got, want, bound; /* at the first bad element */
-    double worst_ratio;      /* gate A: max |e| / bound over all elements */
+    double worst_ratio;      /* gate A: the largest |e| / bound of all elements */
 } GateResult;
 
-/* How far an output is from FP64 over the original FP32 inputs. Elements whose truth is not finite
- * are left out. */
+/* The error of an output against FP64 over the original FP32 inputs. Elements whose FP64 value is
+ * not finite are left out. */
 typedef struct {
     double max_abs, rel_l2, cosine;
-    int64_t nan_count, inf_count;      /* where the truth is finite */
-    bool atol_1e2;                     /* the published line: max abs error <= 1e-2 */
-    int64_t worst_cell, worst_channel; /* -1 where nothing was compared */
+    int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
+    bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
+    int64_t worst_cell, worst_channel; /* where max_abs is; -1: nothing was compared */
 } FormatError;
 
-/* Gate A, kernel. |e| <= u_out*|r| + (n+4)*u_acc*S + eta against FP64 over the stored inputs; r and
- * S from bev_reference, n the points of the cell. n + 4 roundings at most reach a term: n - 1
- * additions, the product, the weight, and three for scales (two to join them, one to apply them).
- * eta is what underflow may take. NaN in `codes` fails unless r is NaN too; beyond the output
- * format's range its overflow value is right. `codes` is an output as session_read gives it; `bad`
- * (may be NULL) receives a flag a cell. */
+/* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
+ *
+ *     |e| ≤ u_out·|r| + (1 + u_out)·((n + 4)·u_acc·S + n·η_acc) + η_out
+ *
+ * r and S = Σ|weight·depth·feature| come from bev_reference; n is the number of points in the cell;
+ * u_out and u_acc are the unit roundoffs of the output format and of `accumulate`. At most n + 4
+ * roundings reach a term: n - 1 additions, the product, the weight, two to join the scales and one
+ * to apply them. The result is rounded to the output format once, hence the factor 1 + u_out.
+ * Underflow takes at most η_acc = smallest_acc·max(scale_depth·scale_feat, 1) of each point and
+ * η_out = smallest_out·scale_out / 2 of the output, where smallest is the smallest positive number
+ * of the format.
+ *
+ * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
+ * overflow value is right: the largest number in FP8, infinity elsewhere. `codes` is an output as
+ * session_read gives it; reference and abs_sum (S) are (nx * ny, channels); `bad` (nx * ny, may be
+ * NULL) receives one flag per cell. */
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
                        const double *reference, const double *abs_sum, uint8_t *bad);
 
-/* Gate B, format. Compares with FP64 over the original inputs (`truth`, nx * ny * channels) and
- * judges by the thresholds of the format (gate_b_limits). */
+/* Gate B, format: format_error compares an output with `fp64_original` (nx * ny, channels), FP64
+ * over the original inputs; gate_format applies the limits of the format. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original);
 GateVerdict gate_format(BevDtype dtype, const FormatError *error);
 
-/* The thresholds of gate B, a row a format. */
+/* The limits of gate B: at most this rel_l2, at least this cosine. */
 typedef struct {
     double rel_l2, cosine;
 } GateBLimits;
 extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
 
-/* Gate C, exact. Builds a problem of zeros on `shape` and `map` and fills depth and feat with small
- * whole numbers and powers of two (weights and scales powers of two as well), so small that every
- * order of summation, in half precision too, gives the same bits; then codes must equal the encoded
- * FP64 result. No feature is 0, so that a point missing or misplaced changes its cell. */
+/* Gate C, exact: gate_exact_problem builds a problem on `shape` and `map` whose depth and features
+ * are small whole numbers and powers of two (so are weights and scales). Every order of summation,
+ * in half precision too, then gives the same bits, and gate_exact asks `codes` to equal the encoded
+ * FP64 result. No feature is 0, so a missing or misplaced point changes its cell. The caller frees
+ * the problem with problem_free. */
 bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                         const BevMap *map, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       uint8_t *bad);
 
-/* An x/. map of the flagged cells, x forward up and y to the left as in the pictures, at most
- * `columns` x `rows` characters, lines ended by newlines (malloc'd; NULL without memory). */
+/* A map of the flagged cells, 'x' bad and '.' good, x forward up and y to the left as in the
+ * pictures, at most `columns` x `rows` characters, lines end with a newline. The caller frees it;
+ * NULL without memory. */
 char *gate_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows);
 
 #endif

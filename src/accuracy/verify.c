@@ -11,56 +11,57 @@ const char *const verdict_names[] = {
 
 enum { EXACT_SEED = 2026 };
 
-/* The truths a problem is judged by: one element a (cell, channel). */
+/* What the gates compare the kernels of one format and align with. Arrays are (nx * ny, channels).
+ */
 typedef struct {
-    HostProblem problem, exact;
-    double *reference, *abs_sum; /* FP64 over the stored inputs, and S */
-    double *fp64_original;       /* FP64 over the original inputs; shared by all formats */
-    double *exact_reference;
-    void *codes, *again; /* outputs as read back */
-    size_t code_bytes;
-} Judge;
+    HostProblem problem, exact;  /* of gates A and B; of gate C */
+    double *reference, *abs_sum; /* FP64 over the stored inputs, and gate A's S */
+    const double *fp64_original; /* FP64 over the original inputs; the caller's */
+    double *exact_reference;     /* FP64 over the inputs of `exact` */
+    void *codes, *again;         /* two outputs as read back */
+    size_t code_bytes;           /* of each */
+} Gates;
 
 static size_t elements(const BevProblem *problem) {
     return (size_t)(problem->out.rows * problem->out.row_len);
 }
 
-static void judge_free(Judge *judge) {
-    problem_free(&judge->problem);
-    problem_free(&judge->exact);
-    free(judge->reference);
-    free(judge->abs_sum);
-    free(judge->exact_reference);
-    free(judge->codes);
-    free(judge->again);
+static void gates_free(Gates *gates) {
+    problem_free(&gates->problem);
+    problem_free(&gates->exact);
+    free(gates->reference);
+    free(gates->abs_sum);
+    free(gates->exact_reference);
+    free(gates->codes);
+    free(gates->again);
 }
 
-static bool judge_init(Judge *judge, Workload *workload, BevDtype dtype, BevAlign align,
-                       double *fp64_original, Err *err) {
-    memset(judge, 0, sizeof *judge);
-    judge->fp64_original = fp64_original;
+static bool gates_init(Gates *gates, Workload *workload, BevDtype dtype, BevAlign align,
+                       const double *fp64_original, Err *err) {
+    memset(gates, 0, sizeof *gates);
+    gates->fp64_original = fp64_original;
     const BevMap *map = workload_map(workload, align, err);
-    if (!map || !workload_problem(workload, dtype, align, &judge->problem, err) ||
-        !gate_exact_problem(&judge->exact, &workload->scene.shape, dtype, align, map, EXACT_SEED,
+    if (!map || !workload_problem(workload, dtype, align, &gates->problem, err) ||
+        !gate_exact_problem(&gates->exact, &workload->scene.shape, dtype, align, map, EXACT_SEED,
                             err))
         return false;
-    const BevProblem *view = &judge->problem.view;
+    const BevProblem *view = &gates->problem.view;
     size_t n = elements(view);
-    judge->code_bytes = bev_code_bytes(view->out.dtype, view->out.rows, view->out.row_len);
-    judge->reference = malloc(n * sizeof(double));
-    judge->abs_sum = malloc(n * sizeof(double));
-    judge->exact_reference = malloc(n * sizeof(double));
-    judge->codes = malloc(judge->code_bytes);
-    judge->again = malloc(judge->code_bytes);
-    if (!judge->reference || !judge->abs_sum || !judge->exact_reference || !judge->codes ||
-        !judge->again)
+    gates->code_bytes = bev_code_bytes(view->out.dtype, view->out.rows, view->out.row_len);
+    gates->reference = malloc(n * sizeof(double));
+    gates->abs_sum = malloc(n * sizeof(double));
+    gates->exact_reference = malloc(n * sizeof(double));
+    gates->codes = malloc(gates->code_bytes);
+    gates->again = malloc(gates->code_bytes);
+    if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
+        !gates->again)
         return err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
-    bev_reference(view, judge->reference, judge->abs_sum);
-    bev_reference(&judge->exact.view, judge->exact_reference, NULL);
+    bev_reference(view, gates->reference, gates->abs_sum);
+    bev_reference(&gates->exact.view, gates->exact_reference, NULL);
     return true;
 }
 
-/* One poisoned run of `problem`; with `again`, a second one. */
+/* Runs `kernel` on a poisoned output and reads `codes`; the same once more if `again` is given. */
 static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes, void *again,
                 Err *err) {
     Session *session = NULL;
@@ -75,38 +76,38 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
     return ok;
 }
 
-static bool judge_kernel(Judge *judge, const BevKernel *kernel, VerifyRow *row, Err *err) {
-    const BevProblem *view = &judge->problem.view;
+static bool apply_gates(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
+    const BevProblem *view = &gates->problem.view;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
     row->skipped = bev_unsupported(kernel, view);
     if (row->skipped)
         return true;
-    if (!run(kernel, view, judge->codes, judge->again, err))
+    if (!run(kernel, view, gates->codes, gates->again, err))
         return false;
-    row->same_bits = !memcmp(judge->codes, judge->again, judge->code_bytes);
-    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], judge->codes, judge->reference,
-                              judge->abs_sum, NULL);
-    row->format = format_error(view, judge->codes, judge->fp64_original);
+    row->same_bits = !memcmp(gates->codes, gates->again, gates->code_bytes);
+    row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes, gates->reference,
+                              gates->abs_sum, NULL);
+    row->format = format_error(view, gates->codes, gates->fp64_original);
     row->format_verdict = gate_format(view->dtype, &row->format);
-    if (!run(kernel, &judge->exact.view, judge->codes, NULL, err))
+    if (!run(kernel, &gates->exact.view, gates->codes, NULL, err))
         return false;
-    row->exact = gate_exact(&judge->exact.view, judge->codes, judge->exact_reference, NULL);
+    row->exact = gate_exact(&gates->exact.view, gates->codes, gates->exact_reference, NULL);
     row->passed = row->kernel.verdict == GATE_PASS && row->format_verdict == GATE_PASS &&
                   row->exact.verdict == GATE_PASS && (row->same_bits || !kernel->deterministic);
     return true;
 }
 
-bool verify_one(Workload *workload, const KernelConfig *config, double *fp64_original,
+bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
                 VerifyRow *row, Err *err) {
-    Judge judge;
+    Gates gates;
     *row = (VerifyRow){.scene = workload->scene.name};
-    bool ok = judge_init(&judge, workload, config->dtype, config->align, fp64_original, err) &&
-              judge_kernel(&judge, config->kernel, row, err);
-    judge_free(&judge);
+    bool ok = gates_init(&gates, workload, config->dtype, config->align, fp64_original, err) &&
+              apply_gates(&gates, config->kernel, row, err);
+    gates_free(&gates);
     return ok;
 }
 
-/* What verify_run hands down. */
+/* The state of verify_run; `row.scene` is the current scene. */
 typedef struct {
     const BenchPlan *plan;
     VerifyRow row;
@@ -115,7 +116,7 @@ typedef struct {
     void *context;
 } Verify;
 
-static bool verify_problem(Verify *verify, Judge *judge, Err *err) {
+static bool verify_problem(Verify *verify, Gates *gates, Err *err) {
     const BenchPlan *plan = verify->plan;
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
@@ -124,7 +125,7 @@ static bool verify_problem(Verify *verify, Judge *judge, Err *err) {
             continue;
         const char *scene = verify->row.scene;
         verify->row = (VerifyRow){.scene = scene};
-        if (!judge_kernel(judge, kernel, &verify->row, err))
+        if (!apply_gates(gates, kernel, &verify->row, err))
             return false;
         if (verify->row.skipped)
             verify->count->skipped++;
@@ -143,10 +144,10 @@ static bool verify_align(Verify *verify, Workload *workload, BevAlign align, Err
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         if (!(verify->plan->dtypes & 1u << dtype))
             continue;
-        Judge judge;
-        ok = judge_init(&judge, workload, (BevDtype)dtype, align, fp64_original, err) &&
-             verify_problem(verify, &judge, err);
-        judge_free(&judge);
+        Gates gates;
+        ok = gates_init(&gates, workload, (BevDtype)dtype, align, fp64_original, err) &&
+             verify_problem(verify, &gates, err);
+        gates_free(&gates);
     }
     free(fp64_original);
     return ok;

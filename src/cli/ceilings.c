@@ -6,7 +6,6 @@
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
-#include "src/run/cuda/probe.h"
 
 /* Once for all charts of a page. A device that does not work is for other commands to complain
  * about: charts need none. */

@@ -10,7 +10,7 @@
 #include "config.h"
 
 #ifdef HAVE_CUDA
-#include "src/run/cuda/probe.h"
+#include "src/run/cuda/device.h"
 #endif
 
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
-#include "src/run/cuda/probe.h"
 #endif
 
 enum {

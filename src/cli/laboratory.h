@@ -5,7 +5,6 @@
 
 #include "kernels/regime.h"
 #include "src/cachesim/predict.h"
-#include "src/run/published.h"
 #include "src/run/recorded.h"
 #include "src/cli/options.h"
 #include "src/cachesim/gpu_file.h"

@@ -7,8 +7,7 @@
 #ifdef HAVE_CUDA
 
 #include "src/run/cuda/device.h"
-#include "src/run/cuda/nvml.h"
-#include "src/run/cuda/probe.h"
+#include "src/run/cuda/driver.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef BEV_MAP_BUILDER_H
 #define BEV_MAP_BUILDER_H
 
-#include "src/run/cuda/staging.h"
+#include "src/run/cuda/device.h"
 #include "src/scene/scatter.h"
 
 /* What is kept for the next maps of the same sizes: a comparison builds two, of different aligns,

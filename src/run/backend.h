@@ -1,4 +1,4 @@
-/* What a place where kernels run has to offer the session: one table of functions a BevWhere. */
+/* What a session asks of the place where kernels run: one table of functions for each BevWhere. */
 #ifndef BEV_BACKEND_H
 #define BEV_BACKEND_H
 
@@ -8,20 +8,22 @@
 extern "C" {
 #endif
 
-/* The meaning of each function is that of its namesake in session.h; `state` is the backend's own.
- * `open` need not ask bev_unsupported, and reports the prepare step's time; `once` as in
- * session_open_once. */
+/* Each function does for the backend's own `state` what its namesake in session.h does. */
 typedef struct {
+    /* bev_unsupported was asked before. `once`: inputs_untouched will not be called. */
     bool (*open)(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                 double *prepare_us, Err *err);
+                 Err *err);
     void (*close)(void *state);
+    /* Releases the kernel's plan and builds it again; *us is the time of building. Called only if
+     * the kernel has a prepare step. */
+    bool (*prepare)(void *state, double *us, Err *err);
     bool (*update)(void *state, Err *err);
     bool (*poison)(void *state, Err *err);
     bool (*run)(void *state, Err *err);
     bool (*read)(void *state, void *codes, Err *err);
     bool (*output)(void *state, const void **codes, Err *err);
     bool (*inputs_untouched)(void *state, Err *err);
-    /* NULL: launches start none. */
+    /* NULL: launches start no CUDA functions. */
     bool (*functions)(void *state, CudaFunction *functions, int capacity, int *count, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
                  Err *err);
@@ -30,12 +32,12 @@ typedef struct {
 extern const SessionBackend session_cpu_backend;  /* session_cpu.c */
 extern const SessionBackend session_cuda_backend; /* session_cuda.cu, only in builds with CUDA */
 
-/* Median, percentiles and noise of `count` >= 1 samples in the order they were taken, launches
- * already divided out. `settle` is the relative difference of the halves' medians that still counts
- * as settled. Sorts `samples_us`. Leaves `inner` alone. */
+/* Fills *timing, except `inner`, from the times of `count` >= 1 launches in the order they were
+ * taken, and sorts them. `settle` is the relative difference between the medians of the two halves
+ * up to which the result counts as settled. */
 void timing_summarize(double *samples_us, int count, double settle, Timing *timing);
 
-/* Median of a few values; sorts them. */
+/* The median of `count` >= 1 values; sorts them. */
 double timing_median(double *values, int count);
 
 #ifdef __cplusplus

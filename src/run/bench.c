@@ -9,7 +9,6 @@
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
-#include "src/run/cuda/l2_carveout.h"
 #endif
 
 const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
@@ -22,12 +21,12 @@ const BevKernel *bench_baseline(BevWhere where) {
     return NULL;
 }
 
-/* Everything that stays the same while the kernels of one problem are timed. */
+/* The state of bench_run. */
 typedef struct {
     const BenchPlan *plan;
-    const HostProblem *problem;
-    BenchRow row;
-    double baseline_us[2][2]; /* by BevWhere, CacheState; 0: unknown */
+    const HostProblem *problem; /* the current one */
+    BenchRow row;               /* the next to be emitted */
+    double baseline_us[2][2];   /* median of V2 by BevWhere and CacheState; 0: unknown */
     void (*emit)(const BenchRow *, void *);
     void *context;
 } Bench;
@@ -35,7 +34,7 @@ typedef struct {
 /* ---- a smaller L2 --------------------------------------------------------------------------- */
 
 #ifdef HAVE_CUDA
-static bool set_aside(BenchRow *row, double mib, Err *err) {
+static bool carve_out(BenchRow *row, double mib, Err *err) {
     if (!l2_carveout_set((int64_t)(mib * 1048576), err))
         return false;
     row->l2_carveout_mib = (double)l2_carveout_bytes() / 1048576;
@@ -57,9 +56,9 @@ static void give_back(void) {
     l2_carveout_set(0, NULL);
 }
 #else
-static bool set_aside(BenchRow *row, double mib, Err *err) {
+static bool carve_out(BenchRow *row, double mib, Err *err) {
     (void)row, (void)mib;
-    return err_set(err, ERR_DEVICE, "L2 set-aside", "configure it --with-cuda",
+    return err_set(err, ERR_DEVICE, "L2 carve-out", "configure it --with-cuda",
                    "this build has no CUDA kernels");
 }
 
@@ -120,8 +119,8 @@ static bool selected(const BenchPlan *plan, const BevKernel *kernel) {
     return (plan->where & 1u << kernel->where) && (!plan->only || plan->only == kernel);
 }
 
-/* V2 is timed once ahead of the rest, silently, so that rows before it in the table (and plans
- * without it) can say how they compare; its own row is timed again where it stands. */
+/* Times V2 first without reporting it, so that rows before it, and plans without it, have their
+ * speed-up. Its own row is timed again in its place. */
 static bool time_ladder(Bench *bench, Err *err) {
     memset(bench->baseline_us, 0, sizeof bench->baseline_us);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
@@ -141,7 +140,7 @@ static bool time_problem(Bench *bench, Err *err) {
     bench->row.l2_carveout_mib = bench->row.l2_left_mib = NAN;
     bool ok = plan->carveout_count > 0 || time_ladder(bench, err);
     for (int i = 0; ok && i < plan->carveout_count; i++)
-        ok = set_aside(&bench->row, plan->carveouts_mib[i], err) && time_ladder(bench, err);
+        ok = carve_out(&bench->row, plan->carveouts_mib[i], err) && time_ladder(bench, err);
     if (plan->carveout_count > 0)
         give_back();
     return ok;

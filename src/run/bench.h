@@ -6,16 +6,15 @@
 #include "src/run/session.h"
 #include "src/scene/workload.h"
 
-/* What to run: sets of rows as bit masks, plus the options they share. */
+/* What to time: sets as bit masks, and the options of all rows. */
 typedef struct {
     const char *const *scenes;
     int scene_count;
     const BevKernel *only; /* NULL: every kernel of `where` */
     unsigned where;        /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
-    const double
-        *carveouts_mib; /* of the L2 to set aside, one after the other; see l2_carveout.h */
-    int carveout_count; /* 0: the L2 stays whole, and nothing is said about it */
+    const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
+    int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     TimingOptions timing;
     WorkloadOptions workload;
 } BenchPlan;
@@ -25,25 +24,24 @@ typedef struct {
     KernelConfig config;
     CacheState cache;
     int64_t channels, points, intervals;
-    const char *skipped; /* a reason, or NULL; figures below are then meaningless */
+    const char *skipped; /* a reason, or NULL; the figures below are then meaningless */
     Timing timing;
     double prepare_us, map_us;
-    double traffic_mb; /* the kernel's own traffic model, 10^6 bytes */
-    double footprint_mb;
-    double effective_gbps; /* traffic_mb / median */
-    double speedup;        /* median of V2 on the same device / median; 0: V2 was not run */
-    /* Of the L2, 2^20 bytes: what the driver set aside, and what was left to the kernel, by what
-     * the unused lines still held after its last sample. NaN: not asked for. */
-    double l2_carveout_mib, l2_left_mib;
+    double traffic_mb;      /* gather traffic by the kernel's own formula, 10^6 bytes */
+    double footprint_mb;    /* distinct bytes, 10^6 */
+    double effective_gbps;  /* traffic_mb / median */
+    double speedup;         /* median of V2 on the same device / median; 0: V2 was not run */
+    double l2_carveout_mib; /* as the driver granted it; NaN: not asked for */
+    double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;
 
-/* Calls `row` for each result in plan order: scene, align, dtype, set-aside, kernel, cache. The
- * speed-up needs V2, which is timed even when the plan names another kernel, but then not reported.
- * Fails on the first scene or run that cannot be done at all. */
+/* Calls `row` for each result in the order scene, align, dtype, carve-out, kernel, cache. V2 is
+ * always timed, for the speed-up, but reported only if the plan selects it. Stops at the first
+ * failure; a kernel that does not support a problem is a skipped row, no failure. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
 
-/* The row that speed-ups refer to: the kernel titled V2 on that device. NULL if there is none. */
+/* The kernel that speed-ups refer to: the one titled V2 on that device. NULL if there is none. */
 const BevKernel *bench_baseline(BevWhere where);
 
 extern const char *const cache_names[]; /* by CacheState: "warm", "cold" */

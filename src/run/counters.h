@@ -1,11 +1,11 @@
-/* The GPU's hardware counters for a launch, by CUPTI's range profiler. CUPTI is loaded at run time
- * and optional: where it, the permission or the chip's counters are missing, an Err says so in one
- * line, and the model stays.
+/* The GPU's hardware counters for one launch, read by CUPTI's range profiler. CUPTI is loaded at
+ * run time and is optional: if CUPTI, the permission or the chip's counters are missing, an Err
+ * says so in one line, and only the model's figures remain.
  *
- * What is counted: one launch as a whole, from its first kernel or clear to its last. A kernel of
- * several kernels needs no adding up then, and a clear, which is a kernel of the driver's, counts
- * as it does in the model. The caches are as the launch before left them, warm, like `bench` has
- * them. Latencies are not taken here: starting and stopping a count takes longer than a launch. */
+ * A launch is counted as a whole: all CUDA functions that it starts, and its clear, as in the
+ * model. The caches are warm, as the launch before left them. No latency is taken: starting and
+ * stopping the counters takes longer than a launch. Builds without CUDA or CUPTI have the same
+ * functions, which fail. */
 #ifndef BEV_COUNTERS_H
 #define BEV_COUNTERS_H
 
@@ -33,46 +33,46 @@ enum { COUNTER_NAMES = 2 };
 
 typedef struct {
     const char *key;     /* unit included: "dram_read_bytes" */
-    const char *heading; /* in tables for people; NULL: shown as part of a sum or rate */
-    const char *names[COUNTER_NAMES]; /* CUPTI's; the first one that the chip knows is taken */
-    bool live;                        /* in the set that takes one pass */
+    const char *heading; /* in tables for people; NULL: shown only as part of a sum or rate */
+    const char *names[COUNTER_NAMES]; /* CUPTI's; the first one that the chip knows is used */
+    bool live;                        /* belongs to COUNTERS_LIVE */
 } CounterRow;
 
 extern const CounterRow counter_rows[COUNTER_COUNT];
 
-/* One pass; everything, in three (from Ampere on). */
+/* LIVE: the counters that one pass can read. FULL: all, in three passes (from Ampere on). */
 typedef enum { COUNTERS_LIVE, COUNTERS_FULL } CounterSet;
 
-/* By Counter. NaN: the chip does not count it, or the set leaves it out. */
+/* Values by Counter. NaN: the chip does not count it, or it is not in the set. */
 typedef struct {
     double value[COUNTER_COUNT];
 } Counters;
 
-/* Sectors found in L2 / sectors looked up: of everything, and of the multiprocessors' reads. NaN:
- * not counted. */
+/* Sectors found in the L2 / sectors looked up: of all accesses, and of the multiprocessors' reads
+ * only. NaN: not counted. */
 double counters_l2_hit_rate(const Counters *counters);
 double counters_l2_read_hit_rate(const Counters *counters);
 
-/* Bytes read and written. */
+/* DRAM bytes read + written. NaN: not counted. */
 double counters_dram_bytes(const Counters *counters);
 
 typedef struct CounterReader CounterReader;
 
-/* Prepares to count on the open device: loads CUPTI, asks for the permission, finds the chip's
- * names; some tenths of a second. ERR_DEVICE where there is nothing to count with. */
+/* Prepares counting on the open device: loads CUPTI, checks the permission, finds the chip's names.
+ * Takes some tenths of a second. ERR_DEVICE if this machine cannot count. */
 bool counters_open(CounterReader **reader, CounterSet set, Err *err);
 void counters_close(CounterReader *reader); /* accepts NULL */
 
-/* Counts launches of a CUDA session: in each pass some to warm up, then some of which the medians
- * are given. Nothing else may run on the device meanwhile: it would be counted too. */
+/* Counts launches of a CUDA session: each pass warms up, then counts some launches; *counters are
+ * the medians. Nothing else may run on the device meanwhile: it would be counted too. */
 bool counters_read(CounterReader *reader, Session *session, Counters *counters, Err *err);
 
-/* What a set takes on a chip ("GH100"): CUPTI's names (NULL where the chip counts no such thing)
- * and the number of passes. Needs CUPTI, but no GPU. */
+/* How a set is counted on a chip ("GH100"): CUPTI's names (NULL: the chip has no such counter) and
+ * the number of passes. Needs CUPTI, but no GPU. */
 bool counters_plan(const char *chip, CounterSet set, const char *names[COUNTER_COUNT], int *passes,
                    Err *err);
 
-/* Fills `err` for a call that failed with that result; `word` is CUPTI's own for it. Returns false.
+/* Fills `err` for a CUPTI call that failed with `result`, which CUPTI names `word`. Returns false.
  */
 bool counters_refused(const char *call, int result, const char *word, Err *err);
 

@@ -34,7 +34,7 @@ static void read_cpu_name(char *name, size_t size) {
     fclose(file);
 }
 
-/* The GPU that this process uses; one that it does not use is not woken up for its name. */
+/* Only the GPU that this process already uses: opening one just for its name would take time. */
 static void read_gpu(Machine *machine) {
 #ifdef HAVE_CUDA
     DeviceInfo info;

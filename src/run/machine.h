@@ -1,12 +1,12 @@
-/* What a measurement was taken on: the block that every recorded result carries. */
+/* The machine that a measurement was taken on; every recorded result carries it. */
 #ifndef BEV_MACHINE_H
 #define BEV_MACHINE_H
 
 #include <stdint.h>
 
 typedef struct {
-    char cpu[128];                            /* "n/a" where the system does not say */
-    int cores;                                /* this process may run on */
+    char cpu[128];                            /* its name; "n/a": unknown */
+    int cores;                                /* that this process may run on */
     int threads;                              /* that CPU kernels use */
     int64_t l2_bytes, l3_bytes, memory_bytes; /* 0: unknown */
     char system[128];                         /* kernel name, release and architecture */
@@ -14,10 +14,10 @@ typedef struct {
     char version[32];          /* of bevscope */
     char date[32];             /* UTC, "2026-11-20T21:18:33Z" */
     char gpu[128];             /* "" without a usable GPU */
-    char driver[32], cuda[32]; /* "" likewise */
+    char driver[32], cuda[32]; /* versions; "" without a usable GPU */
 } Machine;
 
-/* Reads it all; never fails, unknown fields stay empty or 0. */
+/* Fills *machine. Never fails: unknown fields stay empty or 0. */
 void machine_read(Machine *machine);
 
 #endif

@@ -1,34 +1,35 @@
-/* Results of earlier runs on named machines, kept under samples/recorded/ as `bench --format json`
- * wrote them, and hardware counters as `regime --counters --format json` does. They let a machine
- * without a GPU show GPU figures, labelled "recorded". */
+/* Figures of other machines. Recorded: results of earlier runs on named machines, kept under
+ * samples/recorded/ as `bench --format json` and `regime --counters --format json` write them; they
+ * let a machine without a GPU show GPU figures. Published: latencies from the article. Screens
+ * label them "recorded" and "published". */
 #ifndef BEV_RECORDED_H
 #define BEV_RECORDED_H
 
+#include "src/cachesim/limits.h"
 #include "src/run/bench.h"
 #include "src/run/counters.h"
-#include "src/cachesim/limits.h"
 
-/* Figures that a file does not hold are NaN. */
+/* One result of bench. Figures that the file does not hold are NaN. */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
-    int64_t channels; /* 0: not said */
+    int64_t channels; /* 0: the file does not say */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
-    double l2_carveout_mib, l2_left_mib; /* where a part of the L2 was set aside; see BenchPlan */
+    double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */
 } RecordedRow;
 
-/* Caches warm. */
+/* Hardware counters of one launch, caches warm. */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16];
-    double median_us; /* by bench's clock */
+    double median_us; /* as bench measured it */
     Counters counters;
 } CountedRow;
 
-/* One file. */
+/* One file of results. */
 typedef struct {
     char name[64];   /* file stem: "h200" */
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
-    Limits limits;   /* of the machine */
+    Limits limits;   /* what probes reached on the machine */
     RecordedRow *rows;
     int row_count;
     CountedRow *counted;
@@ -40,24 +41,46 @@ typedef struct {
     int count;
 } RecordedSet;
 
-/* Reads every *.json of the folder. A file that is no recording is an error that names it. */
+/* Reads every *.json of the folder. A file that is no recording is an error that names it. The
+ * caller frees the set with recorded_free. */
 bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 
-/* What comes with the program. Nothing where that cannot be read: then there is less to show, and
- * `bevscope bench --recorded` complains about it. */
+/* Reads the recordings that come with the program. The set is empty if they cannot be read:
+ * displays then show less, and `bevscope bench --recorded` reports the error. */
 void recorded_load_samples(RecordedSet *set);
 void recorded_free(RecordedSet *set);
 
-/* A row of an experiment that makes the L2 smaller says nothing about the GPU as it is. */
+/* Whether the row was taken with a part of the L2 carved out: it does not describe the GPU as it
+ * is. */
 bool recorded_is_experiment(const RecordedRow *row);
 
-/* What a selection took on a scene with so many channels, the L2 whole, and whose figure it is
- * (`from`); NULL when nobody recorded it. */
+/* The row of a configuration on a scene with that many channels, the L2 whole, and the recording
+ * that it comes `from`. NULL if it was not recorded. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, CacheState cache,
                                  const Recording **from);
 
-/* The recorded limits of a GPU of the facts table; all unknown when nobody recorded them. */
+/* The recorded limits of a GPU; all unknown if they were not recorded. */
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu);
+
+/* A latency that the article published, of its TensorRT plugins. Of the point counts only
+ * canonical's was published: those of the other configurations are our definitions. */
+typedef struct {
+    const char *gpu, *config; /* names of rows of gpus[] and configs[] */
+    const char *column;       /* the article's name of the kernel: "V2+DO" */
+    BevDtype dtype;
+    double latency_us;
+} Published;
+
+extern const Published published[];
+extern const int published_count;
+
+/* The article's name of a kernel, or NULL. `v3_choice` is the kernel that V3 stands for on the GPU.
+ */
+const char *published_column(const char *kernel, const char *v3_choice);
+
+/* The published row, or NULL. */
+const Published *published_find(const char *gpu, const char *config, const char *column,
+                                BevDtype dtype);
 
 #endif

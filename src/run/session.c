@@ -29,6 +29,19 @@ struct Session {
     bool once;
 };
 
+enum { PREPARE_REPEATS = 3 };
+static const double LONG_PREPARE_US = 5e3; /* far above the clock's noise: one run is enough */
+
+static bool prepare(Session *s, Err *err) {
+    double times[PREPARE_REPEATS];
+    int taken = 0, repeats = s->once ? 1 : PREPARE_REPEATS;
+    while (taken < repeats && (taken == 0 || times[taken - 1] < LONG_PREPARE_US))
+        if (!s->backend->prepare(s->state, &times[taken++], err))
+            return false;
+    s->prepare_us = timing_median(times, taken);
+    return true;
+}
+
 static bool begin(Session **session, const BevKernel *kernel, const BevProblem *host, bool once,
                   Err *err) {
     *session = NULL;
@@ -44,7 +57,10 @@ static bool begin(Session **session, const BevKernel *kernel, const BevProblem *
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
     s->backend = backend;
     s->once = once;
-    if (!backend->open(&s->state, kernel, host, once, &s->prepare_us, err)) {
+    bool opened = backend->open(&s->state, kernel, host, once, err);
+    if (!opened || (kernel->prepare && !prepare(s, err))) {
+        if (opened)
+            backend->close(s->state);
         free(s);
         return false;
     }
@@ -97,7 +113,8 @@ bool session_inputs_untouched(Session *session, Err *err) {
     return session->backend->inputs_untouched(session->state, err);
 }
 
-bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count, Err *err) {
+bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count,
+                       Err *err) {
     *count = 0;
     return !session->backend->functions ||
            session->backend->functions(session->state, functions, capacity, count, err);
@@ -115,7 +132,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Nearest rank; `sorted` has count >= 1 values, 0 < part <= 1. */
+/* By nearest rank. `sorted` has count >= 1 values; 0 < part <= 1. */
 static double percentile(const double *sorted, int count, double part) {
     int rank = (int)ceil(part * count);
     return sorted[rank < 1 ? 0 : rank - 1];

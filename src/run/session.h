@@ -1,5 +1,5 @@
-/* A problem resident where a kernel runs, prepared and ready to launch: the one way in which
- * checks, timings and pictures run a kernel, on the CPU and on a GPU alike. */
+/* A session runs one kernel on one problem, on the CPU or on a GPU: it holds the problem where the
+ * kernel runs, prepares the kernel and launches it. Checks, timings and pictures all use it. */
 #ifndef BEV_SESSION_H
 #define BEV_SESSION_H
 
@@ -11,65 +11,68 @@ extern "C" {
 
 typedef struct Session Session;
 
-/* Copies `host` to where `kernel` runs (the CPU shares it) and runs its prepare step. Fails with
- * ERR_DEVICE when the device is not there, ERR_FAILED with the reason of bev_unsupported. The host
- * problem must outlive the session. */
+/* Copies `host` to where `kernel` runs (the CPU uses it in place) and runs the kernel's prepare
+ * step. Fails with ERR_DEVICE if the device is missing, with ERR_FAILED and the reason if the
+ * kernel does not support the problem (bev_unsupported). The host problem must outlive the session.
+ */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
-/* The same for one picture: prepares once, and keeps nothing to compare inputs with. Neither its
- * prepare time nor session_inputs_untouched is to be asked for. */
+/* The same for one picture, faster: prepares once, and keeps nothing to compare the inputs with. Do
+ * not call session_prepare_us or session_inputs_untouched on it. */
 bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
                        Err *err);
 
 void session_close(Session *session); /* accepts NULL */
 
-/* Median over a few repetitions of the prepare step, microseconds; one that takes milliseconds is
- * taken once. 0 where there is none. */
+/* The time of the kernel's prepare step, microseconds: the median of a few repetitions, or one run
+ * if it takes milliseconds. 0 if the kernel has none. */
 double session_prepare_us(const Session *session);
 
-/* Goes on with the values that are in the host problem's depth and features by now, and with its
- * scales. Map, shape and formats are those the session was opened with, and so is what `prepare`
- * built, which depends on nothing else: the next launch gives the bits of a fresh session. */
+/* Takes over the host problem's current depth, features and scales. Map, shape and formats must be
+ * those that the session was opened with; the plan depends on nothing else and is kept. The next
+ * launch gives the same bits as a new session would. */
 bool session_update(Session *session, Err *err);
 
-/* Fills the output where it lives with a NaN pattern (0xff bytes). */
+/* Fills the output, where the kernel writes it, with 0xff bytes: NaN in every output format. */
 bool session_poison(Session *session, Err *err);
 
-/* One launch, waited for. */
+/* Launches the kernel once and waits for it. */
 bool session_run(Session *session, Err *err);
 
-/* The output's codes into `codes`, bev_code_bytes() of host->out (plus block scales: none of the
- * output formats has them). */
+/* Copies the output to `codes`, bev_tensor_bytes(&host->out) long. Channels come last, whatever
+ * layout the kernel writes. */
 bool session_read(Session *session, void *codes, Err *err);
 
-/* The same codes where the host can read them, without a copy where the backend can: theirs until
- * the next call on this session. */
+/* The same without a copy where possible: *codes points to memory of the session, valid until the
+ * next call on this session. */
 bool session_output(Session *session, const void **codes, Err *err);
 
-/* Compares all inputs where they live with the host originals. */
+/* Checks that no launch changed an input or, on a GPU, wrote outside its buffers. False with an
+ * error if one did. */
 bool session_inputs_untouched(Session *session, Err *err);
 
-/* A kernel as one launch starts it on a GPU. */
+/* One CUDA function (a __global__ function) as a launch of a kernel starts it. */
 typedef struct {
-    char name[96];        /* with template arguments: "v2_kernel<(BevDtype)1, false>" */
+    char name[96];        /* with template arguments: "v2_kernel<1, false>" */
     int64_t blocks;       /* in the grid */
-    int threads;          /* a block */
-    int registers;        /* a thread */
-    int64_t local_bytes;  /* a thread: spilled registers and stack */
-    int64_t shared_bytes; /* a block, static and dynamic */
-    int resident_blocks;  /* a multiprocessor can hold */
-    double occupancy;     /* theoretical: resident warps / most possible */
+    int threads;          /* per block */
+    int registers;        /* per thread */
+    int64_t local_bytes;  /* per thread: spilled registers and stack */
+    int64_t shared_bytes; /* per block, static and dynamic */
+    int resident_blocks;  /* that fit on a multiprocessor at the same time */
+    double occupancy;     /* theoretical: resident warps / the most a multiprocessor can hold */
 } CudaFunction;
 
-/* The kernels that one launch starts, in order; none on the CPU, and clears by the copy engine are
- * no kernels. Runs nothing. At most `capacity`; *count is how many. */
-bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count, Err *err);
+/* Lists the CUDA functions that one launch starts, in order, and runs none of them; *count is at
+ * most `capacity`. There are none on the CPU, and a clear by the driver (a memset) is none. */
+bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count,
+                       Err *err);
 
 typedef struct {
-    int samples;        /* 100 */
-    double min_warm_ms; /* warm-up before the first sample */
-    double max_s;       /* give up collecting after this long; at least 5 samples are taken */
-    bool single;        /* CUDA: one launch a sample from the host, waited for, no graph */
+    int samples;        /* how many to take; 100 by default */
+    double min_warm_ms; /* length of the warm-up before the first sample */
+    double max_s;       /* stop after this long, but not before 5 samples are taken */
+    bool single;        /* CUDA: each sample is one launch from the host, waited for; no graph */
 } TimingOptions;
 
 extern const TimingOptions timing_default, timing_quick;
@@ -77,15 +80,15 @@ extern const TimingOptions timing_default, timing_quick;
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
     double noise; /* interquartile range / median */
-    bool settled; /* false: the two halves of the samples differ by more than 5 % (GPU) / 15 % */
+    bool settled; /* the medians of the two halves differ by at most 5 % (GPU) or 15 % (CPU) */
     int samples;
-    int inner; /* launches per sample, each sample divided by it */
+    int inner; /* launches in each sample; its time is divided by them */
 } Timing;
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 
-/* Times launches. Warm: back to back. Cold: the caches flushed before every launch, outside the
- * timed region. CUDA: graphs and events; CPU: the monotonic clock. */
+/* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the
+ * timed part. On a GPU by CUDA graphs and events, on the CPU by the monotonic clock. */
 bool session_time(Session *session, CacheState cache, const TimingOptions *options, Timing *timing,
                   Err *err);
 

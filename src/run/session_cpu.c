@@ -7,32 +7,31 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PREPARE_REPEATS = 3, MIN_SAMPLES = 5 };
+enum { MIN_SAMPLES = 5 };
 
-static const double SETTLE = 0.15;         /* a machine shared with others drifts by less */
-static const double LONG_PREPARE_US = 5e3; /* far above the noise: once is enough */
-static const double MIN_SAMPLE_US = 20;    /* the clock's own cost disappears in this */
-static const size_t MAX_FLUSH = 64 << 20;  /* more takes longer than what it is to measure */
+static const double SETTLE = 0.15;        /* a CPU shared with other programs drifts by less */
+static const double MIN_SAMPLE_US = 20;   /* reading the clock costs little of this */
+static const size_t MAX_FLUSH = 64 << 20; /* flushing more takes longer than a launch */
 
 typedef struct {
     const BevKernel *kernel;
     const BevProblem *problem;
     BevPlan *plan;
-    bool watched;    /* whether the inputs are */
-    uint64_t inputs; /* their fingerprint when they were last taken over */
+    bool watched;    /* inputs_untouched may be asked */
+    uint64_t inputs; /* fingerprint of the inputs at the last open or update */
 } State;
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-enum { LANES = 4 }; /* multiplications that a core keeps going side by side */
+enum { LANES = 4 }; /* independent chains: a core overlaps their multiplications */
 
 static uint64_t mix(uint64_t state, uint64_t word) {
     state = (state ^ word) * 0x9e3779b97f4a7c15;
     return state ^ state >> 32;
 }
 
-/* Each step is a bijection of the state, so a change of one word is seen with certainty, and any
- * other change missed with odds of about 2^-64. */
+/* Each step is a bijection of the state: a change of one word is always seen, and any other change
+ * is missed with a probability of about 2^-64. */
 static uint64_t fingerprint(uint64_t state, const void *bytes, size_t count) {
     const unsigned char *p = bytes;
     uint64_t words[LANES] = {0}, lanes[LANES] = {state, 1, 2, 3};
@@ -84,25 +83,17 @@ static void cpu_close(void *state) {
     free(s);
 }
 
-static bool cpu_prepare(State *s, int repeats, double *prepare_us, Err *err) {
-    *prepare_us = 0;
-    if (!s->kernel->prepare)
-        return true;
-    double times[PREPARE_REPEATS];
-    int taken = 0;
-    while (taken < repeats && (taken == 0 || times[taken - 1] < LONG_PREPARE_US)) {
-        s->kernel->release(s->plan);
-        s->plan = NULL;
-        double start = clock_us();
-        if (!s->kernel->prepare(s->problem, &s->plan, err))
-            return false;
-        times[taken++] = clock_us() - start;
-    }
-    *prepare_us = timing_median(times, taken);
-    return true;
+static bool cpu_prepare(void *state, double *us, Err *err) {
+    State *s = state;
+    s->kernel->release(s->plan);
+    s->plan = NULL;
+    double start = clock_us();
+    bool ok = s->kernel->prepare(s->problem, &s->plan, err);
+    *us = clock_us() - start;
+    return ok;
 }
 
-/* The values are shared. */
+/* The kernel reads the host problem itself, so nothing is copied. */
 static bool cpu_update(void *state, Err *err) {
     (void)err;
     State *s = state;
@@ -112,20 +103,13 @@ static bool cpu_update(void *state, Err *err) {
 }
 
 static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                     double *prepare_us, Err *err) {
+                     Err *err) {
     State *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
-    s->kernel = kernel;
-    s->problem = host;
-    s->watched = !once;
-    cpu_update(s, err);
-    if (!cpu_prepare(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
-        cpu_close(s);
-        return false;
-    }
+    *s = (State){.kernel = kernel, .problem = host, .watched = !once};
     *state = s;
-    return true;
+    return cpu_update(s, err);
 }
 
 static bool cpu_poison(void *state, Err *err) {
@@ -156,22 +140,22 @@ static bool cpu_output(void *state, const void **codes, Err *err) {
 
 /* ---- timing ---------------------------------------------------------------------------------- */
 
-/* Twice the last-level cache where the system says its size, but not more than MAX_FLUSH: on
- * machines with larger caches "cold" means out of the cores' own caches. */
+/* Twice the last-level cache if its size is known, at most MAX_FLUSH: with a larger cache, "cold"
+ * means only that the cores' own caches are cold. */
 static size_t flush_bytes(void) {
     long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
     return cache > 0 && (size_t)cache < MAX_FLUSH / 2 ? (size_t)cache * 2 : MAX_FLUSH;
 }
 
-/* Every thread writes its share, so that each core's own caches are flushed as well. */
+/* Every thread writes a part, so that the own caches of every core are flushed too. */
 static void flush(unsigned char *bytes, size_t count) {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < count; i += 64)
         bytes[i]++;
 }
 
-/* Runs until the caches, the clock frequency and the thread team are warm; gives the time of one
- * launch. */
+/* Launches for min_warm_ms, so that caches, clock frequency and threads are warm. *launch_us is the
+ * time of one launch. */
 static bool warm_up(State *s, double min_warm_ms, double *launch_us, Err *err) {
     double start = clock_us(), elapsed = 0;
     int launches = 0;
@@ -194,7 +178,7 @@ static bool sample(State *s, int inner, double *sample_us, Err *err) {
     return true;
 }
 
-/* Launches that make a sample long enough for the clock. */
+/* How many launches make a sample long enough for the clock. */
 static int enough_launches(double launch_us) {
     return launch_us < MIN_SAMPLE_US ? (int)(MIN_SAMPLE_US / launch_us) + 1 : 1;
 }
@@ -210,8 +194,8 @@ static bool collect(State *s, const TimingOptions *options, unsigned char *flush
             flush(flushed, flush_bytes());
         if (!sample(s, inner, &samples[count], err))
             return false;
-        /* The warm-up reads the clock after each launch, and may have been interrupted: either
-         * makes launches look longer than they are. */
+        /* The warm-up overestimates the time of a launch: it reads the clock after each one, and
+         * may have been interrupted. If so, start again with longer samples. */
         if (count == 0 && !flushed && inner < enough_launches(samples[0]) / 2) {
             inner = enough_launches(samples[0]);
             continue;
@@ -243,6 +227,7 @@ static bool time_launches(void *state, CacheState cache, const TimingOptions *op
 const SessionBackend session_cpu_backend = {
     .open = cpu_open,
     .close = cpu_close,
+    .prepare = cpu_prepare,
     .update = cpu_update,
     .poison = cpu_poison,
     .run = cpu_run,

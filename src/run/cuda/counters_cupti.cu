@@ -1,12 +1,12 @@
-// CUPTI's range profiler: the only code that knows it. Its host half (names, passes, figures) needs
-// no GPU.
+// Counts with CUPTI's range profiler; no other file knows it. CUPTI's "host" functions (names,
+// passes, figures) need no GPU.
 #include "config.h"
 
+#include "src/base/clock.h"
 #include "src/run/counters.h"
-#include "src/run/cuda/device.cuh"
+#include "src/run/cuda/cuda_internal.cuh"
 
 #include <algorithm>
-#include <chrono>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -15,13 +15,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string>
-#include <vector>
 
 namespace {
 
 // ---- the library -------------------------------------------------------------------------------
 
-// The functions used, each once: loaded by name, called through a pointer of its own type.
+// The functions that are used. Each is loaded by its name and called through a pointer of its type.
 #define CUPTI_FUNCTIONS(each)                                                                      \
     each(cuptiGetResultString);                                                                    \
     each(cuptiProfilerInitialize);                                                                 \
@@ -80,7 +79,7 @@ bool load(Err *err) {
                                "the CUPTI found has no range profiler");
 }
 
-// Parameters of a call, zeroed but for their size.
+// Declares the parameters of a call: their size set, all else 0.
 #define PARAMETERS(type, name)                                                                     \
     type##_Params name = {};                                                                       \
     name.structSize = type##_Params_STRUCT_SIZE
@@ -97,15 +96,15 @@ bool refused(const char *call, CUptiResult result, Err *err) {
     return counters_refused(call, result, word ? word : "failed", err);
 }
 
-// ---- a set on a chip ---------------------------------------------------------------------------
+// ---- which counters, in how many passes ---------------------------------------------------------
 
 typedef std::vector<uint8_t> Bytes;
 
 struct Plan {
     CUpti_Profiler_Host_Object *host;
-    const char *names[COUNTER_COUNT];  // by Counter; NULL: none on this chip
-    std::vector<const char *> metrics; // those that are
-    Bytes config;
+    const char *names[COUNTER_COUNT];  // by Counter; NULL: not counted
+    std::vector<const char *> metrics; // the names that are not NULL
+    Bytes config;                      // for the profiler
     int passes;
 };
 
@@ -160,7 +159,7 @@ bool schedule(Plan *plan, Err *err) {
     return true;
 }
 
-// `available`: what the device offers, NULL for all that the chip has.
+// `available`: the counters that the device offers; NULL: all that the chip has.
 bool plan_make(Plan *plan, const char *chip, const uint8_t *available, CounterSet set, Err *err) {
     PARAMETERS(CUpti_Profiler_Host_Initialize, begin);
     begin.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
@@ -177,20 +176,16 @@ bool plan_make(Plan *plan, const char *chip, const uint8_t *available, CounterSe
 
 // ---- counting ----------------------------------------------------------------------------------
 
-constexpr int LAUNCHES = 7; // that count, in each pass
-// What starting the profiler leaves in L2 goes as the launches need the room.
+constexpr int LAUNCHES = 7; // counted in each pass
 constexpr int WARM_LAUNCHES = 200;
-constexpr double WARM_S = 0.03;
+constexpr double WARM_US = 3e4;
 
+// Starting the profiler leaves its own data in L2; these launches replace it.
 bool warm_up(Session *session, Err *err) {
-    using namespace std::chrono;
-    auto begun = steady_clock::now();
-    for (int i = 0; i < WARM_LAUNCHES; i++) {
+    double begun = clock_us();
+    for (int i = 0; i < WARM_LAUNCHES && (i == 0 || clock_us() - begun <= WARM_US); i++)
         if (!session_run(session, err))
             return false;
-        if (duration<double>(steady_clock::now() - begun).count() > WARM_S)
-            break;
-    }
     return true;
 }
 
@@ -208,7 +203,7 @@ bool count_launch(CUpti_RangeProfiler_Object *profiler, int launch, Session *ses
     return true;
 }
 
-// *last: it was the last pass.
+// Warms up and counts LAUNCHES launches. *last: CUPTI needs no further pass.
 bool run_pass(CUpti_RangeProfiler_Object *profiler, Session *session, bool *last, Err *err) {
     PARAMETERS(CUpti_RangeProfiler_Start, start);
     start.pRangeProfilerObject = profiler;
@@ -243,7 +238,7 @@ struct CounterReader {
 
 namespace {
 
-// Where the ranges' counts go.
+// Gives the profiler the counters to read and the memory to put them in.
 bool begin_data(CounterReader *reader, Bytes *data, Err *err) {
     PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize, size);
     size.pRangeProfilerObject = reader->profiler;
@@ -272,10 +267,10 @@ bool begin_data(CounterReader *reader, Bytes *data, Err *err) {
     return true;
 }
 
-// Medians over the launches.
+// *counters are medians over the launches.
 bool evaluate(const CounterReader *reader, const Bytes *data, Counters *counters, Err *err) {
     size_t count = reader->plan.metrics.size();
-    std::vector<double> values(count * LAUNCHES), launch(count); // by counter, then launch
+    std::vector<double> values(count * LAUNCHES), launch(count); // values: (counter, launch)
     PARAMETERS(CUpti_RangeProfiler_GetCounterDataInfo, info);
     info.pCounterDataImage = data->data();
     info.counterDataImageSize = data->size();
@@ -308,7 +303,7 @@ bool evaluate(const CounterReader *reader, const Bytes *data, Counters *counters
 bool open_reader(CounterReader *reader, CounterSet set, Err *err) {
     if (!load(err) || !device_usable(err))
         return false;
-    TRY(cudaFree(NULL)); // the device's context becomes this thread's
+    TRY(cudaFree(NULL)); // makes the device's context current in this thread
     PARAMETERS(CUpti_Profiler_Initialize, begin);
     TRY_CUPTI(cuptiProfilerInitialize, begin);
     PARAMETERS(CUpti_Device_GetChipName, chip);
@@ -329,7 +324,7 @@ bool open_reader(CounterReader *reader, CounterSet set, Err *err) {
 
 } // namespace
 
-// ---- the face ----------------------------------------------------------------------------------
+// ---- public functions ---------------------------------------------------------------------------
 
 bool counters_open(CounterReader **reader, CounterSet set, Err *err) {
     CounterReader *opened = new CounterReader();

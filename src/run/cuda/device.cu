@@ -1,23 +1,24 @@
-// The open device: chosen once, described, and given up when CUDA is done for.
-#include "src/run/cuda/device.cuh"
-
+// The open device: chosen once, described, and given up after an error that ends CUDA for the
+// process. Pinned host memory for copies.
+#include "src/run/cuda/cuda_internal.cuh"
 #include "src/run/cuda/driver.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <stdio.h>
-#include <vector>
+#include <stdlib.h>
 
 namespace {
 
-// Sessions run on other threads than the one that opened the device.
+// Atomic: sessions run on other threads than the one that opened the device.
 struct Device {
-    std::atomic<bool> open, dead; // dead: a lasting CUDA error; nothing here calls CUDA again
+    std::atomic<bool> open, dead; // dead: CUDA has ended for this process and is not called again
     int index, driver_version;
-    Err why_dead; // written before `dead` is
+    Err why_dead; // written before `dead` is set
 } device;
 
-// 10 * major + minor of each architecture compiled for, from the compiler's own list.
+// 100 * major + 10 * minor of each architecture compiled for, from the compiler's own list.
 constexpr int ARCHITECTURES[] = {__CUDA_ARCH_LIST__};
 
 const DriverNeeds *driver_needs() {
@@ -27,13 +28,14 @@ const DriverNeeds *driver_needs() {
             capabilities.push_back(architecture / 10);
         capabilities.push_back(0);
     }
-    // Any driver of the toolkit's major version runs its programs.
+    // Any driver of the toolkit's major version runs programs of the toolkit.
     static DriverNeeds needs = {CUDART_VERSION / 1000 * 1000, NULL};
     needs.capabilities = capabilities.data();
     return &needs;
 }
 
-// What the code that this GPU runs was compiled with; see DeviceInfo::emulated.
+// Tells which conversions the code that runs on this GPU has as instructions; for
+// DeviceInfo::emulated.
 __global__ void compiled_kernel(int *hardware_fp8, int *hardware_fp4) {
     *hardware_fp8 = BEV_HARDWARE_FP8;
     *hardware_fp4 = BEV_HARDWARE_FP4;
@@ -45,8 +47,9 @@ int device_index() {
     return device.index;
 }
 
-// An error that ends CUDA comes back from every later call: waiting for one stream asks it. Waiting
-// for the whole device would fail, and spoil the capture, while another thread captures a graph.
+// Every call after an error that ends CUDA returns that error, so waiting for a stream tells.
+// Waiting for the whole device would fail while another thread captures a graph, and break the
+// capture.
 bool device_failed(Err *err) {
     static std::mutex one_at_a_time;
     std::lock_guard<std::mutex> lock(one_at_a_time);
@@ -68,7 +71,7 @@ bool device_opened(void) {
     return device.open && !device.dead;
 }
 
-// CUDA's choice of device belongs to the thread.
+// Each thread has its own current device, so this sets it.
 bool device_usable(Err *err) {
     if (device.dead && err)
         *err = device.why_dead;
@@ -86,7 +89,7 @@ bool device_open(int index, Err *err) {
         return false;
     cudaFuncAttributes attributes;
     TRY(cudaSetDevice(index));
-    TRY(cudaFuncGetAttributes(&attributes, compiled_kernel)); // fails where no code fits
+    TRY(cudaFuncGetAttributes(&attributes, compiled_kernel)); // fails if no code fits this GPU
     device.open = true;
     device.index = index;
     return true;
@@ -112,7 +115,7 @@ bool device_info(DeviceInfo *info, Err *err) {
     info->index = device.index;
     snprintf(info->name, sizeof info->name, "%.127s", properties.name);
     driver_version(info->driver, sizeof info->driver);
-    if (!info->driver[0]) // then at least what it supports
+    if (!info->driver[0]) // then at least the CUDA version that it supports
         snprintf(info->driver, sizeof info->driver, "for CUDA %d.%d", device.driver_version / 1000,
                  device.driver_version % 1000 / 10);
     snprintf(info->runtime, sizeof info->runtime, "%d.%d", CUDART_VERSION / 1000,
@@ -126,4 +129,75 @@ bool device_info(DeviceInfo *info, Err *err) {
     info->emulated[BEV_FP8] = !found[0];
     info->emulated[BEV_NVFP4] = !found[1];
     return true;
+}
+
+// ---- pinned memory --------------------------------------------------------------------------
+
+namespace {
+
+constexpr size_t ROUND = 1 << 20; // sizes are rounded up, so that memory fits again
+constexpr size_t SPARE_BYTES = 64 << 20;
+
+std::mutex spares_lock;      // several threads take and give
+std::vector<Staging> spares; // given back and not yet taken again, the newest last
+
+void release(const Staging &staging) {
+    if (!staging.pinned)
+        free(staging.memory);
+    else if (device_opened())
+        cudaFreeHost(staging.memory);
+}
+
+// The smallest spare that fits and of which at least half is used; memory == NULL: there is none.
+Staging take_spare(size_t bytes) {
+    std::lock_guard<std::mutex> locked(spares_lock);
+    auto best = spares.end();
+    for (auto i = spares.begin(); i != spares.end(); i++)
+        if (i->bytes >= bytes && i->bytes / 2 <= bytes &&
+            (best == spares.end() || i->bytes < best->bytes))
+            best = i;
+    if (best == spares.end())
+        return {};
+    Staging found = *best;
+    spares.erase(best);
+    return found;
+}
+
+// Takes the oldest spare if there are more than SPARE_BYTES; memory == NULL: there are not.
+Staging take_surplus() {
+    std::lock_guard<std::mutex> locked(spares_lock);
+    size_t bytes = 0;
+    for (const Staging &spare : spares)
+        bytes += spare.bytes;
+    if (bytes <= SPARE_BYTES)
+        return {};
+    Staging oldest = spares.front();
+    spares.erase(spares.begin());
+    return oldest;
+}
+
+} // namespace
+
+bool staging_take(Staging *staging, size_t bytes, Err *err) {
+    bytes = (std::max(bytes, (size_t)1) + ROUND - 1) / ROUND * ROUND;
+    *staging = take_spare(bytes);
+    if (staging->memory)
+        return true;
+    *staging = {NULL, bytes, true};
+    if (cudaMallocHost(&staging->memory, bytes) != cudaSuccess) {
+        cudaGetLastError(); // not a lasting error: the next call must not see it
+        *staging = {malloc(bytes), bytes, false};
+    }
+    return staging->memory || err_set(err, ERR_FAILED, "read back", "", "out of memory");
+}
+
+void staging_give(const Staging *staging) {
+    if (!staging->memory)
+        return;
+    {
+        std::lock_guard<std::mutex> locked(spares_lock);
+        spares.push_back(*staging);
+    }
+    for (Staging old; (old = take_surplus()).memory;)
+        release(old);
 }

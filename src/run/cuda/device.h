@@ -1,61 +1,96 @@
-/* The GPU: the only CUDA calls outside kernels/. Only in builds with CUDA. One binary serves
- * machines with and without a driver: nothing here is touched before device_open has asked the
- * driver library itself. */
+/* The GPU: opened once, described, probed, its L2 made smaller, and host memory that it copies
+ * fast. Only src/run/cuda/ and kernels/ call CUDA. These functions exist only in builds with CUDA.
+ * One binary serves machines with and without a driver: CUDA is not touched before device_open has
+ * asked the driver library. */
 #ifndef BEV_DEVICE_H
 #define BEV_DEVICE_H
 
-#include "src/run/backend.h"
+#include "src/cachesim/limits.h"
+#include "src/run/session.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Chooses GPU `index` for this process. Fails with ERR_DEVICE and one line that tells apart: no
+/* Chooses GPU `index` for this process. Fails with ERR_DEVICE and one line that says why: no
  * driver, driver too old, no GPU, no such index, no code for this GPU. Repeated calls are cheap.
- * After a failure that ends CUDA for the process (an illegal address, say) every call here and
- * every session fails with that reason, without touching CUDA again. */
+ * After an error that ends CUDA for the process (an illegal address, for example), every function
+ * here and every session fails with that error and does not call CUDA. */
 bool device_open(int index, Err *err);
 
-/* Whether a device was opened and still works; touches nothing. */
+/* Whether a device was opened and still works. Calls no CUDA. */
 bool device_opened(void);
 
-/* False with the reason when CUDA cannot be used; opens GPU 0 when none was chosen. For code that
- * makes CUDA calls of its own. */
+/* False with the reason if CUDA cannot be used; opens GPU 0 if none was chosen. Code that calls
+ * CUDA itself asks this first, on each thread. */
 bool device_usable(Err *err);
 
-/* To be asked after every CUDA failure that `err` tells of: notices one that ends CUDA for the
+/* Call this after every failed CUDA call, with its error: it notices one that ends CUDA for the
  * process, and adds that to `err`. Returns false. */
 bool device_failed(Err *err);
 
 typedef struct {
     int index;
     char name[128];
-    char driver[32];  /* its version, or "for CUDA 13.0" where only that is known */
-    char runtime[32]; /* CUDA version built with */
+    char driver[32];  /* its version, or "for CUDA 13.0" if only that is known */
+    char runtime[32]; /* the CUDA version that this program was built with */
     char pci[32];     /* "0000:1b:00.0"; "": unknown */
     int capability;   /* 10 * major + minor: 90 */
     int multiprocessors;
     int64_t l2_bytes, memory_bytes, free_bytes;
-    double dram_gbps; /* 0: unknown */
-    /* The code that runs on this GPU converts these formats by bit arithmetic, not by an
-     * instruction. */
-    bool emulated[BEV_DTYPE_COUNT];
+    double dram_gbps;               /* by its data sheet; 0: unknown */
+    bool emulated[BEV_DTYPE_COUNT]; /* this GPU converts the format without an instruction for it */
 } DeviceInfo;
 
 /* Facts about the open device. */
 bool device_info(DeviceInfo *info, Err *err);
 
-/* session_functions of a session opened for that. */
+/* Opens a session, lists its functions (session_functions) and closes it. */
 bool device_functions(const BevKernel *kernel, const BevProblem *host, CudaFunction *functions,
-                    int capacity, int *count, Err *err);
+                      int capacity, int *count, Err *err);
 
-/* Time that clearing the output of `host` alone takes: part of the launch of every kernel that
- * writes only the cells with points. */
+/* Time of only clearing the output of `host`: a part of the launch of every kernel that writes only
+ * cells with points. */
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err);
 
-/* Time of copying `bytes` from one place on the device to another, which reads and writes them. */
+/* Time of copying `bytes` from one place on the device to another: `bytes` read and written. */
 bool device_time_copy(int64_t bytes, const TimingOptions *options, Timing *timing, Err *err);
+
+/* Measures those limits of the open device whose bits (1u << Limit) are set, with small kernels
+ * that do one thing as fast as they can; the other limits are unknown. All of them take some tenths
+ * of a second, the bandwidths alone a tenth. */
+bool probe_limits(unsigned which, Limits *limits, Err *err);
+
+enum { PROBE_ALL = (1 << LIMIT_COUNT) - 1 };
+
+/* The L2 carve-out: a part of the L2 is reserved for persisting accesses and filled with lines that
+ * nobody uses, so that everything else sees a smaller L2. There is one for the process, as for the
+ * device.
+ *
+ * Reserves `bytes` of the open device's L2, or a little more if the driver rounds up; 0 ends the
+ * carve-out. Fails with one line if the driver refuses: a GPU that cannot, a MIG slice, too much.
+ */
+bool l2_carveout_set(int64_t bytes, Err *err);
+
+/* What the driver granted; 0: there is no carve-out. */
+int64_t l2_carveout_bytes(void);
+
+/* How much of the carve-out the unused lines still held just before the last timed sample, told by
+ * the latency of loads from them. */
+bool l2_carveout_held(double *bytes, Err *err);
+
+/* Host memory that the GPU reads and writes at full speed. */
+typedef struct Staging {
+    void *memory; /* NULL: none */
+    size_t bytes;
+    bool pinned; /* false: the system gave no pinned memory, and copies are slower */
+} Staging;
+
+/* Gives at least `bytes`. Pinning takes milliseconds, so memory that was given back is reused if it
+ * fits. Any thread may call both. */
+bool staging_take(Staging *staging, size_t bytes, Err *err);
+void staging_give(const Staging *staging);
 
 #ifdef __cplusplus
 }

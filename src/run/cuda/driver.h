@@ -1,25 +1,49 @@
-/* What the driver library says, asked without linking it and without the CUDA runtime: the five
- * ways in which a machine may not have a usable GPU, told apart. */
+/* What the NVIDIA driver's libraries say, loaded at run time and without the CUDA runtime: whether
+ * there is a usable GPU, and if not, why; the driver's version; and, while the GPU works, its
+ * clocks, temperature and power. */
 #ifndef BEV_DRIVER_H
 #define BEV_DRIVER_H
 
 #include "kernels/err.h"
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct {
-    int needed_version; /* CUDA version, 1000 * major + 10 * minor, that the driver must support */
-    const int *capabilities; /* of the compiled code, 10 * major + minor, ascending, ends with 0 */
+    int needed_version; /* CUDA version that the driver must support, 1000 * major + 10 * minor */
+    const int *capabilities; /* of the compiled code, 10 * major + minor; ascending, 0 at the end */
 } DriverNeeds;
 
-/* True when GPU `index` is there and code for it was compiled; fills *version with the driver's
- * CUDA version. Else ERR_DEVICE and one line. */
+/* True if GPU `index` exists and code for it was compiled; *version is the CUDA version that the
+ * driver supports. Else ERR_DEVICE with one line that tells apart: no driver, driver too old,
+ * driver does not start, no such GPU, no code for this GPU. */
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err);
 
-/* The installed driver's own version, "580.159.03", into `text`; "" where it cannot be asked. */
+/* Writes the installed driver's own version, "580.159.03", to `text`; "": unknown. */
 void driver_version(char *text, unsigned size);
+
+/* What NVML says about the GPU while it works. NaN: unknown. */
+typedef struct {
+    double sm_clock_mhz, memory_clock_mhz, temperature_c, power_w, power_limit_w;
+    char throttle[64]; /* why the clocks are reduced: "none", "thermal, power cap"; "": unknown */
+} NvmlFacts;
+
+typedef struct Nvml Nvml;
+
+/* Starts a thread that asks NVML once a second about the GPU at that PCI address ("0000:1b:00.0";
+ * "": the first GPU). NVML may be slow or hang, so nobody waits for it. NULL if the thread does not
+ * start; everything is unknown then. */
+Nvml *nvml_open(const char *pci);
+
+/* Waits a moment for a call in progress; a thread that hangs is left behind. Accepts NULL. */
+void nvml_close(Nvml *nvml);
+
+/* Copies the latest answers to *facts. Returns how often NVML was asked so far, 0 before the first
+ * answer. Accepts NULL. */
+uint64_t nvml_latest(Nvml *nvml, NvmlFacts *facts);
 
 #ifdef __cplusplus
 }

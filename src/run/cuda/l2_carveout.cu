@@ -1,24 +1,21 @@
-// The set-aside of the L2 (compute capability 8.0 and up) turned round: it is meant to keep a few
-// lines that matter, and here it keeps lines that do not, so that the rest of the program sees a
-// smaller cache.
-#include "src/run/cuda/l2_carveout.cuh"
-
-#include "src/run/cuda/probe.h"
-#include "src/run/cuda/probe_chase.cuh"
+// The L2 carve-out. From compute capability 8.0 on, a part of the L2 can be reserved for persisting
+// accesses, normally to keep a few important lines. Here it keeps unimportant lines, so that the
+// rest of the program sees a smaller L2.
+#include "src/run/cuda/cuda_internal.cuh"
 
 namespace {
 
 struct {
-    int64_t bytes; // granted
-    char *buffer;  // the unused lines
-    uint32_t *results;
+    int64_t bytes;       // granted by the driver
+    char *buffer;        // the lines that nobody uses
+    uint32_t *results;   // latencies of loads from them
     double limit_cycles; // loads that take longer come from DRAM
-} aside;
+} carveout;
 
 constexpr int THREADS = 1024;
 
-// Every multiprocessor reads all of it, for an L2 of two sides keeps lines for each; evict_last are
-// the accesses that the set-aside is for.
+// Every multiprocessor reads the whole buffer, because an L2 of two partitions keeps a copy in
+// each. Loads with evict_last are the persisting ones.
 __global__ void __launch_bounds__(THREADS)
     keep_kernel(const uint4 *buffer, int64_t vectors, uint32_t *sink) {
     uint64_t policy;
@@ -31,7 +28,7 @@ __global__ void __launch_bounds__(THREADS)
                      : "l"(buffer + i), "l"(policy));
         sum |= v.x | v.y | v.z | v.w;
     }
-    if (sum) // never: the buffer is zero
+    if (sum) // never true: the buffer is zero
         *sink = sum;
 }
 
@@ -39,17 +36,17 @@ bool allowed(int64_t bytes, Err *err) {
     int most = 0;
     TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device_index()));
     if (most <= 0)
-        return err_set(err, ERR_DEVICE, "L2 set-aside", "MIG slices and older GPUs cannot",
-                       "this device sets no part of its L2 aside");
-    return bytes <= most || err_set(err, ERR_DEVICE, "L2 set-aside", "ask for less",
+        return err_set(err, ERR_DEVICE, "L2 carve-out", "MIG slices and older GPUs cannot",
+                       "this device cannot reserve a part of its L2");
+    return bytes <= most || err_set(err, ERR_DEVICE, "L2 carve-out", "ask for less",
                                     "%.1f MB were asked for, %.1f MB are the most",
                                     (double)bytes / 1048576, most / 1048576.0);
 }
 
 bool give_back(Err *err) {
-    cudaFree(aside.buffer);
-    cudaFree(aside.results);
-    aside = {};
+    cudaFree(carveout.buffer);
+    cudaFree(carveout.results);
+    carveout = {};
     TRY(cudaCtxResetPersistingL2Cache());
     TRY(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0));
     return true;
@@ -61,29 +58,29 @@ bool take(int64_t bytes, Err *err) {
     if (!allowed(bytes, err) ||
         !probe_limits(1u << LIMIT_L2_LATENCY | 1u << LIMIT_DRAM_LATENCY, &limits, err))
         return false;
-    aside.limit_cycles = (limits.value[LIMIT_L2_LATENCY] + limits.value[LIMIT_DRAM_LATENCY]) / 2;
+    carveout.limit_cycles = (limits.value[LIMIT_L2_LATENCY] + limits.value[LIMIT_DRAM_LATENCY]) / 2;
     TRY(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)bytes));
     TRY(cudaDeviceGetLimit(&granted, cudaLimitPersistingL2CacheSize));
-    if (!cuda_allocate((void **)&aside.buffer, granted, "L2 set-aside", err) ||
-        !cuda_allocate((void **)&aside.results, CHASE_BYTES, "L2 set-aside", err))
+    if (!cuda_allocate((void **)&carveout.buffer, granted, "L2 carve-out", err) ||
+        !cuda_allocate((void **)&carveout.results, CHASE_BYTES, "L2 carve-out", err))
         return device_failed(err);
-    TRY(cudaMemset(aside.buffer, 0, granted));
-    aside.bytes = (int64_t)granted;
+    TRY(cudaMemset(carveout.buffer, 0, granted));
+    carveout.bytes = (int64_t)granted;
     return true;
 }
 
 } // namespace
 
 bool l2_carveout_fill(cudaStream_t stream, Err *err) {
-    if (!aside.bytes)
+    if (!carveout.bytes)
         return true;
     int multiprocessors;
     TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device_index()));
-    if (!chase_start<false>(aside.buffer, aside.bytes, aside.results, stream, err))
+    if (!chase_start(false, carveout.buffer, carveout.bytes, carveout.results, stream, err))
         return false;
-    keep_kernel<<<multiprocessors, THREADS, 0, stream>>>((const uint4 *)aside.buffer,
-                                                         aside.bytes / (int64_t)sizeof(uint4),
-                                                         (uint32_t *)aside.buffer);
+    keep_kernel<<<multiprocessors, THREADS, 0, stream>>>((const uint4 *)carveout.buffer,
+                                                         carveout.bytes / (int64_t)sizeof(uint4),
+                                                         (uint32_t *)carveout.buffer);
     TRY(cudaGetLastError());
     return true;
 }
@@ -91,7 +88,7 @@ bool l2_carveout_fill(cudaStream_t stream, Err *err) {
 extern "C" {
 
 bool l2_carveout_set(int64_t bytes, Err *err) {
-    if (!device_usable(err) || (aside.bytes && !give_back(err)))
+    if (!device_usable(err) || (carveout.bytes && !give_back(err)))
         return false;
     if (bytes == 0 || take(bytes, err))
         return true;
@@ -100,17 +97,17 @@ bool l2_carveout_set(int64_t bytes, Err *err) {
 }
 
 int64_t l2_carveout_bytes(void) {
-    return aside.bytes;
+    return carveout.bytes;
 }
 
 bool l2_carveout_held(double *bytes, Err *err) {
     std::vector<uint32_t> cycles;
     *bytes = 0;
-    if (!aside.bytes)
+    if (!carveout.bytes)
         return true;
-    if (!device_usable(err) || !chase_finish(aside.results, cudaStreamPerThread, &cycles, err))
+    if (!device_usable(err) || !chase_finish(carveout.results, cudaStreamPerThread, &cycles, err))
         return false;
-    *bytes = (double)aside.bytes * chase_below(cycles, aside.limit_cycles);
+    *bytes = (double)carveout.bytes * chase_below(cycles, carveout.limit_cycles);
     return true;
 }
 

@@ -1,9 +1,6 @@
-// What this GPU can do at best. Each kernel here does one thing: reads, multiplies and adds, or
+// What this GPU can do at best. Each kernel here does one thing: it reads, multiplies and adds, or
 // waits for one load after the other. The fastest of a few runs counts.
-#include "src/run/cuda/probe.h"
-
-#include "src/run/cuda/l2_carveout.cuh"
-#include "src/run/cuda/probe_chase.cuh"
+#include "src/run/cuda/cuda_internal.cuh"
 
 #include <algorithm>
 #include <cmath>
@@ -14,13 +11,13 @@ namespace {
 // ---- bandwidth ---------------------------------------------------------------------------------
 
 constexpr int THREADS = 256;
-constexpr int LOADS = 8;                                   // in flight in each thread
-constexpr int64_t CHUNK = THREADS * LOADS * sizeof(uint4); // a block's turn
-constexpr int64_t READ_BYTES = int64_t(4) << 30;           // by one launch
+constexpr int LOADS = 8;                                   // in flight, per thread
+constexpr int64_t CHUNK = THREADS * LOADS * sizeof(uint4); // what a block reads at a time
+constexpr int64_t READ_BYTES = int64_t(4) << 30;           // read by one launch
 
-// Blocks take chunks in turn, `turns` in all, round and round the buffer. As the number of chunks
-// is no multiple of the grid's, every chunk comes to blocks everywhere on the chip: on both sides
-// of an L2 that is divided. Loads bypass L1.
+// Blocks read `turns` chunks in all, around the buffer again and again. The number of chunks is no
+// multiple of the number of blocks, so every chunk is read by multiprocessors all over the chip, on
+// both sides of a partitioned L2. Loads bypass L1.
 __global__ void __launch_bounds__(THREADS)
     read_kernel(const uint4 *buffer, unsigned chunks, unsigned turns, uint32_t *sink) {
     uint32_t sum = 0;
@@ -34,13 +31,13 @@ __global__ void __launch_bounds__(THREADS)
         for (int i = 0; i < LOADS; i++)
             sum |= v[i].x | v[i].y | v[i].z | v[i].w;
     }
-    if (sum) // never: the buffer is zero, but the compiler cannot know
+    if (sum) // never true: the buffer is zero, but the compiler cannot know
         *sink = sum;
 }
 
 // ---- arithmetic --------------------------------------------------------------------------------
 
-constexpr int CHAINS = 8; // in each thread: enough to hide an instruction's latency
+constexpr int CHAINS = 8; // independent sums per thread, enough to hide an instruction's latency
 constexpr int STEPS = 4096;
 
 __device__ float multiply_add(float x, float a, float b) {
@@ -63,11 +60,11 @@ __global__ void __launch_bounds__(THREADS) multiply_add_kernel(T a, uint32_t *si
             x[i] = multiply_add(x[i], a, a); // stays between a and 1
     for (int i = 1; i < CHAINS; i++)
         x[0] = multiply_add(x[0], a, x[i]);
-    if (reinterpret_cast<uint32_t &>(x[0]) == 0) // never
+    if (reinterpret_cast<uint32_t &>(x[0]) == 0) // never true
         *sink = 1;
 }
 
-// 16 x 8 results, 16 products each, by one warp.
+// One warp computes 16 x 8 results, each the sum of 16 products.
 __device__ void multiply_tiles(float d[4], const uint32_t a[4], const uint32_t b[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
         "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -86,22 +83,57 @@ __global__ void __launch_bounds__(THREADS) tensor_kernel(uint32_t codes, uint32_
     float sum = 0;
     for (int i = 0; i < CHAINS; i++)
         sum += d[i][0] + d[i][1] + d[i][2] + d[i][3];
-    if (sum < 0) // never
+    if (sum < 0) // never true
         *sink = 1;
 }
 
-constexpr double FMA_FLOP = 2, TENSOR_FLOP = 2.0 * 16 * 8 * 16 / WARP; // a thread's share
+constexpr double FMA_FLOP = 2, TENSOR_FLOP = 2.0 * 16 * 8 * 16 / WARP; // per thread
 
-// ---- a place to probe --------------------------------------------------------------------------
+// ---- latency -----------------------------------------------------------------------------------
+
+constexpr int LINE = 128;
+
+template <bool L1> __device__ uint32_t load_word(const uint32_t *address) {
+    uint32_t value;
+    if (L1)
+        asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(value) : "l"(address));
+    else
+        asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(value) : "l"(address));
+    return value;
+}
+
+// One thread loads from `lines` lines of the zeroed buffer, `stride` lines apart. Each address
+// needs the value of the load before (zero), so the cycles between two loads are the latency of
+// one. The rest of the address is computed meanwhile.
+template <bool L1>
+__global__ void chase_kernel(const uint32_t *buffer, uint32_t lines, uint32_t stride,
+                             uint32_t *cycles) {
+    __shared__ uint32_t clocks[CHASED + 1];
+    const uint32_t *at = buffer;
+    uint32_t line = 0, zero = 0;
+#pragma unroll 1
+    for (int i = 0; i <= CHASED; i++) {
+        zero = load_word<L1>(at + zero);
+        clocks[i] = (uint32_t)clock();
+        line = line + stride < lines ? line + stride : line + stride - lines;
+        at = buffer + int64_t(line) * (LINE / sizeof(uint32_t));
+        asm volatile(""
+                     : "+l"(at)); // else the compiler adds zero first, and the whole address waits
+    }
+    for (int i = 0; i < CHASED; i++)
+        cycles[i] = clocks[i + 1] - clocks[i] + zero;
+}
+
+// ---- the probes --------------------------------------------------------------------------------
 
 constexpr int RUNS = 5;
 
-struct Place {
-    int64_t l2_bytes, bytes; // of the buffer: far more than the L2
+struct Probe {
+    int64_t l2_bytes, bytes; // bytes: of the buffer, far more than the L2
     int multiprocessors;
     char *buffer;
-    uint32_t *results; // of a chase
-    std::vector<uint32_t> sorted;
+    uint32_t *results;            // cycles of a chase
+    std::vector<uint32_t> sorted; // the same on the host, ascending
     cudaStream_t stream;
     cudaEvent_t start, stop;
 
@@ -125,7 +157,7 @@ struct Place {
         return true;
     }
 
-    ~Place() {
+    ~Probe() {
         if (!device_opened())
             return;
         cudaFree(buffer);
@@ -138,7 +170,7 @@ struct Place {
             cudaStreamDestroy(stream);
     }
 
-    // The fastest of a few runs of what `enqueue` puts on the stream, after one that warms up.
+    // *us is the fastest of a few runs of what `enqueue` puts on the stream, after a warm-up run.
     template <typename Enqueue> bool fastest_us(Enqueue enqueue, double *us, Err *err) {
         *us = INFINITY;
         for (int run = 0; run <= RUNS; run++) {
@@ -155,7 +187,7 @@ struct Place {
         return true;
     }
 
-    // As many blocks as the device holds at a time.
+    // As many blocks as the device holds at the same time.
     template <typename Kernel> int grid(Kernel kernel) {
         int resident = 1;
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, THREADS, 0);
@@ -187,36 +219,35 @@ struct Place {
         return true;
     }
 
-    template <bool L1> bool chase(int64_t from_bytes, Err *err) {
-        return chase_start<L1>(buffer, from_bytes, results, stream, err) &&
+    bool chase(bool l1, int64_t from_bytes, Err *err) {
+        return chase_start(l1, buffer, from_bytes, results, stream, err) &&
                chase_finish(results, stream, &sorted, err);
     }
 
-    // The median latency where the buffer's first `from_bytes` were read just before, or, if
-    // `other`, where so much else was read that they are gone.
-    template <bool L1>
-    bool latency_cycles(int64_t from_bytes, bool other, double *cycles, Err *err) {
-        read(other ? bytes : from_bytes, other ? bytes : 4 * from_bytes);
-        if (!chase<L1>(from_bytes, err))
+    // The median latency of loads from the first `from_bytes` of the buffer, just after they were
+    // read, or, if `evicted`, after the whole buffer was read and replaced them in the cache.
+    bool latency_cycles(bool l1, int64_t from_bytes, bool evicted, double *cycles, Err *err) {
+        read(evicted ? bytes : from_bytes, evicted ? bytes : 4 * from_bytes);
+        if (!chase(l1, from_bytes, err))
             return false;
         *cycles = sorted[sorted.size() / 2];
         return true;
     }
 
-    // How much of a buffer is still in L2 when it is read over and over: all of it while it fits,
-    // and of larger ones what the replacement spares.
+    // The most of a buffer that stays in L2 while it is read again and again: all of a buffer that
+    // fits, and of a larger one what the replacement policy leaves.
     bool kept_mb(double *mb, Err *err) {
         double hit, miss;
         *mb = 0;
-        if (!latency_cycles<false>(l2_bytes / 8, false, &hit, err) ||
-            !latency_cycles<false>(4 * l2_bytes, true, &miss, err))
+        if (!latency_cycles(false, l2_bytes / 8, false, &hit, err) ||
+            !latency_cycles(false, 4 * l2_bytes, true, &miss, err))
             return false;
         for (int sixteenths = 1; sixteenths <= 24; sixteenths++) {
             int64_t size = l2_bytes * sixteenths / 16 / CHUNK * CHUNK;
             if (!l2_carveout_fill(stream, err))
                 return false;
             read(size, 4 * size);
-            if (!chase<false>(size, err))
+            if (!chase(false, size, err))
                 return false;
             *mb = std::max(*mb, double(size) * chase_below(sorted, (hit + miss) / 2) * 1e-6);
         }
@@ -226,50 +257,75 @@ struct Place {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-// Both ends count.
+// Keeps the larger of *gbps, NaN at first, and the bandwidth of a copy: bytes read and written.
 bool copy_gbps(int64_t bytes, double *gbps, Err *err) {
     const TimingOptions short_series = {.samples = 20, .min_warm_ms = 2, .max_s = 0.05};
     Timing timing;
     if (!device_time_copy(bytes, &short_series, &timing, err))
         return false;
-    *gbps = std::fmax(*gbps, 2 * double(bytes) / timing.median_us * 1e-3); // of NaN: the other
+    *gbps = std::fmax(*gbps, 2 * double(bytes) / timing.median_us * 1e-3);
     return true;
 }
 
 } // namespace
 
+bool chase_start(bool l1, const void *buffer, int64_t bytes, uint32_t *results, cudaStream_t stream,
+                 Err *err) {
+    uint32_t lines = uint32_t(bytes / LINE);
+    // The golden section: lines loaded one after the other are far apart.
+    uint32_t stride = uint32_t(lines * 0.618) | 1;
+    auto kernel = l1 ? chase_kernel<true> : chase_kernel<false>;
+    kernel<<<1, 1, 0, stream>>>((const uint32_t *)buffer, lines, stride, results);
+    TRY(cudaGetLastError());
+    return true;
+}
+
+bool chase_finish(const uint32_t *results, cudaStream_t stream, std::vector<uint32_t> *cycles,
+                  Err *err) {
+    cycles->resize(CHASED);
+    TRY(cudaMemcpyAsync(cycles->data(), results, CHASE_BYTES, cudaMemcpyDeviceToHost, stream));
+    TRY(cudaStreamSynchronize(stream));
+    std::sort(cycles->begin(), cycles->end());
+    return true;
+}
+
+double chase_below(const std::vector<uint32_t> &cycles, double limit) {
+    auto found = std::lower_bound(cycles.begin(), cycles.end(), uint32_t(limit));
+    return double(found - cycles.begin()) / double(cycles.size());
+}
+
 extern "C" bool probe_limits(unsigned which, Limits *limits, Err *err) {
-    Place place = {};
+    Probe probe = {};
     auto wants = [&](Limit limit) { return which >> limit & 1; };
     double *value = limits->value;
     *limits = limits_unknown();
-    if (!place.open(err))
+    if (!probe.open(err))
         return false;
-    int64_t l2 = place.l2_bytes;
+    int64_t l2 = probe.l2_bytes;
     bool ok = true;
     if (wants(LIMIT_DRAM_COPY))
-        ok = ok && copy_gbps(place.bytes / 2, &value[LIMIT_DRAM_COPY], err);
+        ok = ok && copy_gbps(probe.bytes / 2, &value[LIMIT_DRAM_COPY], err);
     if (wants(LIMIT_DRAM_READ))
-        ok = ok && place.read_gbps(place.bytes, &value[LIMIT_DRAM_READ], err);
+        ok = ok && probe.read_gbps(probe.bytes, &value[LIMIT_DRAM_READ], err);
     for (int eighths = 1; wants(LIMIT_L2_COPY) && eighths <= 3; eighths++)
         ok = ok && copy_gbps(l2 * eighths / 8, &value[LIMIT_L2_COPY], err);
     if (wants(LIMIT_L2_READ))
-        ok = ok && place.read_gbps(l2 / 8, &value[LIMIT_L2_READ], err);
+        ok = ok && probe.read_gbps(l2 / 8, &value[LIMIT_L2_READ], err);
     if (wants(LIMIT_L2_KEPT))
-        ok = ok && place.kept_mb(&value[LIMIT_L2_KEPT], err);
+        ok = ok && probe.kept_mb(&value[LIMIT_L2_KEPT], err);
     if (wants(LIMIT_FP32))
         ok =
-            ok && place.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
+            ok && probe.tflops(multiply_add_kernel<float>, 0.5f, FMA_FLOP, &value[LIMIT_FP32], err);
     if (wants(LIMIT_HALF2))
-        ok = ok && place.tflops(multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
+        ok = ok && probe.tflops(multiply_add_kernel<__half2>, __floats2half2_rn(0.5f, 0.25f),
                                 2 * FMA_FLOP, &value[LIMIT_HALF2], err);
-    if (wants(LIMIT_TENSOR)) // codes: a pair of small halves
-        ok = ok && place.tflops(tensor_kernel, 0x14001400u, TENSOR_FLOP, &value[LIMIT_TENSOR], err);
+    if (wants(LIMIT_TENSOR)) // two small halves
+        ok = ok && probe.tflops(tensor_kernel, 0x14001400u, TENSOR_FLOP, &value[LIMIT_TENSOR], err);
     if (wants(LIMIT_L1_LATENCY))
-        ok = ok && place.latency_cycles<true>(8192, false, &value[LIMIT_L1_LATENCY], err);
+        ok = ok && probe.latency_cycles(true, 8192, false, &value[LIMIT_L1_LATENCY], err);
     if (wants(LIMIT_L2_LATENCY))
-        ok = ok && place.latency_cycles<false>(l2 / 8, false, &value[LIMIT_L2_LATENCY], err);
+        ok = ok && probe.latency_cycles(false, l2 / 8, false, &value[LIMIT_L2_LATENCY], err);
     if (wants(LIMIT_DRAM_LATENCY))
-        ok = ok && place.latency_cycles<false>(4 * l2, true, &value[LIMIT_DRAM_LATENCY], err);
+        ok = ok && probe.latency_cycles(false, 4 * l2, true, &value[LIMIT_DRAM_LATENCY], err);
     return ok;
 }

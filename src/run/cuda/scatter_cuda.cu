@@ -1,19 +1,19 @@
-// Every frustum point writes its cells as sort keys, in the order of ranks_depth; a stable radix
-// sort brings the points of a cell together, and run lengths of the sorted keys are the intervals.
-// Points outside get the key `cells`, so that they end up behind all others.
+// Every frustum point writes its cells as sort keys, in the order of ranks_depth. A stable radix
+// sort brings the points of a cell together, and the runs of equal keys are the intervals. A point
+// outside the grid gets the key `cells` (their number), which sorts it behind all others.
 #include "src/run/cuda/scatter_cuda.h"
 
 #include "kernels/cuda/common.cuh"
-#include "src/run/cuda/device.h"
+#include "src/base/clock.h"
 
 #include <bit>
-#include <chrono>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_scan.cuh>
 #include <limits.h>
-#include <stdlib.h>
 #include <vector>
+
+#define TRY_MAP(call) TRY_CUDA("scatter map", call)
 
 namespace {
 
@@ -23,7 +23,7 @@ constexpr int NEIGHBOURS = 4, THREADS = 256;
 struct Frame {
     BevShape shape;
     BevAlign align;
-    int splats; // keys a point: 1 or NEIGHBOURS
+    int splats; // keys per point: 1, or NEIGHBOURS for bilinear weights
     uint32_t camera_mask;
     double min_m[3], max_m[3];
     double cell_x_m, cell_y_m;
@@ -38,27 +38,27 @@ struct Totals {
 
 } // namespace
 
-// Device memory but for `pinned` and the host's own.
+// Pointers are to device memory, except `pinned`. An entry is one cell of one point.
 struct ScatterCuda {
     Frame frame;
-    int64_t entries; // frustum points * splats
-    std::vector<double> rays;
-    double *geometry;       // origins, directions, depths
-    uint32_t *keys, *cells; // before and after the sort; `cells` serve as ranks_bev
-    uint32_t *ids, *order;  // entry numbers before and after
-    float *weights;         // by entry; NULL for nearest
-    BevMap map;             // ranks_bev and interval arrays point into the others
-    uint32_t *unique;
+    int64_t entries;          // frustum points * splats
+    std::vector<double> rays; // origins, directions and depths on the host
+    double *geometry;         // the same on the device
+    uint32_t *keys, *cells;   // the cell of each entry, before and after the sort
+    uint32_t *ids, *order;    // the number of each entry, before and after the sort
+    float *weights;           // by entry number; NULL for nearest
+    BevMap map;               // the result; `cells` is its ranks_bev
+    uint32_t *unique;         // the cell of each run
     int *run_count;
-    Totals *totals, *pinned;
-    void *scratch;
+    Totals *totals, *pinned; // on the device, and copied to the host
+    void *scratch;           // for CUB
     size_t scratch_bytes;
+    std::vector<void *> allocated; // all device memory above
 };
 
 namespace {
 
-// ---- from a point to its cells; the same arithmetic as scatter.c
-// ---------------------------------
+// ---- from a point to its cells, with the arithmetic of scatter.c -------------------------------
 
 __device__ void add_neighbour(const Frame &frame, int x, int y, double weight, uint32_t *key,
                               float *weight_out) {
@@ -100,7 +100,7 @@ __device__ void splat_point(const Frame &frame, const double ego_m[3], uint32_t 
                       (int)fmin(y, (double)(frame.shape.ny - 1)), 1, keys, NULL);
 }
 
-// One thread a frustum point, rank in [0, cameras * depth_bins * h * w).
+// One thread per frustum point, rank in [0, cameras * depth_bins * h * w).
 __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_t *ids,
                              float *weights) {
     int64_t rank = thread_number();
@@ -111,7 +111,7 @@ __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_
     const double *origin_m = frame.origins + 3 * camera;
     const double *direction = frame.directions + 3 * (camera * pixels + pixel);
     double ego_m[3];
-    // Two roundings, as the host does: a fused multiply-add would move points across cell borders.
+    // Two roundings, as on the host: a fused multiply-add would move points across cell borders.
     for (int axis = 0; axis < 3; axis++)
         ego_m[axis] = __dadd_rn(origin_m[axis], __dmul_rn(frame.depths[bin], direction[axis]));
     int64_t first = rank * frame.splats;
@@ -125,7 +125,7 @@ __global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_
 
 // ---- from sorted entries to the map ------------------------------------------------------------
 
-// The last run holds the points outside, if there are any.
+// The last run is the points outside the grid, if there are any.
 __global__ void totals_kernel(const uint32_t *unique, const int *lengths, const int *run_count,
                               uint32_t cells, int64_t entries, Totals *totals) {
     int last = *run_count - 1;
@@ -134,7 +134,7 @@ __global__ void totals_kernel(const uint32_t *unique, const int *lengths, const 
     totals->intervals = last + !outside;
 }
 
-// One thread a sorted entry: entry number -> ranks and weight.
+// One thread per sorted entry: from the entry number to ranks and weight.
 __global__ void unpack_kernel(Frame frame, const Totals *totals, const uint32_t *order,
                               const float *weights, BevMap map) {
     int64_t t = thread_number();
@@ -150,7 +150,8 @@ __global__ void unpack_kernel(Frame frame, const Totals *totals, const uint32_t 
 
 // ---- the steps ---------------------------------------------------------------------------------
 
-// Poses, rays and depths of a rig, computed on the host by the functions that scatter_build uses.
+// Origins, directions and depths of a rig, computed on the host by the functions that scatter_build
+// uses.
 bool upload_geometry(ScatterCuda *b, const Rig *rig, Err *err) {
     const Frustum *frustum = &rig->frustum;
     size_t rays = 3 * (size_t)rig->camera_count, next = rays;
@@ -167,8 +168,8 @@ bool upload_geometry(ScatterCuda *b, const Rig *rig, Err *err) {
     b->frame.depths = b->geometry + next;
     for (int64_t bin = 0; bin < b->frame.shape.depth_bins; bin++)
         b->rays[next++] = frustum_depth_m(frustum, bin);
-    TRY_CUDA("scatter map", cudaMemcpyAsync(b->geometry, b->rays.data(), next * sizeof(double),
-                                            cudaMemcpyHostToDevice, 0));
+    TRY_MAP(cudaMemcpyAsync(b->geometry, b->rays.data(), next * sizeof(double),
+                            cudaMemcpyHostToDevice, 0));
     return true;
 }
 
@@ -185,7 +186,8 @@ uint32_t cell_count(const ScatterCuda *b) {
     return (uint32_t)(b->frame.shape.nx * b->frame.shape.ny);
 }
 
-// CUB's three steps; with scratch == NULL each only says how much scratch memory it wants.
+// The three steps done by CUB. With scratch == NULL each only sets *bytes to the scratch memory it
+// needs.
 cudaError_t sort_entries(ScatterCuda *b, void *scratch, size_t *bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, *bytes, b->keys, b->cells, b->ids, b->order,
                                            b->entries, 0, std::bit_width(cell_count(b)));
@@ -203,63 +205,69 @@ cudaError_t find_starts(ScatterCuda *b, void *scratch, size_t *bytes) {
 
 bool sort_and_encode(ScatterCuda *b, Err *err) {
     size_t bytes = b->scratch_bytes;
-    TRY_CUDA("scatter map", sort_entries(b, b->scratch, &bytes));
-    TRY_CUDA("scatter map", find_runs(b, b->scratch, &bytes));
-    TRY_CUDA("scatter map", find_starts(b, b->scratch, &bytes));
+    TRY_MAP(sort_entries(b, b->scratch, &bytes));
+    TRY_MAP(find_runs(b, b->scratch, &bytes));
+    TRY_MAP(find_starts(b, b->scratch, &bytes));
     totals_kernel<<<1, 1>>>(b->unique, b->map.interval_lengths, b->run_count, cell_count(b),
                             b->entries, b->totals);
     unpack_kernel<<<blocks_for(b->entries, THREADS), THREADS>>>(b->frame, b->totals, b->order,
                                                                 b->weights, b->map);
-    TRY_CUDA("scatter map", cudaGetLastError());
-    TRY_CUDA("scatter map",
-             cudaMemcpyAsync(b->pinned, b->totals, sizeof *b->totals, cudaMemcpyDeviceToHost, 0));
-    TRY_CUDA("scatter map", cudaStreamSynchronize(0));
+    TRY_MAP(cudaGetLastError());
+    TRY_MAP(cudaMemcpyAsync(b->pinned, b->totals, sizeof *b->totals, cudaMemcpyDeviceToHost, 0));
+    TRY_MAP(cudaStreamSynchronize(0));
     return true;
 }
 
-template <typename T> bool allocate(T **pointer, int64_t count, Err *err) {
-    return cuda_allocate((void **)pointer, (size_t)count * sizeof **pointer, "scatter map", err);
+bool allocate_bytes(ScatterCuda *b, void **pointer, size_t bytes, Err *err) {
+    if (!cuda_allocate(pointer, bytes, "scatter map", err))
+        return false;
+    b->allocated.push_back(*pointer);
+    return true;
+}
+
+template <typename T> bool allocate(ScatterCuda *b, T **pointer, int64_t count, Err *err) {
+    return allocate_bytes(b, (void **)pointer, (size_t)count * sizeof **pointer, err);
 }
 
 bool allocate_scratch(ScatterCuda *b, Err *err) {
     size_t sort = 0, runs = 0, starts = 0;
-    TRY_CUDA("scatter map", sort_entries(b, NULL, &sort));
-    TRY_CUDA("scatter map", find_runs(b, NULL, &runs));
-    TRY_CUDA("scatter map", find_starts(b, NULL, &starts));
+    TRY_MAP(sort_entries(b, NULL, &sort));
+    TRY_MAP(find_runs(b, NULL, &runs));
+    TRY_MAP(find_starts(b, NULL, &starts));
     b->scratch_bytes = max(sort, max(runs, starts));
-    return cuda_allocate(&b->scratch, b->scratch_bytes, "scatter map", err);
+    return allocate_bytes(b, &b->scratch, b->scratch_bytes, err);
 }
 
-// Runs end at the number of cells, plus one for the points outside.
+// There are at most as many runs as cells, and one more for the points outside.
 bool allocate_all(ScatterCuda *b, Err *err) {
     int64_t entries = b->entries, runs = (int64_t)cell_count(b) + 1;
     BevMap *map = &b->map;
     bool weighted = b->frame.align != BEV_NEAREST;
-    bool ok =
-        allocate(&b->geometry, (int64_t)b->rays.size(), err) && allocate(&b->keys, entries, err) &&
-        allocate(&b->cells, entries, err) && allocate(&b->ids, entries, err) &&
-        allocate(&b->order, entries, err) && allocate(&map->ranks_depth, entries, err) &&
-        allocate(&map->ranks_feat, entries, err) && allocate(&b->unique, runs, err) &&
-        allocate(&map->interval_starts, runs, err) && allocate(&map->interval_lengths, runs, err) &&
-        allocate(&b->run_count, 1, err) && allocate(&b->totals, 1, err);
+    bool ok = allocate(b, &b->geometry, (int64_t)b->rays.size(), err) &&
+              allocate(b, &b->keys, entries, err) && allocate(b, &b->cells, entries, err) &&
+              allocate(b, &b->ids, entries, err) && allocate(b, &b->order, entries, err) &&
+              allocate(b, &map->ranks_depth, entries, err) &&
+              allocate(b, &map->ranks_feat, entries, err) && allocate(b, &b->unique, runs, err) &&
+              allocate(b, &map->interval_starts, runs, err) &&
+              allocate(b, &map->interval_lengths, runs, err) &&
+              allocate(b, &b->run_count, 1, err) && allocate(b, &b->totals, 1, err);
     if (ok && weighted)
-        ok = allocate(&b->weights, entries, err) && allocate(&map->weights, entries, err);
+        ok = allocate(b, &b->weights, entries, err) && allocate(b, &map->weights, entries, err);
     if (!ok)
         return false;
     // The scan reads beyond the last run.
-    TRY_CUDA("scatter map", cudaMemset(map->interval_lengths, 0, (size_t)runs * sizeof(int32_t)));
-    TRY_CUDA("scatter map", cudaMallocHost((void **)&b->pinned, sizeof *b->pinned));
+    TRY_MAP(cudaMemset(map->interval_lengths, 0, (size_t)runs * sizeof(int32_t)));
+    TRY_MAP(cudaMallocHost((void **)&b->pinned, sizeof *b->pinned));
     map->ranks_bev = (int32_t *)b->cells;
     return allocate_scratch(b, err);
 }
 
-// Copies behind what lies in `memory` so far, `*used` bytes.
+// Copies `count` elements to `memory`, behind the `*used` bytes that are already in it.
 template <typename T>
 bool fetch(T **host, const T *from, int64_t count, const Staging *memory, size_t *used, Err *err) {
     *host = (T *)((char *)memory->memory + *used);
     *used += (size_t)count * sizeof **host;
-    TRY_CUDA("scatter map", cudaMemcpyAsync(*host, from, (size_t)count * sizeof **host,
-                                            cudaMemcpyDeviceToHost, 0));
+    TRY_MAP(cudaMemcpyAsync(*host, from, (size_t)count * sizeof **host, cudaMemcpyDeviceToHost, 0));
     return true;
 }
 
@@ -274,7 +282,7 @@ bool fetch_all(const BevMap *map, BevMap *host, const Staging *memory, Err *err)
         fetch(&host->interval_lengths, map->interval_lengths, intervals, memory, &used, err) &&
         (!map->weights || fetch(&host->weights, map->weights, points, memory, &used, err));
     if (ok)
-        TRY_CUDA("scatter map", cudaStreamSynchronize(0));
+        TRY_MAP(cudaStreamSynchronize(0));
     return ok;
 }
 
@@ -307,22 +315,7 @@ bool scatter_cuda_open(ScatterCuda **builder, const Rig *rig, BevAlign align, Er
 
 void scatter_cuda_close(ScatterCuda *b) {
     if (b && device_usable(NULL)) {
-        void *const arrays[] = {b->geometry,
-                                b->keys,
-                                b->cells,
-                                b->ids,
-                                b->order,
-                                b->weights,
-                                b->map.ranks_depth,
-                                b->map.ranks_feat,
-                                b->map.interval_starts,
-                                b->map.interval_lengths,
-                                b->map.weights,
-                                b->unique,
-                                b->run_count,
-                                b->totals,
-                                b->scratch};
-        for (void *array : arrays)
+        for (void *array : b->allocated)
             cudaFree(array);
         cudaFreeHost(b->pinned);
     }
@@ -331,8 +324,7 @@ void scatter_cuda_close(ScatterCuda *b) {
 
 bool scatter_cuda_build(ScatterCuda *b, const Rig *rig, uint32_t camera_mask, BevMap *map,
                         double *build_us, Err *err) {
-    using namespace std::chrono;
-    auto begun = steady_clock::now();
+    double begun = clock_us();
     if (!device_usable(err))
         return false;
     set_grid(&b->frame, &rig->grid);
@@ -348,7 +340,7 @@ bool scatter_cuda_build(ScatterCuda *b, const Rig *rig, uint32_t camera_mask, Be
     map->points = b->pinned->points;
     map->intervals = b->pinned->intervals;
     if (build_us)
-        *build_us = duration<double, std::micro>(steady_clock::now() - begun).count();
+        *build_us = clock_us() - begun;
     return true;
 }
 

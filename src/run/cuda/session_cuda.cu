@@ -1,9 +1,8 @@
-// Sessions on the GPU: a problem's buffers with guard bands, poison, launches, the output's way
-// back.
-#include "src/run/cuda/session_cuda.cuh"
-
+// Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the output
+// copied back.
 #include "kernels/codec.h"
 #include "src/base/clock.h"
+#include "src/run/cuda/cuda_internal.cuh"
 
 #include <algorithm>
 #include <string.h>
@@ -19,7 +18,19 @@ size_t round_up(size_t bytes) {
     return (bytes + GUARD - 1) / GUARD * GUARD;
 }
 
-// Element (outer, a, b) -> (outer, b, a), in squares that fit the first cache on both sides.
+// Calls `action` with a value of the unsigned type that is as wide as a code of the format.
+template <typename Action> void with_code_type(BevDtype dtype, Action action) {
+    switch (bev_dtypes[dtype].bits) {
+    case 8:
+        return action(uint8_t());
+    case 16:
+        return action(uint16_t());
+    default:
+        return action(uint32_t());
+    }
+}
+
+// (outer, a, b) -> (outer, b, a), in squares that fit the first cache on both sides.
 template <typename T> void transpose(const T *from, T *to, int64_t outer, int64_t a, int64_t b) {
     constexpr int64_t EDGE = 32;
     for (int64_t o = 0; o < outer; o++, from += a * b, to += a * b)
@@ -30,21 +41,7 @@ template <typename T> void transpose(const T *from, T *to, int64_t outer, int64_
                         to[j * a + i] = from[i * b + j];
 }
 
-void transpose_codes(BevDtype dtype, const void *from, void *to, int64_t outer, int64_t a,
-                     int64_t b) {
-    switch (bev_dtypes[dtype].bits) {
-    case 8:
-        transpose((const uint8_t *)from, (uint8_t *)to, outer, a, b);
-        break;
-    case 16:
-        transpose((const uint16_t *)from, (uint16_t *)to, outer, a, b);
-        break;
-    default:
-        transpose((const uint32_t *)from, (uint32_t *)to, outer, a, b);
-        break;
-    }
-}
-
+// The features to upload: those of the host, or, for a channels-first kernel, a transposed copy.
 const void *feat_source(CudaSession *s) {
     const BevProblem *host = s->host;
     if (!s->kernel->channels_first)
@@ -52,34 +49,34 @@ const void *feat_source(CudaSession *s) {
     const BevShape *shape = &host->shape;
     s->transposed_feat.resize(
         bev_code_bytes(host->feat.dtype, host->feat.rows, host->feat.row_len));
-    transpose_codes(host->feat.dtype, host->feat.data, s->transposed_feat.data(), shape->cameras,
-                    shape->feat_h * shape->feat_w, shape->channels);
+    with_code_type(host->feat.dtype, [&](auto code) {
+        using Code = decltype(code);
+        transpose((const Code *)host->feat.data, (Code *)s->transposed_feat.data(), shape->cameras,
+                  shape->feat_h * shape->feat_w, shape->channels);
+    });
     return s->transposed_feat.data();
 }
 
-// Plans the arena: every buffer of the problem, the output last.
-size_t add_buffer(CudaSession *s, const void *source, size_t bytes) {
+// Adds a buffer for `pointer` to the arena; no source and not the output: none is needed.
+template <typename T>
+void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool output = false) {
+    if (!source && !output)
+        return;
     size_t offset = s->arena_bytes ? s->arena_bytes : GUARD;
-    s->buffers.push_back({offset, bytes, source});
+    s->buffers.push_back({offset, bytes, source, (void **)pointer});
     s->arena_bytes = offset + round_up(bytes) + GUARD;
-    return offset;
 }
 
-template <typename T> void place(CudaSession *s, T **pointer, const void *source, size_t bytes) {
-    *pointer = source ? (T *)add_buffer(s, source, bytes) : NULL;
-}
-
-// Offsets first, in the pointers' place; `rebase` adds the arena's address.
+// Decides where in the arena each array of the problem will be, the output last.
 void plan_arena(CudaSession *s) {
     BevProblem *p = &s->problem;
     const BevProblem *host = s->host;
     size_t points = (size_t)host->map.points * 4, intervals = (size_t)host->map.intervals * 4;
     *p = *host;
     const BevTensor *feat = &host->feat, *depth = &host->depth;
-    place(s, (char **)&p->depth.data, depth->data,
+    place(s, &p->depth.data, depth->data,
           bev_code_bytes(depth->dtype, depth->rows, depth->row_len));
-    place(s, (char **)&p->feat.data, feat_source(s),
-          bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
+    place(s, &p->feat.data, feat_source(s), bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
     s->value_buffers = s->buffers.size();
@@ -89,15 +86,10 @@ void plan_arena(CudaSession *s) {
     place(s, &p->map.interval_starts, host->map.interval_starts, intervals);
     place(s, &p->map.interval_lengths, host->map.interval_lengths, intervals);
     place(s, &p->map.weights, host->map.weights, points);
-    p->out.data = (void *)add_buffer(s, NULL, bev_tensor_bytes(&host->out));
+    place(s, &p->out.data, NULL, bev_tensor_bytes(&host->out), true);
 }
 
-template <typename T> void rebase(const CudaSession *s, T **pointer) {
-    if (*pointer)
-        *pointer = (T *)(s->arena + (size_t)*pointer);
-}
-
-// The first `count` buffers, from the host.
+// Copies the first `count` buffers from the host.
 bool upload(CudaSession *s, size_t count, Err *err) {
     for (size_t i = 0; i < count; i++) {
         const Buffer &b = s->buffers[i];
@@ -111,54 +103,35 @@ bool upload(CudaSession *s, size_t count, Err *err) {
 
 bool fill_arena(CudaSession *s, Err *err) {
     Range range("upload");
-    BevProblem *p = &s->problem;
-    rebase(s, (char **)&p->depth.data);
-    rebase(s, (char **)&p->feat.data);
-    rebase(s, &p->feat.block_scales);
-    rebase(s, &p->map.ranks_depth);
-    rebase(s, &p->map.ranks_feat);
-    rebase(s, &p->map.ranks_bev);
-    rebase(s, &p->map.interval_starts);
-    rebase(s, &p->map.interval_lengths);
-    rebase(s, &p->map.weights);
-    rebase(s, (char **)&p->out.data);
+    for (const Buffer &b : s->buffers)
+        *b.pointer = s->arena + b.offset;
     TRY(cudaMemsetAsync(s->arena, GUARD_BYTE, s->arena_bytes, s->stream));
     return upload(s, s->buffers.size(), err);
 }
 
 // ---- the session's functions -------------------------------------------------------------------
 
-constexpr int PREPARE_REPEATS = 3;
-constexpr double LONG_PREPARE_US = 5000; // far above the clock's noise: once is enough
-
-bool prepare(CudaSession *s, int repeats, double *prepare_us, Err *err) {
-    Range range("prepare");
-    *prepare_us = 0;
-    if (!s->kernel->prepare)
-        return true;
-    double times[PREPARE_REPEATS] = {};
-    int taken = 0;
-    while (taken < repeats && times[0] < LONG_PREPARE_US) {
-        s->kernel->release(s->plan);
-        s->plan = NULL;
-        double start = clock_us();
-        if (!s->kernel->prepare(&s->problem, &s->plan, err))
-            return device_failed(err);
-        TRY(cudaStreamSynchronize(NULL));
-        times[taken++] = clock_us() - start;
-    }
-    *prepare_us = timing_median(times, taken);
-    return true;
-}
-
-bool begin(CudaSession *s, int prepare_repeats, double *prepare_us, Err *err) {
+bool begin(CudaSession *s, Err *err) {
     if (!device_usable(err))
         return false;
     plan_arena(s);
     if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->kernel->name, err))
         return device_failed(err);
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    return fill_arena(s, err) && prepare(s, prepare_repeats, prepare_us, err);
+    return fill_arena(s, err);
+}
+
+bool prepare(void *state, double *us, Err *err) {
+    CudaSession *s = (CudaSession *)state;
+    Range range("prepare");
+    s->kernel->release(s->plan);
+    s->plan = NULL;
+    double start = clock_us();
+    if (!s->kernel->prepare(&s->problem, &s->plan, err))
+        return device_failed(err);
+    TRY(cudaStreamSynchronize(NULL));
+    *us = clock_us() - start;
+    return true;
 }
 
 bool update(void *state, Err *err) {
@@ -194,8 +167,9 @@ bool run(void *state, Err *err) {
 
 constexpr int TILE = 32, TILE_ROWS = 8;
 
-// (a, b) -> (b, a), a square at a time through shared memory, whole rows of it on both sides.
-template <typename T> __global__ void turn_kernel(const T *from, T *to, int64_t a, int64_t b) {
+// (a, b) -> (b, a), square by square through shared memory, so that reads and writes are whole
+// rows.
+template <typename T> __global__ void transpose_kernel(const T *from, T *to, int64_t a, int64_t b) {
     __shared__ T tile[TILE][TILE + 1];
     int64_t column = (int64_t)blockIdx.x * TILE + threadIdx.x, row = (int64_t)blockIdx.y * TILE;
     for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
@@ -209,30 +183,19 @@ template <typename T> __global__ void turn_kernel(const T *from, T *to, int64_t 
             to[(row + i) * a + column] = tile[threadIdx.x][i];
 }
 
-template <typename T> void turn(CudaSession *s, int64_t a, int64_t b) {
-    dim3 blocks((unsigned)((b + TILE - 1) / TILE), (unsigned)((a + TILE - 1) / TILE));
-    turn_kernel<<<blocks, dim3(TILE, TILE_ROWS), 0, s->stream>>>((const T *)s->problem.out.data,
-                                                                 (T *)s->transposed_out, a, b);
-}
-
-// The output of a channels-first kernel as all others have it: (c, cell) -> (cell, c).
+// The output of a channels-first kernel in the order of all others: (c, cell) -> (cell, c).
 bool transpose_output(CudaSession *s, Err *err) {
     const BevProblem *p = &s->problem;
     int64_t channels = p->shape.channels, cells = p->shape.nx * p->shape.ny;
     if (!s->transposed_out && !cuda_allocate((void **)&s->transposed_out, bev_tensor_bytes(&p->out),
                                              s->kernel->name, err))
         return device_failed(err);
-    switch (bev_dtypes[p->out.dtype].bits) {
-    case 8:
-        turn<uint8_t>(s, channels, cells);
-        break;
-    case 16:
-        turn<uint16_t>(s, channels, cells);
-        break;
-    default:
-        turn<uint32_t>(s, channels, cells);
-        break;
-    }
+    dim3 blocks((unsigned)((cells + TILE - 1) / TILE), (unsigned)((channels + TILE - 1) / TILE));
+    with_code_type(p->out.dtype, [&](auto code) {
+        using Code = decltype(code);
+        transpose_kernel<<<blocks, dim3(TILE, TILE_ROWS), 0, s->stream>>>(
+            (const Code *)p->out.data, (Code *)s->transposed_out, channels, cells);
+    });
     TRY(cudaGetLastError());
     return true;
 }
@@ -262,7 +225,8 @@ bool output(void *state, const void **codes, Err *err) {
     return read(s, s->staging.memory, err);
 }
 
-// The arena must hold what it was filled with, everywhere but in the output.
+// Everything in the arena except the output must be as it was filled: inputs, and the guards
+// between buffers.
 bool inputs_untouched(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
@@ -290,11 +254,12 @@ bool inputs_untouched(void *state, Err *err) {
 } // namespace
 
 bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                       double *prepare_us, Err *err) {
+                       Err *err) {
+    (void)once; // opening for one picture saves nothing here
     CudaSession *s = new CudaSession();
     s->kernel = kernel;
     s->host = host;
-    if (!begin(s, once ? 1 : PREPARE_REPEATS, prepare_us, err)) {
+    if (!begin(s, err)) {
         cuda_session_close(s);
         return false;
     }
@@ -324,6 +289,7 @@ bool cuda_enqueue_launch(CudaSession *s, Err *err) {
 const SessionBackend session_cuda_backend = {
     .open = cuda_session_open,
     .close = cuda_session_close,
+    .prepare = prepare,
     .update = update,
     .poison = poison,
     .run = run,

@@ -1,18 +1,92 @@
-// Time of what is enqueued on a stream: graphs of launches between events, the caches warm or
-// flushed; or single launches by the host's clock.
-#include "src/run/cuda/l2_carveout.cuh"
-#include "src/run/cuda/session_cuda.cuh"
-
+// What a session's launches captured in a CUDA graph tell: their time, replayed between events with
+// warm or flushed caches, and the CUDA functions they start. Also times single launches by the
+// host's clock.
 #include "src/base/clock.h"
+#include "src/run/cuda/cuda_internal.cuh"
 
 #include <algorithm>
-#include <vector>
+#include <cxxabi.h>
+#include <stdlib.h>
+#include <string>
+#include <string.h>
 
 namespace {
 
-constexpr double SETTLE = 0.05;   // halves of the samples may differ by this
-constexpr double SAMPLE_US = 500; // a sample this long hides the events' resolution
-constexpr int MAX_INNER = 256;    // launches a graph holds
+// Captures `count` times what `enqueue` enqueues; nothing runs. The caller destroys *graph.
+bool capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err) {
+    TRY(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        ok = enqueue(s, err);
+    cudaError_t status = cudaStreamEndCapture(s->stream, graph);
+    if (!ok)
+        return device_failed(err);
+    TRY(status);
+    return true;
+}
+
+// ---- CUDA functions ----------------------------------------------------------------------------
+
+// "void (anonymous namespace)::v2_kernel<(BevDtype)1, false>(Pool)" becomes "v2_kernel<1, false>".
+void kernel_name(const char *mangled, char *name, size_t size) {
+    int status;
+    char *full = abi::__cxa_demangle(mangled, NULL, NULL, &status);
+    std::string text = full ? full : mangled;
+    free(full);
+    for (const char *noise : {"void ", "(anonymous namespace)::", "(BevDtype)", "(bool)", "(int)"})
+        for (size_t at; (at = text.find(noise)) != std::string::npos;)
+            text.erase(at, strlen(noise));
+    size_t arguments = text.find('(');
+    snprintf(name, size, "%s", text.substr(0, arguments).c_str());
+}
+
+bool describe_function(cudaGraphNode_t node, CudaFunction *function, Err *err) {
+    cudaKernelNodeParams launched;
+    cudaFuncAttributes attributes;
+    cudaDeviceProp properties;
+    const char *mangled;
+    TRY(cudaGraphKernelNodeGetParams(node, &launched));
+    TRY(cudaFuncGetName(&mangled, launched.func));
+    TRY(cudaFuncGetAttributes(&attributes, launched.func));
+    TRY(cudaGetDeviceProperties(&properties, device_index()));
+    dim3 block = launched.blockDim, grid = launched.gridDim;
+    *function = {};
+    kernel_name(mangled, function->name, sizeof function->name);
+    function->blocks = (int64_t)grid.x * grid.y * grid.z;
+    function->threads = (int)(block.x * block.y * block.z);
+    function->registers = attributes.numRegs;
+    function->local_bytes = (int64_t)attributes.localSizeBytes;
+    function->shared_bytes = (int64_t)(attributes.sharedSizeBytes + launched.sharedMemBytes);
+    TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&function->resident_blocks, launched.func,
+                                                      function->threads, launched.sharedMemBytes));
+    int warps = (function->threads + WARP - 1) / WARP * function->resident_blocks;
+    function->occupancy = (double)warps / (properties.maxThreadsPerMultiProcessor / WARP);
+    return true;
+}
+
+bool list_functions(cudaGraph_t graph, CudaFunction *functions, int capacity, int *count,
+                    Err *err) {
+    size_t node_count = 0;
+    TRY(cudaGraphGetNodes(graph, NULL, &node_count));
+    std::vector<cudaGraphNode_t> nodes(node_count);
+    TRY(cudaGraphGetNodes(graph, nodes.data(), &node_count));
+    for (cudaGraphNode_t node : nodes) {
+        cudaGraphNodeType type;
+        TRY(cudaGraphNodeGetType(node, &type));
+        if (type != cudaGraphNodeTypeKernel || *count == capacity)
+            continue;
+        if (!describe_function(node, &functions[*count], err))
+            return false;
+        ++*count;
+    }
+    return true;
+}
+
+// ---- time --------------------------------------------------------------------------------------
+
+constexpr double SETTLE = 0.05;   // the halves of the samples may differ by this
+constexpr double SAMPLE_US = 500; // samples this long hide the resolution of events
+constexpr int MAX_INNER = 256;    // launches in a graph, at most
 constexpr int MIN_SAMPLES = 5;
 
 // What is timed: a kernel's launch, or anything else that can be enqueued.
@@ -22,7 +96,7 @@ struct Timed {
     cudaEvent_t start, stop;
     cudaGraphExec_t graph; // `inner` launches
     int inner;
-    char *flush; // larger than L2; NULL: warm
+    char *flush; // memory larger than the L2, written between cold samples; NULL: warm
     size_t flush_bytes;
 };
 
@@ -46,8 +120,8 @@ bool elapsed_us(const Timed *t, double *us, Err *err) {
     return true;
 }
 
-// Launches back to back until clocks and caches are warm; gives the time of one. Slow ones need no
-// batch to be timed.
+// Launches back to back for min_warm_ms, so that clocks and caches are warm; *launch_us is the time
+// of one launch. Fast launches are timed in batches.
 bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
     constexpr int BATCH = 10;
     double begun = clock_us();
@@ -68,7 +142,7 @@ bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
 
 bool build_graph(Timed *t, Err *err) {
     cudaGraph_t graph;
-    if (!cuda_capture(t->s, t->enqueue, t->inner, &graph, err))
+    if (!capture(t->s, t->enqueue, t->inner, &graph, err))
         return false;
     cudaError_t status = cudaGraphInstantiate(&t->graph, graph, 0);
     cudaGraphDestroy(graph);
@@ -77,8 +151,8 @@ bool build_graph(Timed *t, Err *err) {
     return true;
 }
 
-// One sample. Cold: the flush runs while the graph is being enqueued behind it, so that the host
-// is not in the measured time.
+// One replay of the graph. When cold, the host enqueues the graph while the flush still runs, so
+// that host time is not measured.
 bool sample_graph(Timed *t, double *us, Err *err) {
     cudaStream_t stream = t->s->stream;
     if (t->flush)
@@ -91,7 +165,7 @@ bool sample_graph(Timed *t, double *us, Err *err) {
     return elapsed_us(t, us, err);
 }
 
-// One launch from the host, waited for, by the host's clock: what a caller without graphs sees.
+// One launch by the host's clock, waited for: what a caller without graphs sees.
 bool sample_single(Timed *t, double *us, Err *err) {
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, t->s->stream));
@@ -118,7 +192,7 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
         return false;
     auto sample = options->single ? sample_single : sample_graph;
     double us;
-    if (!sample(t, &us, err)) // the first replay pays for the upload
+    if (!sample(t, &us, err)) // not counted: the first replay includes the upload
         return false;
     std::vector<double> samples;
     while ((int)samples.size() < options->samples) {
@@ -158,7 +232,7 @@ bool enqueue_clear(CudaSession *s, Err *err) {
     return out_clear(&s->problem, "clear", s->stream, err);
 }
 
-// The first half of the arena over the second.
+// Copies the first half of the arena to the second.
 bool enqueue_copy(CudaSession *s, Err *err) {
     size_t bytes = s->arena_bytes / 2;
     TRY(cudaMemcpyAsync(s->arena + bytes, s->arena, bytes, cudaMemcpyDeviceToDevice, s->stream));
@@ -178,16 +252,17 @@ bool begin_copy(CudaSession *s, int64_t bytes, Err *err) {
 
 } // namespace
 
-bool cuda_capture(CudaSession *s, Enqueue *enqueue, int count, cudaGraph_t *graph, Err *err) {
-    TRY(cudaStreamBeginCapture(s->stream, cudaStreamCaptureModeThreadLocal));
-    bool ok = true;
-    for (int i = 0; ok && i < count; i++)
-        ok = enqueue(s, err);
-    cudaError_t status = cudaStreamEndCapture(s->stream, graph);
-    if (!ok)
-        return device_failed(err);
-    TRY(status);
-    return true;
+bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count,
+                            Err *err) {
+    cudaGraph_t graph = NULL;
+    *count = 0;
+    if (!device_usable(err))
+        return false;
+    bool ok = capture((CudaSession *)state, cuda_enqueue_launch, 1, &graph, err) &&
+              list_functions(graph, functions, capacity, count, err);
+    if (graph && device_opened())
+        cudaGraphDestroy(graph);
+    return ok;
 }
 
 bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
@@ -195,14 +270,23 @@ bool cuda_session_time(void *state, CacheState cache, const TimingOptions *optio
     return time_enqueued((CudaSession *)state, cuda_enqueue_launch, cache, options, timing, err);
 }
 
+bool device_functions(const BevKernel *kernel, const BevProblem *host, CudaFunction *functions,
+                      int capacity, int *count, Err *err) {
+    Session *session;
+    *count = 0;
+    bool ok = session_open_once(&session, kernel, host, err) &&
+              session_functions(session, functions, capacity, count, err);
+    session_close(session);
+    return ok;
+}
+
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err) {
-    // Any row will do: only the buffers of the session are used.
+    // Only the buffers of the session are used, so the kernel needs no functions.
     BevKernel none = {};
     none.name = "clear";
     void *state;
-    double prepare_us;
-    if (!cuda_session_open(&state, &none, host, true, &prepare_us, err))
+    if (!cuda_session_open(&state, &none, host, true, err))
         return false;
     bool ok = time_enqueued((CudaSession *)state, enqueue_clear, CACHE_WARM, options, timing, err);
     cuda_session_close(state);

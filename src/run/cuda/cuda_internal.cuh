@@ -1,0 +1,101 @@
+// What the .cu files of this folder share: error handling, the inside of a session, and probes of
+// where in the memory hierarchy a buffer is.
+#ifndef BEV_CUDA_INTERNAL_CUH
+#define BEV_CUDA_INTERNAL_CUH
+
+#include "kernels/cuda/common.cuh"
+#include "src/run/backend.h"
+#include "src/run/cuda/device.h"
+
+#include <nvtx3/nvToolsExt.h>
+#include <vector>
+
+// ---- the open device (device.cu) ---------------------------------------------------------------
+
+// Like TRY_CUDA, for code outside kernels/: also notices an error that ends CUDA for the process.
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (!cuda_ok((call), "cuda", err))                                                         \
+            return device_failed(err);                                                             \
+    } while (0)
+
+// A named range on a profiler's timeline.
+struct Range {
+    explicit Range(const char *name) {
+        nvtxRangePushA(name);
+    }
+    ~Range() {
+        nvtxRangePop();
+    }
+};
+
+// Index of the open device.
+int device_index();
+
+// ---- sessions (session_cuda.cu, session_graph.cu) ----------------------------------------------
+
+// One array of a problem: its place in the arena, the host data it was filled with (NULL: the
+// output), and the pointer of CudaSession::problem that points to it.
+struct Buffer {
+    size_t offset, bytes;
+    const void *source;
+    void **pointer;
+};
+
+// The `state` of SessionBackend.
+struct CudaSession {
+    const BevKernel *kernel;
+    const BevProblem *host;
+    BevProblem problem; // device pointers
+    BevPlan *plan;
+    cudaStream_t stream;
+    char *arena; // one allocation: guard, buffer, guard, buffer, ... guard
+    size_t arena_bytes;
+    std::vector<Buffer> buffers;
+    size_t
+        value_buffers; // the first buffers hold depth and features; then the map, then the output
+    std::vector<char>
+        transposed_feat;  // channels-first copy of the features, if the kernel needs it
+    char *transposed_out; // on the device: the output, channels last, once it was read
+    Staging staging;      // the output on the host, once session_output was called
+};
+
+// SessionBackend's open, close, functions and time.
+bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
+                       Err *err);
+void cuda_session_close(void *state);
+bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count,
+                            Err *err);
+bool cuda_session_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
+                       Err *err);
+
+// Enqueues something on the session's stream. If it fails, the caller asks device_failed(), but
+// only after ending a capture in progress.
+using Enqueue = bool(CudaSession *s, Err *err);
+
+// Enqueues one launch of the kernel.
+Enqueue cuda_enqueue_launch;
+
+// ---- probes of the memory hierarchy (probe.cu, l2_carveout.cu) ---------------------------------
+
+constexpr int CHASED = 4096; // loads
+constexpr size_t CHASE_BYTES = CHASED * sizeof(uint32_t);
+
+// Enqueues CHASED loads, each waiting for the one before, spread over `bytes` of a zeroed buffer,
+// through L1 or past it. `results` has room for CHASE_BYTES.
+bool chase_start(bool l1, const void *buffer, int64_t bytes, uint32_t *results, cudaStream_t stream,
+                 Err *err);
+
+// Waits for the loads; *cycles are their latencies in ascending order.
+bool chase_finish(const uint32_t *results, cudaStream_t stream, std::vector<uint32_t> *cycles,
+                  Err *err);
+
+// Share of the ascending latencies that are below a limit.
+double chase_below(const std::vector<uint32_t> &cycles, double limit);
+
+// Enqueues a look at how much of the carve-out is left, then reads all of it again, so that it is
+// full when the next work starts: the device forgets it when memory is allocated or freed. Does
+// nothing without a carve-out.
+bool l2_carveout_fill(cudaStream_t stream, Err *err);
+
+#endif
