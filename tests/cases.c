@@ -223,3 +223,31 @@ void case_free(CaseData *data) {
     features_free(&data->features);
     memset(data, 0, sizeof *data);
 }
+
+/* ---- bad cells ------------------------------------------------------------------------------- */
+
+static bool any_bad(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
+                    int64_t y1) {
+    for (int64_t y = y0; y < y1; y++)
+        for (int64_t x = x0; x < x1; x++)
+            if (bad[y * nx + x])
+                return true;
+    return false;
+}
+
+char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows) {
+    int64_t width = ny < columns ? ny : columns, height = nx < rows ? nx : rows;
+    char *text = malloc((size_t)((width + 1) * height) + 1), *p = text;
+    if (!text)
+        return NULL;
+    for (int64_t r = height - 1; r >= 0; r--) {
+        for (int64_t c = width - 1; c >= 0; c--)
+            *p++ = any_bad(bad, nx, nx * r / height, nx * (r + 1) / height, ny * c / width,
+                           ny * (c + 1) / width)
+                       ? 'x'
+                       : '.';
+        *p++ = '\n';
+    }
+    *p = '\0';
+    return text;
+}

@@ -30,4 +30,9 @@ bool case_build(const Case *c, BevAlign align, int channel_divisor, uint64_t see
                 Err *err);
 void case_free(CaseData *data);
 
+/* A map of the cells flagged in `bad` (nx * ny), 'x' bad and '.' good, x forward up and y to the
+ * left as in the pictures, at most `columns` x `rows` characters, lines end with a newline. The
+ * caller frees it; NULL without memory. */
+char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows);
+
 #endif

@@ -129,7 +129,7 @@ static void note_gate(const Trial *trial, const BevKernel *kernel, const char *g
              trial->c->name, gate, (long long)result->bad, (long long)result->checked,
              (long long)result->cell, (long long)result->channel, result->got, result->want,
              result->bound);
-    char *map = gate_map(trial->bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
+    char *map = bad_cells_map(trial->bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
     for (char *line = map ? strtok(map, "\n") : NULL; line; line = strtok(NULL, "\n"))
         tap_note("  %s", line);
     free(map);

@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one go: every kernel checked, also under compute-sanitizer, the
-# hardware counters read, then the ladder timed on the six configurations and an even map.
+# Everything that needs a GPU, in one go: checks every kernel, also under compute-sanitizer, reads the
+# hardware counters, times the ladder, plays the live display, and prints a short table last.
 #
-#     tests/gpu.sh [BUILD]     BUILD: a folder that holds bevscope, tests/checkbev,
-#                              tests/test_device_gpu and tests/ladder; made with configure and make
-#                              when it does not
-#     OUT=DIR                  where gpu.log, gpu.json, gpu-bilinear.json and gpu-counters.json go;
-#                              default: here
-#     QUICK=1                  fewer samples, FP16 only, no sanitizers
-#     SKIP="bilinear soak"     steps to leave out
+#     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/test_device_gpu and
+#                            tests/ladder; configured and made if they are missing. Default:
+#                            build-gpu, or build-ptx86 with GPU_PTX=86
+#     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
+#                            default: here
+#     QUICK=1                fewer samples, FP16 only, no sanitizers
+#     SKIP="bilinear soak"   steps to leave out
+#     GPU_PTX=86             build only PTX of compute_86, which the driver translates when it loads
+#                            it: the code as a GPU newer than the program gets it
+#     OLD=DIR                another checkout, or a folder with its bevscope: bench both in turns on
+#                            this machine, and print the ratio of their medians for each kernel
 set -uo pipefail
 source=$(cd "$(dirname "$0")/.." && pwd)
-build=${1:-$source/build-gpu}
-mkdir -p "${OUT:=.}"
-out=$(cd "$OUT" && pwd)
+build=${1:-$source/build-${GPU_PTX:+ptx}${GPU_PTX:-gpu}}
+out=$(mkdir -p "${OUT:-.}" && cd "${OUT:-.}" && pwd)
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 export BEVSCOPE_DATA=${BEVSCOPE_DATA:-$source}
-# A carried build may bring the libraries that its machine had.
+# A build from another machine may bring the libraries that it needs.
 [ -d "$build/lib" ] && export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # Of the first GPU: 9.0 -> 90, and 12.0 -> 120f, which has the conversions that plain 120 lacks.
 native_arch() {
@@ -25,35 +28,42 @@ native_arch() {
         tr -d . | sed 's/^1[0-9]*$/&f/'
 }
 
-export CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
-programs="bevscope tests/checkbev tests/test_device_gpu tests/ladder"
-
+# build_programs SOURCE BUILD CONFIGURE-ARGUMENT PROGRAM...: builds the programs if one is missing.
 build_programs() {
-    [ -x "$source/configure" ] || (cd "$source" && autoreconf -i) || return
-    mkdir -p "$build" && cd "$build" || return
-    [ -f Makefile ] || "$source/configure" --with-cuda CUDA_ARCH="$CUDA_ARCH" ||
-        return
-    make -j"$(nproc)" $programs
+    local from=$1 to=$2 argument=$3
+    shift 3
+    (mkdir -p "$to" && cd "$to" && ls "$@") >/dev/null 2>&1 && return
+    (
+        { [ -x "$from/configure" ] || (cd "$from" && autoreconf -i); } && cd "$to" &&
+            { [ -f Makefile ] || "$from/configure" --with-cuda "$argument"; } &&
+            make -j"$(nproc)" "$@"
+    ) >>"$out/gpu.log" 2>&1 && return
+    echo "the build in $to failed: see $out/gpu.log"
+    exit 1
 }
 
-for program in $programs; do
-    [ -x "$build/$program" ] && continue
-    build_programs >"$out/gpu.log" 2>&1 && break
-    echo "the build failed: see $out/gpu.log"
-    exit 1
-done
+arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
+ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
+: >"$out/gpu.log"
+build_programs "$source" "$build" "${ptx:-$arch}" \
+    bevscope tests/checkbev tests/test_device_gpu tests/ladder
+if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
+    [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
+    OLD=$(cd "$OLD" && pwd)
+    build_programs "$OLD" "$OLD/build-gpu" "$arch" bevscope
+    OLD=$OLD/build-gpu
+fi
+if ! reason=$("$build/bevscope" info --device cuda 2>&1 >/dev/null); then
+    echo "skip  all: no GPU to run on: ${reason##*$'\n'}"
+    exit 77
+fi
 
 failed=0
-: >"$out/gpu.log"
 # step NAME SECONDS COMMAND...: one line says how it went, gpu.log has all of it.
 step() {
     local name=$1 limit=$2 start=$SECONDS status
     shift 2
-    case " ${SKIP:-} " in *" $name "*)
-        echo "skip  $name: asked to"
-        return
-        ;;
-    esac
+    [[ " ${SKIP:-} " != *" $name "* ]] || { echo "skip  $name: asked to" && return; }
     timeout "$limit" "$@" >"$logs/$name" 2>&1
     status=$?
     { echo "==== $name" && cat "$logs/$name"; } >>"$out/gpu.log"
@@ -70,11 +80,10 @@ step() {
 }
 
 step checkbev 600 "$build/tests/checkbev" --where cuda
-[ $? = 77 ] && exit 77
 step device 300 "$build/tests/test_device_gpu"
 
-# The sanitizers make kernels slow: small cases with ragged and long intervals, with channels that
-# fit no vector and with ones that do.
+# Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are
+# a multiple of the vector width and channels that are not.
 if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
     for tool in memcheck racecheck initcheck synccheck; do
         for filter in ragged_c83 ragged_c256 long_interval; do
@@ -90,14 +99,62 @@ else
     echo "skip  compute-sanitizer"
 fi
 
-# Skipped, with the reason, where the driver shows no counters; fails where they make no sense.
+# Skipped with the reason if the driver shows no counters; fails if they make no sense.
 step counters 300 "$build/tests/ladder" --counters --quick --only v3_large_l2 "$out/gpu-counters.json"
 
-# What the ladder came to, in short.
+if [ $failed = 0 ]; then
+    if [ -n "${QUICK:-}" ]; then
+        step ladder 600 "$build/tests/ladder" --quick "$out/gpu.json"
+    else
+        step ladder 1200 "$build/tests/ladder" --dtypes fp32,fp16,bf16,fp8,nvfp4 "$out/gpu.json"
+        step bilinear 600 "$build/tests/ladder" --dtypes fp16,fp8 --aligns bilinear \
+            "$out/gpu-bilinear.json"
+    fi
+    for round in ${OLD:+1 2 3}; do
+        for side in new old; do
+            program=$build/bevscope
+            [ $side = new ] || program=$OLD/bevscope
+            step "$side-$round" 300 "$program" bench canonical xlarge --device cuda --dtype fp16 \
+                --align nearest --cache warm --format csv
+        done
+    done
+else
+    echo "nothing is timed: a check failed"
+fi
+
+# The live display on a terminal of 200 x 60: 60 pictures a second while nobody types, and each key
+# answered in time.
+if command -v python3 >/dev/null; then
+    live=(python3 "$source/tests/live_latency.py")
+    step live-play 60 "${live[@]}" --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical --no-window
+    step live-keys 90 "${live[@]}" --key-ms 40 --seconds 30 --every 0.1 \
+        --keys kKdDxXeEvVhHmMiItTcCoyYjJzZr+-fpL "$build/bevscope" canonical --no-window
+    step live-align 60 "${live[@]}" --key-ms 40 --seconds 20 --every 0.1 --keys aAdDyY \
+        "$build/bevscope" canonical --no-window
+    # The same with a window, if this build has one. SDL draws as for a display and shows nothing.
+    if "$build/bevscope" --version | grep -q 'Window: yes'; then
+        export SDL_VIDEODRIVER=dummy
+        step window-play 60 "${live[@]}" --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical
+        step window-keys 90 "${live[@]}" --key-ms 40 --seconds 30 --every 0.1 "$build/bevscope" canonical
+    else
+        echo "skip  window: built without SDL"
+    fi
+else
+    echo "skip  live: no python3"
+fi
+
+# Random keys on the terminal; one line each for memory, descriptors and device memory.
+if [ -x "$build/tests/test_soak" ]; then
+    BEVSCOPE=$build/bevscope SOAK_DEVICE=cuda SOAK_WINDOW=0 SOAK_SCENE=canonical SOAK_KEYS=600 \
+        SOAK_MS=20 SOAK_ROUNDS=3 step soak 180 "$build/tests/test_soak"
+    grep -s '^# ' "$logs/soak"
+else
+    echo "skip  soak: no tests/test_soak"
+fi
+# One line per kernel, one column per scene: FP16, nearest, warm medians.
 print_ladder() {
     echo
     head -n 1 "$logs/ladder"
-    # One line a kernel, one column a scene: FP16, nearest, warm medians.
     awk '/, fp16, nearest:/ { split($1, a, ","); scene = a[1]; scenes[++n] = scene; on = 1; next }
          /^$/ { on = 0 }
          on && NF >= 2 && $1 != "warm" {
@@ -116,46 +173,25 @@ print_ladder() {
          }' "$logs/ladder"
 }
 
-if [ $failed = 0 ]; then
-    if [ -n "${QUICK:-}" ]; then
-        step ladder 600 "$build/tests/ladder" --quick "$out/gpu.json"
-    else
-        step ladder 1200 "$build/tests/ladder" --dtypes fp32,fp16,bf16,fp8,nvfp4 "$out/gpu.json"
-        step bilinear 600 "$build/tests/ladder" --dtypes fp16,fp8 --aligns bilinear \
-            "$out/gpu-bilinear.json"
-    fi
-    [ -f "$logs/ladder" ] && print_ladder
-else
-    echo "nothing is timed: a check failed"
-fi
+# New and old, one line per scene and kernel: medians of the three rounds, and their ratio.
+print_ratios() {
+    echo
+    for side in new old; do
+        awk -F, -v side=$side '
+            $1 == "scene" { for (i = 1; i <= NF; i++) column[$i] = i; next }
+            "median_us" in column && $column["median_us"] > 0 { print $1, $2, side, $column["median_us"] }' "$logs/$side"-?
+    done | sort -k1,3 -k4,4g | awk '
+        { key = sprintf("%-10s %-16s", $1, $2); us[key, $3, ++rounds[key, $3]] = $4; keys[key] = 1 }
+        END {
+            printf "%-10s %-16s %10s %10s %8s\n", "fp16 warm", "kernel", "old us", "new us", "new/old"
+            for (key in keys) {
+                old = us[key, "old", 2]; new = us[key, "new", 2]
+                if (old && new) # a kernel of one side only has no ratio
+                    printf "%s %10.1f %10.1f %8.3f\n", key, old, new, new / old | "sort"
+            }
+        }'
+}
 
-# The live display on a terminal of 200 x 60: 60 moments a second while nobody types, and each key
-# answered in time.
-if command -v python3 >/dev/null; then
-    live="python3 $source/tests/live_latency.py"
-    step live-play 60 $live --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical --no-window
-    step live-keys 90 $live --key-ms 40 --seconds 30 --every 0.1 \
-        --keys kKdDxXeEvVhHmMiItTcCoyYjJzZr+-fpL "$build/bevscope" canonical --no-window
-    step live-align 60 $live --key-ms 40 --seconds 20 --every 0.1 --keys aAdDyY \
-        "$build/bevscope" canonical --no-window
-    # The same with a window, where this build has one. SDL draws as for a display, and drops it.
-    if "$build/bevscope" --version | grep -q 'Window: yes'; then
-        export SDL_VIDEODRIVER=dummy
-        step window-play 60 $live --fps 60 --every 0 --seconds 8 "$build/bevscope" canonical
-        step window-keys 90 $live --key-ms 40 --seconds 30 --every 0.1 "$build/bevscope" canonical
-    else
-        echo "skip  window: built without SDL"
-    fi
-else
-    echo "skip  live: no python3"
-fi
-
-# Random keys on the terminal; each count of memory, descriptors and device memory is a row.
-if [ -x "$build/tests/test_soak" ]; then
-    BEVSCOPE=$build/bevscope SOAK_DEVICE=cuda SOAK_WINDOW=0 SOAK_SCENE=canonical SOAK_KEYS=600 \
-        SOAK_MS=20 SOAK_ROUNDS=3 step soak 180 "$build/tests/test_soak"
-    grep -s '^# ' "$logs/soak"
-else
-    echo "skip  soak: no tests/test_soak"
-fi
+[ ! -f "$logs/ladder" ] || print_ladder
+[ ! -f "$logs/old-3" ] || print_ratios
 exit $failed

@@ -388,12 +388,54 @@ static void test_bound(void) {
     tap_ok(toy_verdict(&toy, BEV_FP16, half) == GATE_PASS, "but they do as halves");
     tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
                toy_verdict(&toy, BEV_FP32, INFINITY) == GATE_FAIL,
-           "NaN and infinity fail where the truth is finite");
+           "NaN and infinity fail where the reference is finite");
     feat[3] = NAN;
     toy_init(&toy, 64, feat);
     tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_PASS &&
                toy_verdict(&toy, BEV_FP32, single) == GATE_FAIL,
-           "where the truth is NaN only NaN passes");
+           "where the reference is NaN only NaN passes");
+}
+
+/* The bound is the formula of gates.h, term by term, and README.md states the same line. */
+static void test_formula(void) {
+    enum { POINTS = 5 };
+    Toy toy;
+    const float feat[POINTS] = {0.5f, -3, 7, 11, -0.25f};
+    uint16_t code = bev_fp16_encode(-1); /* far off, so that the bound is noted */
+    double r, S;
+    toy_init(&toy, POINTS, feat);
+    toy.problem.depth.scale = 16;
+    toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 4};
+    bev_reference(&toy.problem, &r, &S);
+    double bound = gate_kernel(&toy.problem, BEV_FP16, &code, &r, &S, NULL).bound;
+    const BevDtypeInfo *half = &bev_dtypes[BEV_FP16];
+    double u = half->unit_roundoff, eta_acc = half->smallest * 16, eta_out = half->smallest * 4 / 2;
+    double want = u * fabs(r) + (1 + u) * ((POINTS + 4) * u * S + POINTS * eta_acc) + eta_out;
+    tap_ok(S > fabs(r) && fabs(bound - want) <= 1e-12 * want, "the bound is %g, as gates.h has it",
+           bound);
+}
+
+/* The first line of a file of the sources that holds `text`, from there on; "" if there is none. */
+static void find_line(const char *file, const char *text, char *line, int size) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", SOURCEDIR, file);
+    FILE *stream = fopen(path, "r");
+    line[0] = '\0';
+    while (stream && fgets(line, size, stream) && !strstr(line, text))
+        line[0] = '\0';
+    if (stream)
+        fclose(stream);
+    if (line[0])
+        memmove(line, strstr(line, text), strlen(strstr(line, text)) + 1);
+    line[strcspn(line, "`\n")] = '\0';
+}
+
+static void test_formula_is_documented(void) {
+    char header[256], readme[256];
+    find_line("src/accuracy/gates.h", "|e| ≤", header, sizeof header);
+    find_line("README.md", "|e| ≤", readme, sizeof readme);
+    tap_ok(header[0] && !strcmp(header, readme), "README.md and gates.h state the same bound: %s",
+           readme);
 }
 
 static void test_overflow(void) {
@@ -444,12 +486,12 @@ static void test_format_limits(void) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const GateBLimits *limits = &gate_b_limits[dtype];
         FormatError at = {.rel_l2 = limits->rel_l2, .cosine = limits->cosine};
-        FormatError over = at, transposed = at;
+        FormatError over = at, under = at;
         over.rel_l2 *= 1.001;
-        transposed.cosine -= 1e-3 * (1 - limits->cosine);
+        under.cosine -= 1e-3 * (1 - limits->cosine);
         tap_ok(limits->rel_l2 > 0 && gate_format((BevDtype)dtype, &at) == GATE_PASS &&
                    gate_format((BevDtype)dtype, &over) == GATE_FAIL &&
-                   gate_format((BevDtype)dtype, &transposed) == GATE_FAIL,
+                   gate_format((BevDtype)dtype, &under) == GATE_FAIL,
                "gate B of %s fails just past its limits", bev_dtypes[dtype].name);
     }
     FormatError nothing = {.worst_cell = -1};
@@ -463,7 +505,7 @@ static void test_map(void) {
     /* nx = 3 forward, ny = 4 to the left; bad: (x 2, y 0), front right, and (x 0, y 3), back left
      */
     uint8_t bad[12] = {[0 * 3 + 2] = 1, [3 * 3 + 0] = 1};
-    char *whole = gate_map(bad, 3, 4, 60, 20), *small = gate_map(bad, 3, 4, 2, 1);
+    char *whole = bad_cells_map(bad, 3, 4, 60, 20), *small = bad_cells_map(bad, 3, 4, 2, 1);
     tap_ok(whole && !strcmp(whole, "...x\n....\nx...\n"),
            "the map has x forward up, y to the left");
     tap_ok(small && !strcmp(small, "xx\n"), "a smaller map loses no bad cell");
@@ -476,6 +518,8 @@ int main(void) {
     test_defects(BEV_BILINEAR);
     test_faint_cells();
     test_bound();
+    test_formula();
+    test_formula_is_documented();
     test_overflow();
     test_format_error();
     test_format_limits();

@@ -14,15 +14,21 @@ static BevTensor output_of(const BevProblem *problem, const void *codes) {
     return out;
 }
 
-static void note_bad(GateResult *result, int64_t cell, int64_t channel, double got, double want,
-                     double bound) {
-    if (result->bad++)
-        return;
-    result->cell = cell;
-    result->channel = channel;
-    result->got = got;
-    result->want = want;
-    result->bound = bound;
+/* Counts an element; `ratio` > 1 is bad. Notes the first bad one. Returns whether it is bad. */
+static bool count_element(GateResult *result, int64_t cell, int64_t channel, double got,
+                          double want, double bound, double ratio) {
+    result->checked++;
+    result->worst_ratio = fmax(result->worst_ratio, ratio);
+    if (ratio <= 1)
+        return false;
+    if (result->bad++ == 0) {
+        result->cell = cell;
+        result->channel = channel;
+        result->got = got;
+        result->want = want;
+        result->bound = bound;
+    }
+    return true;
 }
 
 static GateResult judged(GateResult result) {
@@ -92,12 +98,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
             double got = bev_tensor_at(&out, cell, c), want = reference[at];
             double bound = bound_of(&rounding, want, abs_sum[at], points[cell]);
             double ratio = error_ratio(&rounding, got, want, bound);
-            result.worst_ratio = fmax(result.worst_ratio, ratio);
-            result.checked++;
-            if (ratio > 1) {
-                note_bad(&result, cell, c, got, want, bound);
-                cell_bad = true;
-            }
+            cell_bad |= count_element(&result, cell, c, got, want, bound, ratio);
         }
         if (bad)
             bad[cell] = cell_bad;
@@ -313,11 +314,8 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
         bev_span_encode(&want, 0, 0, out.row_len, row);
         for (int64_t c = 0; c < out.row_len; c++) {
             double g = bev_tensor_at(&out, cell, c), w = bev_tensor_at(&want, 0, c);
-            result.checked++;
-            if (g != w) { /* equal values have equal bits, except for the sign of zero */
-                note_bad(&result, cell, c, g, w, 0);
-                cell_bad = true;
-            }
+            /* Equal values have equal bits, except for the sign of zero. */
+            cell_bad |= count_element(&result, cell, c, g, w, 0, g == w ? 0 : INFINITY);
         }
         if (bad)
             bad[cell] = cell_bad;
@@ -325,32 +323,4 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
     free(row);
     free(want.data);
     return judged(result);
-}
-
-/* ---- the map --------------------------------------------------------------------------------- */
-
-static bool any_bad(const uint8_t *bad, int64_t nx, int64_t x0, int64_t x1, int64_t y0,
-                    int64_t y1) {
-    for (int64_t y = y0; y < y1; y++)
-        for (int64_t x = x0; x < x1; x++)
-            if (bad[y * nx + x])
-                return true;
-    return false;
-}
-
-char *gate_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows) {
-    int64_t width = ny < columns ? ny : columns, height = nx < rows ? nx : rows;
-    char *text = malloc((size_t)((width + 1) * height) + 1), *p = text;
-    if (!text)
-        return NULL;
-    for (int64_t r = height - 1; r >= 0; r--) {
-        for (int64_t c = width - 1; c >= 0; c--)
-            *p++ = any_bad(bad, nx, nx * r / height, nx * (r + 1) / height, ny * c / width,
-                           ny * (c + 1) / width)
-                       ? 'x'
-                       : '.';
-        *p++ = '\n';
-    }
-    *p = '\0';
-    return text;
 }

@@ -65,9 +65,4 @@ bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dt
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       uint8_t *bad);
 
-/* A map of the flagged cells, 'x' bad and '.' good, x forward up and y to the left as in the
- * pictures, at most `columns` x `rows` characters, lines end with a newline. The caller frees it;
- * NULL without memory. */
-char *gate_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows);
-
 #endif

@@ -22,10 +22,6 @@ typedef struct {
     size_t code_bytes;           /* of each */
 } Gates;
 
-static size_t elements(const BevProblem *problem) {
-    return (size_t)(problem->out.rows * problem->out.row_len);
-}
-
 static void gates_free(Gates *gates) {
     problem_free(&gates->problem);
     problem_free(&gates->exact);
@@ -46,7 +42,7 @@ static bool gates_init(Gates *gates, Workload *workload, BevDtype dtype, BevAlig
                             err))
         return false;
     const BevProblem *view = &gates->problem.view;
-    size_t n = elements(view);
+    size_t n = (size_t)(view->out.rows * view->out.row_len);
     gates->code_bytes = bev_code_bytes(view->out.dtype, view->out.rows, view->out.row_len);
     gates->reference = malloc(n * sizeof(double));
     gates->abs_sum = malloc(n * sizeof(double));
@@ -61,17 +57,18 @@ static bool gates_init(Gates *gates, Workload *workload, BevDtype dtype, BevAlig
     return true;
 }
 
-/* Runs `kernel` on a poisoned output and reads `codes`; the same once more if `again` is given. */
+/* Launches on a poisoned output and reads `codes`. */
+static bool run_once(Session *session, void *codes, Err *err) {
+    return session_poison(session, err) && session_run(session, err) &&
+           session_read(session, codes, err);
+}
+
+/* Runs `kernel` once, or, if `again` is given, twice. */
 static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes, void *again,
                 Err *err) {
     Session *session = NULL;
-    if (!session_open(&session, kernel, problem, err))
-        return false;
-    bool ok = session_poison(session, err) && session_run(session, err) &&
-              session_read(session, codes, err);
-    if (ok && again)
-        ok = session_poison(session, err) && session_run(session, err) &&
-             session_read(session, again, err);
+    bool ok = session_open(&session, kernel, problem, err) && run_once(session, codes, err) &&
+              (!again || run_once(session, again, err));
     session_close(session);
     return ok;
 }

@@ -32,6 +32,13 @@ typedef struct {
 extern const SessionBackend session_cpu_backend;  /* session_cpu.c */
 extern const SessionBackend session_cuda_backend; /* session_cuda.cu, only in builds with CUDA */
 
+/* Takes samples until there are options->samples of them, or, after at least 5, until
+ * options->max_s have passed since begun_us, and summarizes them. `sample` sets *us to the time of
+ * one launch. */
+bool timing_collect(const TimingOptions *options, double begun_us, double settle,
+                    bool (*sample)(void *context, double *us, Err *err), void *context,
+                    Timing *timing, Err *err);
+
 /* Fills *timing, except `inner`, from the times of `count` >= 1 launches in the order they were
  * taken, and sorts them. `settle` is the relative difference between the medians of the two halves
  * up to which the result counts as settled. */

@@ -33,15 +33,23 @@ typedef struct {
 
 /* ---- a smaller L2 --------------------------------------------------------------------------- */
 
-#ifdef HAVE_CUDA
+/* Makes the carve-out of the L2 `mib` large. */
 static bool carve_out(BenchRow *row, double mib, Err *err) {
+#ifdef HAVE_CUDA
     if (!l2_carveout_set((int64_t)(mib * 1048576), err))
         return false;
     row->l2_carveout_mib = (double)l2_carveout_bytes() / 1048576;
     return true;
+#else
+    (void)row, (void)mib;
+    return err_set(err, ERR_DEVICE, "L2 carve-out", "configure it --with-cuda",
+                   "this build has no CUDA kernels");
+#endif
 }
 
+/* Notes how much of the L2 the last timed kernel had, if there is a carve-out. */
 static bool note_left(BenchRow *row, Err *err) {
+#ifdef HAVE_CUDA
     DeviceInfo info;
     double held;
     if (isnan(row->l2_carveout_mib))
@@ -49,26 +57,11 @@ static bool note_left(BenchRow *row, Err *err) {
     if (!device_info(&info, err) || !l2_carveout_held(&held, err))
         return false;
     row->l2_left_mib = ((double)info.l2_bytes - held) / 1048576;
-    return true;
-}
-
-static void give_back(void) {
-    l2_carveout_set(0, NULL);
-}
 #else
-static bool carve_out(BenchRow *row, double mib, Err *err) {
-    (void)row, (void)mib;
-    return err_set(err, ERR_DEVICE, "L2 carve-out", "configure it --with-cuda",
-                   "this build has no CUDA kernels");
-}
-
-static bool note_left(BenchRow *row, Err *err) {
     (void)row, (void)err;
+#endif
     return true;
 }
-
-static void give_back(void) {}
-#endif
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
@@ -142,7 +135,7 @@ static bool time_problem(Bench *bench, Err *err) {
     for (int i = 0; ok && i < plan->carveout_count; i++)
         ok = carve_out(&bench->row, plan->carveouts_mib[i], err) && time_ladder(bench, err);
     if (plan->carveout_count > 0)
-        give_back();
+        carve_out(&bench->row, 0, NULL);
     return ok;
 }
 

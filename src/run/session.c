@@ -4,6 +4,7 @@
 
 #include "src/run/session.h"
 
+#include "src/base/clock.h"
 #include "src/run/backend.h"
 
 #include <assert.h>
@@ -162,4 +163,20 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
     timing->noise = spread / median;
     timing->settled = drift <= settle;
     timing->samples = count;
+}
+
+bool timing_collect(const TimingOptions *options, double begun_us, double settle,
+                    bool (*sample)(void *context, double *us, Err *err), void *context,
+                    Timing *timing, Err *err) {
+    enum { MIN_SAMPLES = 5 };
+    double *samples = malloc((size_t)options->samples * sizeof *samples);
+    bool ok = samples || err_set(err, ERR_FAILED, "timing", "", "out of memory");
+    int count = 0;
+    while (ok && count < options->samples &&
+           (count < MIN_SAMPLES || clock_us() - begun_us <= options->max_s * 1e6))
+        ok = sample(context, &samples[count++], err);
+    if (ok)
+        timing_summarize(samples, count, settle, timing);
+    free(samples);
+    return ok;
 }

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MIN_SAMPLES = 5 };
-
 static const double SETTLE = 0.15;        /* a CPU shared with other programs drifts by less */
 static const double MIN_SAMPLE_US = 20;   /* reading the clock costs little of this */
 static const size_t MAX_FLUSH = 64 << 20; /* flushing more takes longer than a launch */
@@ -169,12 +167,22 @@ static bool warm_up(State *s, double min_warm_ms, double *launch_us, Err *err) {
     return true;
 }
 
-static bool sample(State *s, int inner, double *sample_us, Err *err) {
+/* What is timed: `inner` launches a sample. */
+typedef struct {
+    State *s;
+    int inner;
+    unsigned char *flushed; /* memory to write before each sample; NULL: warm */
+} Timed;
+
+static bool sample(void *context, double *launch_us, Err *err) {
+    const Timed *t = context;
+    if (t->flushed)
+        flush(t->flushed, flush_bytes());
     double start = clock_us();
-    for (int i = 0; i < inner; i++)
-        if (!cpu_run(s, err))
+    for (int i = 0; i < t->inner; i++)
+        if (!cpu_run(t->s, err))
             return false;
-    *sample_us = (clock_us() - start) / inner;
+    *launch_us = (clock_us() - start) / t->inner;
     return true;
 }
 
@@ -183,44 +191,28 @@ static int enough_launches(double launch_us) {
     return launch_us < MIN_SAMPLE_US ? (int)(MIN_SAMPLE_US / launch_us) + 1 : 1;
 }
 
-static bool collect(State *s, const TimingOptions *options, unsigned char *flushed, double *samples,
-                    Timing *timing, Err *err) {
-    double launch_us, start = clock_us();
-    if (!warm_up(s, options->min_warm_ms, &launch_us, err))
+/* Chooses t->inner. The warm-up overestimates the time of a launch, because it reads the clock
+ * after each one and may be interrupted, so a first sample that is not kept corrects it. */
+static bool choose_inner(Timed *t, double launch_us, Err *err) {
+    t->inner = enough_launches(launch_us);
+    if (!sample(t, &launch_us, err))
         return false;
-    int inner = flushed ? 1 : enough_launches(launch_us), count = 0;
-    while (count < options->samples) {
-        if (flushed)
-            flush(flushed, flush_bytes());
-        if (!sample(s, inner, &samples[count], err))
-            return false;
-        /* The warm-up overestimates the time of a launch: it reads the clock after each one, and
-         * may have been interrupted. If so, start again with longer samples. */
-        if (count == 0 && !flushed && inner < enough_launches(samples[0]) / 2) {
-            inner = enough_launches(samples[0]);
-            continue;
-        }
-        count++;
-        if (count >= MIN_SAMPLES && clock_us() - start > options->max_s * 1e6)
-            break;
-    }
-    timing->inner = inner;
-    timing_summarize(samples, count, SETTLE, timing);
+    if (t->inner < enough_launches(launch_us) / 2)
+        t->inner = enough_launches(launch_us);
     return true;
 }
 
-static bool time_launches(void *state, CacheState cache, const TimingOptions *options,
-                          Timing *timing, Err *err) {
-    State *s = state;
-    double *samples = malloc((size_t)options->samples * sizeof *samples);
-    unsigned char *flushed = cache == CACHE_COLD ? calloc(1, flush_bytes()) : NULL;
-    bool ok = samples && (flushed || cache == CACHE_WARM);
-    if (ok)
-        ok = collect(s, options, flushed, samples, timing, err);
-    else
-        err_set(err, ERR_FAILED, s->kernel->name, "", "out of memory");
-    free(samples);
-    free(flushed);
+static bool cpu_time(void *state, CacheState cache, const TimingOptions *options, Timing *timing,
+                     Err *err) {
+    Timed t = {.s = state, .inner = 1};
+    double launch_us, start = clock_us();
+    if (cache == CACHE_COLD && !(t.flushed = calloc(1, flush_bytes())))
+        return err_set(err, ERR_FAILED, t.s->kernel->name, "", "out of memory");
+    bool ok = warm_up(t.s, options->min_warm_ms, &launch_us, err) &&
+              (t.flushed || choose_inner(&t, launch_us, err)) &&
+              timing_collect(options, start, SETTLE, sample, &t, timing, err);
+    timing->inner = t.inner;
+    free(t.flushed);
     return ok;
 }
 
@@ -234,5 +226,5 @@ const SessionBackend session_cpu_backend = {
     .read = cpu_read,
     .output = cpu_output,
     .inputs_untouched = cpu_inputs_untouched,
-    .time = time_launches,
+    .time = cpu_time,
 };

@@ -20,38 +20,6 @@ namespace {
 
 // ---- the library -------------------------------------------------------------------------------
 
-// The functions that are used. Each is loaded by its name and called through a pointer of its type.
-#define CUPTI_FUNCTIONS(each)                                                                      \
-    each(cuptiGetResultString);                                                                    \
-    each(cuptiProfilerInitialize);                                                                 \
-    each(cuptiProfilerDeInitialize);                                                               \
-    each(cuptiProfilerGetCounterAvailability);                                                     \
-    each(cuptiDeviceGetChipName);                                                                  \
-    each(cuptiProfilerHostInitialize);                                                             \
-    each(cuptiProfilerHostDeinitialize);                                                           \
-    each(cuptiProfilerHostGetMetricProperties);                                                    \
-    each(cuptiProfilerHostConfigAddMetrics);                                                       \
-    each(cuptiProfilerHostGetConfigImageSize);                                                     \
-    each(cuptiProfilerHostGetConfigImage);                                                         \
-    each(cuptiProfilerHostGetNumOfPasses);                                                         \
-    each(cuptiProfilerHostEvaluateToGpuValues);                                                    \
-    each(cuptiRangeProfilerEnable);                                                                \
-    each(cuptiRangeProfilerDisable);                                                               \
-    each(cuptiRangeProfilerGetCounterDataSize);                                                    \
-    each(cuptiRangeProfilerCounterDataImageInitialize);                                            \
-    each(cuptiRangeProfilerSetConfig);                                                             \
-    each(cuptiRangeProfilerStart);                                                                 \
-    each(cuptiRangeProfilerStop);                                                                  \
-    each(cuptiRangeProfilerPushRange);                                                             \
-    each(cuptiRangeProfilerPopRange);                                                              \
-    each(cuptiRangeProfilerDecodeData);                                                            \
-    each(cuptiRangeProfilerGetCounterDataInfo)
-
-#define DECLARE(function) decltype(&::function) function
-struct Cupti {
-    CUPTI_FUNCTIONS(DECLARE);
-} cupti;
-
 void *find_library() {
     if (const char *named = getenv("BEVSCOPE_CUPTI"))
         return dlopen(named, RTLD_NOW | RTLD_LOCAL);
@@ -63,36 +31,39 @@ void *find_library() {
     return NULL;
 }
 
+// The library, loaded by the first call; NULL: there is none.
+void *library() {
+    static void *const found = find_library();
+    return found;
+}
+
+// One of its functions, as declared in its header.
+#define CUPTI(function) reinterpret_cast<decltype(&::function)>(dlsym(library(), #function))
+
 bool load(Err *err) {
-    static void *library = find_library();
-    if (!library)
+    if (!library())
         return err_set(err, ERR_DEVICE, "counters",
                        "install the CUDA toolkit's CUPTI, or name its libcupti.so in "
                        "BEVSCOPE_CUPTI",
                        "no CUPTI: libcupti.so was not found");
-    bool complete = true;
-#define LOAD(function)                                                                             \
-    cupti.function = (decltype(cupti.function))dlsym(library, #function);                          \
-    complete = complete && cupti.function
-    CUPTI_FUNCTIONS(LOAD);
-    return complete || err_set(err, ERR_DEVICE, "counters", "take the one of CUDA 12.6 or later",
-                               "the CUPTI found has no range profiler");
+    return CUPTI(cuptiRangeProfilerEnable) ||
+           err_set(err, ERR_DEVICE, "counters", "take the one of CUDA 12.6 or later",
+                   "the CUPTI found has no range profiler");
 }
 
-// Declares the parameters of a call: their size set, all else 0.
-#define PARAMETERS(type, name)                                                                     \
-    type##_Params name = {};                                                                       \
-    name.structSize = type##_Params_STRUCT_SIZE
+// Declares the parameters of a call: their size, the fields given, and 0 elsewhere.
+#define PARAMETERS(type, name, ...)                                                                \
+    type##_Params name = {.structSize = type##_Params_STRUCT_SIZE __VA_OPT__(, ) __VA_ARGS__}
 
-#define TRY_CUPTI(function, parameters)                                                            \
-    do {                                                                                           \
-        if (CUptiResult result = cupti.function(&(parameters)); result != CUPTI_SUCCESS)           \
-            return refused(#function, result, err);                                                \
-    } while (0)
+// Declares them and calls the function; if it fails, the enclosing function returns false.
+#define CALL(function, type, name, ...)                                                            \
+    PARAMETERS(type, name, __VA_ARGS__);                                                           \
+    if (CUptiResult result = CUPTI(function)(&name); result != CUPTI_SUCCESS)                      \
+    return refused(#function, result, err)
 
 bool refused(const char *call, CUptiResult result, Err *err) {
     const char *word = NULL;
-    cupti.cuptiGetResultString(result, &word);
+    CUPTI(cuptiGetResultString)(result, &word);
     return counters_refused(call, result, word ? word : "failed", err);
 }
 
@@ -109,17 +80,15 @@ struct Plan {
 };
 
 void plan_free(Plan *plan) {
-    PARAMETERS(CUpti_Profiler_Host_Deinitialize, end);
-    end.pHostObject = plan->host;
+    PARAMETERS(CUpti_Profiler_Host_Deinitialize, end, .pHostObject = plan->host);
     if (plan->host)
-        cupti.cuptiProfilerHostDeinitialize(&end);
+        CUPTI(cuptiProfilerHostDeinitialize)(&end);
 }
 
 bool knows(const Plan *plan, const char *metric) {
-    PARAMETERS(CUpti_Profiler_Host_GetMetricProperties, ask);
-    ask.pHostObject = plan->host;
-    ask.pMetricName = metric;
-    return cupti.cuptiProfilerHostGetMetricProperties(&ask) == CUPTI_SUCCESS;
+    PARAMETERS(CUpti_Profiler_Host_GetMetricProperties, ask, .pHostObject = plan->host,
+               .pMetricName = metric);
+    return CUPTI(cuptiProfilerHostGetMetricProperties)(&ask) == CUPTI_SUCCESS;
 }
 
 void choose_names(Plan *plan, CounterSet set) {
@@ -137,35 +106,26 @@ void choose_names(Plan *plan, CounterSet set) {
 }
 
 bool schedule(Plan *plan, Err *err) {
-    PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics, add);
-    add.pHostObject = plan->host;
-    add.ppMetricNames = plan->metrics.data();
-    add.numMetrics = plan->metrics.size();
-    TRY_CUPTI(cuptiProfilerHostConfigAddMetrics, add);
-    PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize, size);
-    size.pHostObject = plan->host;
-    TRY_CUPTI(cuptiProfilerHostGetConfigImageSize, size);
+    CALL(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics, add,
+         .pHostObject = plan->host, .ppMetricNames = plan->metrics.data(),
+         .numMetrics = plan->metrics.size());
+    CALL(cuptiProfilerHostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize, size,
+         .pHostObject = plan->host);
     plan->config.resize(size.configImageSize);
-    PARAMETERS(CUpti_Profiler_Host_GetConfigImage, image);
-    image.pHostObject = plan->host;
-    image.configImageSize = plan->config.size();
-    image.pConfigImage = plan->config.data();
-    TRY_CUPTI(cuptiProfilerHostGetConfigImage, image);
-    PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses, passes);
-    passes.configImageSize = plan->config.size();
-    passes.pConfigImage = plan->config.data();
-    TRY_CUPTI(cuptiProfilerHostGetNumOfPasses, passes);
+    CALL(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage, image,
+         .pHostObject = plan->host, .configImageSize = plan->config.size(),
+         .pConfigImage = plan->config.data());
+    CALL(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses, passes,
+         .configImageSize = plan->config.size(), .pConfigImage = plan->config.data());
     plan->passes = (int)passes.numOfPasses;
     return true;
 }
 
 // `available`: the counters that the device offers; NULL: all that the chip has.
 bool plan_make(Plan *plan, const char *chip, const uint8_t *available, CounterSet set, Err *err) {
-    PARAMETERS(CUpti_Profiler_Host_Initialize, begin);
-    begin.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
-    begin.pChipName = chip;
-    begin.pCounterAvailabilityImage = available;
-    TRY_CUPTI(cuptiProfilerHostInitialize, begin);
+    CALL(cuptiProfilerHostInitialize, CUpti_Profiler_Host_Initialize, begin,
+         .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip,
+         .pCounterAvailabilityImage = available);
     plan->host = begin.pHostObject;
     choose_names(plan, set);
     if (plan->metrics.empty())
@@ -191,29 +151,23 @@ bool warm_up(Session *session, Err *err) {
 
 bool count_launch(CUpti_RangeProfiler_Object *profiler, int launch, Session *session, Err *err) {
     std::string name = std::to_string(launch);
-    PARAMETERS(CUpti_RangeProfiler_PushRange, push);
-    push.pRangeProfilerObject = profiler;
-    push.pRangeName = name.c_str();
-    TRY_CUPTI(cuptiRangeProfilerPushRange, push);
+    CALL(cuptiRangeProfilerPushRange, CUpti_RangeProfiler_PushRange, push,
+         .pRangeProfilerObject = profiler, .pRangeName = name.c_str());
     if (!session_run(session, err))
         return false;
-    PARAMETERS(CUpti_RangeProfiler_PopRange, pop);
-    pop.pRangeProfilerObject = profiler;
-    TRY_CUPTI(cuptiRangeProfilerPopRange, pop);
+    CALL(cuptiRangeProfilerPopRange, CUpti_RangeProfiler_PopRange, pop,
+         .pRangeProfilerObject = profiler);
     return true;
 }
 
 // Warms up and counts LAUNCHES launches. *last: CUPTI needs no further pass.
 bool run_pass(CUpti_RangeProfiler_Object *profiler, Session *session, bool *last, Err *err) {
-    PARAMETERS(CUpti_RangeProfiler_Start, start);
-    start.pRangeProfilerObject = profiler;
-    TRY_CUPTI(cuptiRangeProfilerStart, start);
+    CALL(cuptiRangeProfilerStart, CUpti_RangeProfiler_Start, start,
+         .pRangeProfilerObject = profiler);
     bool ok = warm_up(session, err);
     for (int i = 0; ok && i < LAUNCHES; i++)
         ok = count_launch(profiler, i, session, err);
-    PARAMETERS(CUpti_RangeProfiler_Stop, stop);
-    stop.pRangeProfilerObject = profiler;
-    TRY_CUPTI(cuptiRangeProfilerStop, stop);
+    CALL(cuptiRangeProfilerStop, CUpti_RangeProfiler_Stop, stop, .pRangeProfilerObject = profiler);
     *last = stop.isAllPassSubmitted;
     return ok;
 }
@@ -223,9 +177,8 @@ bool collect(CUpti_RangeProfiler_Object *profiler, int passes, Session *session,
     for (int i = 0; i < passes && !last; i++)
         if (!run_pass(profiler, session, &last, err))
             return false;
-    PARAMETERS(CUpti_RangeProfiler_DecodeData, decode);
-    decode.pRangeProfilerObject = profiler;
-    TRY_CUPTI(cuptiRangeProfilerDecodeData, decode);
+    CALL(cuptiRangeProfilerDecodeData, CUpti_RangeProfiler_DecodeData, decode,
+         .pRangeProfilerObject = profiler);
     return true;
 }
 
@@ -240,30 +193,21 @@ namespace {
 
 // Gives the profiler the counters to read and the memory to put them in.
 bool begin_data(CounterReader *reader, Bytes *data, Err *err) {
-    PARAMETERS(CUpti_RangeProfiler_GetCounterDataSize, size);
-    size.pRangeProfilerObject = reader->profiler;
-    size.pMetricNames = reader->plan.metrics.data();
-    size.numMetrics = reader->plan.metrics.size();
-    size.maxNumOfRanges = LAUNCHES;
-    size.maxNumRangeTreeNodes = LAUNCHES;
-    TRY_CUPTI(cuptiRangeProfilerGetCounterDataSize, size);
+    CALL(cuptiRangeProfilerGetCounterDataSize, CUpti_RangeProfiler_GetCounterDataSize, size,
+         .pRangeProfilerObject = reader->profiler, .pMetricNames = reader->plan.metrics.data(),
+         .numMetrics = reader->plan.metrics.size(), .maxNumOfRanges = LAUNCHES,
+         .maxNumRangeTreeNodes = LAUNCHES);
     data->resize(size.counterDataSize);
-    PARAMETERS(CUpti_RangeProfiler_CounterDataImage_Initialize, begin);
-    begin.pRangeProfilerObject = reader->profiler;
-    begin.counterDataSize = data->size();
-    begin.pCounterData = data->data();
-    TRY_CUPTI(cuptiRangeProfilerCounterDataImageInitialize, begin);
-    PARAMETERS(CUpti_RangeProfiler_SetConfig, set);
-    set.pRangeProfilerObject = reader->profiler;
-    set.configSize = reader->plan.config.size();
-    set.pConfig = reader->plan.config.data();
-    set.counterDataImageSize = data->size();
-    set.pCounterDataImage = data->data();
-    set.range = CUPTI_UserRange;
-    set.replayMode = CUPTI_UserReplay;
-    set.maxRangesPerPass = LAUNCHES;
-    set.numNestingLevels = set.minNestingLevel = set.targetNestingLevel = 1;
-    TRY_CUPTI(cuptiRangeProfilerSetConfig, set);
+    CALL(cuptiRangeProfilerCounterDataImageInitialize,
+         CUpti_RangeProfiler_CounterDataImage_Initialize, begin,
+         .pRangeProfilerObject = reader->profiler, .counterDataSize = data->size(),
+         .pCounterData = data->data());
+    CALL(cuptiRangeProfilerSetConfig, CUpti_RangeProfiler_SetConfig, set,
+         .pRangeProfilerObject = reader->profiler, .configSize = reader->plan.config.size(),
+         .pConfig = reader->plan.config.data(), .counterDataImageSize = data->size(),
+         .pCounterDataImage = data->data(), .range = CUPTI_UserRange,
+         .replayMode = CUPTI_UserReplay, .maxRangesPerPass = LAUNCHES, .numNestingLevels = 1,
+         .minNestingLevel = 1, .targetNestingLevel = 1);
     return true;
 }
 
@@ -271,23 +215,17 @@ bool begin_data(CounterReader *reader, Bytes *data, Err *err) {
 bool evaluate(const CounterReader *reader, const Bytes *data, Counters *counters, Err *err) {
     size_t count = reader->plan.metrics.size();
     std::vector<double> values(count * LAUNCHES), launch(count); // values: (counter, launch)
-    PARAMETERS(CUpti_RangeProfiler_GetCounterDataInfo, info);
-    info.pCounterDataImage = data->data();
-    info.counterDataImageSize = data->size();
-    TRY_CUPTI(cuptiRangeProfilerGetCounterDataInfo, info);
+    CALL(cuptiRangeProfilerGetCounterDataInfo, CUpti_RangeProfiler_GetCounterDataInfo, info,
+         .pCounterDataImage = data->data(), .counterDataImageSize = data->size());
     if (info.numTotalRanges != LAUNCHES)
         return err_set(err, ERR_FAILED, "counters", "try again", "%d of %d launches were counted",
                        (int)info.numTotalRanges, LAUNCHES);
     for (int i = 0; i < LAUNCHES; i++) {
-        PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues, evaluate);
-        evaluate.pHostObject = reader->plan.host;
-        evaluate.pCounterDataImage = data->data();
-        evaluate.counterDataImageSize = data->size();
-        evaluate.rangeIndex = (size_t)i;
-        evaluate.ppMetricNames = const_cast<const char **>(reader->plan.metrics.data());
-        evaluate.numMetrics = count;
-        evaluate.pMetricValues = launch.data();
-        TRY_CUPTI(cuptiProfilerHostEvaluateToGpuValues, evaluate);
+        CALL(cuptiProfilerHostEvaluateToGpuValues, CUpti_Profiler_Host_EvaluateToGpuValues,
+             evaluate, .pHostObject = reader->plan.host, .pCounterDataImage = data->data(),
+             .counterDataImageSize = data->size(), .rangeIndex = (size_t)i,
+             .ppMetricNames = const_cast<const char **>(reader->plan.metrics.data()),
+             .numMetrics = count, .pMetricValues = launch.data());
         for (size_t m = 0; m < count; m++)
             values[m * LAUNCHES + (size_t)i] = launch[m];
     }
@@ -304,20 +242,16 @@ bool open_reader(CounterReader *reader, CounterSet set, Err *err) {
     if (!load(err) || !device_usable(err))
         return false;
     TRY(cudaFree(NULL)); // makes the device's context current in this thread
-    PARAMETERS(CUpti_Profiler_Initialize, begin);
-    TRY_CUPTI(cuptiProfilerInitialize, begin);
-    PARAMETERS(CUpti_Device_GetChipName, chip);
-    chip.deviceIndex = (size_t)device_index();
-    TRY_CUPTI(cuptiDeviceGetChipName, chip);
-    PARAMETERS(CUpti_Profiler_GetCounterAvailability, available);
-    TRY_CUPTI(cuptiProfilerGetCounterAvailability, available);
+    CALL(cuptiProfilerInitialize, CUpti_Profiler_Initialize, begin);
+    CALL(cuptiDeviceGetChipName, CUpti_Device_GetChipName, chip,
+         .deviceIndex = (size_t)device_index());
+    CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterAvailability, available);
     Bytes image(available.counterAvailabilityImageSize);
-    available.pCounterAvailabilityImage = image.data();
-    TRY_CUPTI(cuptiProfilerGetCounterAvailability, available);
+    CALL(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterAvailability, filled,
+         .counterAvailabilityImageSize = image.size(), .pCounterAvailabilityImage = image.data());
     if (!plan_make(&reader->plan, chip.pChipName, image.data(), set, err))
         return false;
-    PARAMETERS(CUpti_RangeProfiler_Enable, enable);
-    TRY_CUPTI(cuptiRangeProfilerEnable, enable);
+    CALL(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable, enable);
     reader->profiler = enable.pRangeProfilerObject;
     return true;
 }
@@ -338,14 +272,13 @@ bool counters_open(CounterReader **reader, CounterSet set, Err *err) {
 void counters_close(CounterReader *reader) {
     if (!reader)
         return;
-    PARAMETERS(CUpti_RangeProfiler_Disable, disable);
-    disable.pRangeProfilerObject = reader->profiler;
+    PARAMETERS(CUpti_RangeProfiler_Disable, disable, .pRangeProfilerObject = reader->profiler);
     if (reader->profiler)
-        cupti.cuptiRangeProfilerDisable(&disable);
+        CUPTI(cuptiRangeProfilerDisable)(&disable);
     plan_free(&reader->plan);
     PARAMETERS(CUpti_Profiler_DeInitialize, end);
-    if (cupti.cuptiProfilerDeInitialize)
-        cupti.cuptiProfilerDeInitialize(&end);
+    if (library())
+        CUPTI(cuptiProfilerDeInitialize)(&end);
     delete reader;
 }
 

@@ -262,28 +262,28 @@ bool allocate_all(ScatterCuda *b, Err *err) {
     return allocate_scratch(b, err);
 }
 
-// Copies `count` elements to `memory`, behind the `*used` bytes that are already in it.
-template <typename T>
-bool fetch(T **host, const T *from, int64_t count, const Staging *memory, size_t *used, Err *err) {
-    *host = (T *)((char *)memory->memory + *used);
-    *used += (size_t)count * sizeof **host;
-    TRY_MAP(cudaMemcpyAsync(*host, from, (size_t)count * sizeof **host, cudaMemcpyDeviceToHost, 0));
-    return true;
-}
-
+// Copies all arrays of `map`, one behind the other, to `memory`. Every element has 4 bytes.
 bool fetch_all(const BevMap *map, BevMap *host, const Staging *memory, Err *err) {
-    int64_t points = map->points, intervals = map->intervals;
-    size_t used = 0;
-    bool ok =
-        fetch(&host->ranks_depth, map->ranks_depth, points, memory, &used, err) &&
-        fetch(&host->ranks_feat, map->ranks_feat, points, memory, &used, err) &&
-        fetch(&host->ranks_bev, map->ranks_bev, points, memory, &used, err) &&
-        fetch(&host->interval_starts, map->interval_starts, intervals, memory, &used, err) &&
-        fetch(&host->interval_lengths, map->interval_lengths, intervals, memory, &used, err) &&
-        (!map->weights || fetch(&host->weights, map->weights, points, memory, &used, err));
-    if (ok)
-        TRY_MAP(cudaStreamSynchronize(0));
-    return ok;
+    const struct {
+        void *from, **to;
+        int64_t count;
+    } arrays[] = {
+        {map->ranks_depth, (void **)&host->ranks_depth, map->points},
+        {map->ranks_feat, (void **)&host->ranks_feat, map->points},
+        {map->ranks_bev, (void **)&host->ranks_bev, map->points},
+        {map->interval_starts, (void **)&host->interval_starts, map->intervals},
+        {map->interval_lengths, (void **)&host->interval_lengths, map->intervals},
+        {map->weights, (void **)&host->weights, map->weights ? map->points : 0},
+    };
+    char *next = (char *)memory->memory;
+    for (const auto &array : arrays) {
+        size_t bytes = (size_t)array.count * sizeof(int32_t);
+        *array.to = array.from ? next : NULL;
+        TRY_MAP(cudaMemcpyAsync(next, array.from, bytes, cudaMemcpyDeviceToHost, 0));
+        next += bytes;
+    }
+    TRY_MAP(cudaStreamSynchronize(0));
+    return true;
 }
 
 } // namespace

@@ -87,7 +87,6 @@ bool list_functions(cudaGraph_t graph, CudaFunction *functions, int capacity, in
 constexpr double SETTLE = 0.05;   // the halves of the samples may differ by this
 constexpr double SAMPLE_US = 500; // samples this long hide the resolution of events
 constexpr int MAX_INNER = 256;    // launches in a graph, at most
-constexpr int MIN_SAMPLES = 5;
 
 // What is timed: a kernel's launch, or anything else that can be enqueued.
 struct Timed {
@@ -112,11 +111,12 @@ void timed_free(Timed *t) {
     cudaFree(t->flush);
 }
 
-bool elapsed_us(const Timed *t, double *us, Err *err) {
+// Time from the start event to the stop event, of one of `launches`.
+bool elapsed_us(const Timed *t, int launches, double *us, Err *err) {
     float ms;
     TRY(cudaEventSynchronize(t->stop));
     TRY(cudaEventElapsedTime(&ms, t->start, t->stop));
-    *us = ms * 1e3;
+    *us = ms * 1e3 / launches;
     return true;
 }
 
@@ -132,9 +132,8 @@ bool warm_up(Timed *t, double min_warm_ms, double *launch_us, Err *err) {
             if (!t->enqueue(t->s, err))
                 return device_failed(err);
         TRY(cudaEventRecord(t->stop, t->s->stream));
-        if (!elapsed_us(t, launch_us, err))
+        if (!elapsed_us(t, batch, launch_us, err))
             return false;
-        *launch_us /= batch;
         batch = *launch_us < SAMPLE_US ? BATCH : 1;
     } while (clock_us() - begun < min_warm_ms * 1e3);
     return true;
@@ -153,7 +152,8 @@ bool build_graph(Timed *t, Err *err) {
 
 // One replay of the graph. When cold, the host enqueues the graph while the flush still runs, so
 // that host time is not measured.
-bool sample_graph(Timed *t, double *us, Err *err) {
+bool sample_graph(void *context, double *us, Err *err) {
+    Timed *t = (Timed *)context;
     cudaStream_t stream = t->s->stream;
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, stream));
@@ -162,11 +162,12 @@ bool sample_graph(Timed *t, double *us, Err *err) {
     TRY(cudaEventRecord(t->start, stream));
     TRY(cudaGraphLaunch(t->graph, stream));
     TRY(cudaEventRecord(t->stop, stream));
-    return elapsed_us(t, us, err);
+    return elapsed_us(t, t->inner, us, err);
 }
 
 // One launch by the host's clock, waited for: what a caller without graphs sees.
-bool sample_single(Timed *t, double *us, Err *err) {
+bool sample_single(void *context, double *us, Err *err) {
+    Timed *t = (Timed *)context;
     if (t->flush)
         TRY(cudaMemsetAsync(t->flush, 0, t->flush_bytes, t->s->stream));
     if (!l2_carveout_fill(t->s->stream, err))
@@ -192,19 +193,9 @@ bool collect(Timed *t, const TimingOptions *options, Timing *timing, Err *err) {
         return false;
     auto sample = options->single ? sample_single : sample_graph;
     double us;
-    if (!sample(t, &us, err)) // not counted: the first replay includes the upload
-        return false;
-    std::vector<double> samples;
-    while ((int)samples.size() < options->samples) {
-        if (!sample(t, &us, err))
-            return false;
-        samples.push_back(us / t->inner);
-        if ((int)samples.size() >= MIN_SAMPLES && clock_us() - begun > options->max_s * 1e6)
-            break;
-    }
     timing->inner = t->inner;
-    timing_summarize(samples.data(), (int)samples.size(), SETTLE, timing);
-    return true;
+    return sample(t, &us, err) && // not counted: the first replay includes the upload
+           timing_collect(options, begun, SETTLE, sample, t, timing, err);
 }
 
 bool time_enqueued(CudaSession *s, Enqueue *enqueue, CacheState cache, const TimingOptions *options,
