@@ -17,11 +17,11 @@ enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_
 /* Divides the channels of the published configurations in a run without --full. */
 enum { SHORTENED = 16 };
 
-/* What became of one (kernel, format, align). */
+/* The results of one (kernel, format, align). */
 typedef struct {
     int cases, failures;
-    int errors;  /* of the failures: could not run, wrote where it must not */
-    int crowded; /* cases on which a race is likely */
+    int errors;  /* of the failures: it could not run, or wrote where it must not */
+    int crowded; /* cases in which a race is likely */
     bool varies;
     char skipped[256]; /* a reason, or empty */
 } Tally;
@@ -42,33 +42,34 @@ static bool timed_kernel_wanted(const BevKernel *kernel) {
     return !check.where_given || kernel->where == check.where;
 }
 
-/* ---- one problem and its truth --------------------------------------------------------------- */
+/* ---- one problem and its reference ------------------------------------------------------------
+ */
 
-/* A problem between guard bands with its reference. */
+/* A problem with guard bands, and FP64 over its stored inputs. */
 typedef struct {
     HostProblem host;
     Guarded guarded;
     double *reference, *abs_sum;
-} Truth;
+} Subject;
 
-static void truth_free(Truth *fp64_original) {
-    guard_free(&fp64_original->guarded);
-    problem_free(&fp64_original->host);
-    free(fp64_original->reference);
-    free(fp64_original->abs_sum);
-    memset(fp64_original, 0, sizeof *fp64_original);
+static void subject_free(Subject *subject) {
+    guard_free(&subject->guarded);
+    problem_free(&subject->host);
+    free(subject->reference);
+    free(subject->abs_sum);
+    memset(subject, 0, sizeof *subject);
 }
 
-/* Of truth->host, which is set. */
-static bool truth_init(Truth *fp64_original, Err *err) {
-    const BevTensor *out = &fp64_original->host.view.out;
+/* subject->host is set. */
+static bool subject_init(Subject *subject, Err *err) {
+    const BevTensor *out = &subject->host.view.out;
     size_t bytes = (size_t)(out->rows * out->row_len) * sizeof(double);
-    fp64_original->reference = malloc(bytes);
-    fp64_original->abs_sum = malloc(bytes);
-    if (!fp64_original->reference || !fp64_original->abs_sum ||
-        !guard_init(&fp64_original->guarded, &fp64_original->host.view))
+    subject->reference = malloc(bytes);
+    subject->abs_sum = malloc(bytes);
+    if (!subject->reference || !subject->abs_sum ||
+        !guard_init(&subject->guarded, &subject->host.view))
         return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
-    bev_reference(&fp64_original->guarded.view, fp64_original->reference, fp64_original->abs_sum);
+    bev_reference(&subject->guarded.view, subject->reference, subject->abs_sum);
     return true;
 }
 
@@ -77,15 +78,15 @@ typedef struct {
     const Case *c;
     BevDtype dtype;
     BevAlign align;
-    Truth random, exact;
+    Subject random, exact;
     void *codes, *again; /* outputs as read back */
     size_t code_bytes;
-    uint8_t *bad; /* a flag a cell */
+    uint8_t *bad; /* one flag per cell */
 } Trial;
 
 static void trial_free(Trial *trial) {
-    truth_free(&trial->random);
-    truth_free(&trial->exact);
+    subject_free(&trial->random);
+    subject_free(&trial->exact);
     free(trial->codes);
     free(trial->again);
     free(trial->bad);
@@ -98,7 +99,7 @@ static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
                         &data->map, err) ||
         !gate_exact_problem(&trial->exact.host, &data->shape, dtype, align, &data->map, check.seed,
                             err) ||
-        !truth_init(&trial->random, err) || !truth_init(&trial->exact, err))
+        !subject_init(&trial->random, err) || !subject_init(&trial->exact, err))
         return false;
     const BevTensor *out = &trial->random.host.view.out;
     trial->code_bytes = bev_tensor_bytes(out);
@@ -135,24 +136,27 @@ static void note_gate(const Trial *trial, const BevKernel *kernel, const char *g
     free(map);
 }
 
-/* Poisoned, run and read, with nothing touched that should not be. */
-static bool run_clean(Session *session, const Truth *fp64_original, void *codes, Err *err) {
+/* Poisons the output, runs and reads it. Fails if the kernel changed an input or wrote outside an
+ * array. */
+static bool run_clean(Session *session, const Subject *subject, void *codes, Err *err) {
     if (!session_poison(session, err) || !session_run(session, err) ||
         !session_read(session, codes, err) || !session_inputs_untouched(session, err))
         return false;
-    const char *broken = guard_broken(&fp64_original->guarded);
+    const char *broken = guard_broken(&subject->guarded);
+    const char *changed = guard_changed(&subject->guarded);
+    if (changed)
+        return err_set(err, ERR_FAILED, changed, "", "the kernel changed its inputs");
     return !broken || err_set(err, ERR_FAILED, broken, "", "written past an end");
 }
 
-/* Runs the kernel on one truth, a second time where `again` is given; false with `err` filled
- * where that went wrong. */
-static bool run_kernel(const BevKernel *kernel, const Truth *fp64_original, void *codes,
-                       void *again, Err *err) {
+/* Runs the kernel on one problem, twice if `again` is given; false with an error if that failed. */
+static bool run_kernel(const BevKernel *kernel, const Subject *subject, void *codes, void *again,
+                       Err *err) {
     Session *session;
-    if (!session_open(&session, kernel, &fp64_original->guarded.view, err))
+    if (!session_open(&session, kernel, &subject->guarded.view, err))
         return false;
-    bool ok = run_clean(session, fp64_original, codes, err);
-    ok = ok && (!again || run_clean(session, fp64_original, again, err));
+    bool ok = run_clean(session, subject, codes, err);
+    ok = ok && (!again || run_clean(session, subject, again, err));
     session_close(session);
     return ok;
 }
@@ -209,7 +213,7 @@ static void abandon(const Case *c, const Err *err) {
     tap_ok(false, "case %s could not be built: %s", c->name, line);
 }
 
-/* A case is run by the kernels whose name fits the filter, or by all where its own name does. */
+/* A case is run by the kernels whose name matches the filter, or by all if its own name does. */
 static bool try_case(const Case *c, BevAlign align) {
     CaseData data;
     Err err;

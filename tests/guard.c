@@ -21,6 +21,7 @@ static void *guard_copy(Guarded *guarded, const char *name, const void *original
     memset(memory + GUARD_BYTES + bytes, PATTERN, GUARD_BYTES);
     guarded->buffers[guarded->count].name = name;
     guarded->buffers[guarded->count].memory = memory;
+    guarded->buffers[guarded->count].original = strcmp(name, "out") ? original : NULL;
     guarded->buffers[guarded->count++].bytes = bytes;
     return memory + GUARD_BYTES;
 }
@@ -75,5 +76,14 @@ const char *guard_broken(const Guarded *guarded) {
         if (!intact(memory) || !intact(memory + GUARD_BYTES + guarded->buffers[i].bytes))
             return guarded->buffers[i].name;
     }
+    return NULL;
+}
+
+const char *guard_changed(const Guarded *guarded) {
+    for (int i = 0; i < guarded->count; i++)
+        if (guarded->buffers[i].original &&
+            memcmp(guarded->buffers[i].memory + GUARD_BYTES, guarded->buffers[i].original,
+                   guarded->buffers[i].bytes))
+            return guarded->buffers[i].name;
     return NULL;
 }

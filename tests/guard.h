@@ -1,4 +1,5 @@
-/* A problem whose buffers lie between guard bands: a kernel that writes past an end is seen. */
+/* A copy of a problem whose arrays have guard bands on both sides: shows whether a kernel wrote
+ * outside an array or changed an input. */
 #ifndef BEV_GUARD_H
 #define BEV_GUARD_H
 
@@ -12,15 +13,19 @@ typedef struct {
         const char *name;
         unsigned char *memory; /* band, payload, band */
         size_t bytes;          /* of the payload */
+        const void *original;  /* what an input must equal; NULL: the output */
     } buffers[GUARD_BUFFERS];
     int count;
 } Guarded;
 
-/* Copies all of `problem`'s arrays. False without memory. */
+/* Copies all arrays of `problem`, which must outlive the copy. False without memory. */
 bool guard_init(Guarded *guarded, const BevProblem *problem);
 void guard_free(Guarded *guarded);
 
-/* The name of the first buffer whose band was written to, or NULL. */
+/* The name of the first array outside of which something was written, or NULL. */
 const char *guard_broken(const Guarded *guarded);
+
+/* The name of the first input that differs from the original, or NULL. */
+const char *guard_changed(const Guarded *guarded);
 
 #endif

@@ -10,9 +10,8 @@ extern "C" {
 
 /* Each function does for the backend's own `state` what its namesake in session.h does. */
 typedef struct {
-    /* bev_unsupported was asked before. `once`: inputs_untouched will not be called. */
-    bool (*open)(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                 Err *err);
+    /* bev_unsupported was asked before. */
+    bool (*open)(void **state, const BevKernel *kernel, const BevProblem *host, Err *err);
     void (*close)(void *state);
     /* Releases the kernel's plan and builds it again; *us is the time of building. Called only if
      * the kernel has a prepare step. */
@@ -22,7 +21,7 @@ typedef struct {
     bool (*run)(void *state, Err *err);
     bool (*read)(void *state, void *codes, Err *err);
     bool (*output)(void *state, const void **codes, Err *err);
-    bool (*inputs_untouched)(void *state, Err *err);
+    bool (*inputs_untouched)(void *state, Err *err); /* NULL: not checked */
     /* NULL: launches start no CUDA functions. */
     bool (*functions)(void *state, CudaFunction *functions, int capacity, int *count, Err *err);
     bool (*time)(void *state, CacheState cache, const TimingOptions *options, Timing *timing,

@@ -58,7 +58,7 @@ static bool begin(Session **session, const BevKernel *kernel, const BevProblem *
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
     s->backend = backend;
     s->once = once;
-    bool opened = backend->open(&s->state, kernel, host, once, err);
+    bool opened = backend->open(&s->state, kernel, host, err);
     if (!opened || (kernel->prepare && !prepare(s, err))) {
         if (opened)
             backend->close(s->state);
@@ -110,8 +110,8 @@ bool session_output(Session *session, const void **codes, Err *err) {
 }
 
 bool session_inputs_untouched(Session *session, Err *err) {
-    assert(!session->once);
-    return session->backend->inputs_untouched(session->state, err);
+    return !session->backend->inputs_untouched ||
+           session->backend->inputs_untouched(session->state, err);
 }
 
 bool session_functions(Session *session, CudaFunction *functions, int capacity, int *count,

@@ -17,8 +17,7 @@ typedef struct Session Session;
  */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
-/* The same for one picture, faster: prepares once, and keeps nothing to compare the inputs with. Do
- * not call session_prepare_us or session_inputs_untouched on it. */
+/* The same for one picture, faster: prepares once. Do not call session_prepare_us on it. */
 bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
                        Err *err);
 
@@ -47,8 +46,8 @@ bool session_read(Session *session, void *codes, Err *err);
  * next call on this session. */
 bool session_output(Session *session, const void **codes, Err *err);
 
-/* Checks that no launch changed an input or, on a GPU, wrote outside its buffers. False with an
- * error if one did. */
+/* Checks that no launch changed an input or wrote outside its buffers; false with an error if one
+ * did. On the CPU it is always true: there the inputs are the caller's own. */
 bool session_inputs_untouched(Session *session, Err *err);
 
 /* One CUDA function (a __global__ function) as a launch of a kernel starts it. */

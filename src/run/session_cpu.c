@@ -15,62 +15,7 @@ typedef struct {
     const BevKernel *kernel;
     const BevProblem *problem;
     BevPlan *plan;
-    bool watched;    /* inputs_untouched may be asked */
-    uint64_t inputs; /* fingerprint of the inputs at the last open or update */
 } State;
-
-/* ---- inputs ---------------------------------------------------------------------------------- */
-
-enum { LANES = 4 }; /* independent chains: a core overlaps their multiplications */
-
-static uint64_t mix(uint64_t state, uint64_t word) {
-    state = (state ^ word) * 0x9e3779b97f4a7c15;
-    return state ^ state >> 32;
-}
-
-/* Each step is a bijection of the state: a change of one word is always seen, and any other change
- * is missed with a probability of about 2^-64. */
-static uint64_t fingerprint(uint64_t state, const void *bytes, size_t count) {
-    const unsigned char *p = bytes;
-    uint64_t words[LANES] = {0}, lanes[LANES] = {state, 1, 2, 3};
-    for (; bytes && count >= sizeof words; count -= sizeof words, p += sizeof words) {
-        memcpy(words, p, sizeof words);
-        for (int i = 0; i < LANES; i++)
-            lanes[i] = mix(lanes[i], words[i]);
-    }
-    memset(words, 0, sizeof words);
-    if (bytes)
-        memcpy(words, p, count);
-    for (int i = 0; i < LANES; i++)
-        state = mix(state, mix(lanes[i], words[i]));
-    return state;
-}
-
-static uint64_t tensor_fingerprint(uint64_t state, const BevTensor *t) {
-    state = fingerprint(state, t->data, bev_code_bytes(t->dtype, t->rows, t->row_len));
-    return fingerprint(state, t->block_scales,
-                       bev_block_scale_bytes(t->dtype, t->rows, t->row_len));
-}
-
-static uint64_t inputs_fingerprint(const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    size_t points = (size_t)map->points, intervals = (size_t)map->intervals;
-    uint64_t state = tensor_fingerprint(1, &problem->depth);
-    state = tensor_fingerprint(state, &problem->feat);
-    state = fingerprint(state, map->ranks_depth, points * sizeof *map->ranks_depth);
-    state = fingerprint(state, map->ranks_feat, points * sizeof *map->ranks_feat);
-    state = fingerprint(state, map->ranks_bev, points * sizeof *map->ranks_bev);
-    state = fingerprint(state, map->interval_starts, intervals * sizeof *map->interval_starts);
-    state = fingerprint(state, map->interval_lengths, intervals * sizeof *map->interval_lengths);
-    return fingerprint(state, map->weights, points * sizeof *map->weights);
-}
-
-static bool cpu_inputs_untouched(void *state, Err *err) {
-    const State *s = state;
-    if (inputs_fingerprint(s->problem) == s->inputs)
-        return true;
-    return err_set(err, ERR_FAILED, s->kernel->name, "", "the kernel changed its inputs");
-}
 
 /* ---- one launch ------------------------------------------------------------------------------ */
 
@@ -91,23 +36,20 @@ static bool cpu_prepare(void *state, double *us, Err *err) {
     return ok;
 }
 
-/* The kernel reads the host problem itself, so nothing is copied. */
-static bool cpu_update(void *state, Err *err) {
-    (void)err;
-    State *s = state;
-    if (s->watched)
-        s->inputs = inputs_fingerprint(s->problem);
-    return true;
-}
-
-static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                     Err *err) {
+static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err) {
     State *s = calloc(1, sizeof *s);
     if (!s)
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
-    *s = (State){.kernel = kernel, .problem = host, .watched = !once};
+    s->kernel = kernel;
+    s->problem = host;
     *state = s;
-    return cpu_update(s, err);
+    return true;
+}
+
+/* The kernel reads the host problem itself, so nothing is copied. */
+static bool cpu_update(void *state, Err *err) {
+    (void)state, (void)err;
+    return true;
 }
 
 static bool cpu_poison(void *state, Err *err) {
@@ -225,6 +167,5 @@ const SessionBackend session_cpu_backend = {
     .run = cpu_run,
     .read = cpu_read,
     .output = cpu_output,
-    .inputs_untouched = cpu_inputs_untouched,
     .time = cpu_time,
 };

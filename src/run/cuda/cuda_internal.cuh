@@ -61,8 +61,7 @@ struct CudaSession {
 };
 
 // SessionBackend's open, close, functions and time.
-bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                       Err *err);
+bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err);
 void cuda_session_close(void *state);
 bool cuda_session_functions(void *state, CudaFunction *functions, int capacity, int *count,
                             Err *err);

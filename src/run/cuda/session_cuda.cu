@@ -253,9 +253,7 @@ bool inputs_untouched(void *state, Err *err) {
 
 } // namespace
 
-bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, bool once,
-                       Err *err) {
-    (void)once; // opening for one picture saves nothing here
+bool cuda_session_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err) {
     CudaSession *s = new CudaSession();
     s->kernel = kernel;
     s->host = host;

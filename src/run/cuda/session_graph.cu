@@ -277,7 +277,7 @@ bool device_time_clear(const BevProblem *host, const TimingOptions *options, Tim
     BevKernel none = {};
     none.name = "clear";
     void *state;
-    if (!cuda_session_open(&state, &none, host, true, err))
+    if (!cuda_session_open(&state, &none, host, err))
         return false;
     bool ok = time_enqueued((CudaSession *)state, enqueue_clear, CACHE_WARM, options, timing, err);
     cuda_session_close(state);
