@@ -14,7 +14,8 @@ enum { EXACT_SEED = 2026 };
 /* What the gates compare the kernels of one format and align with. Arrays are (nx * ny, channels).
  */
 typedef struct {
-    HostProblem problem, exact;  /* of gates A and B; of gate C */
+    const BevProblem *problem;   /* of gates A and B; the caller's */
+    HostProblem exact;           /* of gate C */
     double *reference, *abs_sum; /* FP64 over the stored inputs, and gate A's S */
     const double *fp64_original; /* FP64 over the original inputs; the caller's */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
@@ -23,7 +24,6 @@ typedef struct {
 } Gates;
 
 static void gates_free(Gates *gates) {
-    problem_free(&gates->problem);
     problem_free(&gates->exact);
     free(gates->reference);
     free(gates->abs_sum);
@@ -32,18 +32,14 @@ static void gates_free(Gates *gates) {
     free(gates->again);
 }
 
-static bool gates_init(Gates *gates, Workload *workload, BevDtype dtype, BevAlign align,
-                       const double *fp64_original, Err *err) {
-    memset(gates, 0, sizeof *gates);
-    gates->fp64_original = fp64_original;
-    const BevMap *map = workload_map(workload, align, err);
-    if (!map || !workload_problem(workload, dtype, align, &gates->problem, err) ||
-        !gate_exact_problem(&gates->exact, &workload->scene.shape, dtype, align, map, EXACT_SEED,
-                            err))
+static bool gates_init(Gates *gates, const BevProblem *problem, const double *fp64_original,
+                       Err *err) {
+    *gates = (Gates){.problem = problem, .fp64_original = fp64_original};
+    if (!gate_exact_problem(&gates->exact, &problem->shape, problem->dtype, problem->align,
+                            &problem->map, EXACT_SEED, err))
         return false;
-    const BevProblem *view = &gates->problem.view;
-    size_t n = (size_t)(view->out.rows * view->out.row_len);
-    gates->code_bytes = bev_code_bytes(view->out.dtype, view->out.rows, view->out.row_len);
+    size_t n = (size_t)(problem->out.rows * problem->out.row_len);
+    gates->code_bytes = bev_tensor_bytes(&problem->out);
     gates->reference = malloc(n * sizeof(double));
     gates->abs_sum = malloc(n * sizeof(double));
     gates->exact_reference = malloc(n * sizeof(double));
@@ -52,7 +48,7 @@ static bool gates_init(Gates *gates, Workload *workload, BevDtype dtype, BevAlig
     if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
         !gates->again)
         return err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
-    bev_reference(view, gates->reference, gates->abs_sum);
+    bev_reference(problem, gates->reference, gates->abs_sum);
     bev_reference(&gates->exact.view, gates->exact_reference, NULL);
     return true;
 }
@@ -74,7 +70,7 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
 }
 
 static bool apply_gates(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
-    const BevProblem *view = &gates->problem.view;
+    const BevProblem *view = gates->problem;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
     row->skipped = bev_unsupported(kernel, view);
     if (row->skipped)
@@ -96,75 +92,54 @@ static bool apply_gates(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
 
 bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
                 VerifyRow *row, Err *err) {
-    Gates gates;
+    HostProblem problem = {0};
+    Gates gates = {0};
     *row = (VerifyRow){.scene = workload->scene.name};
-    bool ok = gates_init(&gates, workload, config->dtype, config->align, fp64_original, err) &&
+    bool ok = workload_problem(workload, config->dtype, config->align, &problem, err) &&
+              gates_init(&gates, &problem.view, fp64_original, err) &&
               apply_gates(&gates, config->kernel, row, err);
     gates_free(&gates);
+    problem_free(&problem);
     return ok;
 }
 
-/* The state of verify_run; `row.scene` is the current scene. */
+/* The state of verify_run. */
 typedef struct {
     const BenchPlan *plan;
-    VerifyRow row;
     VerifyCount *count;
     void (*emit)(const VerifyRow *, void *);
     void *context;
 } Verify;
 
-static bool verify_problem(Verify *verify, Gates *gates, Err *err) {
-    const BenchPlan *plan = verify->plan;
+static bool verify_kernels(const Verify *verify, const char *scene, Gates *gates, Err *err) {
     for (int i = 0; bev_kernels[i]; i++) {
-        const BevKernel *kernel = bev_kernels[i];
-        if (!(plan->where & 1u << kernel->where) || (plan->only && plan->only != kernel) ||
-            kernel->wrong_on_purpose)
+        if (!plan_selects(verify->plan, bev_kernels[i]) || bev_kernels[i]->wrong_on_purpose)
             continue;
-        const char *scene = verify->row.scene;
-        verify->row = (VerifyRow){.scene = scene};
-        if (!apply_gates(gates, kernel, &verify->row, err))
+        VerifyRow row = {.scene = scene};
+        if (!apply_gates(gates, bev_kernels[i], &row, err))
             return false;
-        if (verify->row.skipped)
-            verify->count->skipped++;
-        else if (verify->row.passed)
-            verify->count->passed++;
-        else
-            verify->count->failed++;
-        verify->emit(&verify->row, verify->context);
+        verify->count->skipped += row.skipped != NULL;
+        verify->count->passed += !row.skipped && row.passed;
+        verify->count->failed += !row.skipped && !row.passed;
+        verify->emit(&row, verify->context);
     }
     return true;
 }
 
-static bool verify_align(Verify *verify, Workload *workload, BevAlign align, Err *err) {
-    double *fp64_original = fp64_of(workload, align, err);
-    bool ok = fp64_original != NULL;
-    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-        if (!(verify->plan->dtypes & 1u << dtype))
-            continue;
-        Gates gates;
-        ok = gates_init(&gates, workload, (BevDtype)dtype, align, fp64_original, err) &&
-             verify_problem(verify, &gates, err);
-        gates_free(&gates);
-    }
+static bool verify_problem(void *context, const char *scene, Workload *workload,
+                           const HostProblem *problem, Err *err) {
+    Gates gates = {0};
+    double *fp64_original = fp64_of(workload, problem->view.align, err);
+    bool ok = fp64_original && gates_init(&gates, &problem->view, fp64_original, err) &&
+              verify_kernels(context, scene, &gates, err);
+    gates_free(&gates);
     free(fp64_original);
     return ok;
 }
 
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *, void *), void *context,
                 VerifyCount *count, Err *err) {
+    Verify verify = {plan, count, row, context};
     *count = (VerifyCount){0};
-    for (int i = 0; i < plan->scene_count; i++) {
-        Workload workload;
-        if (!workload_open(&workload, plan->scenes[i], &plan->workload, err))
-            return false;
-        Verify verify = {plan, {.scene = plan->scenes[i]}, count, row, context};
-        bool ok = true;
-        for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
-            if ((plan->aligns & 1u << align) && workload_has_align(&workload, (BevAlign)align))
-                ok = verify_align(&verify, &workload, (BevAlign)align, err);
-        workload_close(&workload);
-        if (!ok)
-            return false;
-    }
-    return true;
+    return plan_each_problem(plan, verify_problem, &verify, err);
 }

@@ -108,10 +108,6 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err 
     return ok;
 }
 
-static bool selected(const BenchPlan *plan, const BevKernel *kernel) {
-    return (plan->where & 1u << kernel->where) && (!plan->only || plan->only == kernel);
-}
-
 /* Times V2 first without reporting it, so that rows before it, and plans without it, have their
  * speed-up. Its own row is timed again in its place. */
 static bool time_ladder(Bench *bench, Err *err) {
@@ -123,14 +119,25 @@ static bool time_ladder(Bench *bench, Err *err) {
             return false;
     }
     for (int i = 0; bev_kernels[i]; i++)
-        if (selected(bench->plan, bev_kernels[i]) && !time_kernel(bench, bev_kernels[i], true, err))
+        if (plan_selects(bench->plan, bev_kernels[i]) &&
+            !time_kernel(bench, bev_kernels[i], true, err))
             return false;
     return true;
 }
 
-static bool time_problem(Bench *bench, Err *err) {
+static bool time_problem(void *context, const char *scene, Workload *workload,
+                         const HostProblem *problem, Err *err) {
+    Bench *bench = context;
     const BenchPlan *plan = bench->plan;
-    bench->row.l2_carveout_mib = bench->row.l2_left_mib = NAN;
+    const BevProblem *view = &problem->view;
+    bench->problem = problem;
+    bench->row = (BenchRow){.scene = scene,
+                            .channels = view->shape.channels,
+                            .points = view->map.points,
+                            .intervals = view->map.intervals,
+                            .map_us = workload->map_us[view->align],
+                            .l2_carveout_mib = NAN,
+                            .l2_left_mib = NAN};
     bool ok = plan->carveout_count > 0 || time_ladder(bench, err);
     for (int i = 0; ok && i < plan->carveout_count; i++)
         ok = carve_out(&bench->row, plan->carveouts_mib[i], err) && time_ladder(bench, err);
@@ -139,40 +146,41 @@ static bool time_problem(Bench *bench, Err *err) {
     return ok;
 }
 
-static bool time_scene(Bench *bench, Workload *workload, Err *err) {
-    const BenchPlan *plan = bench->plan;
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
-        if (!(plan->aligns & 1u << align) || !workload_has_align(workload, (BevAlign)align))
-            continue;
+bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), void *context,
+               Err *err) {
+    Bench bench = {.plan = plan, .emit = row, .context = context};
+    return plan_each_problem(plan, time_problem, &bench, err);
+}
+
+/* ---- the problems of a plan ----------------------------------------------------------------- */
+
+bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
+    return (plan->where & 1u << kernel->where) && (!plan->only || plan->only == kernel);
+}
+
+static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
+                        PlanVisit *visit, void *context, Err *err) {
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(plan->dtypes & 1u << dtype))
+            if (!(plan->aligns & 1u << align) || !(plan->dtypes & 1u << dtype) ||
+                !workload_has_align(workload, (BevAlign)align))
                 continue;
             HostProblem problem = {0};
-            bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err);
-            if (ok) {
-                bench->problem = &problem;
-                bench->row.channels = problem.view.shape.channels;
-                bench->row.points = problem.view.map.points;
-                bench->row.intervals = problem.view.map.intervals;
-                bench->row.map_us = workload->map_us[align];
-                ok = time_problem(bench, err);
-            }
+            bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
+                      visit(context, scene, workload, &problem, err);
             problem_free(&problem);
             if (!ok)
                 return false;
         }
-    }
     return true;
 }
 
-bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), void *context,
-               Err *err) {
+bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err) {
     for (int i = 0; i < plan->scene_count; i++) {
         Workload workload;
         if (!workload_open(&workload, plan->scenes[i], &plan->workload, err))
             return false;
-        Bench bench = {.plan = plan, .row.scene = plan->scenes[i], .emit = row, .context = context};
-        bool ok = time_scene(&bench, &workload, err);
+        bool ok = visit_scene(plan, plan->scenes[i], &workload, visit, context, err);
         workload_close(&workload);
         if (!ok)
             return false;

@@ -41,6 +41,15 @@ typedef struct {
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
 
+/* Whether the plan selects the kernel. */
+bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
+
+/* Calls `visit` for each problem that the plan selects, in the order scene, align, dtype, until a
+ * call fails. The arguments are valid during the call. */
+typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
+                       const HostProblem *problem, Err *err);
+bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);
+
 /* The kernel that speed-ups refer to: the one titled V2 on that device. NULL if there is none. */
 const BevKernel *bench_baseline(BevWhere where);
 
