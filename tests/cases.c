@@ -29,13 +29,14 @@ static int64_t one_each(const BevShape *shape, int64_t point, uint64_t *state) {
     return point < shape->nx * shape->ny ? point : -1;
 }
 
-/* First and last cell, and nothing between. */
+/* Points in the first and the last cell only. */
 static int64_t both_ends(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)point;
     return random_bits(state) & 1 ? 0 : shape->nx * shape->ny - 1;
 }
 
-/* As on real rigs: most cells have few points, some have many, a third of the points are outside.
+/* Like a real rig: most cells have few points, some have many, and a third of the points are
+ * outside.
  */
 static int64_t ragged(const BevShape *shape, int64_t point, uint64_t *state) {
     (void)point;

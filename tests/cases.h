@@ -1,4 +1,4 @@
-/* The maps that kernels are tried on: the corner cases, and the published configurations. */
+/* The maps that kernels are tested on: corner cases, and the published configurations. */
 #ifndef BEV_CASES_H
 #define BEV_CASES_H
 
@@ -7,9 +7,9 @@
 typedef struct {
     const char *name;
     BevShape shape;
-    /* The cell of frustum point `point`, -1: none. NULL: the map comes from the flagship's rig. */
+    /* The cell of frustum point `point`, or -1. NULL: the map comes from the canonical rig. */
     int64_t (*cell)(const BevShape *shape, int64_t point, uint64_t *state);
-    bool crowded;         /* many points a cell: two threads will want to add to the same one */
+    bool crowded;         /* many points per cell: two threads are likely to add to the same one */
     const Preset *config; /* one of the published configurations; NULL: a corner case */
 } Case;
 
@@ -17,7 +17,7 @@ typedef struct {
 int case_count(void);
 Case case_at(int number);
 
-/* A case with its inputs drawn: what problem_encode asks for. */
+/* A case with random inputs, as problem_encode takes them. */
 typedef struct {
     BevShape shape;
     BevMap map;

@@ -1,8 +1,8 @@
 /* checkbev: every kernel, format and align on every case, against the reference; then its speed.
  *
- * Each row of the table runs on poisoned outputs between guard bands; gate A judges random inputs,
- * on which it runs twice, and gate C exact ones. Inputs depend on the case and the seed alone, so
- * that a failure comes back whatever else ran. One TAP line a (kernel, format, align). */
+ * Each kernel runs on poisoned outputs between guard bands. Gate A judges random inputs, on which
+ * the kernel runs twice, and gate C judges exact inputs. Inputs depend only on the case and the
+ * seed, so that a failure can be repeated. One TAP line per (kernel, format, align). */
 #include "src/accuracy/gates.h"
 #include "src/run/session.h"
 #include "kernels/codec.h"
@@ -14,7 +14,7 @@
 
 enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_ROWS = 20 };
 
-/* Divides the channels of the published configurations in a run without --full. */
+/* Without --full the channels of the published configurations are divided by this. */
 enum { SHORTENED = 16 };
 
 /* The results of one (kernel, format, align). */
@@ -38,7 +38,7 @@ static bool matches(const char *name) {
     return !check.filter || strstr(name, check.filter);
 }
 
-static bool timed_kernel_wanted(const BevKernel *kernel) {
+static bool kernel_wanted(const BevKernel *kernel) {
     return !check.where_given || kernel->where == check.where;
 }
 
@@ -73,7 +73,7 @@ static bool subject_init(Subject *subject, Err *err) {
     return true;
 }
 
-/* Everything that stays the same while the kernels run. */
+/* One case in one format and align, for all kernels. */
 typedef struct {
     const Case *c;
     BevDtype dtype;
@@ -161,8 +161,8 @@ static bool run_kernel(const BevKernel *kernel, const Subject *subject, void *co
     return ok;
 }
 
-/* Whether the kernel is right on the trial; notes say what is wrong the first time, unless it is
- * wrong on purpose. */
+/* Whether the kernel is right on the trial. Prints notes on its first failure, unless it is wrong
+ * on purpose. */
 static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err) {
     bool quiet = kernel->wrong_on_purpose || tally->failures > 0;
     const BevProblem *random = &trial->random.host.view, *exact = &trial->exact.host.view;
@@ -228,7 +228,7 @@ static bool try_case(const Case *c, BevAlign align) {
         if (!ok)
             abandon(c, &err);
         for (int v = 0; ok && bev_kernels[v]; v++)
-            if (timed_kernel_wanted(bev_kernels[v]) &&
+            if (kernel_wanted(bev_kernels[v]) &&
                 (matches(c->name) || matches(bev_kernels[v]->name)))
                 try_kernel(&trial, bev_kernels[v], &check.tallies[v][dtype][align]);
         trial_free(&trial);
@@ -239,7 +239,7 @@ static bool try_case(const Case *c, BevAlign align) {
 
 static bool any_kernel_matches(void) {
     for (int v = 0; bev_kernels[v]; v++)
-        if (timed_kernel_wanted(bev_kernels[v]) && matches(bev_kernels[v]->name))
+        if (kernel_wanted(bev_kernels[v]) && matches(bev_kernels[v]->name))
             return true;
     return false;
 }
@@ -320,7 +320,7 @@ static void time_case(const Case *c, BevAlign align) {
             break;
         }
         for (int v = 0; bev_kernels[v]; v++)
-            if (timed_kernel_wanted(bev_kernels[v]) &&
+            if (kernel_wanted(bev_kernels[v]) &&
                 (matches(c->name) || matches(bev_kernels[v]->name)))
                 time_kernel(c, &problem.view, bev_kernels[v]);
         problem_free(&problem);
@@ -380,7 +380,7 @@ static const char *device_missing(void) {
     static const char none[] = "no kernel for this device in this build";
     const char *reason = none;
     for (int v = 0; bev_kernels[v]; v++)
-        for (int dtype = 0; timed_kernel_wanted(bev_kernels[v]) && dtype < BEV_DTYPE_COUNT; dtype++)
+        for (int dtype = 0; kernel_wanted(bev_kernels[v]) && dtype < BEV_DTYPE_COUNT; dtype++)
             for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
                 const Tally *tally = &check.tallies[v][dtype][align];
                 if (tally->cases)

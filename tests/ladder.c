@@ -1,11 +1,11 @@
-/* The CUDA ladder measured: every row on the six configurations and on an even map, checked by
- * gate A before it is timed. Prints one table; with a file name writes all figures as JSON.
+/* Times the CUDA kernels on the six configurations and on an even map; gate A checks each one
+ * first. Prints one table, and with a file name writes all figures as JSON.
  *
  *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only NAME] [--quick] [FILE.json]
- *     ladder --counters ... [FILE.json]   what the hardware counters say of each row, caches warm;
- *                                         without --quick on the larger configurations, too
+ *     ladder --counters ... [FILE.json]   reads the hardware counters of each kernel, caches warm;
+ *                                         without --quick on the larger configurations too
  *
- * Exit 77 where there is no device, 1 when a gate fails. */
+ * Exits with 77 if there is no GPU, with 1 if a gate fails. */
 #include "src/run/counters.h"
 #include "src/run/cuda/device.h"
 #include "src/accuracy/gates.h"
@@ -49,7 +49,8 @@ typedef struct {
     void *codes;
 } Case;
 
-/* Poisons, runs once and judges by gate A; a row that is wrong on purpose is only run. */
+/* Poisons the output, runs once and applies gate A; a kernel that is wrong on purpose is only run.
+ */
 static bool right(Session *session, const BevKernel *kernel, Case *c, Err *err) {
     BevProblem *problem = &c->problem.view;
     if (!session_poison(session, err) || !session_run(session, err) ||
@@ -66,7 +67,7 @@ static bool right(Session *session, const BevKernel *kernel, Case *c, Err *err) 
                    (long long)gate.channel, gate.got, gate.want, gate.bound, (long long)gate.bad);
 }
 
-/* What a row's results have in common. */
+/* What all results of a kernel have in common. */
 typedef struct {
     const char *kernel;
     double prepare_us;
@@ -91,7 +92,7 @@ static void write_result(Ladder *ladder, const Case *c, const Timed *kernel, con
             bev_footprint_total(bev_footprint(p)) * 1e-6, kernel->traffic_mb * 1e3 / t->median_us);
 }
 
-/* Warm, cold and one by one; prints "warm" and a mark where it did not settle. */
+/* Times warm, cold and single launches; prints the warm median, marked if it did not settle. */
 static bool measure(Ladder *ladder, Session *session, const BevKernel *kernel, const Case *c,
                     Err *err) {
     Timing warm, cold, single;
@@ -130,7 +131,8 @@ static void write_counters(Ladder *ladder, const Case *c, const char *kernel, do
     fputs("}", ladder->json);
 }
 
-/* A rate outside 0 to 1, or less L2 traffic than one sector a written output row, is absurd. */
+/* Counters make no sense if a rate is outside 0 to 1, or if the L2 traffic is less than one sector
+ * per output row. */
 static bool sensible(const Counters *counters, const BevProblem *problem) {
     double all = counters_l2_hit_rate(counters), reads = counters_l2_read_hit_rate(counters);
     return all >= 0 && all <= 1 && reads >= 0 && reads <= 1 && counters_dram_bytes(counters) >= 0 &&
@@ -240,7 +242,7 @@ static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     return ok;
 }
 
-/* ---- the even map: 5 or 6 points a cell, a feature row of its own for each ------------------- */
+/* ---- the even map: 5 or 6 points per cell, each with its own feature row ------------------- */
 
 static void fill_even_map(BevMap *map) {
     uint64_t seed = SEED;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast the live display is: plays it in a pseudo-terminal, with a random key now and then.
+"""How fast the live display is: runs it in a pseudo-terminal and types random keys.
 
     tests/live_latency.py [options] BEVSCOPE [ARGUMENTS...]
 
-The program itself times its screens: from a key to the picture that answers it, and how many
-moments of the moving world were shown. Its last line says so; this script makes it say it, and
-holds it to --fps and --key-ms. Exit 0: reached; 1: missed; 77: the program could not run.
+The program measures itself: the time from a key to the picture that shows its effect, and how many
+pictures of the moving world it shows. This script reads its last line and compares it with --fps and
+--key-ms. Exit 0: reached; 1: missed; 77: the program could not run.
 """
 import argparse
 import fcntl
@@ -20,8 +20,8 @@ import sys
 import termios
 import time
 
-# Everything that changes the picture of one scene; no key that leaves, writes files, loads another
-# scene, or stops the world.
+# Keys that change the picture of one scene, but none that quits, writes files, loads another scene
+# or pauses.
 KEYS = "kKdDaAxXeEvVhHmMiItTcCoyYjJzZr+-fpL"
 
 
@@ -33,8 +33,8 @@ def options():
     parser.add_argument("--every", type=float, default=0.3, help="seconds between keys")
     parser.add_argument("--keys", default=KEYS, help="what is typed, in random order")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--fps", type=float, help="least moments shown a second")
-    parser.add_argument("--key-ms", type=float, help="most milliseconds to a picture, p99")
+    parser.add_argument("--fps", type=float, help="at least so many pictures a second")
+    parser.add_argument("--key-ms", type=float, help="at most so many milliseconds from a key to its picture, p99")
     parser.add_argument("--save", help="file for all that the program wrote")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     chosen = parser.parse_args()
@@ -44,7 +44,7 @@ def options():
 
 
 def start(command, size):
-    """The program on a terminal of its own; its process and the other end."""
+    """Starts the program on its own terminal; returns its process and the terminal's other end."""
     columns, rows = map(int, size.split("x"))
     process, end = pty.fork()
     if process == 0:
@@ -59,7 +59,7 @@ def start(command, size):
 
 
 def drain(end, output, until):
-    """Reads what comes until then; False: the program has gone."""
+    """Reads output until a time; False: the program has ended."""
     while (left := until - time.monotonic()) > 0:
         if not select.select([end], [], [], left)[0]:
             return True
@@ -74,7 +74,7 @@ def drain(end, output, until):
 
 
 def play(chosen):
-    """All that the program wrote, from the first picture to its last line."""
+    """Everything that the program wrote, from the first picture to its last line."""
     random.seed(chosen.seed)
     process, end = start(chosen.command, chosen.size)
     output = bytearray()

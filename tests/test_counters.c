@@ -1,5 +1,5 @@
-/* Hardware counters without a GPU: which names the chips know and in how many passes, what is said
- * where there are none, and the rates made of them. */
+/* Hardware counters without a GPU: which names each chip knows and in how many passes, what the
+ * error says where there are none, and the rates computed from counters. */
 #include "src/run/counters.h"
 #include "tests/tap.h"
 
@@ -75,7 +75,7 @@ static void test_chips(void) {
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-/* In a process of its own: the library is looked for once. */
+/* In a process of its own, because a process looks for the library only once. */
 static void test_no_library(void) {
     fflush(stdout);
     pid_t child = fork();

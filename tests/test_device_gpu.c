@@ -1,6 +1,6 @@
-/* What only a GPU can show: maps built there, buffers turned round, the same bits again and again,
- * elements beyond 2^31, memory that does not suffice, and an error after which CUDA is left alone.
- * Skipped without a device. */
+/* What only a GPU can show: maps built there, channels-first buffers, the same bits in every run,
+ * elements beyond 2^31, too little memory, and an error that ends CUDA for the process. Skipped
+ * without a GPU. */
 #include "kernels/codec.h"
 #include "src/run/cuda/device.h"
 #include "src/live/live_gpu.h"
@@ -53,7 +53,7 @@ static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     scene_free(&scene);
 }
 
-/* The live display's map of a camera that is bent, with another one off, and of the one after. */
+/* Maps of a rig after one camera was turned and another switched off, as in the live display. */
 static void test_live_map(BevAlign align) {
     static State state;
     static LiveData live;
@@ -85,7 +85,7 @@ static void test_live_map(BevAlign align) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* One run's codes; malloc'd. NULL with a note on failure. */
+/* The output of one run; the caller frees it. NULL with a note on failure. */
 static void *run_once(const BevKernel *kernel, const BevProblem *problem) {
     Err err = {0};
     Session *session = NULL;
@@ -129,7 +129,7 @@ static void test_same_bits(const BevKernel *kernel, const BevProblem *problem) {
 
 /* ---- later values ---------------------------------------------------------------------------- */
 
-/* The same shape, other values: the largest of them, and with it every scale, changes too. */
+/* Other values of the same shape. The largest value differs, and with it every scale. */
 static Features later_features(const Workload *workload) {
     const BevShape *shape = &workload->scene.shape;
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
@@ -143,8 +143,8 @@ static Features later_features(const Workload *workload) {
     return later;
 }
 
-/* Whether a session opened on other values, one launch of them done, gives the bits of a fresh one
- * after the update, and twice. */
+/* Whether a session that was opened and launched with other values gives, after the update, the
+ * same bits as a new session, twice. */
 static bool updated_gives(const BevKernel *kernel, const Workload *workload, HostProblem *problem,
                           const Features *later, const void *want) {
     Err err = {0};
@@ -207,7 +207,8 @@ static void test_kernels(const BevKernel *kernel, const BevProblem *problem) {
     tap_ok(ok_or_note(ok, &err), "%s: its kernels and what they take", kernel->name);
 }
 
-/* ---- what the dashboard says of it ----------------------------------------------------------- */
+/* ---- what the dashboard shows of a GPU
+ * ----------------------------------------------------------- */
 
 static void test_live(void) {
     Timing small, large;
@@ -238,7 +239,8 @@ static void test_live(void) {
 
 enum { WIDE_ROWS = 2200000, WIDE_CHANNELS = 1024, WIDE_POINTS = 64 };
 
-/* Points in the last rows and cells only, so that an index that wraps lands on zeros or outside. */
+/* Points are in the last rows and cells only: an index that overflows reads zeros or lands outside.
+ */
 static void test_wide(const BevKernel *kernel) {
     static int32_t ranks[WIDE_POINTS], starts[WIDE_POINTS], lengths[WIDE_POINTS];
     size_t elements = (size_t)WIDE_ROWS * WIDE_CHANNELS;
@@ -268,7 +270,7 @@ static void test_wide(const BevKernel *kernel) {
     free(feat);
 }
 
-/* ---- two lanes ------------------------------------------------------------------------------- */
+/* ---- two threads ----------------------------------------------------------------------------- */
 
 enum { TIMINGS = 60, LANE_SAMPLES = 5 };
 
@@ -278,7 +280,7 @@ typedef struct {
     int opened, failed;
 } Lane;
 
-/* Opens, runs and closes every kernel, round and round: all that the picture's lane does. */
+/* Opens, runs and closes every kernel again and again, as the live display does for its picture. */
 static void *open_kernels(void *opaque) {
     Lane *lane = opaque;
     for (int i = 0; !atomic_load(&lane->stop); i = bev_kernels[i + 1] ? i + 1 : 0) {
@@ -295,7 +297,7 @@ static void *open_kernels(void *opaque) {
     return NULL;
 }
 
-/* As in the live display, where kernels are timed, by graphs, while pictures are pooled. */
+/* As in the live display, which times kernels with graphs while another thread pools pictures. */
 static void test_two_lanes(const BevProblem *problem) {
     const TimingOptions options = {.samples = LANE_SAMPLES, .max_s = 0.05};
     Lane lane = {.problem = problem};
@@ -340,7 +342,7 @@ static void test_memory(const BevProblem *problem) {
     tap_ok(device_usable(&err), "and the device goes on");
 }
 
-/* Last: after it this process has no CUDA. */
+/* The last test: it ends CUDA for this process. */
 static void test_lasting_error(const BevProblem *problem) {
     Err err = {0}, later = {0};
     Session *session = NULL;
@@ -392,15 +394,15 @@ static void test_limits(void) {
            "the further the memory, the longer the wait");
 }
 
-static void test_l2_aside(const BevProblem *problem) {
+static void test_l2_carveout(const BevProblem *problem) {
     Err err = {0};
     Session *session = NULL;
     Timing timing;
     double held = 0;
     tap_ok(!l2_carveout_set((int64_t)1 << 40, &err) && err.kind == ERR_DEVICE &&
-               strstr(err.where, "L2 set-aside") && l2_carveout_bytes() == 0,
+               strstr(err.where, "L2 carve-out") && l2_carveout_bytes() == 0,
            "more L2 than there is: %s", err.what);
-    if (strstr(err.what, "no part of its L2")) {
+    if (strstr(err.what, "cannot reserve")) {
         tap_skip("a smaller L2", err.what);
         return;
     }
@@ -411,7 +413,7 @@ static void test_l2_aside(const BevProblem *problem) {
     int64_t granted = l2_carveout_bytes();
     tap_ok(ok_or_note(ok, &err) && granted >= 1 << 20 && held > 0.3 * (double)granted &&
                held <= (double)granted,
-           "set aside: %.1f MB, of which %.1f were held", (double)granted * 1e-6, held * 1e-6);
+           "carve-out: %.1f MB, of which %.1f were held", (double)granted * 1e-6, held * 1e-6);
     session_close(session);
     tap_ok(l2_carveout_set(0, &err) && l2_carveout_bytes() == 0 && l2_carveout_held(&held, &err) &&
                !held,
@@ -463,7 +465,7 @@ int main(void) {
     }
     test_live();
     test_limits();
-    test_l2_aside(&problem.view);
+    test_l2_carveout(&problem.view);
     test_two_lanes(&problem.view);
     test_memory(&problem.view);
     test_lasting_error(&problem.view);

@@ -1,6 +1,6 @@
-/* The gates catch what a wrong kernel does. Each defect is planted in an otherwise right result, in
- * every format, and must fail gate C on exact inputs and, unless it is a single point, which a
- * coarse format's rounding can hide, gate A on random ones. */
+/* The gates catch the defects of wrong kernels. Each defect is planted in an otherwise right
+ * result, in every format. It must fail gate C on exact inputs, and gate A on random inputs, except
+ * for a single point, which the rounding of a coarse format can hide. */
 #include "src/accuracy/gates.h"
 #include "kernels/codec.h"
 #include "tests/cases.h"
@@ -461,22 +461,22 @@ static void test_overflow(void) {
 
 static void test_format_error(void) {
     float got[4] = {3, 4.5f, 0, 0};
-    const double fp64_original[4] = {3, 4, 0, 0};
+    const double want[4] = {3, 4, 0, 0};
     BevProblem problem = {.out = {BEV_FP32, 2, 2, got, NULL, 1}};
-    FormatError error = format_error(&problem, got, fp64_original);
+    FormatError error = format_error(&problem, got, want);
     double cosine = 27 / (sqrt(9 + 20.25) * 5);
     tap_ok(error.max_abs == 0.5 && fabs(error.rel_l2 - 0.1) < 1e-12 &&
                fabs(error.cosine - cosine) < 1e-12 && error.worst_cell == 0 &&
                error.worst_channel == 1 && !error.atol_1e2,
            "error figures of a case computed by hand");
     got[1] = 4;
-    error = format_error(&problem, got, fp64_original);
+    error = format_error(&problem, got, want);
     tap_ok(error.rel_l2 == 0 && error.cosine == 1 && error.atol_1e2 &&
                gate_format(BEV_FP32, &error) == GATE_PASS,
            "no error is no error");
     got[2] = NAN;
     got[3] = -INFINITY;
-    error = format_error(&problem, got, fp64_original);
+    error = format_error(&problem, got, want);
     tap_ok(error.nan_count == 1 && error.inf_count == 1 && !error.atol_1e2 &&
                gate_format(BEV_NVFP4, &error) == GATE_FAIL,
            "NaN and infinity are counted and fail");

@@ -1,5 +1,5 @@
-/* Results of named machines: what a file holds comes back, what it lacks stays unknown, and a GPU
- * whose L2 was made smaller is not taken for the GPU as it is. */
+/* Recorded results: what a file holds is read, what it lacks stays unknown, and results with an L2
+ * carve-out are not taken for results of the whole GPU. */
 #include "src/live/recorded_live.h"
 #include "tests/tap.h"
 
@@ -12,23 +12,24 @@
     "{\"scene\": \"canonical\", \"kernel\": \"" kernel "\", \"dtype\": \"fp16\", "                 \
     "\"align\": \"nearest\", \"channels\": 80, \"cache\": \"warm\", " rest "}"
 
-static const char
-    full[] = "{\"machine\": {" MACHINE
-             ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
-             "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, "
-             "\"results\": [" ROW("cpu_v3", "\"l2_carveout_mib\": 30, \"l2_left_mib\": 31.5, "
-                                            "\"median_us\": 99") ", " ROW(
-                 "cpu_v3",
-                 "\"l2_carveout_mib\": null, \"median_us\": 10, \"p95_us\": 11, \"p99_us\": 12, "
-                 "\"effective_gbps\": 900, \"footprint_mb\": 20") ", " ROW("cpu_v2",
-                                                                           "\"median_us\": 30, "
-                                                                           "\"effective_gbps\": "
-                                                                           "900, \"footprint_mb\": "
-                                                                           "200") ", " ROW("referen"
-                                                                                           "ce",
-                                                                                           "\"media"
-                                                                                           "n_us\":"
-                                                                                           " null") "]}";
+static const char full[] =
+    "{\"machine\": {" MACHINE ", \"limits\": {\"dram_copy_gbps\": 4000, \"dram_read_gbps\": 4500, "
+    "\"l2_copy_gbps\": 6000, \"l2_read_gbps\": 9000, \"fp32_tflops\": null}}, "
+    "\"results\": [" ROW("cpu_v3",
+                         "\"l2_carveout_mib\": 30, \"l2_left_mib\": 31.5, "
+                         "\"median_us\": 99") ", " ROW("cpu_v3",
+                                                       "\"l2_carveout_mib\": null, \"median_us\": "
+                                                       "10, \"p95_us\": 11, \"p99_us\": 12, "
+                                                       "\"effective_gbps\": 900, \"footprint_mb\": "
+                                                       "20") ", " ROW("cpu_v2",
+                                                                      "\"median_us\": 30, "
+                                                                      "\"effective_gbps\": "
+                                                                      "900, \"footprint_mb\": "
+                                                                      "200") ", " ROW("referen"
+                                                                                      "ce",
+                                                                                      "\"media"
+                                                                                      "n_us\":"
+                                                                                      " null") "]}";
 
 static bool load(const char *folder, RecordedSet *set) {
     char path[256], line[1024];

@@ -27,7 +27,7 @@ static bool encode(HostProblem *problem, BevDtype dtype) {
                           &err);
 }
 
-/* A second format of the same values need not be calibrated again. */
+/* The calibration of one format serves another format of the same values. */
 static void test_known_calibration(const HostProblem *nvfp4) {
     HostProblem own = {.saturated = 0}, known = own;
     Err err;
@@ -87,7 +87,7 @@ static bool idle_launch(const BevProblem *problem, const BevPlan *plan, void *st
     return true;
 }
 
-/* The first launch takes as long as if another program had taken the core. */
+/* The first launch takes long, as if another program had used the core. */
 static bool interrupted_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
                                Err *err) {
     (void)problem, (void)plan, (void)stream, (void)err;
@@ -96,7 +96,7 @@ static bool interrupted_launch(const BevProblem *problem, const BevPlan *plan, v
     return true;
 }
 
-/* Each call changes one byte more of one input. */
+/* Each call flips the same bit of one input. */
 static bool meddling_launch(const BevProblem *problem, const BevPlan *plan, void *stream,
                             Err *err) {
     (void)plan, (void)stream, (void)err;
@@ -156,7 +156,7 @@ static void test_run(const HostProblem *problem) {
 
 /* ---- later values ---------------------------------------------------------------------------- */
 
-/* The same shape, other values: the largest of them, and with it every scale, changes too. */
+/* Other values of the same shape. The largest value differs, and with it every scale. */
 static Features later_features(void) {
     int64_t depths =
         data.shape.cameras * data.shape.depth_bins * data.shape.feat_h * data.shape.feat_w;
@@ -380,7 +380,7 @@ static void test_short_launches(const HostProblem *problem) {
     session_close(session);
 }
 
-/* What the warm-up took for a long launch was an interruption. */
+/* An interruption in the warm-up must not pass for a long launch. */
 static void test_interruption(const HostProblem *problem) {
     const TimingOptions options = {.samples = 10, .min_warm_ms = 1, .max_s = 1};
     BevKernel kernel = kernel_of(interrupted_launch);

@@ -1,5 +1,5 @@
-/* A driver library that says what the environment tells it to: the faults of machines that are not
- * at hand. Only the calls with which src/run/cuda/driver.c asks whether a GPU can be used.
+/* A driver library that answers as environment variables tell it: the faults of machines that we do
+ * not have. Only the calls with which src/run/cuda/driver.c asks whether a GPU can be used.
  *
  *     FAKE_CUDA_VERSION     newest CUDA version supported, 13000 unless set
  *     FAKE_CUDA_INIT        what cuInit returns, 0 unless set (100: no device)

@@ -1,5 +1,5 @@
-/* A management library that says what the environment tells it to: the faults of machines that are
- * not at hand. Only the calls of src/run/cuda/driver.c.
+/* A management library that answers as environment variables tell it: the faults of machines that
+ * we do not have. Only the calls of src/run/cuda/driver.c.
  *
  *     FAKE_NVML_INIT     what nvmlInit_v2 returns, 0 unless set
  *     FAKE_NVML_HANDLE   what looking the GPU up returns, 0 unless set
