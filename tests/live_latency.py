@@ -4,8 +4,8 @@
     tests/live_latency.py [options] BEVSCOPE [ARGUMENTS...]
 
 The program measures itself: the time from a key to the picture that shows its effect, and how many
-pictures of the moving world it shows. This script reads its last line and compares it with --fps and
---key-ms. Exit 0: reached; 1: missed; 77: the program could not run.
+pictures of the moving world it shows. This script reads its last line and compares it with --fps
+and --key-ms. Exit 0: reached; 1: missed; 77: the program could not run.
 """
 import argparse
 import fcntl
@@ -34,7 +34,7 @@ def options():
     parser.add_argument("--keys", default=KEYS, help="what is typed, in random order")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fps", type=float, help="at least so many pictures a second")
-    parser.add_argument("--key-ms", type=float, help="at most so many milliseconds from a key to its picture, p99")
+    parser.add_argument("--key-ms", type=float, help="at most so many ms from key to picture, p99")
     parser.add_argument("--save", help="file for all that the program wrote")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     chosen = parser.parse_args()
