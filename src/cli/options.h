@@ -19,6 +19,7 @@ typedef enum {
     COMMAND_AGREEMENT,
     COMMAND_PLOT,
     COMMAND_REPORT,
+    COMMAND_GLOSSARY,
     COMMAND_COUNT
 } CommandId;
 
@@ -80,5 +81,6 @@ bool cmd_regime(const Options *options, Err *err);
 bool cmd_agreement(const Options *options, Err *err);
 bool cmd_plot(const Options *options, Err *err);
 bool cmd_report(const Options *options, Err *err);
+bool cmd_glossary(const Options *options, Err *err);
 
 #endif
