@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 enum { HELP_ROW = 17, HELP_ROW_MIN = 13, HELP_HEAD = 26, HELP_PAD = 18 };
-enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470, GLOSSARY_W = 112 };
+enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470, GLOSSARY_W = 128 };
 enum { BRIEF_W = 300, BRIEF_COLUMN_MIN = 190 };
 
 static const KeyRow *next_rank(int rank) {
