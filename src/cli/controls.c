@@ -1,6 +1,5 @@
 #include "src/cli/controls.h"
 
-#include "src/state/glossary.h"
 #include "src/state/keys.h"
 
 void man_controls(FILE *out, void (*print)(FILE *out, const char *text)) {
@@ -21,17 +20,6 @@ void man_controls(FILE *out, void (*print)(FILE *out, const char *text)) {
         print(out, keys[i].word);
         fputc('\n', out);
         print(out, keys[i].help);
-        fputc('\n', out);
-    }
-}
-
-void man_glossary(FILE *out, void (*print)(FILE *out, const char *text)) {
-    fputs(".SH GLOSSARY\n", out);
-    for (int i = 0; i < glossary_count; i++) {
-        fputs(".TP\n\\fB", out);
-        print(out, glossary[i].word);
-        fputs("\\fR\n", out);
-        print(out, glossary[i].text);
         fputc('\n', out);
     }
 }
