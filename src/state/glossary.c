@@ -92,16 +92,16 @@ const GlossaryRow glossary[] = {
      "wait for memory, others can work."},
     {"point", "",
      "A feature pixel at one depth bin that falls inside the grid. It adds its depth times its "
-     "features to its cell; with bilinear align to four cells, one point each."},
+     "features to its cell. Bilinear align makes four points of it, one for each cell."},
     {"pooling", "",
-     "For every point t and channel c: "
-     "out[ranks_bev[t], c] += depth[ranks_depth[t]] * feat[ranks_feat[t], c]."},
+     "For every point t and channel c: out[ranks_bev[t], c] += depth[ranks_depth[t]] * "
+     "feat[ranks_feat[t], c]; in a bilinear map also times the weight of the point."},
     {"prepare", "",
      "What a kernel builds once for a scatter map, before its first launch. It is timed apart from "
      "the launch."},
     {"rank", "ranks_depth, ranks_feat, ranks_bev",
-     "An index of a point: ranks_depth of its value in depth, ranks_feat of its row in the "
-     "features, ranks_bev of its cell in the output. The names are BEVDet's."},
+     "An index that a point has: ranks_depth finds its value in depth, ranks_feat its row of "
+     "features, ranks_bev its cell. The names are BEVDet's."},
     {"regime", "resident, contested, streaming",
      "Where the footprint is kept. Resident: it fits half the L2. Contested: it fits the L2, which "
      "may keep a line twice. Streaming: it is larger and comes from DRAM."},
@@ -109,8 +109,8 @@ const GlossaryRow glossary[] = {
      "The bytes that the threads of a kernel ask for: all reads, writes and atomic additions, "
      "caches not considered."},
     {"roofline", "ridge",
-     "The most FLOP/s for each number of FLOP a byte: up to the ridge, peak FLOP/s over bandwidth, "
-     "memory is the limit, beyond it arithmetic."},
+     "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up to the ridge (peak "
+     "FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
     {"scatter map", "map",
      "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, interval_starts, "
      "interval_lengths. Bilinear maps have a weight for each point, too."},
@@ -118,8 +118,8 @@ const GlossaryRow glossary[] = {
      "A sector is 32 bytes, the least that a GPU's caches fetch. A line is four sectors, 128 "
      "bytes, which a cache keeps or evicts together."},
     {"tensor core", "",
-     "A part of a multiprocessor that multiplies small matrices. V4 uses it: 16 cells that see the "
-     "same image columns are such a product."},
+     "A part of a multiprocessor that multiplies small matrices. V4 uses it: the sums of 16 cells "
+     "that see the same image columns are such a product."},
     {"warm", "cold",
      "Warm: caches are as the launch before left them. Cold: they are flushed before each launch "
      "that is timed."},
