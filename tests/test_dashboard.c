@@ -1,5 +1,7 @@
 /* The dashboard at every size: golden screens, nothing drawn twice, nothing cut, panels that fold
  * in their order, and no figure that is not known. BEVSCOPE_UPDATE_GOLDEN=1 writes the goldens. */
+#include "src/state/glossary.h"
+#include "src/state/help.h"
 #include "src/view/term/bev_cells.h"
 #include "src/view/term/cells_image.h"
 #include "src/view/term/dashboard.h"
@@ -284,7 +286,7 @@ static void test_labels(void) {
 static void test_all_sizes(void) {
     static const char *const words[] = {"page both",     "page dashboard",    "page bev",
                                         "help",          "chart working-set", "chart mrc",
-                                        "chart roofline"};
+                                        "chart roofline", "glossary"};
     const int word_count = sizeof words / sizeof *words;
     int drawn = 0, collisions = 0, cuts = 0;
     for (int columns = 1; columns <= 240; columns += columns < 40 ? 3 : 7)
@@ -303,6 +305,27 @@ static void test_all_sizes(void) {
     tap_ok(drawn > 1000 && !collisions, "%d screens: nothing is drawn twice (%d)", drawn,
            collisions);
     tap_ok(!cuts, "from 80 x 24 on nothing is cut (%d)", cuts);
+}
+
+/* On its pages each word and each text of the glossary is seen once. */
+static void test_glossary(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {200, 60}};
+    for (int i = 0; i < 3; i++) {
+        int words = 0, pages = help_glossary(sizes[i][0], sizes[i][1]).pages;
+        begin(sizes[i][0], sizes[i][1]);
+        for (int page = 0; page < pages; page++) {
+            use("glossary");
+            draw();
+            for (int row = 0; row < glossary_count; row++) {
+                char begins[GLOSSARY_INDENT + 12];
+                snprintf(begins, sizeof begins, "%-*s%.10s", GLOSSARY_INDENT, glossary[row].word,
+                         glossary[row].text);
+                words += shows(begins);
+            }
+        }
+        tap_ok(words == glossary_count && state.help, "%d x %d: %d words of the glossary on %d pages",
+               sizes[i][0], sizes[i][1], words, pages);
+    }
 }
 
 /* The height at which each panel is gone, from the tallest screen down. */
@@ -513,6 +536,7 @@ int main(void) {
     test_unknown();
     test_labels();
     test_all_sizes();
+    test_glossary();
     test_folding();
     test_small_kernel_table();
     test_bev();

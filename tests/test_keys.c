@@ -1,5 +1,10 @@
-/* The table of controls: complete, without clashes, and the only place that names keys. */
+/* The table of controls: complete, without clashes, and the only place that names keys. The
+ * glossary: complete, within its limits, found by every word. */
+#include "src/state/glossary.h"
 #include "src/state/help.h"
+#include "src/cachesim/prediction.h"
+#include "kernels/bevpool.h"
+#include "kernels/regime.h"
 #include "tests/tap.h"
 
 #include <ctype.h>
@@ -174,7 +179,145 @@ static void test_ranks(void) {
     tap_ok(most > 0 && !twice && !gaps, "the key bar's order is one, without gaps");
 }
 
+/* ---- glossary -------------------------------------------------------------------------------- */
+
+static bool is_ascii(const char *text) {
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+/* Whether the text of row `row` says each of the row's other words, and each leads to that row. */
+static bool also_told(int row) {
+    char also[128], *rest = NULL;
+    snprintf(also, sizeof also, "%s", glossary[row].also);
+    for (char *word = strtok_r(also, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        word += *word == ' ';
+        if (!strcasestr(glossary[row].text, word) || glossary_find(word) != &glossary[row]) {
+            tap_note("%s: %s", glossary[row].word, word);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void test_glossary_rows(void) {
+    int limits = 0, order = 0, also = 0;
+    for (int i = 0; i < glossary_count; i++) {
+        const GlossaryRow *row = &glossary[i];
+        size_t word = strlen(row->word), text = strlen(row->text);
+        limits += word > 0 && word <= GLOSSARY_WORD_MAX && text > 20 && text <= GLOSSARY_TEXT_MAX &&
+                  row->text[text - 1] == '.' && is_ascii(row->text) && is_ascii(row->word);
+        order += i == 0 || strcasecmp(glossary[i - 1].word, row->word) < 0;
+        also += also_told(i) && glossary_find(row->word) == row;
+    }
+    tap_ok(limits == glossary_count && limits >= 30, "%d words with short texts", limits);
+    tap_ok(order == glossary_count, "in alphabetical order, each once");
+    tap_ok(also == glossary_count, "other words lead to the text that says them");
+}
+
+/* What the program's tables and screens call things. */
+static void test_glossary_words(void) {
+    static const char *const words[] = {"point",
+                                        "frustum",
+                                        "depth bin",
+                                        "extrinsics",
+                                        "intrinsics",
+                                        "rank",
+                                        "ranks_depth",
+                                        "ranks_feat",
+                                        "ranks_bev",
+                                        "scatter map",
+                                        "interval",
+                                        "cell",
+                                        "BEV grid",
+                                        "camera features",
+                                        "gather",
+                                        "scatter",
+                                        "pooling",
+                                        "footprint",
+                                        "gather traffic",
+                                        "requested",
+                                        "sector",
+                                        "line",
+                                        "L1",
+                                        "L2",
+                                        "hit rate",
+                                        "miss-ratio curve",
+                                        "mrc",
+                                        "DO",
+                                        "depth outer",
+                                        "channel tile",
+                                        "atomic",
+                                        "block reduction",
+                                        "chain",
+                                        "issue",
+                                        "occupancy",
+                                        "roofline",
+                                        "ridge",
+                                        "warp",
+                                        "tensor core",
+                                        "align",
+                                        "FP8",
+                                        "E4M3",
+                                        "NVFP4",
+                                        "block scale",
+                                        "gate A",
+                                        "gate B",
+                                        "gate C",
+                                        "prepare",
+                                        "cold",
+                                        "warm",
+                                        "median",
+                                        "p99",
+                                        "CUDA graph",
+                                        "carve-out"};
+    int missing = 0, count = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++, count++)
+        if (!glossary_find(words[i]) && ++missing)
+            tap_note("%s", words[i]);
+    for (int i = 0; i < TERM_COUNT; i++, count++)
+        missing += !glossary_find(term_names[i]);
+    for (int i = 0; i < REGIME_COUNT; i++, count++)
+        missing += !glossary_find(bev_regimes[i].name);
+    for (int i = 0; i < BEV_ALIGN_COUNT; i++, count++)
+        missing += !glossary_find(bev_aligns[i].name);
+    tap_ok(!missing, "%d words of the screens are found (%d are not)", count, missing);
+    char nearest[64];
+    glossary_nearest("fotprint", nearest, sizeof nearest);
+    tap_ok(!glossary_find("fotprint") && !glossary_find("") && !strcmp(nearest, "footprint"),
+           "a mistyped word is not, and the nearest is named");
+}
+
+/* On every screen each row has a place of its own that fits a page. */
+static void test_glossary_help(void) {
+    int screens = 0, wrong = 0;
+    for (int columns = 40; columns <= 240; columns += 10)
+        for (int rows = 10; rows <= 80; rows += 5, screens++) {
+            HelpLayout layout = help_glossary(columns, rows);
+            HelpPlace last = {0, 0, 0, false};
+            int end = 0, height;
+            for (int i = 0; i < glossary_count; i++) {
+                HelpPlace place = help_glossary_place(&layout, columns, i, &height);
+                bool same = place.page == last.page && place.column == last.column;
+                wrong += place.page >= layout.pages || place.column >= layout.columns ||
+                         place.row != (same ? end : 0) || height < 1 ||
+                         (place.row > 0 && place.row + height > layout.rows);
+                last = place;
+                end = place.row + height;
+            }
+        }
+    tap_ok(!wrong, "%d screens: every word has a place (%d have not)", screens, wrong);
+    tap_ok(help_glossary(80, 24).pages > 1 && help_glossary(0, 0).pages > 1 &&
+               help_glossary(240, 64).pages == 1,
+           "small screens turn pages, large ones need not");
+}
+
 int main(void) {
+    test_glossary_rows();
+    test_glossary_words();
+    test_glossary_help();
     test_rows();
     test_help();
     test_keys();

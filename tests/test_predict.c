@@ -60,7 +60,7 @@ static void test_laws(const HostProblem *problem) {
     profile_free(&profile);
 }
 
-/* Run 4 of samples/recorded/NOTES-ladder.md: H200, FP16, warm, the clear counted unless the table
+/* Run 4 of samples/experiments/ladder.md: H200, FP16, warm, the clear counted unless the table
  * there leaves it out. */
 typedef struct {
     const char *config, *kernel;

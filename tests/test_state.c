@@ -216,7 +216,7 @@ static void test_log_limits(void) {
 static void test_every_control_speaks(void) {
     int silent = 0;
     for (int i = 0; i < ACTION_COUNT; i++) {
-        if (i == ACTION_HELP || i == ACTION_ESCAPE || i == ACTION_QUIT)
+        if (i == ACTION_HELP || i == ACTION_GLOSSARY || i == ACTION_ESCAPE || i == ACTION_QUIT)
             continue; /* seen at once, or gone */
         State state = make_state();
         Event event = {.kind = EVENT_COMMAND, .command = {.action = (Action)i, .step = 1}};
@@ -409,6 +409,20 @@ static void test_program(void) {
     use(&state, "help on");
     tap_ok(state.help && state.help_page == 0, "it opens at the first page again");
     use(&state, "help off");
+    for (presses = 0, use(&state, "glossary"); state.help && presses < 20; presses++)
+        use(&state, "glossary");
+    tap_ok(presses == help_glossary(80, 24).pages && presses > 1,
+           "the glossary has pages of its own (%d)", presses);
+    use(&state, "help on");
+    use(&state, "help");
+    use(&state, "glossary");
+    tap_ok(state.help && state.glossary && state.help_page == 0,
+           "from the help its key changes over to the glossary");
+    use(&state, "help");
+    tap_ok(state.help && !state.glossary && state.help_page == 0, "and the other key back");
+    use(&state, "glossary on");
+    use(&state, "escape");
+    tap_ok(!state.help, "Esc closes it, too");
     state.page = PAGE_BOTH;
     use(&state, "page");
     Page first = state.page;
@@ -426,8 +440,8 @@ static void test_values(void) {
         state_value(&state, (Action)i, text, sizeof text);
         bool has_none = i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
                         i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
-                        i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_ESCAPE ||
-                        i == ACTION_QUIT;
+                        i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_GLOSSARY ||
+                        i == ACTION_ESCAPE || i == ACTION_QUIT;
         empty += has_none != !text[0];
     }
     tap_ok(empty == 0, "every control that stands at something says at what");

@@ -116,7 +116,7 @@ static void test_coalescing(const BevProblem *problem) {
 }
 
 /* Sectors that the multiprocessors read from L2 at canonical, FP16, nearest, counted on an H200
- * (samples/recorded/NOTES-model.md); the encoding of sums not among them. */
+ * (samples/experiments/model.md); the encoding of sums not among them. */
 static void test_counted(const BevProblem *problem) {
     static const struct {
         const char *kernel;

@@ -94,7 +94,9 @@ static void test_pixels(void) {
     SDL_SetWindowSize(sdl_window(), 1280, 860);
     state.help = true;
     tap_ok(differing_pixels() == 0, "with the help screen, too");
-    state.help = false;
+    state.glossary = true;
+    tap_ok(differing_pixels() == 0, "with the glossary, too");
+    state.help = state.glossary = false;
 }
 
 static bool asked_often(void *context) {

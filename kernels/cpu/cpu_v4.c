@@ -25,7 +25,7 @@
  *
  * TRY     In cpu_v4_build.c, leave the intervals in the order of the map: how much of the gain was
  *         the order, how much the registers? Two cells at a time, with each feature loaded once for
- *         both? Our answers are in samples/recorded/NOTES-cpu.md. */
+ *         both? Our answers are in samples/experiments/cpu.md. */
 #include "kernels/codec.h"
 #include "kernels/cpu/cpu_v4.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
- * samples/recorded/NOTES-model.md), taken to grow with multiprocessors and clock. A copy reaches
+ * samples/experiments/model.md), taken to grow with multiprocessors and clock. A copy reaches
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
  * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of
  * 4 bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles:

@@ -2,7 +2,7 @@
  * overlap, and the launch. A model, to be shown as such. The constants it needs beyond data sheets
  * stand in predict.c, each with its source. Parts overlap, but not perfectly: they are combined as
  * the root of the sum of their squares, between the longest and the sum. That form was chosen with
- * 18 recorded H200 latencies in view (samples/recorded/NOTES-ladder.md): the longest part alone was
+ * 18 recorded H200 latencies in view (samples/experiments/ladder.md): the longest part alone was
  * off by more than 30 % on three of them, this on none. One constant comes from a recorded latency,
  * none from the published ones of the other two GPUs. */
 #ifndef BEV_PREDICT_H

@@ -3,7 +3,7 @@
  *
  * L1 is an H200's: lines of 128 bytes, of which it fetches the sectors asked for, and eight ways,
  * of which the one unused for longest is replaced; stores and atomics pass it by. Of its 256 KB,
- * 176 fit the counted misses best (samples/recorded/NOTES-model.md): the one thing fitted here. */
+ * 176 fit the counted misses best (samples/experiments/model.md): the one thing fitted here. */
 #ifndef BEV_TRACE_MEMORY_H
 #define BEV_TRACE_MEMORY_H
 

@@ -6,7 +6,7 @@
  * Counted in windows: what is under way at a time. A turn of all warps that the multiprocessors
  * hold is less than that, as slices have queues: with windows of three turns for additions, which
  * go out and are forgotten, and of two for a plain +=, whose loads a warp waits for, the busiest
- * slice explains what was probed on an H200 (samples/recorded/NOTES-model.md, *Slices*). */
+ * slice explains what was probed on an H200 (samples/experiments/model.md, "L2 slices"). */
 #ifndef BEV_TRACE_SLICES_H
 #define BEV_TRACE_SLICES_H
 

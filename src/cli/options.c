@@ -77,6 +77,10 @@ const Command commands[COMMAND_COUNT] = {
          "file, to send around. The model beside what was published and recorded, with its errors. "
          "Half a minute; needs no GPU.",
          1, 1, cmd_report},
+    [COMMAND_GLOSSARY] =
+        {"glossary", "[WORD]...", "say what the words on the screens mean",
+         "Prints what each WORD means; without WORD, the whole glossary.", 0,
+         OPTIONS_MAX_ARGUMENTS, cmd_glossary},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -107,7 +111,7 @@ static const OptionRow rows[] = {
      "number formats (bench: fp32,fp16; verify: all; else fp16)"},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align), CHOICE_ALIGN, 0, 0,
      "how points meet cells (verify: all; else nearest)"},
-    {"device", 0, "WHICH", KIND_TEXT, ALL, FIELD(device), CHOICE_NONE, 0, 0,
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY), FIELD(device), CHOICE_NONE, 0, 0,
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES, FIELD(time_s), CHOICE_NONE, 0, 1e6,
      "moment of a moving world (default: 0)"},
@@ -431,8 +435,10 @@ void options_help_command(CommandId command, FILE *out) {
     for (int i = 0; i < ROW_COUNT; i++)
         if (applies(&rows[i], command))
             print_option(&rows[i], out);
-    fputs("\nSCENE is a .json or .npz file, a sample or a configuration: see bevscope --list.\n",
-          out);
+    if (strstr(commands[command].synopsis, "SCENE"))
+        fputs("\nSCENE is a .json or .npz file, a sample or a configuration: see bevscope "
+              "--list.\n",
+              out);
 }
 
 void options_help(FILE *out) {
@@ -497,6 +503,7 @@ void options_man(FILE *out) {
                 man_option(&rows[i], out);
     }
     man_controls(out, print_roff);
+    man_glossary(out, print_roff);
     fputs(
         ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
         "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "

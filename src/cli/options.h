@@ -19,6 +19,7 @@ typedef enum {
     COMMAND_AGREEMENT,
     COMMAND_PLOT,
     COMMAND_REPORT,
+    COMMAND_GLOSSARY,
     COMMAND_COUNT
 } CommandId;
 
@@ -70,6 +71,10 @@ void options_help_command(CommandId command, FILE *out);
 void options_help(FILE *out);
 void options_man(FILE *out);
 
+/* The manual's section on the words. `print` writes a text with what roff would take for its own
+ * escaped. */
+void man_glossary(FILE *out, void (*print)(FILE *out, const char *text));
+
 bool cmd_live(const Options *options, Err *err);
 bool cmd_snapshot(const Options *options, Err *err);
 bool cmd_verify(const Options *options, Err *err);
@@ -80,5 +85,6 @@ bool cmd_regime(const Options *options, Err *err);
 bool cmd_agreement(const Options *options, Err *err);
 bool cmd_plot(const Options *options, Err *err);
 bool cmd_report(const Options *options, Err *err);
+bool cmd_glossary(const Options *options, Err *err);
 
 #endif

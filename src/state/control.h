@@ -102,6 +102,7 @@ unsigned control_fullscreen(State *state, const Command *command);
 unsigned control_snapshot(State *state, const Command *command);
 unsigned control_record(State *state, const Command *command);
 unsigned control_help(State *state, const Command *command);
+unsigned control_glossary(State *state, const Command *command);
 unsigned control_escape(State *state, const Command *command);
 unsigned control_quit(State *state, const Command *command);
 

@@ -49,13 +49,23 @@ unsigned control_record(State *state, const Command *command) {
     return STEP_REDRAW | STEP_RECORD;
 }
 
-unsigned control_help(State *state, const Command *command) {
-    bool on = control_switched(command, state->help);
-    bool turns = command->step && state->help &&
-                 state->help_page + 1 < help_layout(state->columns, state->rows).pages;
+/* One of the two parts of the help: its own key opens it, turns its pages and closes it after the
+ * last one; the key of the other part changes over to that. */
+static unsigned show_help(State *state, const Command *command, bool glossary, int pages) {
+    bool shown = state->help && state->glossary == glossary;
+    bool turns = command->step && shown && state->help_page + 1 < pages;
     state->help_page = turns ? state->help_page + 1 : 0;
-    state->help = on || turns;
+    state->help = control_switched(command, shown) || turns;
+    state->glossary = glossary;
     return STEP_REDRAW;
+}
+
+unsigned control_help(State *state, const Command *command) {
+    return show_help(state, command, false, help_layout(state->columns, state->rows).pages);
+}
+
+unsigned control_glossary(State *state, const Command *command) {
+    return show_help(state, command, true, help_glossary(state->columns, state->rows).pages);
 }
 
 unsigned control_escape(State *state, const Command *command) {

@@ -1,5 +1,7 @@
 #include "src/state/help.h"
 
+#include "src/state/glossary.h"
+
 enum { LEAST_ROWS = 10 };
 
 static bool begins_group(int control) {
@@ -32,10 +34,10 @@ HelpPlace help_place(const HelpLayout *layout, Action action) {
     return place;
 }
 
-/* What the dashboard leaves to the help: all but its title, the log and, on tall screens, the key
- * bar. */
+/* All but the title, the log and, on tall screens, the key bar. */
 static int rows_left(int screen_rows) {
-    return screen_rows - (screen_rows >= 54 ? 10 : screen_rows >= 30 ? 5 : 2);
+    int rows = screen_rows - (screen_rows >= 54 ? 10 : screen_rows >= 30 ? 5 : 2);
+    return rows < LEAST_ROWS ? LEAST_ROWS : rows;
 }
 
 int help_rows(int columns) {
@@ -51,11 +53,43 @@ HelpLayout help_layout(int screen_columns, int screen_rows) {
                          .pages = 1};
     if (layout.columns < 1)
         layout.columns = 1;
-    if (layout.rows < LEAST_ROWS)
-        layout.rows = LEAST_ROWS;
     if (screen_columns && screen_rows)
         layout.pages = help_place(&layout, ACTION_COUNT - 1).page + 1;
     if (layout.pages == 1 && help_rows(layout.columns) < layout.rows)
         layout.rows = help_rows(layout.columns);
+    return layout;
+}
+
+/* ---- the glossary ---------------------------------------------------------------------------- */
+
+int help_glossary_width(const HelpLayout *layout, int screen_columns) {
+    int columns = screen_columns ? screen_columns : 80;
+    int width = (columns - 4 + HELP_GAP) / layout->columns - HELP_GAP;
+    return width > 2 * GLOSSARY_INDENT ? width : 2 * GLOSSARY_INDENT;
+}
+
+HelpPlace help_glossary_place(const HelpLayout *layout, int screen_columns, int row, int *height) {
+    int column = 0, y = 0, width = help_glossary_width(layout, screen_columns) - GLOSSARY_INDENT;
+    for (int i = 0;; i++) {
+        *height = glossary_lines(glossary[i].text, width);
+        if (y > 0 && y + *height > layout->rows) {
+            column++;
+            y = 0;
+        }
+        if (i == row)
+            break;
+        y += *height;
+    }
+    return (HelpPlace){column / layout->columns, column % layout->columns, y, false};
+}
+
+HelpLayout help_glossary(int screen_columns, int screen_rows) {
+    int columns = screen_columns ? screen_columns : 80, rows = screen_rows ? screen_rows : 24;
+    HelpLayout layout = {.columns = (columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP),
+                         .rows = rows_left(rows),
+                         .pages = 1};
+    int height;
+    layout.columns = layout.columns < 1 ? 1 : layout.columns;
+    layout.pages = help_glossary_place(&layout, columns, glossary_count - 1, &height).page + 1;
     return layout;
 }

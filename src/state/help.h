@@ -26,4 +26,16 @@ int help_rows(int columns);
 
 HelpPlace help_place(const HelpLayout *layout, Action action);
 
+/* ---- the glossary, the other part of the help -------------------------------------------------
+ */
+
+/* 80 x 24 is assumed where there is no terminal. */
+HelpLayout help_glossary(int screen_columns, int screen_rows);
+
+/* The width of a column of text, its words included. */
+int help_glossary_width(const HelpLayout *layout, int screen_columns);
+
+/* Where row `row` of the glossary begins. *height receives the lines that it takes. */
+HelpPlace help_glossary_place(const HelpLayout *layout, int screen_columns, int row, int *height);
+
 #endif

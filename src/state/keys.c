@@ -110,6 +110,8 @@ const KeyRow keys[ACTION_COUNT] = {
         false, GROUP_PROGRAM, "record", 0, "write every frame as numbered PNG"},
     [ACTION_HELP] = {ACTION_HELP, "help", ARGUMENT_SWITCH, {'?', F(1)}, {0},
         false, GROUP_PROGRAM, "help", 4, "this screen"},
+    [ACTION_GLOSSARY] = {ACTION_GLOSSARY, "glossary", ARGUMENT_SWITCH, {'W'}, {0},
+        false, GROUP_PROGRAM, "words", 0, "what the words on the screens mean"},
     [ACTION_ESCAPE] = {ACTION_ESCAPE, "escape", ARGUMENT_NONE, {KEYCODE_ESCAPE}, {0},
         false, GROUP_PROGRAM, "back", 0, "leaves help, then the cell, the cursor"},
     [ACTION_QUIT] = {ACTION_QUIT, "quit", ARGUMENT_NONE, {'q', F(10)}, {0},

@@ -121,6 +121,7 @@ static const Handler handlers[ACTION_COUNT] = {
     [ACTION_SNAPSHOT] = control_snapshot,
     [ACTION_RECORD] = control_record,
     [ACTION_HELP] = control_help,
+    [ACTION_GLOSSARY] = control_glossary,
     [ACTION_ESCAPE] = control_escape,
     [ACTION_QUIT] = control_quit,
 };

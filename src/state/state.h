@@ -156,6 +156,7 @@ typedef struct {
     bool has_window; /* an SDL window is open: EVENT_WINDOW */
     Page page;
     bool help;
+    bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
     bool fullscreen;
     bool recording;

@@ -33,7 +33,7 @@
  *         many steps more, but half again as many warps; which configurations gain? Sort the tiles
  *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
  *         empty cells before the steps instead of in blocks of their own: why is that slower?
- *         The answers that we got are in samples/recorded/NOTES-v4.md. */
+ *         The answers that we got are in samples/experiments/v4.md. */
 #include "kernels/cuda/v4/build.cuh"
 
 namespace {

@@ -1,4 +1,5 @@
-/* The key bar and the help screen of the window, both from the table of keys. */
+/* The key bar and the help screen of the window: the table of keys, or the glossary. */
+#include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/view/window/window_internal.h"
 
@@ -6,7 +7,7 @@
 #include <stdio.h>
 
 enum { HELP_ROW = 17, HELP_ROW_MIN = 13, HELP_HEAD = 26, HELP_PAD = 18 };
-enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470 };
+enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470, GLOSSARY_W = 128 };
 enum { BRIEF_W = 300, BRIEF_COLUMN_MIN = 190 };
 
 static const KeyRow *next_rank(int rank) {
@@ -60,15 +61,23 @@ static void help_row(const WindowView *view, double x, double y, double w, const
     pen_text(view->pen, x + KEY_W + VALUE_W, y, w - KEY_W - VALUE_W, &text, row->help);
 }
 
-/* The terminal may need several pages, which `?` turns, too: then only Escape closes at once. */
+/* The terminal may need several pages, which the key turns, too: then only Escape closes at once.
+ */
 static void help_title(const WindowView *view, Box box) {
     const State *state = view->state;
     TextStyle title = style_heading(view->pen), note = style_muted(view->pen);
-    bool pages = help_layout(state->columns, state->rows).pages > 1;
+    HelpLayout layout = state->glossary ? help_glossary(state->columns, state->rows)
+                                        : help_layout(state->columns, state->rows);
+    char turn[16], close[16], text[96];
+    keys_name(keys[state->glossary ? ACTION_GLOSSARY : ACTION_HELP].keys[0], turn, sizeof turn);
+    keys_name(keys[ACTION_ESCAPE].keys[0], close, sizeof close);
+    snprintf(text, sizeof text, "keys work here, too; %s%s%s closes", layout.pages > 1 ? "" : turn,
+             layout.pages > 1 ? "" : " or ", close);
     note.align = ALIGN_RIGHT;
-    double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title, "Keys");
+    double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title,
+                           state->glossary ? "Glossary" : "Keys");
     pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - WINDOW_GAP, &note,
-             pages ? "they work here, too; Esc closes" : "they work here, too; ? or Esc closes");
+             text);
 }
 
 /* Columns in which groups stay whole: wide ones, and narrow ones where those would be too high. */
@@ -80,27 +89,84 @@ static HelpLayout help_columns(double w, double h) {
     return layout;
 }
 
-void window_draw_help(const WindowView *view) {
+static void draw_controls(const WindowView *view, Box in) {
     Pen *pen = view->pen;
-    double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
-    Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
-    Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};
-    HelpLayout layout = help_columns(in.w, in.h - HELP_HEAD);
+    HelpLayout layout = help_columns(in.w, in.h);
     double column_w = in.w / layout.columns;
-    double row_h = fmax(HELP_ROW_MIN, fmin(HELP_ROW, (in.h - HELP_HEAD) / layout.rows));
-    pen_fill(pen, (Box){0, 0, view->layout.w, view->layout.h}, pen->theme->page, 1);
-    pen_frame(pen, box, pen->theme->rule, 1, 1);
-    help_title(view, in);
+    double row_h = fmax(HELP_ROW_MIN, fmin(HELP_ROW, in.h / layout.rows));
     TextStyle group = style_muted(pen);
     group.bold = true;
     group.color = pen->theme->text;
     for (int i = 0; i < ACTION_COUNT; i++) {
         HelpPlace place = help_place(&layout, (Action)i);
-        double x = in.x + place.column * column_w, y = in.y + HELP_HEAD + (place.row + 1) * row_h;
+        double x = in.x + place.column * column_w, y = in.y + (place.row + 1) * row_h;
         if (y > in.y + in.h)
             continue;
         if (place.heading)
             pen_text(pen, x, y - row_h, column_w, &group, key_groups[keys[i].group]);
         help_row(view, x, y, column_w - HELP_PAD, &keys[i]);
     }
+}
+
+static double glossary_height(const WindowView *view, double w, const char *text) {
+    Pen *pen = view->pen;
+    TextStyle style = style_muted(pen);
+    bool measuring = pen->measuring;
+    pen->measuring = true;
+    double height = pen_paragraph(pen, 0, 0, w, &style, text);
+    pen->measuring = measuring;
+    return height;
+}
+
+/* Places the rows of the glossary from `first` on, column by column, and draws them where `draw`
+ * says so. Returns how many there is room for. */
+static int glossary_rows(const WindowView *view, Box in, int first, bool draw) {
+    TextStyle word = style_muted(view->pen), text = style_muted(view->pen);
+    double column_w = in.w / fmax(1, floor(in.w / HELP_COLUMN_MIN)), x = in.x, y = in.y;
+    double text_w = column_w - GLOSSARY_W - HELP_PAD;
+    word.bold = true;
+    word.color = view->pen->theme->text;
+    for (int i = first; i < glossary_count; i++) {
+        double height = glossary_height(view, text_w, glossary[i].text);
+        if (y + height > in.y + in.h) {
+            x += column_w;
+            y = in.y;
+        }
+        if (x + column_w > in.x + in.w + 1 || y + height > in.y + in.h)
+            return i - first;
+        if (draw) {
+            pen_text(view->pen, x, y + word.size, GLOSSARY_W - 8, &word, glossary[i].word);
+            pen_paragraph(view->pen, x + GLOSSARY_W, y, text_w, &text, glossary[i].text);
+        }
+        y += height;
+    }
+    return glossary_count - first;
+}
+
+/* The whole glossary or, where it does not fit, what the terminal's page begins with. */
+static void draw_glossary(const WindowView *view, Box in) {
+    const State *state = view->state;
+    HelpLayout layout = help_glossary(state->columns, state->rows);
+    int first = 0, height;
+    if (glossary_rows(view, in, 0, false) < glossary_count)
+        while (first + 1 < glossary_count &&
+               help_glossary_place(&layout, state->columns, first, &height).page < state->help_page)
+            first++;
+    glossary_rows(view, in, first, true);
+}
+
+void window_draw_help(const WindowView *view) {
+    Pen *pen = view->pen;
+    double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
+    Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
+    Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};
+    pen_fill(pen, (Box){0, 0, view->layout.w, view->layout.h}, pen->theme->page, 1);
+    pen_frame(pen, box, pen->theme->rule, 1, 1);
+    help_title(view, in);
+    in.y += HELP_HEAD;
+    in.h -= HELP_HEAD;
+    if (view->state->glossary)
+        draw_glossary(view, in);
+    else
+        draw_controls(view, in);
 }

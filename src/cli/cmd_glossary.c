@@ -1,0 +1,46 @@
+/* The glossary on the command line: bevscope glossary, and its section of the manual. */
+#include "src/cli/options.h"
+#include "src/state/glossary.h"
+
+static const int WIDTH = 80;
+
+static void print_row(const GlossaryRow *row) {
+    const char *text = row->text, *word = row->word;
+    while (*text) {
+        size_t length = glossary_line(text, WIDTH - GLOSSARY_INDENT);
+        printf("%-*s%.*s\n", GLOSSARY_INDENT, word, (int)length, text);
+        text += length;
+        text += *text == ' ';
+        word = "";
+    }
+}
+
+bool cmd_glossary(const Options *options, Err *err) {
+    for (int i = 0; i < options->argument_count; i++) {
+        const char *word = options->arguments[i];
+        const GlossaryRow *row = glossary_find(word);
+        if (!row) {
+            char nearest[64], hint[128];
+            glossary_nearest(word, nearest, sizeof nearest);
+            snprintf(hint, sizeof hint, "did you mean %s?", nearest);
+            return err_set(err, ERR_USAGE, word, hint, "not in the glossary");
+        }
+        print_row(row);
+    }
+    for (int i = 0; !options->argument_count && i < glossary_count; i++)
+        print_row(&glossary[i]);
+    if (fflush(stdout) == 0)
+        return true;
+    return err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+}
+
+void man_glossary(FILE *out, void (*print)(FILE *out, const char *text)) {
+    fputs(".SH GLOSSARY\n", out);
+    for (int i = 0; i < glossary_count; i++) {
+        fputs(".TP\n\\fB", out);
+        print(out, glossary[i].word);
+        fputs("\\fR\n", out);
+        print(out, glossary[i].text);
+        fputc('\n', out);
+    }
+}
