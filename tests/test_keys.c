@@ -61,8 +61,8 @@ static int for_each_key(bool (*use)(const KeyRow *row, int32_t key, bool back)) 
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < KEYS_PER_ROW && keys[i].keys[k]; k++, count++)
             bad += !use(&keys[i], keys[i].keys[k], false);
-        if (keys[i].back[0]) {
-            bad += !use(&keys[i], keys[i].back[0], true);
+        if (keys[i].back) {
+            bad += !use(&keys[i], keys[i].back, true);
             count++;
         }
     }
@@ -73,7 +73,7 @@ static bool finds_itself(const KeyRow *row, int32_t key, bool back) {
     Command command;
     if (!keys_find(key, &command) || command.action != row->action)
         return false;
-    return row->numbered ? command.step == 0 && atoi(command.argument) == key - '0'
+    return row->argument == ARGUMENT_DIGIT ? command.step == 0 && atoi(command.argument) == key - '0'
                          : command.step == (back ? -1 : 1);
 }
 
@@ -104,12 +104,12 @@ static void test_words(void) {
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < i; k++)
             same += !strcmp(keys[i].word, keys[k].word);
-        parsed += keys[i].numbered || (keys_parse(keys[i].word, &command, why, sizeof why) &&
+        parsed += keys[i].argument == ARGUMENT_DIGIT || (keys_parse(keys[i].word, &command, why, sizeof why) &&
                                        (int)command.action == i && command.step == 1);
         char line[32];
         snprintf(line, sizeof line, "%s -", keys[i].word);
         bool ok = keys_parse(line, &command, why, sizeof why);
-        back += keys[i].back[0] ? ok && command.step == -1 : !ok;
+        back += keys[i].back ? ok && command.step == -1 : !ok;
         same += !strcmp(keys[i].word, "tick") || !strcmp(keys[i].word, "size") ||
                 !strcmp(keys[i].word, "key");
     }

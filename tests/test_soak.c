@@ -98,8 +98,8 @@ static void controls_home(void) {
             if (action == ACTION_CONFIG || action == ACTION_SCENE || action == ACTION_STEP)
                 continue;
             step_home(action, keys[action].keys[0]);
-            if (keys[action].back[0])
-                step_home(action, keys[action].back[0]);
+            if (keys[action].back)
+                step_home(action, keys[action].back);
         }
 }
 

@@ -220,7 +220,7 @@ static void test_every_control_speaks(void) {
             continue; /* seen at once, or gone */
         State state = make_state();
         Event event = {.kind = EVENT_COMMAND, .command = {.action = (Action)i, .step = 1}};
-        if (keys[i].numbered)
+        if (keys[i].argument == ARGUMENT_DIGIT)
             event.command = (Command){.action = (Action)i, .argument = "1"};
         state_step(&state, &event);
         bool spoke = state.log.count > 0 && state.log.lines[0].text[0] &&

@@ -1,4 +1,4 @@
-/* Controls of cursor, pin, zoom and pan. */
+/* Controls of the group "Look closer": cursor, pinned cell, zoom and pan. */
 #include "src/state/control.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void control_fit_viewport(State *state) {
     viewport->center_y = clamp(viewport->center_y, half_y, (double)state->scene.ny - half_y);
 }
 
-/* Scrolls just as far as needed to see the cursor. */
+/* Moves the view as little as needed to have the cursor in it. */
 static void follow_cursor(State *state) {
     Viewport *viewport = &state->viewport;
     double half_x = (double)state->scene.nx / 2 / viewport->zoom;
@@ -43,7 +43,7 @@ static void say_cell(State *state, Action action, const char *what, int64_t x, i
         SAY(state, action, "%scell %lld, %lld", what, (long long)x, (long long)y);
 }
 
-/* One coordinate of the cursor. While nothing was shown, the first press only shows it. */
+/* Moves one coordinate of the cursor. A first press, with the cursor hidden, only shows it. */
 static unsigned move_cursor(State *state, const Command *command, int64_t *at, int64_t count) {
     if (count <= 0)
         return 0;
@@ -59,9 +59,13 @@ unsigned control_cursor_x(State *state, const Command *command) {
     return move_cursor(state, command, &state->cursor_x, state->scene.nx);
 }
 
+VALUE(cursor_x, "%lld", (long long)state->cursor_x)
+
 unsigned control_cursor_y(State *state, const Command *command) {
     return move_cursor(state, command, &state->cursor_y, state->scene.ny);
 }
+
+VALUE(cursor_y, "%lld", (long long)state->cursor_y)
 
 unsigned control_unpin(State *state, Action action) {
     state->pinned = false;
@@ -94,11 +98,12 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, state->cursor_x, state->cursor_y);
 }
 
+VALUE(pin, "%s", on_off(state->pinned))
+
 unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     Viewport *viewport = &state->viewport;
     double before = viewport->zoom;
     viewport->zoom = clamp(zoom, 1, ZOOM_MAX);
-    /* The point under the mouse stays where it is. */
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
@@ -115,7 +120,9 @@ unsigned control_zoom(State *state, const Command *command) {
                               cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
 }
 
-/* By a tenth of what is in view; an argument is a number of cells. */
+VALUE(zoom, "%.2f x", state->viewport.zoom)
+
+/* Moves the view by a tenth of its size; an argument is a number of cells. */
 static unsigned pan(State *state, const Command *command, double *center, int64_t count) {
     double tenth = (double)count / state->viewport.zoom / 10;
     *center += command->step ? command->step * tenth : strtod(command->argument, NULL);

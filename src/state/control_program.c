@@ -1,10 +1,58 @@
-/* Controls of the program itself. */
+/* Controls of the group "Program", and the helpers that all handlers share. */
 #include "src/state/control.h"
 #include "src/state/help.h"
 
 #include <string.h>
 
-/* Where both have no room they look like the dashboard: no step leads from one to the other. */
+const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
+
+/* ---- helpers of all handlers ----------------------------------------------------------------- */
+
+int control_pick(State *state, const Command *command, const Menu *menu, int now) {
+    if (command->step)
+        return wrapped(now + command->step, menu->count);
+    int found = menu_find(menu, command->argument);
+    if (found < 0)
+        SAY(state, command->action, "%s: there is no \"%s\"", keys[command->action].word,
+            command->argument);
+    return found;
+}
+
+double control_moved(const Command *command, double now, double step) {
+    return command->step ? now + command->step * step : strtod(command->argument, NULL);
+}
+
+double control_scaled(const Command *command, double now, double factor) {
+    if (!command->step)
+        return strtod(command->argument, NULL);
+    return command->step > 0 ? now * factor : now / factor;
+}
+
+bool control_switched(const Command *command, bool now) {
+    return command->step ? !now : !strcmp(command->argument, "on");
+}
+
+unsigned control_changed(State *state) {
+    state->job.serial++;
+    return STEP_REDRAW | STEP_RUN;
+}
+
+unsigned control_changed_and_told(State *state) {
+    unsigned bits = control_changed(state);
+    log_await(&state->log, state->job.serial, &state->shown);
+    return bits;
+}
+
+unsigned control_aligns(const State *state) {
+    return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
+}
+
+/* For controls without a value. */
+VALUE(none, "%s", "")
+
+/* ---- controls -------------------------------------------------------------------------------- */
+
+/* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
 unsigned control_page(State *state, const Command *command) {
     const Menu pages = {page_names, PAGE_COUNT};
     bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;
@@ -19,6 +67,8 @@ unsigned control_page(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
+VALUE(page, "%s", page_names[state->page])
+
 unsigned control_fullscreen(State *state, const Command *command) {
     if (!state->has_window) {
         SAY(state, command->action, "full screen: no window is open");
@@ -28,6 +78,8 @@ unsigned control_fullscreen(State *state, const Command *command) {
     SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off");
     return STEP_REDRAW | STEP_FULLSCREEN;
 }
+
+VALUE(fullscreen, "%s", on_off(state->fullscreen))
 
 unsigned control_snapshot(State *state, const Command *command) {
     state->snapshots++;
@@ -48,6 +100,8 @@ unsigned control_record(State *state, const Command *command) {
         (long long)state->recorded_frames);
     return STEP_REDRAW | STEP_RECORD;
 }
+
+VALUE(record, "%s", on_off(state->recording))
 
 unsigned control_help(State *state, const Command *command) {
     bool on = control_switched(command, state->help);

@@ -1,4 +1,5 @@
-/* Controls of the scene: which, its time, its depth, its cameras. */
+/* Controls of the groups "Scene and time" and "Cameras", and what a wrong calibration does to a
+ * camera. */
 #include "src/state/control.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 #define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
 
-/* Another problem: what was pinned or counted in the old one means nothing here. */
+/* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.channels = 0;
@@ -32,6 +33,10 @@ unsigned control_config(State *state, const Command *command) {
         control_pick(state, command, &configs, inside ? state->job.scene : -(command->step > 0));
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
+
+VALUE(config, "%s",
+      state->job.scene < state->menu.preset_count ? menu_name(&state->menu.scenes, state->job.scene)
+                                                  : "-")
 
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
@@ -57,12 +62,16 @@ unsigned control_scene(State *state, const Command *command) {
     return use_scene(state, command->action, scene);
 }
 
+VALUE(scene, "%s", menu_name(&state->menu.scenes, state->job.scene))
+
 unsigned control_play(State *state, const Command *command) {
     state->playing = control_switched(command, state->playing);
     SAY(state, command->action, state->playing ? "playing, %g s a second" : "paused at %.2f s",
         state->playing ? state->speed : state->job.time_s);
-    return STEP_REDRAW;
+    return STEP_REDRAW | STEP_LOOK;
 }
+
+VALUE(play, "%s", state->playing ? "playing" : "paused")
 
 unsigned control_step(State *state, const Command *command) {
     state->playing = false;
@@ -72,11 +81,15 @@ unsigned control_step(State *state, const Command *command) {
     return control_changed(state);
 }
 
+VALUE(step, "%.2f s", state->job.time_s)
+
 unsigned control_speed(State *state, const Command *command) {
     state->speed = clamp(control_scaled(command, state->speed, 2), 1 / SPEED_MAX, SPEED_MAX);
     SAY(state, command->action, "speed %g s a second", state->speed);
     return STEP_REDRAW;
 }
+
+VALUE(speed, "%g x", state->speed)
 
 unsigned control_temperature(State *state, const Command *command) {
     double now = state->job.temperature, step = sqrt(2);
@@ -85,7 +98,7 @@ unsigned control_temperature(State *state, const Command *command) {
         return STEP_REDRAW;
     }
     double next = control_scaled(command, now, step);
-    /* Steps of the square root drift; back at 1, it is 1. */
+    /* Repeated steps by a square root leave rounding errors: as rendered is exactly 1. */
     next = fabs(next - 1) < 1e-6 ? 1 : next;
     state->job.temperature = clamp(next, 1 / TEMPERATURE_MAX, TEMPERATURE_MAX);
     SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
@@ -95,11 +108,13 @@ unsigned control_temperature(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
+VALUE(temperature, "%.2f", state->job.temperature)
+
 static const char *camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
-/* Without a rig there is no camera to turn; says so. */
+/* Whether the scene has no cameras to change; says so in the log. */
 static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;
@@ -122,6 +137,8 @@ unsigned control_camera(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
+VALUE(camera, "%s", camera_name(state))
+
 unsigned control_dirty(State *state, const Command *command) {
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
@@ -132,11 +149,13 @@ unsigned control_dirty(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-static unsigned bend(State *state, const Command *command, double *value, double step, double max,
-                     const char *unit) {
+VALUE(dirty, "%s", on_off(!(state->job.camera_mask & (uint32_t)1 << state->camera)))
+
+static unsigned change_calibration(State *state, const Command *command, double *value, double step,
+                                   double max, const char *unit) {
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
-    /* Rounded to the step's decimals: ten steps of 0.1 there and back are 0. */
+    /* Rounded, so that ten steps of 0.1 forward and ten back give 0. */
     double next = clamp(control_moved(command, *value, step), -max, max);
     *value = round(next * 1000) / 1000 + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", keys[command->action].word,
@@ -145,22 +164,72 @@ static unsigned bend(State *state, const Command *command, double *value, double
 }
 
 unsigned control_yaw(State *state, const Command *command) {
-    return bend(state, command, &state->job.camera_errors[state->camera].yaw_deg, ANGLE_STEP,
-                ANGLE_MAX, "degrees");
+    return change_calibration(state, command, &state->job.camera_errors[state->camera].yaw_deg,
+                              ANGLE_STEP, ANGLE_MAX, "degrees");
 }
+
+VALUE(yaw, "%+.1f deg", state->job.camera_errors[state->camera].yaw_deg)
 
 unsigned control_pitch(State *state, const Command *command) {
-    return bend(state, command, &state->job.camera_errors[state->camera].pitch_deg, ANGLE_STEP,
-                ANGLE_MAX, "degrees");
+    return change_calibration(state, command, &state->job.camera_errors[state->camera].pitch_deg,
+                              ANGLE_STEP, ANGLE_MAX, "degrees");
 }
 
+VALUE(pitch, "%+.1f deg", state->job.camera_errors[state->camera].pitch_deg)
+
 unsigned control_height(State *state, const Command *command) {
-    return bend(state, command, &state->job.camera_errors[state->camera].height_m, HEIGHT_STEP,
-                HEIGHT_MAX, "m");
+    return change_calibration(state, command, &state->job.camera_errors[state->camera].height_m,
+                              HEIGHT_STEP, HEIGHT_MAX, "m");
 }
+
+VALUE(height, "%+.1f m", state->job.camera_errors[state->camera].height_m)
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
     SAY(state, command->action, "cameras clean and exact, depth temperature 1");
     return control_changed_and_told(state);
+}
+
+/* ---- wrong calibration ----------------------------------------------------------------------- */
+
+static void multiply(const double a[9], const double b[9], double product[9]) {
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) {
+            product[3 * row + column] = 0;
+            for (int k = 0; k < 3; k++)
+                product[3 * row + column] += a[3 * row + k] * b[3 * k + column];
+        }
+}
+
+void camera_apply_error(Camera *camera, const CameraError *error) {
+    const double degree = M_PI / 180;
+    double yaw = error->yaw_deg * degree, pitch = error->pitch_deg * degree;
+    /* Camera axes are right, down, forward: pitching up turns forward away from down. */
+    const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
+    const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
+    double yawed[9], turned[9];
+    multiply(about_z, camera->rotation, yawed);
+    multiply(yawed, about_right, turned);
+    memcpy(camera->rotation, turned, sizeof turned);
+    camera->position_m[2] += error->height_m;
+}
+
+bool camera_error_is_zero(const CameraError *error) {
+    return error->yaw_deg == 0 && error->pitch_deg == 0 && error->height_m == 0;
+}
+
+static void append(char *text, size_t size, const char *format, double value) {
+    size_t length = strlen(text);
+    if (value != 0)
+        snprintf(text + length, size - length, format, value);
+}
+
+bool camera_faults(const Job *job, int camera, char *text, size_t size) {
+    const CameraError *error = &job->camera_errors[camera];
+    bool dirty = !(job->camera_mask >> camera & 1);
+    snprintf(text, size, "%s", dirty ? ", dirty" : "");
+    append(text, size, ", yaw %+.1f deg", error->yaw_deg);
+    append(text, size, ", pitch %+.1f deg", error->pitch_deg);
+    append(text, size, ", height %+.1f m", error->height_m);
+    return text[0] != '\0';
 }

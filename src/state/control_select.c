@@ -1,9 +1,9 @@
-/* Controls of the selection: kernel, format, align, backend, size, channels, GPU. */
+/* Controls of the group "Selection": kernel, format, align, backend, channels; the GPU that the
+ * memory model predicts, and hardware counters. (The scene's size is with the scenes.) */
 #include "src/state/control.h"
 
 #include "src/cachesim/gpus.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -49,6 +49,8 @@ unsigned control_kernel(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
+VALUE(kernel, "%s", state->job.config.kernel->title)
+
 unsigned control_kernel_row(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
     int count = state_kernels(state, kernels, MAX_KERNELS), row = atoi(command->argument);
@@ -72,7 +74,7 @@ static int align_find(const char *name) {
     return -1;
 }
 
-/* The next position whose bit is set; `now` when there is no other. */
+/* The next position of the mask whose bit is set; `now` where there is no other. */
 static int next_in_mask(unsigned mask, int now, int step, int count) {
     for (int i = 1; i <= count; i++) {
         int candidate = wrapped(now + i * step, count);
@@ -98,6 +100,8 @@ unsigned control_dtype(State *state, const Command *command) {
     return control_use_config(state, command->action, config, bev_dtypes[dtype].title);
 }
 
+VALUE(dtype, "%s", bev_dtypes[state->job.config.dtype].title)
+
 unsigned control_align(State *state, const Command *command) {
     KernelConfig config = state->job.config;
     unsigned both = config.kernel->aligns & control_aligns(state);
@@ -113,6 +117,8 @@ unsigned control_align(State *state, const Command *command) {
     config.align = (BevAlign)align;
     return control_use_config(state, command->action, config, bev_aligns[align].title);
 }
+
+VALUE(align, "%s", bev_aligns[state->job.config.align].name)
 
 unsigned control_backend(State *state, const Command *command) {
     BevWhere where = where_of(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
@@ -131,9 +137,15 @@ unsigned control_backend(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
+VALUE(backend, "%s", where_of(state) == BEV_CPU ? "CPU" : "CUDA")
+
+static int64_t channels_of(const State *state) {
+    return state->job.channels ? state->job.channels : state->scene.channels;
+}
+
 unsigned control_channels(State *state, const Command *command) {
     enum { COUNTS = sizeof channel_counts / sizeof *channel_counts };
-    int64_t now = state->job.channels ? state->job.channels : state->scene.channels;
+    int64_t now = channels_of(state);
     if (!state->scene.has_world) {
         SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
             (long long)now);
@@ -150,6 +162,8 @@ unsigned control_channels(State *state, const Command *command) {
     SAY(state, command->action, "C = %lld", (long long)channels);
     return control_changed_and_told(state);
 }
+
+VALUE(channels, "C = %lld", (long long)channels_of(state))
 
 unsigned control_gpu(State *state, const Command *command) {
     int gpu = wrapped(state->gpu + command->step, gpu_count);
@@ -168,7 +182,9 @@ unsigned control_gpu(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
-/* The size nearest to a number of MiB; 0: the GPU's own. */
+VALUE(gpu, "%s", gpus[state->gpu].title)
+
+/* The position of the L2 size nearest to a number of MiB; 0: the GPU's own size. */
 static int l2_of(double mib) {
     return mib > 0 ? (int)clamp(round(log2(mib)), 1, MODEL_L2S - 1) : 0;
 }
@@ -182,6 +198,8 @@ unsigned control_l2(State *state, const Command *command) {
     return STEP_REDRAW;
 }
 
+VALUE(l2, "%.0f MB", model_l2_bytes(&gpus[state->gpu], state->l2) / (1 << 20))
+
 unsigned control_counters(State *state, const Command *command) {
     if (where_of(state) != BEV_CUDA) {
         SAY(state, command->action, "counters: only a GPU has them");
@@ -189,5 +207,5 @@ unsigned control_counters(State *state, const Command *command) {
     }
     state->counts++;
     SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title);
-    return STEP_REDRAW;
+    return STEP_REDRAW | STEP_LOOK;
 }
