@@ -123,7 +123,7 @@ static void test_device_lost(void) {
         tap_ok(false, "%s: %s", err.where, err.what);
         return;
     }
-    loop_submit(&loop, true);
+    loop_submit(&loop);
     bool good = true;
     for (int i = 0; i < GOOD_LAUNCHES; i++) {
         good = good && wait_for_frame(&loop) && loop_live(&loop)->frame.pooled;

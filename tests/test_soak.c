@@ -18,7 +18,7 @@
 #include "tests/typed.h"
 
 #include "src/scene/scene.h"
-#include "src/ui/menu.h"
+#include "src/ui/loop_internal.h"
 
 #include <signal.h>
 #include <strings.h>

@@ -579,7 +579,7 @@ static void test_counters(void) {
     on_gpu.where = BEV_CUDA;
     state.job.config.kernel = &on_gpu;
     bits = use(&state, "counters");
-    tap_ok(bits == STEP_REDRAW && state.counts == 1 && strstr(said(&state), "counting a launch of"),
+    tap_ok(bits == (STEP_REDRAW | STEP_LOOK) && state.counts == 1 && strstr(said(&state), "counting a launch of"),
            "a GPU is asked to count");
     LiveCounters counters = {.config = state.job.config,
                              .dram_bytes = 1.5e6,

@@ -2,7 +2,7 @@
 
 #include "src/live/script_renderer.h"
 #include "src/base/data.h"
-#include "src/ui/menu.h"
+#include "src/ui/loop_internal.h"
 #include "src/view/term/cells_image.h"
 #include "src/view/term/dashboard.h"
 #include "src/view/window/window_image.h"
@@ -21,7 +21,7 @@ typedef struct {
     LiveMenu menu;
     State state;
     LiveData live;
-    ScriptRenderer *still;
+    ScriptRenderer *renderer;
     WindowPicture picture;
     Cells cells;
     int loaded; /* the scene that the state has heard of; -1: none */
@@ -51,7 +51,7 @@ static void deliver(Script *script) {
 /* Computes until the state has nothing more to ask: a new scene may change the selection. */
 static bool compute(Script *script, Err *err) {
     SceneFacts facts;
-    if (!script_renderer_run(script->still, &script->state, &script->live, &facts, err))
+    if (!script_renderer_run(script->renderer, &script->state, &script->live, &facts, err))
         return false;
     if (script->loaded != script->state.job.scene) {
         script->loaded = script->state.job.scene;
@@ -123,7 +123,7 @@ static bool catch_up(Script *script, const Command *command, Err *err) {
     KeyGroup group = keys[command->action].group;
     if (group != GROUP_SELECTION && group != GROUP_CAMERAS && group != GROUP_SCENE)
         return true;
-    if (!still_catch_up(script->still, &script->state, &script->live, err))
+    if (!still_catch_up(script->renderer, &script->state, &script->live, err))
         return false;
     deliver(script);
     return true;
@@ -270,7 +270,7 @@ static bool open_all(Script *script, Err *err) {
     script->cells.color = !options->no_color;
     state_step(&script->state,
                &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows});
-    return script_renderer_open(&script->still, err);
+    return script_renderer_open(&script->renderer, err);
 }
 
 bool script_run(const ScriptOptions *options, Err *err) {
@@ -285,7 +285,7 @@ bool script_run(const ScriptOptions *options, Err *err) {
               make_folder(options->frames, err) && open_all(script, err) && play(script, text, err);
     free(text);
     window_picture_free(&script->picture);
-    script_renderer_close(script->still);
+    script_renderer_close(script->renderer);
     cells_free(&script->cells);
     free(script);
     return ok;
