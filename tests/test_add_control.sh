@@ -18,7 +18,7 @@ done
 # 1. The row: in front of `quit`, with a place on the key bar.
 awk '/^CONTROL\(QUIT,/ {
     print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 17,"
-    print "        TAP, control_toy, value_toy, \"a toy of the tests\")"
+    print "        TAP, \"a toy of the tests\", control_toy, \"%d toys\", state->frames > 0)"
 } { print }' src/state/controls.inc >"$folder/src/state/controls.inc"
 # 2. The handler and its value.
 cat >>"$folder/src/state/control_program.c" <<'HANDLER'
@@ -27,8 +27,6 @@ unsigned control_toy(State *state, const Command *command) {
     SAY(state, command->action, "the toy heard %s", command->argument);
     return STEP_REDRAW;
 }
-
-VALUE(toy, "%lld toys", (long long)state->job.serial)
 HANDLER
 changed=$(diff -rq src "$folder/src" | wc -l)
 [ "$changed" = 2 ]

@@ -12,19 +12,11 @@
 
 enum { MAX_KERNELS = 64 };
 
-/* Prototypes of all handlers and value functions. */
-#define CONTROL(id, word, argument, keys, back, group, label, rank, log, handler, value, help)     \
-    ControlHandler handler;                                                                        \
-    ControlValue value;
+/* The prototypes of all handlers. */
+#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
+    ControlHandler handler;
 #include "src/state/controls.inc"
 #undef CONTROL
-
-/* Defines a value function of controls.inc: VALUE(wipe, "%.0f %%", state->wipe * 100) */
-#define VALUE(control, ...)                                                                        \
-    void value_##control(const State *state, char *text, size_t size) {                            \
-        (void)state;                                                                               \
-        snprintf(text, size, __VA_ARGS__);                                                         \
-    }
 
 static inline const char *on_off(bool on) {
     return on ? "on" : "off";
@@ -63,6 +55,12 @@ unsigned control_changed_and_told(State *state);
 
 /* ---- shared by several files ----------------------------------------------------------------- */
 
+/* The number of channels that the job asks for. */
+int64_t state_channels(const State *state);
+
+/* The camera that the camera controls act on; "n/a" where the scene has none. */
+const char *state_camera_name(const State *state);
+
 /* The aligns that the scene has a map for, as a bit mask; all of them before it is loaded. */
 unsigned control_aligns(const State *state);
 
@@ -89,8 +87,9 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y);
 
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
 
-/* Adds a line; ACTION_COUNT: not of a control. HELD controls replace their own last line. */
-void log_say(Log *log, Action action, const char *format, ...)
+/* Adds a line; HELD controls replace their own last line. ACTION_COUNT: the line is a note. Returns
+ * STEP_REDRAW, which every new line asks for. */
+unsigned log_say(Log *log, Action action, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The newest line waits for the figures of job `serial`, to compare them with `before`. */

@@ -59,13 +59,9 @@ unsigned control_cursor_x(State *state, const Command *command) {
     return move_cursor(state, command, &state->cursor_x, state->scene.nx);
 }
 
-VALUE(cursor_x, "%lld", (long long)state->cursor_x)
-
 unsigned control_cursor_y(State *state, const Command *command) {
     return move_cursor(state, command, &state->cursor_y, state->scene.ny);
 }
-
-VALUE(cursor_y, "%lld", (long long)state->cursor_y)
 
 unsigned control_unpin(State *state, Action action) {
     state->pinned = false;
@@ -98,8 +94,6 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, state->cursor_x, state->cursor_y);
 }
 
-VALUE(pin, "%s", on_off(state->pinned))
-
 unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     Viewport *viewport = &state->viewport;
     double before = viewport->zoom;
@@ -107,8 +101,7 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
-    SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
-    return STEP_REDRAW;
+    return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
 }
 
 unsigned control_zoom(State *state, const Command *command) {
@@ -120,16 +113,13 @@ unsigned control_zoom(State *state, const Command *command) {
                               cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
 }
 
-VALUE(zoom, "%.2f x", state->viewport.zoom)
-
 /* Moves the view by a tenth of its size; an argument is a number of cells. */
 static unsigned pan(State *state, const Command *command, double *center, int64_t count) {
     double tenth = (double)count / state->viewport.zoom / 10;
     *center += command->step ? command->step * tenth : strtod(command->argument, NULL);
     control_fit_viewport(state);
-    SAY(state, command->action,
-        state->viewport.zoom > 1 ? "view moved" : "view: the whole grid is in sight");
-    return STEP_REDRAW;
+    return SAY(state, command->action,
+               state->viewport.zoom > 1 ? "view moved" : "view: the whole grid is in sight");
 }
 
 unsigned control_pan_x(State *state, const Command *command) {
@@ -143,6 +133,5 @@ unsigned control_pan_y(State *state, const Command *command) {
 unsigned control_fit(State *state, const Command *command) {
     state->viewport.zoom = 1;
     control_fit_viewport(state);
-    SAY(state, command->action, "the whole grid");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "the whole grid");
 }

@@ -18,8 +18,6 @@ unsigned control_baseline(State *state, const Command *command) {
     return control_changed(state);
 }
 
-VALUE(baseline, "%s", state->job.baseline.kernel->title)
-
 unsigned control_compare(State *state, const Command *command) {
     const Menu modes = {compare_names, COMPARE_COUNT};
     int mode = control_pick(state, command, &modes, (int)state->compare);
@@ -34,21 +32,15 @@ unsigned control_compare(State *state, const Command *command) {
     return control_changed(state);
 }
 
-VALUE(compare, "%s", compare_names[state->compare])
-
 unsigned control_wipe(State *state, const Command *command) {
     state->wipe = clamp(control_moved(command, state->wipe * 100, 5) / 100, 0, 1);
-    SAY(state, command->action, "wipe at %.0f %%: baseline on its left", state->wipe * 100);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "wipe at %.0f %%: baseline on its left", state->wipe * 100);
 }
-
-VALUE(wipe, "%.0f %%", state->wipe * 100)
 
 static unsigned use_view(State *state, Action action, int view) {
     state->view = view;
     state->range_locked = false;
-    SAY(state, action, "view %s", state->menu.views.names[view]);
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, action, "view %s", state->menu.views.names[view]) | STEP_LOOK;
 }
 
 unsigned control_error(State *state, const Command *command) {
@@ -61,48 +53,38 @@ unsigned control_error(State *state, const Command *command) {
     return use_view(state, command->action, on ? error : state->view_before_error);
 }
 
-VALUE(error, "%s", on_off(state->view == state->menu.error_view))
-
 unsigned control_view(State *state, const Command *command) {
     int view = control_pick(state, command, &state->menu.views, state->view);
     return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
 }
 
-VALUE(view, "%s", menu_name(&state->menu.views, state->view))
-
 unsigned control_channel(State *state, const Command *command) {
-    int64_t count = state->job.channels ? state->job.channels : state->scene.channels;
+    int64_t count = state_channels(state);
     int64_t channel = (int64_t)clamp(control_moved(command, (double)state->channel, 1), -1, 1e9);
     if (count > 0)
         channel = (channel % count + count) % count;
     state->channel = channel > 0 ? channel : 0;
     bool seen = state->view == state->menu.channel_view;
-    SAY(state, command->action, "channel %lld%s", (long long)state->channel,
-        seen ? "" : " (the channel view shows it)");
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action, "channel %lld%s", (long long)state->channel,
+               seen ? "" : " (the channel view shows it)") |
+           STEP_LOOK;
 }
-
-VALUE(channel, "%lld", (long long)state->channel)
 
 unsigned control_colormap(State *state, const Command *command) {
     int map = control_pick(state, command, &state->menu.colormaps, state->colormap);
     if (map < 0)
         return STEP_REDRAW;
     state->colormap = map;
-    SAY(state, command->action, "colour map %s", state->menu.colormaps.names[map]);
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action, "colour map %s", state->menu.colormaps.names[map]) |
+           STEP_LOOK;
 }
-
-VALUE(colormap, "%s", menu_name(&state->menu.colormaps, state->colormap))
 
 unsigned control_lock(State *state, const Command *command) {
     state->range_locked = control_switched(command, state->range_locked);
-    SAY(state, command->action, "range of the colour bar %s",
-        state->range_locked ? "locked" : "automatic");
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action, "range of the colour bar %s",
+               state->range_locked ? "locked" : "automatic") |
+           STEP_LOOK;
 }
-
-VALUE(lock, "%s", on_off(state->range_locked))
 
 unsigned control_strip(State *state, const Command *command) {
     const Menu strips = {strip_names, STRIP_COUNT};
@@ -110,11 +92,8 @@ unsigned control_strip(State *state, const Command *command) {
     if (strip < 0)
         return STEP_REDRAW;
     state->strip = (Strip)strip;
-    SAY(state, command->action, "camera strip: %s", strip_names[strip]);
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action, "camera strip: %s", strip_names[strip]) | STEP_LOOK;
 }
-
-VALUE(strip, "%s", strip_names[state->strip])
 
 unsigned control_chart(State *state, const Command *command) {
     const Menu charts = {chart_names, CHART_COUNT};
@@ -123,12 +102,11 @@ unsigned control_chart(State *state, const Command *command) {
         return STEP_REDRAW;
     state->chart = (Chart)chart;
     bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
-    SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart], chart ? " (model)" : "",
-        hidden ? ", on the dashboard: " : "", hidden ? key_of(ACTION_PAGE).name : "");
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart],
+               chart ? " (model)" : "", hidden ? ", on the dashboard: " : "",
+               hidden ? key_of(ACTION_PAGE).name : "") |
+           STEP_LOOK;
 }
-
-VALUE(chart, "%s", chart_names[state->chart])
 
 unsigned control_theme(State *state, const Command *command) {
     const Menu themes = {theme_names, 2};
@@ -136,8 +114,5 @@ unsigned control_theme(State *state, const Command *command) {
     if (theme < 0)
         return STEP_REDRAW;
     state->light = theme;
-    SAY(state, command->action, "theme %s", theme_names[theme]);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "theme %s", theme_names[theme]);
 }
-
-VALUE(theme, "%s", theme_names[state->light])

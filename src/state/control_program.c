@@ -47,9 +47,6 @@ unsigned control_aligns(const State *state) {
     return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
 }
 
-/* For controls without a value. */
-VALUE(none, "%s", "")
-
 /* ---- controls -------------------------------------------------------------------------------- */
 
 /* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
@@ -63,30 +60,22 @@ unsigned control_page(State *state, const Command *command) {
     if (narrow && page == PAGE_BOTH)
         page = PAGE_DASHBOARD;
     state->page = (Page)page;
-    SAY(state, command->action, "page: %s", page_names[page]);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "page: %s", page_names[page]);
 }
-
-VALUE(page, "%s", page_names[state->page])
 
 unsigned control_fullscreen(State *state, const Command *command) {
-    if (!state->has_window) {
-        SAY(state, command->action, "full screen: no window is open");
-        return STEP_REDRAW;
-    }
+    if (!state->has_window)
+        return SAY(state, command->action, "full screen: no window is open");
     state->fullscreen = control_switched(command, state->fullscreen);
-    SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off");
-    return STEP_REDRAW | STEP_FULLSCREEN;
+    return SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off") |
+           STEP_FULLSCREEN;
 }
-
-VALUE(fullscreen, "%s", on_off(state->fullscreen))
 
 unsigned control_snapshot(State *state, const Command *command) {
     state->snapshots++;
     char name[128];
     state_snapshot_name(state, name, sizeof name);
-    SAY(state, command->action, "snapshot %s", name);
-    return STEP_REDRAW | STEP_SNAPSHOT;
+    return SAY(state, command->action, "snapshot %s", name) | STEP_SNAPSHOT;
 }
 
 unsigned control_record(State *state, const Command *command) {
@@ -96,12 +85,11 @@ unsigned control_record(State *state, const Command *command) {
     state->recording = on;
     if (on)
         state->recorded_frames = 0;
-    SAY(state, command->action, on ? "recording every frame" : "recording ended after %lld frames",
-        (long long)state->recorded_frames);
-    return STEP_REDRAW | STEP_RECORD;
+    return SAY(state, command->action,
+               on ? "recording every frame" : "recording ended after %lld frames",
+               (long long)state->recorded_frames) |
+           STEP_RECORD;
 }
-
-VALUE(record, "%s", on_off(state->recording))
 
 unsigned control_help(State *state, const Command *command) {
     bool on = control_switched(command, state->help);

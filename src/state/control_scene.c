@@ -24,19 +24,13 @@ static unsigned use_scene(State *state, Action action, int scene) {
 
 unsigned control_config(State *state, const Command *command) {
     Menu configs = {state->menu.scenes.names, state->menu.preset_count};
-    if (!configs.count) {
-        SAY(state, command->action, "config: there is none");
-        return STEP_REDRAW;
-    }
+    if (!configs.count)
+        return SAY(state, command->action, "config: there is none");
     bool inside = state->job.scene < configs.count;
     int scene =
         control_pick(state, command, &configs, inside ? state->job.scene : -(command->step > 0));
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
-
-VALUE(config, "%s",
-      state->job.scene < state->menu.preset_count ? menu_name(&state->menu.scenes, state->job.scene)
-                                                  : "-")
 
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
@@ -62,16 +56,13 @@ unsigned control_scene(State *state, const Command *command) {
     return use_scene(state, command->action, scene);
 }
 
-VALUE(scene, "%s", menu_name(&state->menu.scenes, state->job.scene))
-
 unsigned control_play(State *state, const Command *command) {
     state->playing = control_switched(command, state->playing);
-    SAY(state, command->action, state->playing ? "playing, %g s a second" : "paused at %.2f s",
-        state->playing ? state->speed : state->job.time_s);
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action,
+               state->playing ? "playing, %g s a second" : "paused at %.2f s",
+               state->playing ? state->speed : state->job.time_s) |
+           STEP_LOOK;
 }
-
-VALUE(play, "%s", state->playing ? "playing" : "paused")
 
 unsigned control_step(State *state, const Command *command) {
     state->playing = false;
@@ -81,22 +72,16 @@ unsigned control_step(State *state, const Command *command) {
     return control_changed(state);
 }
 
-VALUE(step, "%.2f s", state->job.time_s)
-
 unsigned control_speed(State *state, const Command *command) {
     state->speed = clamp(control_scaled(command, state->speed, 2), 1 / SPEED_MAX, SPEED_MAX);
-    SAY(state, command->action, "speed %g s a second", state->speed);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "speed %g s a second", state->speed);
 }
-
-VALUE(speed, "%g x", state->speed)
 
 unsigned control_temperature(State *state, const Command *command) {
     double now = state->job.temperature, step = sqrt(2);
-    if (!state->scene.has_world) {
-        SAY(state, command->action, "temperature: this scene's depth is given, not rendered");
-        return STEP_REDRAW;
-    }
+    if (!state->scene.has_world)
+        return SAY(state, command->action,
+                   "temperature: this scene's depth is given, not rendered");
     double next = control_scaled(command, now, step);
     /* Repeated steps by a square root leave rounding errors: as rendered is exactly 1. */
     next = fabs(next - 1) < 1e-6 ? 1 : next;
@@ -108,9 +93,7 @@ unsigned control_temperature(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-VALUE(temperature, "%.2f", state->job.temperature)
-
-static const char *camera_name(const State *state) {
+const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
@@ -133,11 +116,8 @@ unsigned control_camera(State *state, const Command *command) {
     if (camera < 0)
         return STEP_REDRAW;
     state->camera = camera;
-    SAY(state, command->action, "camera %s selected", camera_name(state));
-    return STEP_REDRAW;
+    return SAY(state, command->action, "camera %s selected", state_camera_name(state));
 }
-
-VALUE(camera, "%s", camera_name(state))
 
 unsigned control_dirty(State *state, const Command *command) {
     if (camera_missing(state, command->action))
@@ -145,11 +125,10 @@ unsigned control_dirty(State *state, const Command *command) {
     uint32_t bit = (uint32_t)1 << state->camera;
     bool dirty = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = dirty ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
-    SAY(state, command->action, "%s %s", camera_name(state), dirty ? "dirty: off" : "clean again");
+    SAY(state, command->action, "%s %s", state_camera_name(state),
+        dirty ? "dirty: off" : "clean again");
     return control_changed_and_told(state);
 }
-
-VALUE(dirty, "%s", on_off(!(state->job.camera_mask & (uint32_t)1 << state->camera)))
 
 static unsigned change_calibration(State *state, const Command *command, double *value, double step,
                                    double max, const char *unit) {
@@ -159,7 +138,7 @@ static unsigned change_calibration(State *state, const Command *command, double 
     double next = clamp(control_moved(command, *value, step), -max, max);
     *value = round(next * 1000) / 1000 + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", keys[command->action].word,
-        camera_name(state), *value, unit);
+        state_camera_name(state), *value, unit);
     return control_changed_and_told(state);
 }
 
@@ -168,21 +147,15 @@ unsigned control_yaw(State *state, const Command *command) {
                               ANGLE_STEP, ANGLE_MAX, "degrees");
 }
 
-VALUE(yaw, "%+.1f deg", state->job.camera_errors[state->camera].yaw_deg)
-
 unsigned control_pitch(State *state, const Command *command) {
     return change_calibration(state, command, &state->job.camera_errors[state->camera].pitch_deg,
                               ANGLE_STEP, ANGLE_MAX, "degrees");
 }
 
-VALUE(pitch, "%+.1f deg", state->job.camera_errors[state->camera].pitch_deg)
-
 unsigned control_height(State *state, const Command *command) {
     return change_calibration(state, command, &state->job.camera_errors[state->camera].height_m,
                               HEIGHT_STEP, HEIGHT_MAX, "m");
 }
-
-VALUE(height, "%+.1f m", state->job.camera_errors[state->camera].height_m)
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);

@@ -44,20 +44,16 @@ unsigned control_kernel(State *state, const Command *command) {
         kernel = kernels[wrapped(now + command->step, count)];
     if (kernel)
         return use_kernel(state, command->action, kernel);
-    SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
-        where_of(state) == BEV_CPU ? "CPU" : "GPU");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
+               where_of(state) == BEV_CPU ? "CPU" : "GPU");
 }
-
-VALUE(kernel, "%s", state->job.config.kernel->title)
 
 unsigned control_kernel_row(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
     int count = state_kernels(state, kernels, MAX_KERNELS), row = atoi(command->argument);
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
-    SAY(state, command->action, "kernel %d: this backend has %d", row, count);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
 }
 
 static int dtype_find(const char *name) {
@@ -90,17 +86,13 @@ unsigned control_dtype(State *state, const Command *command) {
     int dtype = command->step ? next_in_mask(kernel->dtypes, (int)config.dtype, command->step,
                                              BEV_DTYPE_COUNT)
                               : dtype_find(command->argument);
-    if (dtype < 0 || !(kernel->dtypes & 1u << dtype)) {
-        SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
-            dtype < 0 ? command->argument : bev_dtypes[dtype].title,
-            bev_dtypes[config.dtype].title);
-        return STEP_REDRAW;
-    }
+    if (dtype < 0 || !(kernel->dtypes & 1u << dtype))
+        return SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
+                   dtype < 0 ? command->argument : bev_dtypes[dtype].title,
+                   bev_dtypes[config.dtype].title);
     config.dtype = (BevDtype)dtype;
     return control_use_config(state, command->action, config, bev_dtypes[dtype].title);
 }
-
-VALUE(dtype, "%s", bev_dtypes[state->job.config.dtype].title)
 
 unsigned control_align(State *state, const Command *command) {
     KernelConfig config = state->job.config;
@@ -108,27 +100,21 @@ unsigned control_align(State *state, const Command *command) {
     int align = command->step
                     ? next_in_mask(both, (int)config.align, command->step, BEV_ALIGN_COUNT)
                     : align_find(command->argument);
-    if (align < 0 || !(both & 1u << align)) {
-        SAY(state, command->action, "%s on this scene does not take %s: still %s",
-            config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
-            bev_aligns[config.align].name);
-        return STEP_REDRAW;
-    }
+    if (align < 0 || !(both & 1u << align))
+        return SAY(state, command->action, "%s on this scene does not take %s: still %s",
+                   config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
+                   bev_aligns[config.align].name);
     config.align = (BevAlign)align;
     return control_use_config(state, command->action, config, bev_aligns[align].title);
 }
-
-VALUE(align, "%s", bev_aligns[state->job.config.align].name)
 
 unsigned control_backend(State *state, const Command *command) {
     BevWhere where = where_of(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
     if (!command->step)
         where = strcasecmp(command->argument, where_words[BEV_CPU]) ? BEV_CUDA : BEV_CPU;
-    if (!(state->menu.where & 1u << where)) {
-        SAY(state, command->action, "backend: no %s here: still %s",
-            where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
-        return STEP_REDRAW;
-    }
+    if (!(state->menu.where & 1u << where))
+        return SAY(state, command->action, "backend: no %s here: still %s",
+                   where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
     const BevKernel *twin = kernel_twin(state->job.config.kernel, where);
     KernelConfig config = state->job.config;
     config.kernel = twin;
@@ -137,20 +123,16 @@ unsigned control_backend(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
-VALUE(backend, "%s", where_of(state) == BEV_CPU ? "CPU" : "CUDA")
-
-static int64_t channels_of(const State *state) {
+int64_t state_channels(const State *state) {
     return state->job.channels ? state->job.channels : state->scene.channels;
 }
 
 unsigned control_channels(State *state, const Command *command) {
     enum { COUNTS = sizeof channel_counts / sizeof *channel_counts };
-    int64_t now = channels_of(state);
-    if (!state->scene.has_world) {
-        SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
-            (long long)now);
-        return STEP_REDRAW;
-    }
+    int64_t now = state_channels(state);
+    if (!state->scene.has_world)
+        return SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
+                   (long long)now);
     int at = 0;
     while (at + 1 < COUNTS && channel_counts[at] < now)
         at++;
@@ -163,26 +145,20 @@ unsigned control_channels(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-VALUE(channels, "C = %lld", (long long)channels_of(state))
-
 unsigned control_gpu(State *state, const Command *command) {
     int gpu = wrapped(state->gpu + command->step, gpu_count);
     if (!command->step) {
         const Gpu *found = gpu_find(command->argument);
         gpu = found ? (int)(found - gpus) : -1;
     }
-    if (gpu < 0) {
-        SAY(state, command->action, "gpu: there is no \"%s\" in the table", command->argument);
-        return STEP_REDRAW;
-    }
+    if (gpu < 0)
+        return SAY(state, command->action, "gpu: there is no \"%s\" in the table",
+                   command->argument);
     state->gpu = gpu;
     state->l2 = 0;
-    SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
-        gpus[gpu].l2_bytes / (1 << 20));
-    return STEP_REDRAW;
+    return SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
+               gpus[gpu].l2_bytes / (1 << 20));
 }
-
-VALUE(gpu, "%s", gpus[state->gpu].title)
 
 /* The position of the L2 size nearest to a number of MiB; 0: the GPU's own size. */
 static int l2_of(double mib) {
@@ -193,19 +169,14 @@ unsigned control_l2(State *state, const Command *command) {
     const Gpu *gpu = &gpus[state->gpu];
     state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
                               : l2_of(strtod(command->argument, NULL));
-    SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
-        state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
-    return STEP_REDRAW;
+    return SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
+               state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
 }
 
-VALUE(l2, "%.0f MB", model_l2_bytes(&gpus[state->gpu], state->l2) / (1 << 20))
-
 unsigned control_counters(State *state, const Command *command) {
-    if (where_of(state) != BEV_CUDA) {
-        SAY(state, command->action, "counters: only a GPU has them");
-        return STEP_REDRAW;
-    }
+    if (where_of(state) != BEV_CUDA)
+        return SAY(state, command->action, "counters: only a GPU has them");
     state->counts++;
-    SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title);
-    return STEP_REDRAW | STEP_LOOK;
+    return SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title) |
+           STEP_LOOK;
 }

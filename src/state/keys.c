@@ -1,6 +1,7 @@
 #include "src/state/control.h"
 
 #include "src/base/nearest.h"
+#include "src/cachesim/gpus.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +10,25 @@ const char *const key_groups[GROUP_COUNT] = {
     "Selection", "Compare", "Picture", "Scene and time", "Cameras", "Look closer", "Program",
 };
 
-/* The columns of controls.inc; see its head. */
+/* The words of controls.inc; see its head. */
 #define F(n) (KEYCODE_F1 + (n)-1)
 #define KEYS(...)                                                                                  \
     { __VA_ARGS__ }
-#define TAP  false
-#define HELD true
+#define TAP      false
+#define HELD     true
+#define NO_VALUE "%s", ""
 
-#define CONTROL(id, word, argument, keys, back, group, ...)                                        \
-    {ACTION_##id, word, ARGUMENT_##argument, keys, back, GROUP_##group, __VA_ARGS__},
+#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
+    static void value_##id(const State *state, char *text, size_t size) {                          \
+        (void)state;                                                                               \
+        snprintf(text, size, __VA_ARGS__);                                                         \
+    }
+#include "src/state/controls.inc"
+#undef CONTROL
+
+#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
+    {ACTION_##id, word,    ARGUMENT_##argument, keys, back, GROUP_##group, label, rank, log,       \
+     help,        handler, value_##id},
 const KeyRow keys[ACTION_COUNT] = {
 #include "src/state/controls.inc"
 };

@@ -86,9 +86,9 @@ typedef struct {
     const char *label;
     int rank;
     bool held;
+    const char *help;
     ControlHandler *handler;
     ControlValue *value;
-    const char *help;
 } KeyRow;
 
 extern const KeyRow keys[ACTION_COUNT];

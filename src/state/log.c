@@ -17,7 +17,7 @@ static LogLine *push(Log *log, Action action) {
     return &log->lines[0];
 }
 
-void log_say(Log *log, Action action, const char *format, ...) {
+unsigned log_say(Log *log, Action action, const char *format, ...) {
     LogLine *line = push(log, action);
     va_list args;
     va_start(args, format);
@@ -25,6 +25,7 @@ void log_say(Log *log, Action action, const char *format, ...) {
     va_end(args);
     err_clean(line->said); /* notes may come from files and drivers */
     snprintf(line->text, sizeof line->text, "%s", line->said);
+    return STEP_REDRAW;
 }
 
 void log_await(Log *log, uint64_t serial, const Headline *before) {

@@ -150,8 +150,7 @@ static unsigned on_window(State *state, bool on) {
     state->has_window = on;
     state->fullscreen = state->fullscreen && on;
     state->page = on ? PAGE_DASHBOARD : PAGE_BOTH;
-    SAY(state, ACTION_COUNT, "window %s", on ? "open" : "closed: the BEV is here now");
-    return STEP_REDRAW;
+    return SAY(state, ACTION_COUNT, "window %s", on ? "open" : "closed: the BEV is here now");
 }
 
 unsigned state_step(State *state, const Event *event) {
@@ -186,8 +185,7 @@ unsigned state_step(State *state, const Event *event) {
         state->pace = *event->pace;
         return 0; /* shown with the next picture; not worth one of its own */
     case EVENT_NOTE:
-        SAY(state, ACTION_COUNT, "%s", event->text);
-        return STEP_REDRAW;
+        return SAY(state, ACTION_COUNT, "%s", event->text);
     }
     assert(!"unknown event");
     return 0;
