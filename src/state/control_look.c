@@ -44,7 +44,10 @@ static void say_cell(State *state, Action action, const char *what, int64_t x, i
 }
 
 /* Moves one coordinate of the cursor. A first press, with the cursor hidden, only shows it. */
-static unsigned move_cursor(State *state, const Command *command, int64_t *at, int64_t count) {
+unsigned control_cursor(State *state, const Command *command) {
+    bool along_x = command->action == ACTION_CURSOR_X;
+    int64_t *at = along_x ? &state->cursor_x : &state->cursor_y;
+    int64_t count = along_x ? state->scene.nx : state->scene.ny;
     if (count <= 0)
         return 0;
     if (state->cursor_shown || !command->step)
@@ -53,14 +56,6 @@ static unsigned move_cursor(State *state, const Command *command, int64_t *at, i
     follow_cursor(state);
     say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
     return control_probe(state);
-}
-
-unsigned control_cursor_x(State *state, const Command *command) {
-    return move_cursor(state, command, &state->cursor_x, state->scene.nx);
-}
-
-unsigned control_cursor_y(State *state, const Command *command) {
-    return move_cursor(state, command, &state->cursor_y, state->scene.ny);
 }
 
 unsigned control_unpin(State *state, Action action) {
@@ -114,20 +109,15 @@ unsigned control_zoom(State *state, const Command *command) {
 }
 
 /* Moves the view by a tenth of its size; an argument is a number of cells. */
-static unsigned pan(State *state, const Command *command, double *center, int64_t count) {
-    double tenth = (double)count / state->viewport.zoom / 10;
-    *center += command->step ? command->step * tenth : strtod(command->argument, NULL);
+unsigned control_pan(State *state, const Command *command) {
+    Viewport *viewport = &state->viewport;
+    bool along_x = command->action == ACTION_PAN_X;
+    double tenth = (double)(along_x ? state->scene.nx : state->scene.ny) / viewport->zoom / 10;
+    *(along_x ? &viewport->center_x : &viewport->center_y) +=
+        command->step ? command->step * tenth : strtod(command->argument, NULL);
     control_fit_viewport(state);
     return SAY(state, command->action,
-               state->viewport.zoom > 1 ? "view moved" : "view: the whole grid is in sight");
-}
-
-unsigned control_pan_x(State *state, const Command *command) {
-    return pan(state, command, &state->viewport.center_x, state->scene.nx);
-}
-
-unsigned control_pan_y(State *state, const Command *command) {
-    return pan(state, command, &state->viewport.center_y, state->scene.ny);
+               viewport->zoom > 1 ? "view moved" : "view: the whole grid is in sight");
 }
 
 unsigned control_fit(State *state, const Command *command) {

@@ -130,31 +130,20 @@ unsigned control_dirty(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-static unsigned change_calibration(State *state, const Command *command, double *value, double step,
-                                   double max, const char *unit) {
+unsigned control_calibration(State *state, const Command *command) {
+    CameraError *error = &state->job.camera_errors[state->camera];
+    bool height = command->action == ACTION_HEIGHT;
+    double *value = height                          ? &error->height_m
+                    : command->action == ACTION_YAW ? &error->yaw_deg
+                                                    : &error->pitch_deg;
+    double step = height ? HEIGHT_STEP : ANGLE_STEP, max = height ? HEIGHT_MAX : ANGLE_MAX;
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
     /* Rounded, so that ten steps of 0.1 forward and ten back give 0. */
-    double next = clamp(control_moved(command, *value, step), -max, max);
-    *value = round(next * 1000) / 1000 + 0.0;
+    *value = round(clamp(control_moved(command, *value, step), -max, max) * 1000) / 1000 + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", keys[command->action].word,
-        state_camera_name(state), *value, unit);
+        state_camera_name(state), *value, height ? "m" : "degrees");
     return control_changed_and_told(state);
-}
-
-unsigned control_yaw(State *state, const Command *command) {
-    return change_calibration(state, command, &state->job.camera_errors[state->camera].yaw_deg,
-                              ANGLE_STEP, ANGLE_MAX, "degrees");
-}
-
-unsigned control_pitch(State *state, const Command *command) {
-    return change_calibration(state, command, &state->job.camera_errors[state->camera].pitch_deg,
-                              ANGLE_STEP, ANGLE_MAX, "degrees");
-}
-
-unsigned control_height(State *state, const Command *command) {
-    return change_calibration(state, command, &state->job.camera_errors[state->camera].height_m,
-                              HEIGHT_STEP, HEIGHT_MAX, "m");
 }
 
 unsigned control_repair(State *state, const Command *command) {

@@ -164,20 +164,18 @@ void keys_name(int32_t key, char *text, size_t size) {
 
 static void append_key(int32_t key, char *text, size_t size) {
     char name[16];
-    keys_name(key, name, sizeof name);
     size_t length = strlen(text);
-    snprintf(text + length, size - length, "%s%s", length ? " " : "", name);
+    bool shifted = length && key >= KEYCODE_SHIFT_UP && key <= KEYCODE_SHIFT_RIGHT;
+    keys_name(key, name, sizeof name);
+    /* "S-Up" and "S-Down" are written as "S-Up/Down". */
+    snprintf(text + length, size - length, "%s%s",
+             shifted  ? "/"
+             : length ? " "
+                      : "",
+             shifted ? name + 2 : name);
 }
 
-/* "S-Up" and "S-Down" read as "S-Up/Down". */
-static void append_shifted(int32_t key, char *text, size_t size) {
-    char name[16];
-    keys_name(key, name, sizeof name);
-    size_t length = strlen(text);
-    snprintf(text + length, size - length, "/%s", name + 2);
-}
-
-/* The first key, its way back, then the others: "k K F2". */
+/* The first key, the key of a step back, then the other keys: "k K F2". */
 void keys_label(const KeyRow *row, char *text, size_t size) {
     text[0] = '\0';
     if (row->argument == ARGUMENT_DIGIT) {
@@ -188,27 +186,19 @@ void keys_label(const KeyRow *row, char *text, size_t size) {
         return;
     }
     append_key(row->keys[0], text, size);
-    if (row->back >= KEYCODE_SHIFT_UP && row->back <= KEYCODE_SHIFT_RIGHT)
-        append_shifted(row->back, text, size);
-    else if (row->back)
+    if (row->back)
         append_key(row->back, text, size);
     for (int i = 1; i < KEYS_PER_ROW && row->keys[i]; i++)
         append_key(row->keys[i], text, size);
 }
 
-static bool named(int32_t key, const char *name) {
-    char text[16];
-    keys_name(key, text, sizeof text);
-    return key && !strcmp(text, name);
-}
-
+/* Tries all ASCII characters, then the keys with a code of their own. */
 bool keys_find_name(const char *name, Command *command) {
-    for (int i = 0; i < ACTION_COUNT; i++) {
-        for (int k = 0; k < KEYS_PER_ROW; k++)
-            if (named(keys[i].keys[k], name))
-                return keys_find(keys[i].keys[k], command);
-        if (named(keys[i].back, name))
-            return keys_find(keys[i].back, command);
+    for (int32_t key = 1; key <= KEYCODE_F12; key = key == 0x7f ? KEYCODE_UP : key + 1) {
+        char text[16];
+        keys_name(key, text, sizeof text);
+        if (!strcmp(text, name))
+            return keys_find(key, command);
     }
     return false;
 }

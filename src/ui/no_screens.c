@@ -5,8 +5,9 @@
 #include "src/ui/sdl_window.h"
 #include "src/ui/term.h"
 
-#include <assert.h>
 #include <unistd.h>
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #ifndef HAVE_NCURSES
 const char *term_impossible(void) {
@@ -14,25 +15,19 @@ const char *term_impossible(void) {
 }
 
 bool term_open(Term **term, TermColor color, Err *err) {
-    (void)color;
     *term = NULL;
     return err_set(err, ERR_FAILED, "terminal", "configure it --with-ncurses", "%s",
                    term_impossible());
 }
 
-void term_close(Term *term) {
-    assert(!term);
-    (void)term;
-}
+void term_close(Term *term) {}
 
 void term_size(const Term *term, int *columns, int *rows) {
-    (void)term;
     *columns = 80;
     *rows = 24;
 }
 
 bool term_has_color(const Term *term) {
-    (void)term;
     return false;
 }
 
@@ -44,17 +39,13 @@ bool term_is_light(void) {
     return false;
 }
 
-void term_resized(Term *term) {
-    (void)term;
-}
+void term_resized(Term *term) {}
 
 bool term_draw(Term *term, const Cells *cells, Err *err) {
-    (void)cells;
     return term_open(&term, TERM_COLOR_NEVER, err);
 }
 
 int32_t term_key(Term *term) {
-    (void)term;
     return 0;
 }
 
@@ -62,16 +53,11 @@ int term_fd(void) {
     return STDIN_FILENO;
 }
 
-void term_suspend(Term *term) {
-    (void)term;
-}
+void term_suspend(Term *term) {}
 
-void term_resume(Term *term) {
-    (void)term;
-}
+void term_resume(Term *term) {}
 
 bool term_error_line(Term *term, char *line, size_t size) {
-    (void)term, (void)line, (void)size;
     return false;
 }
 #endif
@@ -82,41 +68,31 @@ const char *sdl_window_impossible(void) {
 }
 
 bool sdl_window_open(SdlWindow **window, const char *title, Err *err) {
-    (void)title;
     *window = NULL;
     return err_set(err, ERR_FAILED, "window", "configure it --with-sdl", "%s",
                    sdl_window_impossible());
 }
 
-void sdl_window_close(SdlWindow *window) {
-    assert(!window);
-    (void)window;
-}
+void sdl_window_close(SdlWindow *window) {}
 
 bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
                      const WindowPicture *picture, const GiveUp *give_up, Err *err) {
-    (void)state, (void)live, (void)picture, (void)give_up;
     return sdl_window_open(&window, NULL, err);
 }
 
 bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
                         const WindowPicture *picture, Image *image, Err *err) {
-    (void)window, (void)state, (void)live, (void)picture, (void)image;
     return err_set(err, ERR_FAILED, "window", "", "%s", sdl_window_impossible());
 }
 
 WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
                             Event *event, int32_t *key) {
-    (void)window, (void)state, (void)live, (void)event, (void)key;
     return WINDOW_NOTHING;
 }
 
 bool sdl_window_key_waits(SdlWindow *window) {
-    (void)window;
     return false;
 }
 
-void sdl_window_fullscreen(SdlWindow *window, bool on) {
-    (void)window, (void)on;
-}
+void sdl_window_fullscreen(SdlWindow *window, bool on) {}
 #endif

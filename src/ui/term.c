@@ -49,21 +49,13 @@ static bool capture_begin(Capture *capture, Err *err) {
     return true;
 }
 
-static void copy_out(const Capture *capture) {
-    char block[4096];
-    off_t at = 0;
-    for (ssize_t n; (n = pread(capture->memory, block, sizeof block, at)) > 0; at += n)
-        if (write(capture->errors, block, (size_t)n) != n)
-            return;
-}
-
 /* Puts standard error back and copies to it what was captured. */
 static void capture_end(Capture *capture) {
     if (capture->memory < 0)
         return;
     fflush(stderr);
     dup2(capture->errors, STDERR_FILENO);
-    copy_out(capture);
+    rescue_copy(capture->memory, capture->errors);
     close(capture->errors);
     close(capture->memory);
     *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
