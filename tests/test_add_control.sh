@@ -69,4 +69,7 @@ grep -q ' ~  toy$' frames/frame-0001.txt
 tap_ok $? 'the key bar has it'
 ./toy --man | grep -A 1 '^.fB~.*toy$' | grep -q 'a toy of the tests'
 tap_ok $? 'so has the manual'
+key=$(./toy live --help | tr -s '\n ' ' ' | grep -o "'.' lists them" | cut -c 2)
+[ -n "$key" ] && ./toy --man | grep -qF "fB$key F1\\fR \\(em help"
+tap_ok $? "the key that bevscope live --help names ($key) is that of the help screen"
 tap_done

@@ -70,9 +70,9 @@ void log_result(Log *log, const Headline *after) {
             describe(line, after);
         bool complete = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
                         certain(&after->max_abs);
+        /* Where a newer line was found, this line's figures were never on the screen. */
         if (found || complete)
-            line->open =
-                0; /* complete, or overtaken by a newer line: its figures were never shown */
+            line->open = 0;
         found = true;
     }
 }

@@ -226,8 +226,7 @@ void state_frame_name(const State *state, char *text, size_t size);
 /* The pinned cell, else the one under the cursor, as y * nx + x; -1: none. */
 int64_t state_probe_cell(const State *state);
 
-/* Whether the picture shows errors against FP64. A difference of two kernels is not such an error.
- */
+/* Whether the picture shows errors against FP64. (A difference of two kernels is no such error.) */
 bool state_shows_errors(const State *state);
 
 /* What a control stands at: "FP16", "on", "0.5 deg"; "" for controls without a value. */

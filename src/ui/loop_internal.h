@@ -7,8 +7,7 @@
 #include "src/ui/loop.h"
 #include "src/ui/sdl_window.h"
 
-/* ---- the menu, in loop.c ----------------------------------------------------------------------
- */
+/* ---- the menu, in loop.c --------------------------------------------------------------------- */
 
 enum { MENU_MAX_SCENES = 64 };
 
@@ -24,8 +23,7 @@ typedef struct {
  */
 void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen);
 
-/* ---- pace.c: how fast the display answers, measured when a screen has got its pixels -----------
- */
+/* ---- pace.c: how fast the display answers, measured when a screen has got its pixels --------- */
 
 typedef enum { SCREEN_TERMINAL, SCREEN_WINDOW, SCREEN_COUNT } Screen;
 
@@ -110,8 +108,7 @@ typedef struct {
     Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 
-/* ---- loop_state.c: events to the state, requests to the engine, frames from it ------------------
- */
+/* ---- loop_state.c: events to the state, requests to the engine, frames from it --------------- */
 
 bool loop_open_engine(Loop *loop, Err *err);
 
@@ -140,8 +137,7 @@ bool loop_words(Loop *loop, const char *line, char *why, size_t size);
 double loop_echo_in_ms(const Loop *loop);
 void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
 
-/* ---- loop_screens.c: terminal and window, or lines where there is neither -----------------------
- */
+/* ---- loop_screens.c: terminal and window, or lines where there is neither -------------------- */
 
 unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 bool loop_open_terminal(Loop *loop, Err *err);
@@ -160,8 +156,7 @@ void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as
 void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */
 void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
-/* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ----------------
- */
+/* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ------------- */
 
 bool loop_open_writer(Loop *loop, Err *err);
 void loop_close_writer(Loop *loop); /* finishes what is waiting */

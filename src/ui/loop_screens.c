@@ -185,8 +185,7 @@ double loop_draw_in_ms(const Loop *loop) {
     return wait;
 }
 
-/* ---- lines, without a terminal ----------------------------------------------------------------
- */
+/* ---- lines, without a terminal --------------------------------------------------------------- */
 
 /* Prints the newest line of the log, once its figures are known. */
 static void print_log(Loop *loop) {

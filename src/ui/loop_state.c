@@ -15,8 +15,7 @@ static void destroy_picture(void *contents) {
     window_picture_free(contents);
 }
 
-/* Draws a frame's pictures, on the engine's thread. Shares the previous ones where nothing changed.
- */
+/* Draws a frame's pictures, on the engine's thread; keeps the previous ones if nothing changed. */
 static void *draw_pictures(const State *state, const LiveData *live, void *previous,
                            const GiveUp *give_up, Err *err) {
     WindowPicture picture;

@@ -135,8 +135,7 @@ static double magnification(const SdlWindow *window) {
     return fmax(1, fmin((double)w / START_W, (double)h / START_H));
 }
 
-/* The size in pixels; returns pixels in one unit: above 1 on dense displays and in large windows.
- */
+/* The size in pixels; returns pixels a unit: above 1 on dense displays and in large windows. */
 static double pixel_size(const SdlWindow *window, int *w, int *h) {
     int window_w, window_h;
     SDL_GetWindowSize(window->window, &window_w, &window_h);

@@ -12,8 +12,7 @@
 /* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
 
-/* The colour with half again as much saturation, so that pictures keep their hues in few colours.
- */
+/* The colour with half again as much saturation: pictures keep their hues in few colours. */
 Rgb palette_vivid(Rgb color);
 
 /* ---- terminfo.c ------------------------------------------------------------------------------ */
