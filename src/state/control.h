@@ -34,7 +34,7 @@ static inline int wrapped(int value, int count) {
 
 /* The entry of a menu that a command picks: a neighbour of `now`, or the one named by the argument.
  * -1, and a line in the log, where no entry has that name. */
-int control_pick(State *state, const Command *command, const Menu *menu, int now);
+int control_pick(State *state, const Command *command, Menu menu, int now);
 
 /* A number after the command: its argument, or `now` plus one step. */
 double control_moved(const Command *command, double now, double step);

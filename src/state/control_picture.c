@@ -19,8 +19,8 @@ unsigned control_baseline(State *state, const Command *command) {
 }
 
 unsigned control_compare(State *state, const Command *command) {
-    const Menu modes = {compare_names, COMPARE_COUNT};
-    int mode = control_pick(state, command, &modes, (int)state->compare);
+    int mode =
+        control_pick(state, command, (Menu){compare_names, COMPARE_COUNT}, (int)state->compare);
     if (mode < 0)
         return STEP_REDRAW;
     state->compare = (Compare)mode;
@@ -54,7 +54,7 @@ unsigned control_error(State *state, const Command *command) {
 }
 
 unsigned control_view(State *state, const Command *command) {
-    int view = control_pick(state, command, &state->menu.views, state->view);
+    int view = control_pick(state, command, state->menu.views, state->view);
     return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
 }
 
@@ -71,7 +71,7 @@ unsigned control_channel(State *state, const Command *command) {
 }
 
 unsigned control_colormap(State *state, const Command *command) {
-    int map = control_pick(state, command, &state->menu.colormaps, state->colormap);
+    int map = control_pick(state, command, state->menu.colormaps, state->colormap);
     if (map < 0)
         return STEP_REDRAW;
     state->colormap = map;
@@ -87,8 +87,7 @@ unsigned control_lock(State *state, const Command *command) {
 }
 
 unsigned control_strip(State *state, const Command *command) {
-    const Menu strips = {strip_names, STRIP_COUNT};
-    int strip = control_pick(state, command, &strips, (int)state->strip);
+    int strip = control_pick(state, command, (Menu){strip_names, STRIP_COUNT}, (int)state->strip);
     if (strip < 0)
         return STEP_REDRAW;
     state->strip = (Strip)strip;
@@ -96,8 +95,7 @@ unsigned control_strip(State *state, const Command *command) {
 }
 
 unsigned control_chart(State *state, const Command *command) {
-    const Menu charts = {chart_names, CHART_COUNT};
-    int chart = control_pick(state, command, &charts, (int)state->chart);
+    int chart = control_pick(state, command, (Menu){chart_names, CHART_COUNT}, (int)state->chart);
     if (chart < 0)
         return STEP_REDRAW;
     state->chart = (Chart)chart;
@@ -109,8 +107,7 @@ unsigned control_chart(State *state, const Command *command) {
 }
 
 unsigned control_theme(State *state, const Command *command) {
-    const Menu themes = {theme_names, 2};
-    int theme = control_pick(state, command, &themes, state->light);
+    int theme = control_pick(state, command, (Menu){theme_names, 2}, state->light);
     if (theme < 0)
         return STEP_REDRAW;
     state->light = theme;

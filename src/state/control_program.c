@@ -8,10 +8,10 @@ const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
 /* ---- helpers of all handlers ----------------------------------------------------------------- */
 
-int control_pick(State *state, const Command *command, const Menu *menu, int now) {
+int control_pick(State *state, const Command *command, Menu menu, int now) {
     if (command->step)
-        return wrapped(now + command->step, menu->count);
-    int found = menu_find(menu, command->argument);
+        return wrapped(now + command->step, menu.count);
+    int found = menu_find(&menu, command->argument);
     if (found < 0)
         SAY(state, command->action, "%s: there is no \"%s\"", keys[command->action].word,
             command->argument);
@@ -51,10 +51,9 @@ unsigned control_aligns(const State *state) {
 
 /* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
 unsigned control_page(State *state, const Command *command) {
-    const Menu pages = {page_names, PAGE_COUNT};
     bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
-    int page = control_pick(state, command, &pages, (int)now);
+    int page = control_pick(state, command, (Menu){page_names, PAGE_COUNT}, (int)now);
     if (page < 0)
         return STEP_REDRAW;
     if (narrow && page == PAGE_BOTH)

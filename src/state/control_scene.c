@@ -28,7 +28,7 @@ unsigned control_config(State *state, const Command *command) {
         return SAY(state, command->action, "config: there is none");
     bool inside = state->job.scene < configs.count;
     int scene =
-        control_pick(state, command, &configs, inside ? state->job.scene : -(command->step > 0));
+        control_pick(state, command, configs, inside ? state->job.scene : -(command->step > 0));
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
@@ -46,7 +46,7 @@ unsigned control_scene(State *state, const Command *command) {
         int now = inside ? state->job.scene - first : -(command->step > 0);
         scene = first + wrapped(now + command->step, others.count);
     } else {
-        scene = control_pick(state, command, &state->menu.scenes, state->job.scene);
+        scene = control_pick(state, command, state->menu.scenes, state->job.scene);
     }
     if (scene < 0)
         return STEP_REDRAW;
@@ -112,7 +112,7 @@ unsigned control_camera(State *state, const Command *command) {
     for (int i = 0; i < state->scene.camera_count; i++)
         names[i] = state->scene.cameras[i];
     const Menu cameras = {names, state->scene.camera_count};
-    int camera = control_pick(state, command, &cameras, state->camera);
+    int camera = control_pick(state, command, cameras, state->camera);
     if (camera < 0)
         return STEP_REDRAW;
     state->camera = camera;

@@ -27,7 +27,8 @@ bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t request) {
     return false;
 }
 
-/* Marks keys as answered by the screen; those that all screens have answered leave the queue. */
+/* Marks keys as answered by the screen. Those that all screens have answered leave the queue; at
+ * `now_ms` they are timed, where it is not 0. */
 static void answer(PaceMeter *meter, Screen screen, uint64_t request, double now_ms) {
     int left = 0;
     for (int i = 0; i < meter->waiting_count; i++) {
@@ -36,20 +37,14 @@ static void answer(PaceMeter *meter, Screen screen, uint64_t request, double now
             key.screens &= ~(1u << screen);
         if (key.screens)
             meter->waiting[left++] = key;
-        else
+        else if (now_ms > 0)
             meter->taken_us[meter->keys++ % PACE_KEYS] = (now_ms - key.arrived_ms) * 1e3;
     }
     meter->waiting_count = left;
 }
 
 void pace_closed(PaceMeter *meter, Screen screen) {
-    int left = 0;
-    for (int i = 0; i < meter->waiting_count; i++) {
-        meter->waiting[i].screens &= ~(1u << screen);
-        if (meter->waiting[i].screens)
-            meter->waiting[left++] = meter->waiting[i];
-    }
-    meter->waiting_count = left;
+    answer(meter, screen, UINT64_MAX, 0);
     meter->screens[screen] = (ScreenPace){.started = false};
 }
 

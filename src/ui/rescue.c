@@ -45,7 +45,7 @@ enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 2
 
 static struct {
     int pipe[2];
-    volatile sig_atomic_t quit, suspend, resumed, resized;
+    volatile sig_atomic_t pending[ON_CRASH]; /* the signal of each reaction that is due; 0: none */
     struct sigaction before[ROW_COUNT];
     bool installed;
 } state = {.pipe = {-1, -1}};
@@ -130,28 +130,13 @@ static const SignalRow *row_of(int signal) {
 static void handle(int signal) {
     int saved_errno = errno;
     const SignalRow *row = row_of(signal);
-    switch (row->reaction) {
-    case ON_QUIT:
-        if (state.quit) { /* the second request: the main loop does not react */
-            reset_terminal(row->farewell, false);
-            rescue_die(signal);
-        }
-        state.quit = signal;
-        break;
-    case ON_SUSPEND:
-        state.suspend = 1;
-        break;
-    case ON_RESUME:
-        state.resumed = 1;
-        break;
-    case ON_RESIZE:
-        state.resized = 1;
-        break;
-    case ON_CRASH:
-        reset_terminal(row->farewell, true);
+    bool crash = row->reaction == ON_CRASH;
+    /* A second request to quit: the main loop does not react. */
+    if (crash || (row->reaction == ON_QUIT && state.pending[ON_QUIT])) {
+        reset_terminal(row->farewell, crash);
         rescue_die(signal);
-        break;
-    }
+    } else
+        state.pending[row->reaction] = signal;
     wake();
     errno = saved_errno;
 }
@@ -211,7 +196,8 @@ bool rescue_install(Err *err) {
 #endif
     static bool at_exit;
     at_exit = at_exit || atexit(exit_beneath) == 0;
-    state.quit = state.suspend = state.resumed = state.resized = 0;
+    for (int i = 0; i < ON_CRASH; i++)
+        state.pending[i] = 0;
     for (int i = 0; i < ROW_COUNT; i++)
         install_row(i);
     state.installed = true;
@@ -234,20 +220,22 @@ int rescue_fd(void) {
     return state.pipe[0];
 }
 
+static bool take(Reaction reaction) {
+    bool due = state.pending[reaction];
+    state.pending[reaction] = 0;
+    return due;
+}
+
 RescueSignals rescue_take(void) {
     char drained[64];
     while (read(state.pipe[0], drained, sizeof drained) > 0) {
     }
     /* The pipe is emptied first: a signal that comes in between wakes the loop once more, none is
-     * lost. `quit` stays set, so that the handler sees a second request. */
-    RescueSignals taken = {.quit = state.quit};
-    taken.suspend = state.suspend;
-    state.suspend = 0;
-    taken.resumed = state.resumed;
-    state.resumed = 0;
-    taken.resized = state.resized;
-    state.resized = 0;
-    return taken;
+     * lost. The request to quit stays, so that the handler sees a second one. */
+    return (RescueSignals){.quit = state.pending[ON_QUIT],
+                           .suspend = take(ON_SUSPEND),
+                           .resumed = take(ON_RESUME),
+                           .resized = take(ON_RESIZE)};
 }
 
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,

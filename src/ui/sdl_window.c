@@ -14,9 +14,9 @@ struct SdlWindow {
     SDL_Renderer *renderer;
     SDL_Texture *texture;
     cairo_surface_t *surface;
-    int w, h; /* of texture and surface, pixels */
-    Drag drag;
-    double press_x, press_y, last_x, last_y; /* units */
+    int w, h;                                /* of texture and surface, pixels */
+    Drag drag;                               /* what the pressed mouse button does */
+    double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -331,43 +331,39 @@ static WindowInput window_input(const SDL_WindowEvent *event) {
     }
 }
 
+static WindowInput translate(SdlWindow *window, const State *state, const LiveData *live,
+                             const SDL_Event *from, Event *event, int32_t *key) {
+    switch (from->type) {
+    case SDL_QUIT:
+        return WINDOW_CLOSED;
+    case SDL_WINDOWEVENT:
+        return window_input(&from->window);
+    case SDL_RENDER_TARGETS_RESET:
+    case SDL_RENDER_DEVICE_RESET:
+        return WINDOW_REDRAW;
+    case SDL_KEYDOWN:
+        *key = special_key(&from->key.keysym);
+        return *key ? WINDOW_KEY : WINDOW_NOTHING;
+    case SDL_TEXTINPUT:
+        *key = first_character(from->text.text);
+        return WINDOW_KEY;
+    case SDL_MOUSEMOTION:
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+    case SDL_MOUSEWHEEL:
+        return mouse_event(window, state, live, from, event) ? WINDOW_EVENT : WINDOW_NOTHING;
+    default:
+        return WINDOW_NOTHING;
+    }
+}
+
 WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
                             Event *event, int32_t *key) {
     SDL_Event from;
-    while (SDL_PollEvent(&from)) {
-        WindowInput input = WINDOW_NOTHING;
-        switch (from.type) {
-        case SDL_QUIT:
-            return WINDOW_CLOSED;
-        case SDL_WINDOWEVENT:
-            input = window_input(&from.window);
-            break;
-        case SDL_RENDER_TARGETS_RESET:
-        case SDL_RENDER_DEVICE_RESET:
-            input = WINDOW_REDRAW;
-            break;
-        case SDL_KEYDOWN:
-            *key = special_key(&from.key.keysym);
-            input = *key ? WINDOW_KEY : WINDOW_NOTHING;
-            break;
-        case SDL_TEXTINPUT:
-            *key = first_character(from.text.text);
-            input = WINDOW_KEY;
-            break;
-        case SDL_MOUSEMOTION:
-        case SDL_MOUSEBUTTONDOWN:
-        case SDL_MOUSEBUTTONUP:
-        case SDL_MOUSEWHEEL:
-            if (mouse_event(window, state, live, &from, event))
-                input = WINDOW_EVENT;
-            break;
-        default:
-            break;
-        }
-        if (input != WINDOW_NOTHING)
-            return input;
-    }
-    return WINDOW_NOTHING;
+    WindowInput input = WINDOW_NOTHING;
+    while (input == WINDOW_NOTHING && SDL_PollEvent(&from))
+        input = translate(window, state, live, &from, event, key);
+    return input;
 }
 
 bool sdl_window_key_waits(SdlWindow *window) {
