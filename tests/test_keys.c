@@ -1,4 +1,5 @@
-/* The table of controls: complete, without clashes, and the only place that names keys. */
+/* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
+ * lines become the right commands. */
 #include "src/state/help.h"
 #include "tests/tap.h"
 
@@ -73,8 +74,9 @@ static bool finds_itself(const KeyRow *row, int32_t key, bool back) {
     Command command;
     if (!keys_find(key, &command) || command.action != row->action)
         return false;
-    return row->argument == ARGUMENT_DIGIT ? command.step == 0 && atoi(command.argument) == key - '0'
-                         : command.step == (back ? -1 : 1);
+    return row->argument == ARGUMENT_DIGIT
+               ? command.step == 0 && atoi(command.argument) == key - '0'
+               : command.step == (back ? -1 : 1);
 }
 
 static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
@@ -85,7 +87,7 @@ static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
     return keys_find_name(name, &command) && command.action == row->action;
 }
 
-/* A key that two rows claim finds the first of them only. */
+/* Where two rows have the same key, keys_find returns the first: the second fails here. */
 static void test_keys(void) {
     Command command;
     tap_ok(for_each_key(finds_itself) == 0, "every key means one control, and that one");
@@ -104,8 +106,9 @@ static void test_words(void) {
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < i; k++)
             same += !strcmp(keys[i].word, keys[k].word);
-        parsed += keys[i].argument == ARGUMENT_DIGIT || (keys_parse(keys[i].word, &command, why, sizeof why) &&
-                                       (int)command.action == i && command.step == 1);
+        parsed += keys[i].argument == ARGUMENT_DIGIT ||
+                  (keys_parse(keys[i].word, &command, why, sizeof why) &&
+                   (int)command.action == i && command.step == 1);
         char line[32];
         snprintf(line, sizeof line, "%s -", keys[i].word);
         bool ok = keys_parse(line, &command, why, sizeof why);

@@ -1,4 +1,4 @@
-/* Any colour in the few of a terminal: exact ones stay, greys stay grey, pale hues survive. */
+/* Colours of the terminal: exact ones stay, greys stay grey, pale colours keep their hue. */
 #include "src/ui/term_internal.h"
 #include "tests/tap.h"
 

@@ -1,4 +1,4 @@
-/* The window without a screen: SDL's dummy driver, the software renderer, pushed events. */
+/* The window without a display: SDL's dummy driver, its software renderer, events from a queue. */
 #include "tests/tap.h"
 
 #include "src/live/pipeline.h"
@@ -80,7 +80,8 @@ static int64_t pixels_unlike_snapshot(void) {
 
 static int64_t differing_pixels(void) {
     Err err;
-    return sdl_window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot() : -1;
+    return sdl_window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot()
+                                                                        : -1;
 }
 
 static void test_pixels(void) {
@@ -100,7 +101,7 @@ static bool asked_often(void *context) {
     return --*(int *)context <= 0;
 }
 
-/* Whenever it is given up, what was there is still seen. */
+/* Wherever drawing is given up, the picture before stays on the screen. */
 static void test_given_up(void) {
     int drawn = 0, changed = 0, times = 0;
     bool given_up = true;
@@ -125,7 +126,7 @@ static bool lies_in(Box inner, double w, double top, double bottom) {
     return inner.x >= 0 && inner.x + inner.w <= w && inner.y >= top && inner.y + inner.h <= bottom;
 }
 
-/* Words stand beside the BEV or under it, wherever it leaves them room, and over nothing. */
+/* Text stands beside the BEV or under it where there is room, and overlaps nothing. */
 static void test_words(void) {
     int wrong = 0, beside = 0, under = 0;
     for (int w = 240; w <= 1600; w += 20)
@@ -161,7 +162,7 @@ static int reddish_pixels(void) {
     return count;
 }
 
-/* A camera's own picture does not show that its calibration is wrong: its name does. */
+/* A wrong calibration does not change what the camera sees: its name in the strip says it. */
 static void test_faults(void) {
     int right = reddish_pixels();
     live.job.camera_errors[0].yaw_deg = 3;
@@ -178,8 +179,9 @@ static WindowLayout layout(void) {
     return at;
 }
 
-/* The next word that is none of SDL's own (exposed, resized). SDL marks in its queue where a round
- * of polling ended and says once that nothing is there when it meets that mark. */
+/* The next input, other than SDL's own events (exposed, resized). SDL puts a mark into its queue
+ * where a round of polling ended, and reports once that the queue is empty when it meets the mark.
+ */
 static WindowInput next(Event *event, int32_t *key) {
     WindowInput word = WINDOW_NOTHING;
     for (int nothing = 0; nothing < 3 && (word == WINDOW_NOTHING || word == WINDOW_REDRAW);) {
@@ -289,7 +291,7 @@ static void test_mouse(void) {
            "the wheel zooms");
 }
 
-/* Twice as large a window is the same picture twice as large: the mouse is where it seems to be. */
+/* In a window of twice the size the picture is twice as large; mouse positions must follow. */
 static void test_large(void) {
     const WindowLayout at = layout();
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;

@@ -16,8 +16,8 @@ static void destroy_picture(void *contents) {
 }
 
 /* Draws a frame's pictures, on the engine's thread; keeps the previous ones if nothing changed. */
-static void *draw_pictures(const State *state, const LiveData *live, void *previous,
-                           const GiveUp *give_up, Err *err) {
+static void *make_picture(const State *state, const LiveData *live, void *previous,
+                          const GiveUp *give_up, Err *err) {
     WindowPicture picture;
     bool same;
     if (!window_picture(state, live, previous, give_up, &picture, &same, err))
@@ -37,7 +37,7 @@ static void *draw_pictures(const State *state, const LiveData *live, void *previ
 bool loop_open_engine(Loop *loop, Err *err) {
     const EngineOptions options = {.where = loop->options->where,
                                    .background = true,
-                                   .dress = draw_pictures,
+                                   .dress = make_picture,
                                    .thread_begin = rescue_thread_begin,
                                    .thread_end = rescue_thread_end};
     return engine_open(&loop->engine, &options, err);
