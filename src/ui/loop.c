@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MOMENT_MS = 16,     /* least time between two moments of a moving world */
@@ -91,7 +92,7 @@ static void wait_for_something(Loop *loop) {
     struct pollfd waiting[] = {
         {.fd = rescue_fd(), .events = POLLIN},
         {.fd = engine_fd(loop->engine), .events = POLLIN},
-        {.fd = loop->term || !loop->input_ended ? term_fd() : -1, .events = POLLIN},
+        {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
     };
     if (wait_for_input(loop, waiting, 3) <= 0)
         return;

@@ -47,9 +47,10 @@ bool loop_open_terminal(Loop *loop, Err *err) {
         return false;
     if (!cells_init(&loop->cells, 1, 1, err))
         return false;
-    loop->cells.ascii = loop->options->ascii || !term_has_unicode();
-    loop->cells.color = term_has_color(loop->term);
-    loop->state.light = term_is_light();
+    const TermFacts facts = term_facts(loop->term);
+    loop->cells.ascii = loop->options->ascii || !facts.unicode;
+    loop->cells.color = facts.color;
+    loop->state.light = facts.light;
     loop_fit_terminal(loop);
     return true;
 }
@@ -125,7 +126,7 @@ void loop_read_window(Loop *loop) {
 }
 
 static bool key_waits(Loop *loop) {
-    struct pollfd typed = {.fd = term_fd(), .events = POLLIN};
+    struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
     double now = clock_ms();
     if ((loop->term && poll(&typed, 1, 0) > 0) ||
         (loop->window && sdl_window_key_waits(loop->window)))

@@ -5,8 +5,6 @@
 #include "src/ui/sdl_window.h"
 #include "src/ui/term.h"
 
-#include <unistd.h>
-
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #ifndef HAVE_NCURSES
@@ -27,16 +25,8 @@ void term_size(const Term *term, int *columns, int *rows) {
     *rows = 24;
 }
 
-bool term_has_color(const Term *term) {
-    return false;
-}
-
-bool term_has_unicode(void) {
-    return false;
-}
-
-bool term_is_light(void) {
-    return false;
+TermFacts term_facts(const Term *term) {
+    return (TermFacts){.color = false};
 }
 
 void term_resized(Term *term) {}
@@ -47,10 +37,6 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
 
 int32_t term_key(Term *term) {
     return 0;
-}
-
-int term_fd(void) {
-    return STDIN_FILENO;
 }
 
 void term_suspend(Term *term) {}

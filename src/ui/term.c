@@ -22,7 +22,7 @@
 typedef struct {
     int memory; /* what stderr points to while captured; -1: not captured */
     int errors; /* the real standard error */
-    off_t seen; /* bytes that capture_line has read */
+    off_t seen; /* bytes that term_error_line has read */
 } Capture;
 
 enum { CAPTURE_MAX = 1 << 20 }; /* bytes; a library that writes without end must not fill memory */
@@ -61,35 +61,6 @@ static void capture_end(Capture *capture) {
     *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
 }
 
-static off_t captured_bytes(const Capture *capture) {
-    struct stat about;
-    return fstat(capture->memory, &about) == 0 ? about.st_size : 0;
-}
-
-/* The last whole line that came since the last call; false: none did. */
-static bool capture_line(Capture *capture, char *line, size_t size) {
-    char block[1024];
-    if (capture->memory < 0)
-        return false;
-    off_t length = captured_bytes(capture), from = length - (off_t)sizeof block + 1;
-    if (from < capture->seen)
-        from = capture->seen;
-    ssize_t n = pread(capture->memory, block, (size_t)(length - from), from);
-    if (n <= 0)
-        return false;
-    block[n] = '\0';
-    char *end = strrchr(block, '\n');
-    if (!end)
-        return false;
-    capture->seen = from + (end - block) + 1;
-    if (length > CAPTURE_MAX && ftruncate(capture->memory, 0) == 0)
-        capture->seen = 0;
-    *end = '\0';
-    char *start = strrchr(block, '\n');
-    snprintf(line, size, "%s", start ? start + 1 : block);
-    return true;
-}
-
 /* ---- the terminal ---------------------------------------------------------------------------- */
 
 struct Term {
@@ -109,14 +80,16 @@ const char *term_impossible(void) {
     return terminfo_impossible(type, STDOUT_FILENO);
 }
 
-bool term_has_unicode(void) {
-    return !strcmp(nl_langinfo(CODESET), "UTF-8");
-}
-
 /* Some terminals set COLORFGBG: it ends with the number of the background colour. */
-bool term_is_light(void) {
+static bool is_light(void) {
     const char *colors = getenv("COLORFGBG"), *last = colors ? strrchr(colors, ';') : NULL;
     return last && (!strcmp(last, ";7") || !strcmp(last, ";15"));
+}
+
+TermFacts term_facts(const Term *term) {
+    return (TermFacts){.color = term->colors > 0,
+                       .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+                       .light = is_light()};
 }
 
 /* ---- taking over and giving back ------------------------------------------------------------- */
@@ -220,10 +193,6 @@ void term_size(const Term *term, int *columns, int *rows) {
     (void)term;
     *columns = COLS > 0 ? COLS : 1;
     *rows = LINES > 0 ? LINES : 1;
-}
-
-bool term_has_color(const Term *term) {
-    return term->colors > 0;
 }
 
 void term_resized(Term *term) {
@@ -342,10 +311,33 @@ int32_t term_key(Term *term) {
     return 0;
 }
 
-int term_fd(void) {
-    return STDIN_FILENO;
+/* ---- lines from standard error --------------------------------------------------------------- */
+
+static off_t captured_bytes(const Capture *capture) {
+    struct stat about;
+    return fstat(capture->memory, &about) == 0 ? about.st_size : 0;
 }
 
 bool term_error_line(Term *term, char *line, size_t size) {
-    return capture_line(&term->capture, line, size);
+    Capture *capture = &term->capture;
+    char block[1024];
+    if (capture->memory < 0)
+        return false;
+    off_t length = captured_bytes(capture), from = length - (off_t)sizeof block + 1;
+    if (from < capture->seen)
+        from = capture->seen;
+    ssize_t n = pread(capture->memory, block, (size_t)(length - from), from);
+    if (n <= 0)
+        return false;
+    block[n] = '\0';
+    char *end = strrchr(block, '\n');
+    if (!end)
+        return false;
+    capture->seen = from + (end - block) + 1;
+    if (length > CAPTURE_MAX && ftruncate(capture->memory, 0) == 0)
+        capture->seen = 0;
+    *end = '\0';
+    char *start = strrchr(block, '\n');
+    snprintf(line, size, "%s", start ? start + 1 : block);
+    return true;
 }

@@ -22,11 +22,13 @@ void term_close(Term *term);
 /* Its size, at least 1 x 1. */
 void term_size(const Term *term, int *columns, int *rows);
 
-bool term_has_color(const Term *term);
+typedef struct {
+    bool color;   /* it shows colours */
+    bool unicode; /* the locale is UTF-8 */
+    bool light;   /* it says that its background is light */
+} TermFacts;
 
-/* Whether the locale is UTF-8; whether the terminal says that its background is light. */
-bool term_has_unicode(void);
-bool term_is_light(void);
+TermFacts term_facts(const Term *term);
 
 /* Reads the size again, after SIGWINCH; the next term_draw repaints everything. */
 void term_resized(Term *term);
@@ -34,11 +36,9 @@ void term_resized(Term *term);
 /* Shows `cells` from the top left corner; what does not fit is cut. */
 bool term_draw(Term *term, const Cells *cells, Err *err);
 
-/* The next key that was typed, a code of src/state/keys.h; 0: none is waiting. */
+/* The next key that was typed, a code of src/state/keys.h; 0: none is waiting.
+ * Standard input can be polled for them. */
 int32_t term_key(Term *term);
-
-/* The file descriptor to poll for keys. */
-int term_fd(void);
 
 /* Gives the terminal back, stops the process, and takes the terminal again when continued. */
 void term_suspend(Term *term);
