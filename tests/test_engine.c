@@ -4,7 +4,6 @@
 #include "src/live/engine.h"
 #include "src/base/ref.h"
 #include "src/accuracy/fp64.h"
-#include "src/state/calibration.h"
 #include "src/base/clock.h"
 #include "src/scene/workload.h"
 
@@ -110,7 +109,7 @@ static void test_bend(void) {
     Camera camera;
     const double at[3] = {1, 2, 1.5};
     camera_set_pose(&camera, 30, 0, 0, at);
-    camera_bend(&camera, &(CameraError){.yaw_deg = 5, .height_m = 0.25});
+    camera_apply_error(&camera, &(CameraError){.yaw_deg = 5, .height_m = 0.25});
     Camera want;
     camera_set_pose(&want, 35, 0, 0, (double[]){1, 2, 1.75});
     double worst = 0;
@@ -118,7 +117,7 @@ static void test_bend(void) {
         worst = fmax(worst, fabs(camera.rotation[i] - want.rotation[i]));
     tap_ok(worst < 1e-12 && camera.position_m[2] == 1.75, "yaw and height errors move a camera");
     camera_set_pose(&camera, 30, 1, 0, at);
-    camera_bend(&camera, &(CameraError){.pitch_deg = 2});
+    camera_apply_error(&camera, &(CameraError){.pitch_deg = 2});
     camera_set_pose(&want, 30, 3, 0, at);
     worst = 0;
     for (int i = 0; i < 9; i++)

@@ -1,5 +1,5 @@
-/* The table of controls: complete, without clashes, and the only place that names keys. The
- * glossary: complete, within its limits, found by every word. */
+/* The table of controls (src/state/controls.inc): complete and without clashes; keys and script
+ * lines become the right commands. The glossary: complete, within its limits, found by every word. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/cachesim/prediction.h"
@@ -66,8 +66,8 @@ static int for_each_key(bool (*use)(const KeyRow *row, int32_t key, bool back)) 
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < KEYS_PER_ROW && keys[i].keys[k]; k++, count++)
             bad += !use(&keys[i], keys[i].keys[k], false);
-        if (keys[i].back[0]) {
-            bad += !use(&keys[i], keys[i].back[0], true);
+        if (keys[i].back) {
+            bad += !use(&keys[i], keys[i].back, true);
             count++;
         }
     }
@@ -78,8 +78,9 @@ static bool finds_itself(const KeyRow *row, int32_t key, bool back) {
     Command command;
     if (!keys_find(key, &command) || command.action != row->action)
         return false;
-    return row->numbered ? command.step == 0 && atoi(command.argument) == key - '0'
-                         : command.step == (back ? -1 : 1);
+    return row->argument == ARGUMENT_DIGIT
+               ? command.step == 0 && atoi(command.argument) == key - '0'
+               : command.step == (back ? -1 : 1);
 }
 
 static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
@@ -90,7 +91,7 @@ static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
     return keys_find_name(name, &command) && command.action == row->action;
 }
 
-/* A key that two rows claim finds the first of them only. */
+/* Where two rows have the same key, keys_find returns the first: the second fails here. */
 static void test_keys(void) {
     Command command;
     tap_ok(for_each_key(finds_itself) == 0, "every key means one control, and that one");
@@ -109,12 +110,13 @@ static void test_words(void) {
     for (int i = 0; i < ACTION_COUNT; i++) {
         for (int k = 0; k < i; k++)
             same += !strcmp(keys[i].word, keys[k].word);
-        parsed += keys[i].numbered || (keys_parse(keys[i].word, &command, why, sizeof why) &&
-                                       (int)command.action == i && command.step == 1);
+        parsed += keys[i].argument == ARGUMENT_DIGIT ||
+                  (keys_parse(keys[i].word, &command, why, sizeof why) &&
+                   (int)command.action == i && command.step == 1);
         char line[32];
         snprintf(line, sizeof line, "%s -", keys[i].word);
         bool ok = keys_parse(line, &command, why, sizeof why);
-        back += keys[i].back[0] ? ok && command.step == -1 : !ok;
+        back += keys[i].back ? ok && command.step == -1 : !ok;
         same += !strcmp(keys[i].word, "tick") || !strcmp(keys[i].word, "size") ||
                 !strcmp(keys[i].word, "key");
     }

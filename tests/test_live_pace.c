@@ -1,10 +1,9 @@
-/* The live display at its full size, on a terminal and in a window at once: how soon it answers
- * keys and how many pictures a second it shows, as the program itself measured it and says when it
+/* The live display at its full size, on a terminal and in a window at once: how fast it answers
+ * keys and how many pictures it shows in a second. The program measures both and says them when it
  * quits.
  *
- * PACE_STRICT=1 holds it to what it is meant to reach on two quiet cores. Without it, other
- * machines and sanitizers may be several times slower, and what other programs take from it is no
- * defect. PACE_KEYS sets the number of keys. */
+ * PACE_STRICT=1 compares with the limits for two quiet cores. Without it the limits are several
+ * times wider, for other machines and sanitizers. PACE_KEYS sets the number of keys. */
 #include "tests/load.h"
 #include "tests/pty.h"
 #include "tests/typed.h"
@@ -17,7 +16,7 @@
 
 enum { COLUMNS = 200, ROWS = 60, WARM_S = 4, PATIENCE_S = 60 };
 
-/* What is done to the program; HELD: keys come faster than any screen is drawn. */
+/* How keys are typed; HELD: they come faster than any screen is drawn. */
 typedef enum { UNTOUCHED, PLAYING, PAUSED, HELD, MODE_COUNT } Mode;
 static const char *const modes[MODE_COUNT] = {"untouched", "playing", "paused", "held"};
 static const double key_ms[MODE_COUNT] = {0, 100, 100, 1};
@@ -30,8 +29,8 @@ typedef struct {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* Controls that leave, write files, or show another size than the one that is promised; and pause,
- * which this test holds in its own hand. */
+/* All controls but those that leave, write files or select another size, and but `play`, which this
+ * test uses itself. */
 static uint64_t typed_controls(void) {
     static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
                                  ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP};
@@ -99,7 +98,7 @@ typedef struct {
     int keys;
 } Limits;
 
-/* Drawings that gave way to every key would answer when the last one has come. */
+/* If every drawing gave way to keys, the first answer would come after the last key. */
 static void check_held(const Figures *figures, const Load *before) {
     const double most_ms = HELD_KEYS * key_ms[HELD] / 3;
 #ifdef __SANITIZE_ADDRESS__

@@ -72,8 +72,8 @@ enum { GOOD_LAUNCHES = 3 };
 static BevKernel gpu; /* V3, for so many launches */
 static int launches;
 
-/* It runs as a CPU row, so that machines without a GPU can see it, and turns out to be a GPU's when
- * it fails. */
+/* The row says CPU at first, so that the test runs without a GPU, and CUDA when the launch fails.
+ */
 static bool launch_and_fail(const BevProblem *problem, const BevPlan *plan, void *stream,
                             Err *err) {
     if (launches++ < GOOD_LAUNCHES)
@@ -89,7 +89,7 @@ static bool log_says(const Loop *loop, const char *words) {
     return false;
 }
 
-/* Until the frame of the newest job is there. */
+/* Waits until the frame of the newest job has come. */
 static bool wait_for_frame(Loop *loop) {
     double end = clock_ms() + PATIENCE_MS;
     struct pollfd waiting = {.fd = engine_fd(loop->engine), .events = POLLIN};
@@ -123,13 +123,13 @@ static void test_device_lost(void) {
         tap_ok(false, "%s: %s", err.where, err.what);
         return;
     }
-    loop_submit(&loop, true);
+    loop_submit(&loop);
     bool good = true;
     for (int i = 0; i < GOOD_LAUNCHES; i++) {
         good = good && wait_for_frame(&loop) && loop_live(&loop)->frame.pooled;
         loop_step(&loop, &(Event){.kind = EVENT_TICK, .seconds = 0.1});
     }
-    tap_ok(good, "the street moves for a while");
+    tap_ok(good, "the world moves for a while");
     good = wait_for_frame(&loop);
     tap_ok(good && launches == GOOD_LAUNCHES + 1 &&
                loop.state.job.config.kernel->where == BEV_CPU &&

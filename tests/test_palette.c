@@ -1,5 +1,5 @@
-/* Any colour in the few of a terminal: exact ones stay, greys stay grey, pale hues survive. */
-#include "src/ui/palette.h"
+/* Colours of the terminal: exact ones stay, greys stay grey, pale colours keep their hue. */
+#include "src/ui/term_internal.h"
 #include "tests/tap.h"
 
 static Rgb rgb(int r, int g, int b) {

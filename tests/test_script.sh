@@ -54,7 +54,7 @@ tap_ok $? 'in ASCII when asked for'
     [ "$(wc -l <"$folder/d/frame-0001.txt")" = 40 ]
 tap_ok $? 'from standard input, on 120x40, beginning as the options say'
 
-# The memory model, walked within the script: the same curve with one thread and with two.
+# The memory model, simulated within the script: the same curve with one thread and with two.
 printf 'kernel v2\nchart mrc\ngpu h200\nl2 2\ntick 0.5\nsnapshot\nchart dtype\ntick 0\n' \
     >"$folder/model.keys"
 for threads in 1 2; do

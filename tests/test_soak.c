@@ -1,16 +1,16 @@
-/* Random keys for a long time, on a terminal and in a window at once: memory, descriptors and
- * threads stay what they were.
+/* Random keys for a long time, on a terminal and in a window at once: memory, file descriptors and
+ * threads must not grow.
  *
- * A larger scene or a comparison needs more memory by right, so like is compared with like: a State
- * beside the program steps through the same keys, knows where each control stands, and so types
- * the way home before anything is counted. Then the program rests until it has computed what it
- * computes in the background, and the least that it holds in the seconds after that counts.
+ * A larger scene or a comparison needs more memory, so each count is taken with the same settings:
+ * a State in this test follows the same keys, knows what each control stands at, and types the keys
+ * that lead back before each count. Then the test waits until the program has finished its
+ * background work, and takes the lowest count of the seconds after that.
  *
  *     make check TESTS=tests/test_soak                     a few keys on the smallest scene
  *     SOAK_KEYS=36000 make check TESTS=tests/test_soak     an hour, of which 5 minutes do not count
  *
- * SOAK_SCENE (toy), SOAK_DEVICE (cpu, cuda), SOAK_MS between keys (100), SOAK_ROUNDS from one count
- * to the next (12), SOAK_REST seconds that each of them takes at least (2), SOAK_WINDOW=0 for the
+ * SOAK_SCENE (toy), SOAK_DEVICE (cpu, cuda), SOAK_MS between keys (100), SOAK_ROUNDS of keys
+ * and counts (12), SOAK_REST seconds that a count takes at least (2), SOAK_WINDOW=0 for the
  * terminal alone. Each count is a row of the log. */
 #include "tests/process.h"
 #include "tests/pty.h"
@@ -18,7 +18,7 @@
 #include "tests/typed.h"
 
 #include "src/scene/scene.h"
-#include "src/ui/menu.h"
+#include "src/ui/loop_internal.h"
 
 #include <signal.h>
 #include <strings.h>
@@ -27,10 +27,10 @@
 
 enum { COLUMNS = 130, ROWS = 44, PATIENCE_S = 120, SETTLE_S = 300 };
 enum { FINGER_MS = 30, LEAVE_S = 2, MANY_STEPS = 64 };
-/* What is promised of an hour; in the first minutes buffers still reach their size. */
+/* The limit for an hour; in the first minutes buffers still grow to their size. */
 enum { HOUR_KB = 1024, MINUTE_KB = 32768 };
-enum { GPU_MB = 64 }; /* the problems of the kernels that are timed come and go */
-enum { PASSING = 1 }; /* threads: so does the team of src/base/omp_wait.h */
+enum { GPU_MB = 64 }; /* the inputs of the kernels that are timed come and go */
+enum { PASSING = 1 }; /* threads that may come and go: the OpenMP team of src/base/omp_wait.h */
 
 static struct {
     const char *scene, *device;
@@ -39,14 +39,14 @@ static struct {
     bool window, hour;
 } plan;
 
-/* The program, and what its controls stand at. */
+/* The program, and a State that follows its controls. */
 static Pty pty;
 static LiveMenu menu;
 static State state, home;
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* What the engine tells of a scene once it has loaded it, as far as controls ask for it. */
+/* What the engine says of a scene when it is loaded, as far as controls need it. */
 static void tell_scene(void) {
     Scene scene;
     Err err;
@@ -91,20 +91,20 @@ static void step_home(Action action, int32_t key) {
     }
 }
 
-/* A control that stops at its end is tried the other way. */
+/* Where a control has reached its limit, steps it the other way. */
 static void controls_home(void) {
     for (int pass = 0; pass < 2; pass++)
         for (Action action = 0; action < ACTION_COUNT; action++) {
             if (action == ACTION_CONFIG || action == ACTION_SCENE || action == ACTION_STEP)
                 continue;
             step_home(action, keys[action].keys[0]);
-            if (keys[action].back[0])
-                step_home(action, keys[action].back[0]);
+            if (keys[action].back)
+                step_home(action, keys[action].back);
         }
 }
 
-/* Another scene begins at its beginning, with clean cameras. The controls come first: what they ask
- * for on the way is made for the scene that is left, and let go of with it. */
+/* A change of scene resets its time and its cameras. The other controls go home first: what they
+ * make on the way belongs to the old scene and is freed with it. */
 static void go_home(void) {
     bool config = home.job.scene < home.menu.preset_count;
     if (state.playing)
@@ -121,7 +121,7 @@ static void go_home(void) {
     controls_home();
 }
 
-/* The whole screen drawn again says so. */
+/* Has the program draw the whole screen again, until the text is on it. */
 static bool screen_says(const char *text) {
     for (int tries = 0; tries < PATIENCE_S; tries++) {
         size_t from = pty.length;
@@ -152,8 +152,8 @@ static Holdings least(Holdings a, Holdings b) {
     return both;
 }
 
-/* Until gates, slow launches and walks of the model are over, and frames no longer take all the
- * time: timings are taken again every second. */
+/* Waits until gates, slow launches and cache simulation are finished and the program uses little
+ * CPU time; timings go on, once a second. */
 static void settle(void) {
     static const double STEP_S = 0.1, NOTHING_S = 1e-3, BREATHS_S = 0.8;
     Busy before = process_busy(pty.program);
@@ -184,7 +184,7 @@ static bool count(Counted *counted) {
         *held = least(*held, now);
     }
     counted->gpu_mb = gpu_used_mb();
-    pty.length = 0; /* hours of output need not be kept */
+    pty.length = 0; /* output of hours is not kept */
     return ok;
 }
 
@@ -259,8 +259,8 @@ static void take_least(Counted *so_far, const Counted *now, bool first) {
     so_far->gpu_mb = gpu_mb;
 }
 
-/* The least of the first and of the second half of the counts: what was asked for on the way home
- * may be kept for a while, so that one count is above another; a leak is in all of them. */
+/* Compares the lowest count of the first half with that of the second half: memory that is kept for
+ * a while raises single counts, a leak raises all of them. */
 static bool soak(Counted *first, Counted *last) {
     int each = plan.keys / plan.rounds, half = (plan.rounds + 1) / 2;
     Counted now;

@@ -1,5 +1,5 @@
-/* The live display on a terminal: whatever ends it, the terminal comes back as it was, and the last
- * line says what happened. Runs the real program. */
+/* The live display on a terminal, as the real program: however it ends, the terminal has its old
+ * modes again, and the last line says what happened. */
 #include "config.h"
 
 #include "tests/process.h"
@@ -49,9 +49,9 @@ static void test_signals(void) {
 }
 
 #if defined HAVE_EXECINFO_H && defined SYS_tgkill
-/* Addresses in the program that stand in the lines before the last: "bevscope(+0x1f)[0x55...]", or
- * "bevscope()[0x40...]" where it is loaded at a fixed place. Their functions, as addr2line names
- * them; false: there is no addr2line. */
+/* The lines before the last contain addresses in the program: "bevscope(+0x1f)[0x55...]", or
+ * "bevscope()[0x40...]" where it is loaded at a fixed address. Asks addr2line for the names of
+ * their functions; false: there is no addr2line. */
 static bool name_functions(const Pty *pty, char *names, size_t size) {
     char command[4096];
     int used = snprintf(command, sizeof command, "addr2line -i -f -e '%s' 0", program);
@@ -75,7 +75,7 @@ static void test_backtrace(void) {
     char functions[16384];
     int status = 0;
     bool ok = start_ready(&pty);
-    /* To the first thread: kill() leaves it to the kernel which of them is hit. */
+    /* To the first thread: with kill() the system chooses the thread. */
     syscall(SYS_tgkill, pty.program, pty.program, SIGSEGV);
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
     if (!name_functions(&pty, functions, sizeof functions))
@@ -127,7 +127,7 @@ static void test_suspend(void) {
     pty_end(&pty);
 }
 
-/* Its last line cannot be read on a terminal that is not there: standard error goes to a file. */
+/* The terminal disappears, so the last line is read from a file: standard error goes there. */
 static void test_gone(void) {
     char errors[] = "/tmp/bevscope-XXXXXX", said[256] = "";
     int file = mkstemp(errors), status = 0;
@@ -173,7 +173,7 @@ static double now_s(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Ten milliseconds each, by the clock of the one who resizes: a busy machine may see fewer. */
+/* A new size every ten milliseconds; on a busy machine the program may see fewer of them. */
 static double resize_often(Pty *pty, int times) {
     const double begun = now_s();
     for (int i = 0; i < times; i++) {
@@ -192,7 +192,7 @@ static void test_resize_storm(void) {
     int status = 0;
     bool ok = start_ready(&pty);
     srand(1);
-    resize_often(&pty, RESIZES / 10); /* every buffer has seen its largest size */
+    resize_often(&pty, RESIZES / 10); /* buffers reach their largest size */
     ok = ok && process_holdings(pty.program, &before);
     double took_s = resize_often(&pty, RESIZES);
     tap_ok(took_s < 12, "%d resizes in %.1f s", RESIZES, took_s);
@@ -288,7 +288,7 @@ static void write_nonsense(const char *path) {
     fclose(file);
 }
 
-/* A scene's file whose name would set the terminal's title, and what may happen to it meanwhile. */
+/* A scene file whose name would set the terminal's title; it is replaced, removed and damaged. */
 static void test_file(void) {
     char folder[] = "/tmp/bevscope-XXXXXX", path[128], copy[512];
     if (!mkdtemp(folder))

@@ -1,9 +1,8 @@
-/* The window without a screen: SDL's dummy driver, the software renderer, pushed events. */
+/* The window without a display: SDL's dummy driver, its software renderer, events from a queue. */
 #include "tests/tap.h"
 
 #include "src/live/pipeline.h"
-#include "src/ui/menu.h"
-#include "src/ui/window.h"
+#include "src/ui/loop_internal.h"
 
 #include <SDL.h>
 #include <math.h>
@@ -12,7 +11,7 @@ static LiveMenu menu;
 static State state;
 static LiveData live;
 static WindowPicture picture;
-static Window *window;
+static SdlWindow *window;
 
 /* A finished frame of the toy scene, compared with its baseline. */
 static bool prepare(Pipeline **pipeline, Err *err) {
@@ -42,12 +41,12 @@ static void test_no_display(void) {
     unsetenv("SDL_VIDEODRIVER");
     unsetenv("DISPLAY");
     unsetenv("WAYLAND_DISPLAY");
-    const char *reason = window_impossible();
+    const char *reason = sdl_window_impossible();
     tap_ok(reason && strstr(reason, "no display"), "no display: no window");
     setenv("DISPLAY", ":4711", 1);
-    bool opened = window_open(&window, "test", &err);
+    bool opened = sdl_window_open(&window, "test", &err);
     tap_ok(!opened && !window, "a display that does not answer: no window either");
-    window_close(window);
+    sdl_window_close(window);
     unsetenv("DISPLAY");
     setenv("SDL_VIDEODRIVER", "dummy", 1);
 }
@@ -67,7 +66,7 @@ static int64_t pixels_unlike_snapshot(void) {
     Err err;
     int64_t differing = 0;
     SDL_Renderer *renderer = SDL_GetRenderer(sdl_window());
-    if (!window_capture(window, &state, &live, &picture, &image, &err))
+    if (!sdl_window_capture(window, &state, &live, &picture, &image, &err))
         return -1;
     uint8_t *shown = malloc((size_t)image.w * (size_t)image.h * 4);
     if (SDL_RenderReadPixels(renderer, NULL, SDL_PIXELFORMAT_RGBA32, shown, image.w * 4) < 0)
@@ -81,7 +80,8 @@ static int64_t pixels_unlike_snapshot(void) {
 
 static int64_t differing_pixels(void) {
     Err err;
-    return window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot() : -1;
+    return sdl_window_draw(window, &state, &live, &picture, NULL, &err) ? pixels_unlike_snapshot()
+                                                                        : -1;
 }
 
 static void test_pixels(void) {
@@ -103,7 +103,7 @@ static bool asked_often(void *context) {
     return --*(int *)context <= 0;
 }
 
-/* Whenever it is given up, what was there is still seen. */
+/* Wherever drawing is given up, the picture before stays on the screen. */
 static void test_given_up(void) {
     int drawn = 0, changed = 0, times = 0;
     bool given_up = true;
@@ -113,7 +113,7 @@ static void test_given_up(void) {
         int left = times + 1;
         const GiveUp give_up = {asked_often, &left};
         Err err = {.kind = ERR_USAGE};
-        given_up = !window_draw(window, &state, &live, &picture, &give_up, &err);
+        given_up = !sdl_window_draw(window, &state, &live, &picture, &give_up, &err);
         drawn += pixels_unlike_snapshot() == 0;
         state.help = false;
         changed += given_up && (pixels_unlike_snapshot() != 0 || err.kind != ERR_USAGE);
@@ -128,7 +128,7 @@ static bool lies_in(Box inner, double w, double top, double bottom) {
     return inner.x >= 0 && inner.x + inner.w <= w && inner.y >= top && inner.y + inner.h <= bottom;
 }
 
-/* Words stand beside the BEV or under it, wherever it leaves them room, and over nothing. */
+/* Text stands beside the BEV or under it where there is room, and overlaps nothing. */
 static void test_words(void) {
     int wrong = 0, beside = 0, under = 0;
     for (int w = 240; w <= 1600; w += 20)
@@ -164,7 +164,7 @@ static int reddish_pixels(void) {
     return count;
 }
 
-/* A camera's own picture does not show that its calibration is wrong: its name does. */
+/* A wrong calibration does not change what the camera sees: its name in the strip says it. */
 static void test_faults(void) {
     int right = reddish_pixels();
     live.job.camera_errors[0].yaw_deg = 3;
@@ -181,12 +181,13 @@ static WindowLayout layout(void) {
     return at;
 }
 
-/* The next word that is none of SDL's own (exposed, resized). SDL marks in its queue where a round
- * of polling ended and says once that nothing is there when it meets that mark. */
-static WindowWord next(Event *event, int32_t *key) {
-    WindowWord word = WINDOW_NOTHING;
+/* The next input, other than SDL's own events (exposed, resized). SDL puts a mark into its queue
+ * where a round of polling ended, and reports once that the queue is empty when it meets the mark.
+ */
+static WindowInput next(Event *event, int32_t *key) {
+    WindowInput word = WINDOW_NOTHING;
     for (int nothing = 0; nothing < 3 && (word == WINDOW_NOTHING || word == WINDOW_REDRAW);) {
-        word = window_next(window, &state, &live, event, key);
+        word = sdl_window_next(window, &state, &live, event, key);
         nothing += word == WINDOW_NOTHING;
     }
     return word;
@@ -195,7 +196,7 @@ static WindowWord next(Event *event, int32_t *key) {
 static void drain(void) {
     Event event;
     int32_t key;
-    while (window_next(window, &state, &live, &event, &key) != WINDOW_NOTHING) {
+    while (sdl_window_next(window, &state, &live, &event, &key) != WINDOW_NOTHING) {
     }
 }
 
@@ -224,11 +225,11 @@ static void test_keys(void) {
     int32_t key = 0;
     drain();
     push_motion(20, 20);
-    bool before = window_key_waits(window);
+    bool before = sdl_window_key_waits(window);
     drain();
     push_key(SDLK_k, 0);
     push_text("k");
-    tap_ok(!before && window_key_waits(window), "a key waits, not so a mouse that moved");
+    tap_ok(!before && sdl_window_key_waits(window), "a key waits, not so a mouse that moved");
     tap_ok(next(&event, &key) == WINDOW_KEY && key == 'k' && next(&event, &key) == WINDOW_NOTHING,
            "a letter is one key");
     push_text("?");
@@ -292,7 +293,7 @@ static void test_mouse(void) {
            "the wheel zooms");
 }
 
-/* Twice as large a window is the same picture twice as large: the mouse is where it seems to be. */
+/* In a window of twice the size the picture is twice as large; mouse positions must follow. */
 static void test_large(void) {
     const WindowLayout at = layout();
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
@@ -328,19 +329,19 @@ static void test_closing(void) {
     drain();
     SDL_PushEvent(&closed);
     tap_ok(next(&event, &key) == WINDOW_CLOSED, "closing it is the caller's to do");
-    window_fullscreen(window, true);
+    sdl_window_fullscreen(window, true);
     tap_ok(differing_pixels() == 0, "full screen");
-    window_close(window);
+    sdl_window_close(window);
     Err err;
-    tap_ok(window_open(&window, "again", &err), "it can be opened again");
-    window_close(window);
+    tap_ok(sdl_window_open(&window, "again", &err), "it can be opened again");
+    sdl_window_close(window);
 }
 
 int main(void) {
     Pipeline *pipeline = NULL;
     Err err = {.what = ""};
     test_no_display();
-    if (!prepare(&pipeline, &err) || !window_open(&window, "test", &err)) {
+    if (!prepare(&pipeline, &err) || !sdl_window_open(&window, "test", &err)) {
         tap_ok(false, "%s: %s", err.where, err.what);
         return tap_done();
     }

@@ -1,5 +1,5 @@
-/* The window of the running program: never possible, closed, or lost with its display. The terminal
- * takes over what it can and comes back as it was. */
+/* The window of the running program: impossible, closed by the user, or lost with its display. The
+ * terminal takes over where it can and has its old modes again afterwards. */
 #include "tests/pty_check.h"
 #include "tests/xserver.h"
 
@@ -42,7 +42,8 @@ static int occurrences(const char *text, const char *part) {
     return count;
 }
 
-/* Lines print each line of the log once; the driver makes a window that nobody sees. */
+/* Without a terminal each log line is printed once; SDL's driver opens a window that nobody sees.
+ */
 static void test_no_font(void) {
     char fonts[] = "/tmp/bevscope-XXXXXX", variable[64];
     int file = mkstemp(fonts);
@@ -78,7 +79,7 @@ static void test_closed(const XServer *server) {
     pty_end(&pty);
 }
 
-/* The window is all there is. */
+/* There is a window and no terminal. */
 static void test_closed_alone(const XServer *server) {
     Pty pty;
     bool ok = start(&pty, server->display, "TERM=dumb") &&

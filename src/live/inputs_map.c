@@ -2,7 +2,6 @@
 #include "src/live/frame_inputs_internal.h"
 
 #include "src/base/ref.h"
-#include "src/state/calibration.h"
 
 #include <string.h>
 
@@ -39,7 +38,7 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
                        "its index arrays have no map for %s", bev_aligns[built->align].title);
     else {
         for (int i = 0; i < built->rig.camera_count; i++)
-            camera_bend(&built->rig.cameras[i], &built->errors[i]);
+            camera_apply_error(&built->rig.cameras[i], &built->errors[i]);
         if (!map_build(builder, where, &built->rig, built->align, built->camera_mask, &built->map,
                        &built->map_memory, err))
             return false;

@@ -1,16 +1,26 @@
-/* What the controls share; one function a row of keys[]. Private to the state. */
+/* What the handlers of the controls (controls.inc) share: helpers, and the log of the display.
+ * Private to src/state. */
 #ifndef BEV_CONTROL_H
 #define BEV_CONTROL_H
 
 #include "src/base/kernel_config.h"
-#include "src/state/log.h"
+#include "src/state/state.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_KERNELS = 64 };
 
-#define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
+/* The prototypes of all handlers. */
+#define CONTROL(id, word, argument, keys, back, group, label, rank, log, help, handler, ...)       \
+    ControlHandler handler;
+#include "src/state/controls.inc"
+#undef CONTROL
+
+static inline const char *on_off(bool on) {
+    return on ? "on" : "off";
+}
 
 static inline double clamp(double value, double lo, double hi) {
     return fmin(fmax(value, lo), hi);
@@ -20,90 +30,72 @@ static inline int wrapped(int value, int count) {
     return ((value % count) + count) % count;
 }
 
-/* The entry that a command picks: a neighbour, or the one named. -1, and a line in the log, when
- * there is none of that name. */
-int control_pick(State *state, const Command *command, const Menu *menu, int now);
+/* ---- what a command means -------------------------------------------------------------------- */
 
-/* What a number becomes: its argument, or a step on. */
+/* The entry of a menu that a command picks: a neighbour of `now`, or the one named by the argument.
+ * -1, and a line in the log, where no entry has that name. */
+int control_pick(State *state, const Command *command, Menu menu, int now);
+
+/* A number after the command: its argument, or `now` plus one step. */
 double control_moved(const Command *command, double now, double step);
 
-/* The same by a factor. */
+/* A number after the command: its argument, or `now` times (forward) or over (back) `factor`. */
 double control_scaled(const Command *command, double now, double factor);
 
+/* A switch after the command: its argument, or the opposite of `now`. */
 bool control_switched(const Command *command, bool now);
 
-/* The job is another one. */
+/* ---- what a handler returns ------------------------------------------------------------------ */
+
+/* The job changed: counts its serial up. */
 unsigned control_changed(State *state);
 
-/* The same, and the line just said goes on to tell what it changed. */
+/* The same; the newest log line goes on to say what that changed when the figures arrive. */
 unsigned control_changed_and_told(State *state);
 
-/* The aligns that the scene has a map for, as a bit mask; all before it is loaded. */
+/* ---- shared by several files ----------------------------------------------------------------- */
+
+/* The number of channels that the job asks for. */
+int64_t state_channels(const State *state);
+
+/* The camera that the camera controls act on; "n/a" where the scene has none. */
+const char *state_camera_name(const State *state);
+
+/* The aligns that the scene has a map for, as a bit mask; all of them before it is loaded. */
 unsigned control_aligns(const State *state);
 
-/* Takes over a choice, settled; `said` begins the line. */
+/* Selects `config`, made valid for the scene; `said` begins the log line. */
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said);
 
-/* Cameras clean and exact, temperature as rendered. */
+/* Resets the job's cameras (clean, no calibration error) and its temperature (1). */
 void job_repair(Job *job);
 
-/* Asks the engine about the cell looked at, when it is another one. */
+/* Asks the engine about the cell that is pinned or under the cursor, where it changed. */
 unsigned control_probe(State *state);
 unsigned control_pin_at(State *state, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
-unsigned control_hide_cursor(State *state); /* 0: there was none */
+unsigned control_hide_cursor(State *state); /* 0: none was shown */
 
-/* Keeps the view inside the grid. */
+/* Moves the viewport's centre so that the view lies inside the grid. */
 void control_fit_viewport(State *state);
-unsigned control_zoom_about(State *state, double zoom, double x, double y);
-#define ZOOM_STEP 1.25
 
-unsigned control_kernel(State *state, const Command *command);
-unsigned control_kernel_row(State *state, const Command *command);
-unsigned control_dtype(State *state, const Command *command);
-unsigned control_align(State *state, const Command *command);
-unsigned control_backend(State *state, const Command *command);
-unsigned control_config(State *state, const Command *command);
-unsigned control_channels(State *state, const Command *command);
-unsigned control_gpu(State *state, const Command *command);
-unsigned control_l2(State *state, const Command *command);
-unsigned control_counters(State *state, const Command *command);
-unsigned control_baseline(State *state, const Command *command);
-unsigned control_compare(State *state, const Command *command);
-unsigned control_wipe(State *state, const Command *command);
-unsigned control_error(State *state, const Command *command);
-unsigned control_view(State *state, const Command *command);
-unsigned control_channel(State *state, const Command *command);
-unsigned control_colormap(State *state, const Command *command);
-unsigned control_lock(State *state, const Command *command);
-unsigned control_strip(State *state, const Command *command);
-unsigned control_chart(State *state, const Command *command);
-unsigned control_theme(State *state, const Command *command);
-unsigned control_scene(State *state, const Command *command);
-unsigned control_play(State *state, const Command *command);
-unsigned control_step(State *state, const Command *command);
-unsigned control_speed(State *state, const Command *command);
-unsigned control_temperature(State *state, const Command *command);
-unsigned control_camera(State *state, const Command *command);
-unsigned control_dirty(State *state, const Command *command);
-unsigned control_yaw(State *state, const Command *command);
-unsigned control_pitch(State *state, const Command *command);
-unsigned control_height(State *state, const Command *command);
-unsigned control_repair(State *state, const Command *command);
-unsigned control_cursor_x(State *state, const Command *command);
-unsigned control_cursor_y(State *state, const Command *command);
-unsigned control_pin(State *state, const Command *command);
-unsigned control_zoom(State *state, const Command *command);
-unsigned control_pan_x(State *state, const Command *command);
-unsigned control_pan_y(State *state, const Command *command);
-unsigned control_fit(State *state, const Command *command);
-unsigned control_page(State *state, const Command *command);
-unsigned control_fullscreen(State *state, const Command *command);
-unsigned control_snapshot(State *state, const Command *command);
-unsigned control_record(State *state, const Command *command);
-unsigned control_help(State *state, const Command *command);
-unsigned control_glossary(State *state, const Command *command);
-unsigned control_escape(State *state, const Command *command);
-unsigned control_quit(State *state, const Command *command);
+/* Zooms; the point (x, y), in cells, stays where it is on the screen. */
+unsigned control_zoom_about(State *state, double zoom, double x, double y);
+#define ZOOM_STEP               1.25
+
+/* ---- the log: a line a control --------------------------------------------------------------- */
+
+#define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
+
+/* Adds a line; HELD controls replace their own last line. ACTION_COUNT: the line is a note. Returns
+ * STEP_REDRAW, which every new line asks for. */
+unsigned log_say(Log *log, Action action, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The newest line waits for the figures of job `serial`, to compare them with `before`. */
+void log_await(Log *log, uint64_t serial, const Headline *before);
+
+/* Completes the line that waits for these figures. */
+void log_result(Log *log, const Headline *after);
 
 #endif

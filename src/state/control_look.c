@@ -1,4 +1,4 @@
-/* Controls of cursor, pin, zoom and pan. */
+/* Controls of the group "Look closer": cursor, pinned cell, zoom and pan. */
 #include "src/state/control.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void control_fit_viewport(State *state) {
     viewport->center_y = clamp(viewport->center_y, half_y, (double)state->scene.ny - half_y);
 }
 
-/* Scrolls just as far as needed to see the cursor. */
+/* Moves the view as little as needed to have the cursor in it. */
 static void follow_cursor(State *state) {
     Viewport *viewport = &state->viewport;
     double half_x = (double)state->scene.nx / 2 / viewport->zoom;
@@ -43,8 +43,11 @@ static void say_cell(State *state, Action action, const char *what, int64_t x, i
         SAY(state, action, "%scell %lld, %lld", what, (long long)x, (long long)y);
 }
 
-/* One coordinate of the cursor. While nothing was shown, the first press only shows it. */
-static unsigned move_cursor(State *state, const Command *command, int64_t *at, int64_t count) {
+/* Moves one coordinate of the cursor. A first press, with the cursor hidden, only shows it. */
+unsigned control_cursor(State *state, const Command *command) {
+    bool along_x = command->action == ACTION_CURSOR_X;
+    int64_t *at = along_x ? &state->cursor_x : &state->cursor_y;
+    int64_t count = along_x ? state->scene.nx : state->scene.ny;
     if (count <= 0)
         return 0;
     if (state->cursor_shown || !command->step)
@@ -53,14 +56,6 @@ static unsigned move_cursor(State *state, const Command *command, int64_t *at, i
     follow_cursor(state);
     say_cell(state, command->action, "", state->cursor_x, state->cursor_y);
     return control_probe(state);
-}
-
-unsigned control_cursor_x(State *state, const Command *command) {
-    return move_cursor(state, command, &state->cursor_x, state->scene.nx);
-}
-
-unsigned control_cursor_y(State *state, const Command *command) {
-    return move_cursor(state, command, &state->cursor_y, state->scene.ny);
 }
 
 unsigned control_unpin(State *state, Action action) {
@@ -98,12 +93,10 @@ unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     Viewport *viewport = &state->viewport;
     double before = viewport->zoom;
     viewport->zoom = clamp(zoom, 1, ZOOM_MAX);
-    /* The point under the mouse stays where it is. */
     viewport->center_x = x + (viewport->center_x - x) * before / viewport->zoom;
     viewport->center_y = y + (viewport->center_y - y) * before / viewport->zoom;
     control_fit_viewport(state);
-    SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
-    return STEP_REDRAW;
+    return SAY(state, ACTION_ZOOM, "zoom %.2f", viewport->zoom);
 }
 
 unsigned control_zoom(State *state, const Command *command) {
@@ -115,27 +108,20 @@ unsigned control_zoom(State *state, const Command *command) {
                               cursor ? (double)state->cursor_y + 0.5 : viewport->center_y);
 }
 
-/* By a tenth of what is in view; an argument is a number of cells. */
-static unsigned pan(State *state, const Command *command, double *center, int64_t count) {
-    double tenth = (double)count / state->viewport.zoom / 10;
-    *center += command->step ? command->step * tenth : strtod(command->argument, NULL);
+/* Moves the view by a tenth of its size; an argument is a number of cells. */
+unsigned control_pan(State *state, const Command *command) {
+    Viewport *viewport = &state->viewport;
+    bool along_x = command->action == ACTION_PAN_X;
+    double tenth = (double)(along_x ? state->scene.nx : state->scene.ny) / viewport->zoom / 10;
+    *(along_x ? &viewport->center_x : &viewport->center_y) +=
+        command->step ? command->step * tenth : strtod(command->argument, NULL);
     control_fit_viewport(state);
-    SAY(state, command->action,
-        state->viewport.zoom > 1 ? "view moved" : "view: the whole grid is in sight");
-    return STEP_REDRAW;
-}
-
-unsigned control_pan_x(State *state, const Command *command) {
-    return pan(state, command, &state->viewport.center_x, state->scene.nx);
-}
-
-unsigned control_pan_y(State *state, const Command *command) {
-    return pan(state, command, &state->viewport.center_y, state->scene.ny);
+    return SAY(state, command->action,
+               viewport->zoom > 1 ? "view moved" : "view: the whole grid is in sight");
 }
 
 unsigned control_fit(State *state, const Command *command) {
     state->viewport.zoom = 1;
     control_fit_viewport(state);
-    SAY(state, command->action, "the whole grid");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "the whole grid");
 }

@@ -1,8 +1,10 @@
-/* Controls of comparing and of how the picture is drawn. */
+/* Controls of the groups "Compare" and "Picture": what is shown beside the selection, and how. */
 #include "src/state/control.h"
 
 #include <string.h>
 
+const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
+const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
 static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {
@@ -17,8 +19,8 @@ unsigned control_baseline(State *state, const Command *command) {
 }
 
 unsigned control_compare(State *state, const Command *command) {
-    const Menu modes = {compare_names, COMPARE_COUNT};
-    int mode = control_pick(state, command, &modes, (int)state->compare);
+    int mode =
+        control_pick(state, command, (Menu){compare_names, COMPARE_COUNT}, (int)state->compare);
     if (mode < 0)
         return STEP_REDRAW;
     state->compare = (Compare)mode;
@@ -32,15 +34,13 @@ unsigned control_compare(State *state, const Command *command) {
 
 unsigned control_wipe(State *state, const Command *command) {
     state->wipe = clamp(control_moved(command, state->wipe * 100, 5) / 100, 0, 1);
-    SAY(state, command->action, "wipe at %.0f %%: baseline on its left", state->wipe * 100);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "wipe at %.0f %%: baseline on its left", state->wipe * 100);
 }
 
 static unsigned use_view(State *state, Action action, int view) {
     state->view = view;
     state->range_locked = false;
-    SAY(state, action, "view %s", state->menu.views.names[view]);
-    return STEP_REDRAW;
+    return SAY(state, action, "view %s", state->menu.views.names[view]) | STEP_LOOK;
 }
 
 unsigned control_error(State *state, const Command *command) {
@@ -54,66 +54,62 @@ unsigned control_error(State *state, const Command *command) {
 }
 
 unsigned control_view(State *state, const Command *command) {
-    int view = control_pick(state, command, &state->menu.views, state->view);
+    int view = control_pick(state, command, state->menu.views, state->view);
     return view < 0 ? STEP_REDRAW : use_view(state, command->action, view);
 }
 
 unsigned control_channel(State *state, const Command *command) {
-    int64_t count = state->job.channels ? state->job.channels : state->scene.channels;
+    int64_t count = state_channels(state);
     int64_t channel = (int64_t)clamp(control_moved(command, (double)state->channel, 1), -1, 1e9);
     if (count > 0)
         channel = (channel % count + count) % count;
     state->channel = channel > 0 ? channel : 0;
     bool seen = state->view == state->menu.channel_view;
-    SAY(state, command->action, "channel %lld%s", (long long)state->channel,
-        seen ? "" : " (the channel view shows it)");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "channel %lld%s", (long long)state->channel,
+               seen ? "" : " (the channel view shows it)") |
+           STEP_LOOK;
 }
 
 unsigned control_colormap(State *state, const Command *command) {
-    int map = control_pick(state, command, &state->menu.colormaps, state->colormap);
+    int map = control_pick(state, command, state->menu.colormaps, state->colormap);
     if (map < 0)
         return STEP_REDRAW;
     state->colormap = map;
-    SAY(state, command->action, "colour map %s", state->menu.colormaps.names[map]);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "colour map %s", state->menu.colormaps.names[map]) |
+           STEP_LOOK;
 }
 
 unsigned control_lock(State *state, const Command *command) {
     state->range_locked = control_switched(command, state->range_locked);
-    SAY(state, command->action, "range of the colour bar %s",
-        state->range_locked ? "locked" : "automatic");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "range of the colour bar %s",
+               state->range_locked ? "locked" : "automatic") |
+           STEP_LOOK;
 }
 
 unsigned control_strip(State *state, const Command *command) {
-    const Menu strips = {strip_names, STRIP_COUNT};
-    int strip = control_pick(state, command, &strips, (int)state->strip);
+    int strip = control_pick(state, command, (Menu){strip_names, STRIP_COUNT}, (int)state->strip);
     if (strip < 0)
         return STEP_REDRAW;
     state->strip = (Strip)strip;
-    SAY(state, command->action, "camera strip: %s", strip_names[strip]);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "camera strip: %s", strip_names[strip]) | STEP_LOOK;
 }
 
 unsigned control_chart(State *state, const Command *command) {
-    const Menu charts = {chart_names, CHART_COUNT};
-    int chart = control_pick(state, command, &charts, (int)state->chart);
+    int chart = control_pick(state, command, (Menu){chart_names, CHART_COUNT}, (int)state->chart);
     if (chart < 0)
         return STEP_REDRAW;
     state->chart = (Chart)chart;
     bool hidden = chart && state->page == PAGE_BEV && !state->has_window;
-    SAY(state, command->action, "chart: %s%s%s", chart_names[chart], chart ? " (model)" : "",
-        hidden ? ", on the dashboard: Tab" : "");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "chart: %s%s%s%s", chart_names[chart],
+               chart ? " (model)" : "", hidden ? ", on the dashboard: " : "",
+               hidden ? key_of(ACTION_PAGE).name : "") |
+           STEP_LOOK;
 }
 
 unsigned control_theme(State *state, const Command *command) {
-    const Menu themes = {theme_names, 2};
-    int theme = control_pick(state, command, &themes, state->light);
+    int theme = control_pick(state, command, (Menu){theme_names, 2}, state->light);
     if (theme < 0)
         return STEP_REDRAW;
     state->light = theme;
-    SAY(state, command->action, "theme %s", theme_names[theme]);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "theme %s", theme_names[theme]);
 }

@@ -1,40 +1,80 @@
-/* Controls of the program itself. */
+/* Controls of the group "Program", and the helpers that all handlers share. */
 #include "src/state/control.h"
 #include "src/state/help.h"
 
 #include <string.h>
 
-/* Where both have no room they look like the dashboard: no step leads from one to the other. */
+const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
+
+/* ---- helpers of all handlers ----------------------------------------------------------------- */
+
+int control_pick(State *state, const Command *command, Menu menu, int now) {
+    if (command->step)
+        return wrapped(now + command->step, menu.count);
+    int found = menu_find(&menu, command->argument);
+    if (found < 0)
+        SAY(state, command->action, "%s: there is no \"%s\"", keys[command->action].word,
+            command->argument);
+    return found;
+}
+
+double control_moved(const Command *command, double now, double step) {
+    return command->step ? now + command->step * step : strtod(command->argument, NULL);
+}
+
+double control_scaled(const Command *command, double now, double factor) {
+    if (!command->step)
+        return strtod(command->argument, NULL);
+    return command->step > 0 ? now * factor : now / factor;
+}
+
+bool control_switched(const Command *command, bool now) {
+    return command->step ? !now : !strcmp(command->argument, "on");
+}
+
+unsigned control_changed(State *state) {
+    state->job.serial++;
+    return STEP_REDRAW | STEP_RUN;
+}
+
+unsigned control_changed_and_told(State *state) {
+    unsigned bits = control_changed(state);
+    log_await(&state->log, state->job.serial, &state->shown);
+    return bits;
+}
+
+unsigned control_aligns(const State *state) {
+    return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
+}
+
+/* ---- controls -------------------------------------------------------------------------------- */
+
+/* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
 unsigned control_page(State *state, const Command *command) {
-    const Menu pages = {page_names, PAGE_COUNT};
     bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
-    int page = control_pick(state, command, &pages, (int)now);
+    int page = control_pick(state, command, (Menu){page_names, PAGE_COUNT}, (int)now);
     if (page < 0)
         return STEP_REDRAW;
     if (narrow && page == PAGE_BOTH)
         page = PAGE_DASHBOARD;
     state->page = (Page)page;
-    SAY(state, command->action, "page: %s", page_names[page]);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "page: %s", page_names[page]);
 }
 
 unsigned control_fullscreen(State *state, const Command *command) {
-    if (!state->has_window) {
-        SAY(state, command->action, "full screen: no window is open");
-        return STEP_REDRAW;
-    }
+    if (!state->has_window)
+        return SAY(state, command->action, "full screen: no window is open");
     state->fullscreen = control_switched(command, state->fullscreen);
-    SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off");
-    return STEP_REDRAW | STEP_FULLSCREEN;
+    return SAY(state, command->action, "full screen %s", state->fullscreen ? "on" : "off") |
+           STEP_FULLSCREEN;
 }
 
 unsigned control_snapshot(State *state, const Command *command) {
     state->snapshots++;
     char name[128];
     state_snapshot_name(state, name, sizeof name);
-    SAY(state, command->action, "snapshot %s", name);
-    return STEP_REDRAW | STEP_SNAPSHOT;
+    return SAY(state, command->action, "snapshot %s", name) | STEP_SNAPSHOT;
 }
 
 unsigned control_record(State *state, const Command *command) {
@@ -44,9 +84,10 @@ unsigned control_record(State *state, const Command *command) {
     state->recording = on;
     if (on)
         state->recorded_frames = 0;
-    SAY(state, command->action, on ? "recording every frame" : "recording ended after %lld frames",
-        (long long)state->recorded_frames);
-    return STEP_REDRAW | STEP_RECORD;
+    return SAY(state, command->action,
+               on ? "recording every frame" : "recording ended after %lld frames",
+               (long long)state->recorded_frames) |
+           STEP_RECORD;
 }
 
 /* One of the two parts of the help: its own key opens it, turns its pages and closes it after the

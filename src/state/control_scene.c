@@ -1,4 +1,5 @@
-/* Controls of the scene: which, its time, its depth, its cameras. */
+/* Controls of the groups "Scene and time" and "Cameras", and what a wrong calibration does to a
+ * camera. */
 #include "src/state/control.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 #define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
 
-/* Another problem: what was pinned or counted in the old one means nothing here. */
+/* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.channels = 0;
@@ -23,13 +24,11 @@ static unsigned use_scene(State *state, Action action, int scene) {
 
 unsigned control_config(State *state, const Command *command) {
     Menu configs = {state->menu.scenes.names, state->menu.preset_count};
-    if (!configs.count) {
-        SAY(state, command->action, "config: there is none");
-        return STEP_REDRAW;
-    }
+    if (!configs.count)
+        return SAY(state, command->action, "config: there is none");
     bool inside = state->job.scene < configs.count;
     int scene =
-        control_pick(state, command, &configs, inside ? state->job.scene : -(command->step > 0));
+        control_pick(state, command, configs, inside ? state->job.scene : -(command->step > 0));
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
@@ -47,7 +46,7 @@ unsigned control_scene(State *state, const Command *command) {
         int now = inside ? state->job.scene - first : -(command->step > 0);
         scene = first + wrapped(now + command->step, others.count);
     } else {
-        scene = control_pick(state, command, &state->menu.scenes, state->job.scene);
+        scene = control_pick(state, command, state->menu.scenes, state->job.scene);
     }
     if (scene < 0)
         return STEP_REDRAW;
@@ -59,9 +58,10 @@ unsigned control_scene(State *state, const Command *command) {
 
 unsigned control_play(State *state, const Command *command) {
     state->playing = control_switched(command, state->playing);
-    SAY(state, command->action, state->playing ? "playing, %g s a second" : "paused at %.2f s",
-        state->playing ? state->speed : state->job.time_s);
-    return STEP_REDRAW;
+    return SAY(state, command->action,
+               state->playing ? "playing, %g s a second" : "paused at %.2f s",
+               state->playing ? state->speed : state->job.time_s) |
+           STEP_LOOK;
 }
 
 unsigned control_step(State *state, const Command *command) {
@@ -74,18 +74,16 @@ unsigned control_step(State *state, const Command *command) {
 
 unsigned control_speed(State *state, const Command *command) {
     state->speed = clamp(control_scaled(command, state->speed, 2), 1 / SPEED_MAX, SPEED_MAX);
-    SAY(state, command->action, "speed %g s a second", state->speed);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "speed %g s a second", state->speed);
 }
 
 unsigned control_temperature(State *state, const Command *command) {
     double now = state->job.temperature, step = sqrt(2);
-    if (!state->scene.has_world) {
-        SAY(state, command->action, "temperature: this scene's depth is given, not rendered");
-        return STEP_REDRAW;
-    }
+    if (!state->scene.has_world)
+        return SAY(state, command->action,
+                   "temperature: this scene's depth is given, not rendered");
     double next = control_scaled(command, now, step);
-    /* Steps of the square root drift; back at 1, it is 1. */
+    /* Repeated steps by a square root leave rounding errors: as rendered is exactly 1. */
     next = fabs(next - 1) < 1e-6 ? 1 : next;
     state->job.temperature = clamp(next, 1 / TEMPERATURE_MAX, TEMPERATURE_MAX);
     SAY(state, command->action, "depth temperature %.2f (%s)", state->job.temperature,
@@ -95,11 +93,11 @@ unsigned control_temperature(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-static const char *camera_name(const State *state) {
+const char *state_camera_name(const State *state) {
     return state->camera < state->scene.camera_count ? state->scene.cameras[state->camera] : "n/a";
 }
 
-/* Without a rig there is no camera to turn; says so. */
+/* Whether the scene has no cameras to change; says so in the log. */
 static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;
@@ -114,12 +112,11 @@ unsigned control_camera(State *state, const Command *command) {
     for (int i = 0; i < state->scene.camera_count; i++)
         names[i] = state->scene.cameras[i];
     const Menu cameras = {names, state->scene.camera_count};
-    int camera = control_pick(state, command, &cameras, state->camera);
+    int camera = control_pick(state, command, cameras, state->camera);
     if (camera < 0)
         return STEP_REDRAW;
     state->camera = camera;
-    SAY(state, command->action, "camera %s selected", camera_name(state));
-    return STEP_REDRAW;
+    return SAY(state, command->action, "camera %s selected", state_camera_name(state));
 }
 
 unsigned control_dirty(State *state, const Command *command) {
@@ -128,39 +125,73 @@ unsigned control_dirty(State *state, const Command *command) {
     uint32_t bit = (uint32_t)1 << state->camera;
     bool dirty = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = dirty ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
-    SAY(state, command->action, "%s %s", camera_name(state), dirty ? "dirty: off" : "clean again");
+    SAY(state, command->action, "%s %s", state_camera_name(state),
+        dirty ? "dirty: off" : "clean again");
     return control_changed_and_told(state);
 }
 
-static unsigned bend(State *state, const Command *command, double *value, double step, double max,
-                     const char *unit) {
+unsigned control_calibration(State *state, const Command *command) {
+    CameraError *error = &state->job.camera_errors[state->camera];
+    bool height = command->action == ACTION_HEIGHT;
+    double *value = height                          ? &error->height_m
+                    : command->action == ACTION_YAW ? &error->yaw_deg
+                                                    : &error->pitch_deg;
+    double step = height ? HEIGHT_STEP : ANGLE_STEP, max = height ? HEIGHT_MAX : ANGLE_MAX;
     if (camera_missing(state, command->action))
         return STEP_REDRAW;
-    /* Rounded to the step's decimals: ten steps of 0.1 there and back are 0. */
-    double next = clamp(control_moved(command, *value, step), -max, max);
-    *value = round(next * 1000) / 1000 + 0.0;
+    /* Rounded, so that ten steps of 0.1 forward and ten back give 0. */
+    *value = round(clamp(control_moved(command, *value, step), -max, max) * 1000) / 1000 + 0.0;
     SAY(state, command->action, "%s of %s off by %+.1f %s", keys[command->action].word,
-        camera_name(state), *value, unit);
+        state_camera_name(state), *value, height ? "m" : "degrees");
     return control_changed_and_told(state);
-}
-
-unsigned control_yaw(State *state, const Command *command) {
-    return bend(state, command, &state->job.camera_errors[state->camera].yaw_deg, ANGLE_STEP,
-                ANGLE_MAX, "degrees");
-}
-
-unsigned control_pitch(State *state, const Command *command) {
-    return bend(state, command, &state->job.camera_errors[state->camera].pitch_deg, ANGLE_STEP,
-                ANGLE_MAX, "degrees");
-}
-
-unsigned control_height(State *state, const Command *command) {
-    return bend(state, command, &state->job.camera_errors[state->camera].height_m, HEIGHT_STEP,
-                HEIGHT_MAX, "m");
 }
 
 unsigned control_repair(State *state, const Command *command) {
     job_repair(&state->job);
     SAY(state, command->action, "cameras clean and exact, depth temperature 1");
     return control_changed_and_told(state);
+}
+
+/* ---- wrong calibration ----------------------------------------------------------------------- */
+
+static void multiply(const double a[9], const double b[9], double product[9]) {
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++) {
+            product[3 * row + column] = 0;
+            for (int k = 0; k < 3; k++)
+                product[3 * row + column] += a[3 * row + k] * b[3 * k + column];
+        }
+}
+
+void camera_apply_error(Camera *camera, const CameraError *error) {
+    const double degree = M_PI / 180;
+    double yaw = error->yaw_deg * degree, pitch = error->pitch_deg * degree;
+    /* Camera axes are right, down, forward: pitching up turns forward away from down. */
+    const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
+    const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
+    double yawed[9], turned[9];
+    multiply(about_z, camera->rotation, yawed);
+    multiply(yawed, about_right, turned);
+    memcpy(camera->rotation, turned, sizeof turned);
+    camera->position_m[2] += error->height_m;
+}
+
+bool camera_error_is_zero(const CameraError *error) {
+    return error->yaw_deg == 0 && error->pitch_deg == 0 && error->height_m == 0;
+}
+
+static void append(char *text, size_t size, const char *format, double value) {
+    size_t length = strlen(text);
+    if (value != 0)
+        snprintf(text + length, size - length, format, value);
+}
+
+bool camera_faults(const Job *job, int camera, char *text, size_t size) {
+    const CameraError *error = &job->camera_errors[camera];
+    bool dirty = !(job->camera_mask >> camera & 1);
+    snprintf(text, size, "%s", dirty ? ", dirty" : "");
+    append(text, size, ", yaw %+.1f deg", error->yaw_deg);
+    append(text, size, ", pitch %+.1f deg", error->pitch_deg);
+    append(text, size, ", height %+.1f m", error->height_m);
+    return text[0] != '\0';
 }

@@ -1,9 +1,9 @@
-/* Controls of the selection: kernel, format, align, backend, size, channels, GPU. */
+/* Controls of the group "Selection": kernel, format, align, backend, channels; the GPU that the
+ * memory model predicts, and hardware counters. (The scene's size is with the scenes.) */
 #include "src/state/control.h"
 
 #include "src/cachesim/gpus.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,9 +44,8 @@ unsigned control_kernel(State *state, const Command *command) {
         kernel = kernels[wrapped(now + command->step, count)];
     if (kernel)
         return use_kernel(state, command->action, kernel);
-    SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
-        where_of(state) == BEV_CPU ? "CPU" : "GPU");
-    return STEP_REDRAW;
+    return SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
+               where_of(state) == BEV_CPU ? "CPU" : "GPU");
 }
 
 unsigned control_kernel_row(State *state, const Command *command) {
@@ -54,8 +53,7 @@ unsigned control_kernel_row(State *state, const Command *command) {
     int count = state_kernels(state, kernels, MAX_KERNELS), row = atoi(command->argument);
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
-    SAY(state, command->action, "kernel %d: this backend has %d", row, count);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
 }
 
 static int dtype_find(const char *name) {
@@ -72,7 +70,7 @@ static int align_find(const char *name) {
     return -1;
 }
 
-/* The next position whose bit is set; `now` when there is no other. */
+/* The next position of the mask whose bit is set; `now` where there is no other. */
 static int next_in_mask(unsigned mask, int now, int step, int count) {
     for (int i = 1; i <= count; i++) {
         int candidate = wrapped(now + i * step, count);
@@ -88,12 +86,10 @@ unsigned control_dtype(State *state, const Command *command) {
     int dtype = command->step ? next_in_mask(kernel->dtypes, (int)config.dtype, command->step,
                                              BEV_DTYPE_COUNT)
                               : dtype_find(command->argument);
-    if (dtype < 0 || !(kernel->dtypes & 1u << dtype)) {
-        SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
-            dtype < 0 ? command->argument : bev_dtypes[dtype].title,
-            bev_dtypes[config.dtype].title);
-        return STEP_REDRAW;
-    }
+    if (dtype < 0 || !(kernel->dtypes & 1u << dtype))
+        return SAY(state, command->action, "%s does not take %s: still %s", kernel->title,
+                   dtype < 0 ? command->argument : bev_dtypes[dtype].title,
+                   bev_dtypes[config.dtype].title);
     config.dtype = (BevDtype)dtype;
     return control_use_config(state, command->action, config, bev_dtypes[dtype].title);
 }
@@ -104,12 +100,10 @@ unsigned control_align(State *state, const Command *command) {
     int align = command->step
                     ? next_in_mask(both, (int)config.align, command->step, BEV_ALIGN_COUNT)
                     : align_find(command->argument);
-    if (align < 0 || !(both & 1u << align)) {
-        SAY(state, command->action, "%s on this scene does not take %s: still %s",
-            config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
-            bev_aligns[config.align].name);
-        return STEP_REDRAW;
-    }
+    if (align < 0 || !(both & 1u << align))
+        return SAY(state, command->action, "%s on this scene does not take %s: still %s",
+                   config.kernel->title, align < 0 ? command->argument : bev_aligns[align].name,
+                   bev_aligns[config.align].name);
     config.align = (BevAlign)align;
     return control_use_config(state, command->action, config, bev_aligns[align].title);
 }
@@ -118,11 +112,9 @@ unsigned control_backend(State *state, const Command *command) {
     BevWhere where = where_of(state) == BEV_CPU ? BEV_CUDA : BEV_CPU;
     if (!command->step)
         where = strcasecmp(command->argument, where_words[BEV_CPU]) ? BEV_CUDA : BEV_CPU;
-    if (!(state->menu.where & 1u << where)) {
-        SAY(state, command->action, "backend: no %s here: still %s",
-            where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
-        return STEP_REDRAW;
-    }
+    if (!(state->menu.where & 1u << where))
+        return SAY(state, command->action, "backend: no %s here: still %s",
+                   where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
     const BevKernel *twin = kernel_twin(state->job.config.kernel, where);
     KernelConfig config = state->job.config;
     config.kernel = twin;
@@ -131,14 +123,16 @@ unsigned control_backend(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
+int64_t state_channels(const State *state) {
+    return state->job.channels ? state->job.channels : state->scene.channels;
+}
+
 unsigned control_channels(State *state, const Command *command) {
     enum { COUNTS = sizeof channel_counts / sizeof *channel_counts };
-    int64_t now = state->job.channels ? state->job.channels : state->scene.channels;
-    if (!state->scene.has_world) {
-        SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
-            (long long)now);
-        return STEP_REDRAW;
-    }
+    int64_t now = state_channels(state);
+    if (!state->scene.has_world)
+        return SAY(state, command->action, "channels: %lld, as the scene's tensors have them",
+                   (long long)now);
     int at = 0;
     while (at + 1 < COUNTS && channel_counts[at] < now)
         at++;
@@ -157,18 +151,16 @@ unsigned control_gpu(State *state, const Command *command) {
         const Gpu *found = gpu_find(command->argument);
         gpu = found ? (int)(found - gpus) : -1;
     }
-    if (gpu < 0) {
-        SAY(state, command->action, "gpu: there is no \"%s\" in the table", command->argument);
-        return STEP_REDRAW;
-    }
+    if (gpu < 0)
+        return SAY(state, command->action, "gpu: there is no \"%s\" in the table",
+                   command->argument);
     state->gpu = gpu;
     state->l2 = 0;
-    SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
-        gpus[gpu].l2_bytes / (1 << 20));
-    return STEP_REDRAW;
+    return SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
+               gpus[gpu].l2_bytes / (1 << 20));
 }
 
-/* The size nearest to a number of MiB; 0: the GPU's own. */
+/* The position of the L2 size nearest to a number of MiB; 0: the GPU's own size. */
 static int l2_of(double mib) {
     return mib > 0 ? (int)clamp(round(log2(mib)), 1, MODEL_L2S - 1) : 0;
 }
@@ -177,17 +169,14 @@ unsigned control_l2(State *state, const Command *command) {
     const Gpu *gpu = &gpus[state->gpu];
     state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
                               : l2_of(strtod(command->argument, NULL));
-    SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
-        state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
-    return STEP_REDRAW;
+    return SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
+               state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
 }
 
 unsigned control_counters(State *state, const Command *command) {
-    if (where_of(state) != BEV_CUDA) {
-        SAY(state, command->action, "counters: only a GPU has them");
-        return STEP_REDRAW;
-    }
+    if (where_of(state) != BEV_CUDA)
+        return SAY(state, command->action, "counters: only a GPU has them");
     state->counts++;
-    SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title);
-    return STEP_REDRAW;
+    return SAY(state, command->action, "counting a launch of %s", state->job.config.kernel->title) |
+           STEP_LOOK;
 }

@@ -1,5 +1,6 @@
-/* THE table of live controls. Terminal and window bindings, the help screen, the key bar, script
- * words and the man page's section are all read from it; no key is named anywhere else. */
+/* The live controls and their keys. The rows stand in controls.inc, which says how to add one;
+ * bindings of terminal and window, the help screen, the key bar, script words and the man page's
+ * section are read from them. Code that has to name a key on screen asks key_of(). */
 #ifndef BEV_KEYS_H
 #define BEV_KEYS_H
 
@@ -7,62 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a control does; the rows of keys[] in this order. state_step() has one case for each. */
+/* One value a row of controls.inc, in its order: ACTION_KERNEL, ... */
 typedef enum {
-    /* selection: what is computed */
-    ACTION_KERNEL,
-    ACTION_KERNEL_ROW,
-    ACTION_DTYPE,
-    ACTION_ALIGN,
-    ACTION_BACKEND,
-    ACTION_CONFIG,
-    ACTION_CHANNELS,
-    ACTION_GPU,
-    ACTION_L2,
-    ACTION_COUNTERS,
-    /* comparing */
-    ACTION_BASELINE,
-    ACTION_COMPARE,
-    ACTION_WIPE,
-    ACTION_ERROR,
-    /* picture */
-    ACTION_VIEW,
-    ACTION_CHANNEL,
-    ACTION_COLORMAP,
-    ACTION_LOCK,
-    ACTION_STRIP,
-    ACTION_CHART,
-    ACTION_THEME,
-    /* scene and time */
-    ACTION_SCENE,
-    ACTION_PLAY,
-    ACTION_STEP,
-    ACTION_SPEED,
-    ACTION_TEMPERATURE,
-    /* cameras: the one selected */
-    ACTION_CAMERA,
-    ACTION_DIRTY,
-    ACTION_YAW,
-    ACTION_PITCH,
-    ACTION_HEIGHT,
-    ACTION_REPAIR,
-    /* looking closer */
-    ACTION_CURSOR_X,
-    ACTION_CURSOR_Y,
-    ACTION_PIN,
-    ACTION_ZOOM,
-    ACTION_PAN_X,
-    ACTION_PAN_Y,
-    ACTION_FIT,
-    /* program */
-    ACTION_PAGE,
-    ACTION_FULLSCREEN,
-    ACTION_SNAPSHOT,
-    ACTION_RECORD,
-    ACTION_HELP,
-    ACTION_GLOSSARY,
-    ACTION_ESCAPE,
-    ACTION_QUIT,
+#define CONTROL(id, ...) ACTION_##id,
+#include "src/state/controls.inc"
+#undef CONTROL
     ACTION_COUNT
 } Action;
 
@@ -79,8 +29,9 @@ typedef enum {
 
 extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen */
 
-/* A key is a Unicode code point as typed ('k', 'K', '?'), or one of these. Terminals and windows
- * translate theirs. Shift of a letter is the capital; of an arrow, a code of its own. */
+/* A key is a Unicode code point as typed ('k', 'K', '?'), or one of these codes. Terminal and
+ * window translate their own codes to these. Shift with a letter is the capital letter; shift with
+ * an arrow has a code of its own. */
 enum {
     KEYCODE_ENTER = '\n',
     KEYCODE_TAB = '\t',
@@ -100,30 +51,47 @@ enum {
 
 enum { KEYS_PER_ROW = 9 };
 
-/* What an argument of a script word may be; also how `help` names it. */
-typedef enum { ARGUMENT_NONE, ARGUMENT_NAME, ARGUMENT_NUMBER, ARGUMENT_SWITCH } ArgumentKind;
-
-typedef struct {
-    Action action;
-    const char *word; /* in scripts: "dtype", or with an argument: "dtype fp8" */
-    ArgumentKind argument;
-    int32_t keys[KEYS_PER_ROW]; /* one step forward; ends with 0. F-keys have a letter twin */
-    int32_t back[2];            /* one step back */
-    bool numbered;              /* keys[i] means the argument i + 1 */
-    KeyGroup group;
-    const char *label; /* on the key bar, one word */
-    int rank;          /* on the key bar: 1 first ... ; 0 not at all */
-    const char *help;  /* one line, without the keys */
-} KeyRow;
-
-extern const KeyRow keys[ACTION_COUNT];
+/* What the argument of a script word may be. */
+typedef enum {
+    ARGUMENT_NONE,
+    ARGUMENT_NAME,
+    ARGUMENT_NUMBER,
+    ARGUMENT_SWITCH, /* on or off */
+    ARGUMENT_DIGIT   /* a number; keys[i] means i + 1 */
+} ArgumentKind;
 
 /* A control as it was used: which, in which direction (+1, -1), or with which argument (step 0). */
 typedef struct {
     Action action;
     int step;
-    char argument[64]; /* step 0 only; never empty then */
+    char argument[64]; /* empty unless step is 0 */
 } Command;
+
+typedef struct State State; /* state.h */
+
+/* Carries the command out on the state; returns STEP_* bits (state.h). */
+typedef unsigned ControlHandler(State *state, const Command *command);
+
+/* Writes what the control stands at: "FP16", "on", "+0.5 deg". */
+typedef void ControlValue(const State *state, char *text, size_t size);
+
+/* A row of controls.inc, which explains the columns. */
+typedef struct {
+    Action action;
+    const char *word;
+    ArgumentKind argument;
+    int32_t keys[KEYS_PER_ROW]; /* one step forward; 0 ends them */
+    int32_t back;               /* one step back; 0: none */
+    KeyGroup group;
+    const char *label;
+    int rank;
+    bool held;
+    const char *help;
+    ControlHandler *handler;
+    ControlValue *value;
+} KeyRow;
+
+extern const KeyRow keys[ACTION_COUNT];
 
 /* The control bound to a key; false for keys that mean nothing. */
 bool keys_find(int32_t key, Command *command);
@@ -131,16 +99,22 @@ bool keys_find(int32_t key, Command *command);
 /* The control bound to a key of that name, as keys_name writes it: "k", "Space", "F2". */
 bool keys_find_name(const char *name, Command *command);
 
-/* A line of a script without its comment: "dtype", "dtype -" (one step back) or "dtype fp8". Says
- * in `why` (one line) what is wrong with it, naming the nearest known word. Only the form is
- * checked; whether "fp9" exists is for state_step to say. `tick` and `wait` are not controls: see
- * src/ui/script.h. */
+/* A line of a script without its comment: "dtype", "dtype -" (one step back) or "dtype fp8". On
+ * failure `why` gets one line that says what is wrong and names the nearest known word. Only the
+ * form is checked: whether there is a format "fp9" is checked by the handler. `tick`, `key` and
+ * `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
-/* The keys of a row as people read them: "k K", "1-9", "Space", "F1 ?". */
+/* All keys of a row as people read them: "k K F2", "1-9", "Space". */
 void keys_label(const KeyRow *row, char *text, size_t size);
 
-/* The same for one key: "S-Left". (Not key_name: ncurses has one.) */
+/* The name of one key: "k", "S-Left". (ncurses has a function key_name.) */
 void keys_name(int32_t key, char *text, size_t size);
+
+/* The name of a control's first key, by value: key_of(ACTION_HELP).name is "?". */
+typedef struct {
+    char name[16];
+} KeyText;
+KeyText key_of(Action action);
 
 #endif

@@ -10,28 +10,6 @@ const char *const stage_names[STAGE_COUNT] = {
     [STAGE_DRAW] = "draw",
 };
 
-/* ", NAME 1.60UNIT" or ", NAME n/a". */
-static void append(char *text, size_t size, const char *name, double value, const char *unit) {
-    size_t used = strlen(text);
-    const char *comma = used ? ", " : "";
-    if (isnan(value))
-        snprintf(text + used, size - used, "%s%s n/a", comma, name);
-    else
-        snprintf(text + used, size - used, "%s%s %.2f%s", comma, name, value, unit);
-}
-
-bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size) {
-    text[0] = '\0';
-    if (counters->source == SOURCE_UNKNOWN || !kernel_config_equal(&counters->config, &job->config))
-        return false;
-    append(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
-    append(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
-    append(text, size, "L1", counters->l1_sectors * 1e-6, " M");
-    append(text, size, "issue", counters->issue_percent, " %");
-    append(text, size, "occupancy", counters->occupancy_percent, " %");
-    return true;
-}
-
 void live_init(LiveData *live) {
     memset(live, 0, sizeof *live);
     live->probe = (LiveProbe){.cell = -1,
@@ -53,7 +31,8 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
     return NULL;
 }
 
-/* Nobody stands in for itself: what stood in for the selection's own kernel drew the baseline. */
+/* A kernel does not stand in for itself: where it is the selection's own kernel, it pooled the
+ * baseline. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;
@@ -64,6 +43,28 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
         snprintf(text, size, "%s (by %s)", label, by->title);
     else
         snprintf(text, size, "%s", label);
+}
+
+/* ", NAME 1.60UNIT" or ", NAME n/a". */
+static void append(char *text, size_t size, const char *name, double value, const char *unit) {
+    size_t used = strlen(text);
+    const char *comma = used ? ", " : "";
+    if (isnan(value))
+        snprintf(text + used, size - used, "%s%s n/a", comma, name);
+    else
+        snprintf(text + used, size - used, "%s%s %.2f%s", comma, name, value, unit);
+}
+
+bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size) {
+    text[0] = '\0';
+    if (counters->source == SOURCE_UNKNOWN || !kernel_config_equal(&counters->config, &job->config))
+        return false;
+    append(text, size, "DRAM", counters->dram_bytes * 1e-6, " MB");
+    append(text, size, "L2", counters->l2_sectors * 1e-6, " M sectors");
+    append(text, size, "L1", counters->l1_sectors * 1e-6, " M");
+    append(text, size, "issue", counters->issue_percent, " %");
+    append(text, size, "occupancy", counters->occupancy_percent, " %");
+    return true;
 }
 
 Headline live_headline(const LiveData *live) {

@@ -1,6 +1,7 @@
-/* What the engine knows, as plain values for the views: one LiveData a finished frame. The engine
- * fills it, views only read it. Every figure says where it comes from; what is unknown stays zeroed
- * and prints "n/a". Figures of an earlier selection may stay in place, marked stale. */
+/* What the engine knows, as plain values for the views: one LiveData for each finished frame. The
+ * engine fills it, views only read it. Every figure says where it comes from; an unknown one is
+ * zero with SOURCE_UNKNOWN and prints "n/a". Figures of an earlier selection may stay, marked
+ * stale. */
 #ifndef BEV_LIVE_DATA_H
 #define BEV_LIVE_DATA_H
 
@@ -23,17 +24,18 @@ typedef struct {
     char throttle[64];    /* "none", "thermal", "power"; "": unknown */
     Reading l2_bytes;     /* last-level cache: GPU L2, CPU L3 */
     Reading memory_bytes; /* GPU */
-    Reading ceiling_gbps; /* the most that this device's L2 gives where the footprint fits into it,
-                             its memory otherwise: by loads or by a copy, read and write counted */
+    /* The highest measured bandwidth: of the L2 where the footprint fits into it, else of the
+     * memory; by loads or by a copy, reads and writes counted. */
+    Reading ceiling_gbps;
 } LiveDevice;
 
 /* ---- working set ----------------------------------------------------------------------------- */
 
 typedef struct {
     bool known;
-    BevFootprint footprint; /* distinct bytes of the selection (model: from shapes) */
-    BevTraffic gather;      /* the published way of counting (model) */
-    BevTraffic own;         /* the selected kernel's own traffic model */
+    BevFootprint footprint; /* distinct bytes of the selection, computed from shapes */
+    BevTraffic gather;      /* gather traffic: the published way of counting */
+    BevTraffic own;         /* what the selected kernel requests, by its own formula */
 } LiveMemory;
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -41,15 +43,15 @@ typedef struct {
 /* One row a kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
-    const char *skipped; /* why it cannot run the selection; NULL: it can. Static text */
+    const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
     Reading median_us, p95_us, p99_us;
-    bool unsettled;         /* the samples drifted: the figure is not to be quoted */
-    Reading effective_gbps; /* own traffic / median */
+    bool unsettled;         /* the samples drifted: do not quote the figure */
+    Reading effective_gbps; /* requested bytes / median */
     Reading prepare_us;
-    /* GPU; of a launch's kernels the most registers a thread, the least theoretical occupancy, 0..1
-     */
+    /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
+     * kernels, the most registers and the least occupancy. */
     Reading registers, occupancy;
-    char recorded_on[96];           /* SOURCE_RECORDED: whose result it is, "NVIDIA H200 ..." */
+    char recorded_on[96];           /* SOURCE_RECORDED: the machine, "NVIDIA H200 ..." */
     Reading ceiling_gbps;           /* SOURCE_RECORDED: of that machine; else see LiveDevice */
     float history_us[LIVE_HISTORY]; /* oldest first */
     int history_count;
@@ -57,23 +59,20 @@ typedef struct {
 
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
-/* Of one launch of the choice that was selected when they were asked for. NaN: not counted. */
+/* Of one launch of `config`, the selection when they were asked for. NaN: not counted. */
 typedef struct {
     FigureSource source;
-    bool stale; /* the map is another one */
+    bool stale; /* the map has changed since */
     KernelConfig config;
-    double dram_bytes, l2_sectors, l1_sectors; /* bytes read and written; 32 bytes a sector */
-    double issue_percent, occupancy_percent;   /* of the schedulers' slots, of the warps' */
+    double dram_bytes, l2_sectors, l1_sectors; /* read and written; a sector has 32 bytes */
+    double issue_percent, occupancy_percent;   /* of the issue slots, of the warp slots */
 } LiveCounters;
-
-/* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where they are not those of this job. */
-bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
 
-/* Of the selected kernel with one format. source UNKNOWN: not checked yet. */
+/* Of the selected kernel with one format. SOURCE_UNKNOWN: not checked yet. */
 typedef struct {
     FigureSource source;
     bool stale;
@@ -110,7 +109,7 @@ extern const char *const stage_names[STAGE_COUNT]; /* "features", "map", ... */
 
 /* ---- one cell, looked at closely ------------------------------------------------------------- */
 
-/* A point that fell into the probed cell. */
+/* A point that lies in the cell. */
 typedef struct {
     int camera;
     int32_t w, h, depth_bin;
@@ -120,13 +119,14 @@ typedef struct {
 
 typedef struct {
     int64_t cell;     /* -1: nothing probed */
-    int64_t interval; /* -1: no point fell into it */
+    int64_t interval; /* -1: no point lies in it */
     int64_t points;
-    double value, fp64_original; /* L2 norm over the channels: selected kernel and dtype; FP64. NaN:
-                                    unknown */
-    int64_t channel;             /* differs most between the two; -1: unknown */
+    /* L2 norm over the channels, NaN: unknown; of the selected kernel and format, and of FP64 over
+     * the original inputs. */
+    double value, fp64_original;
+    int64_t channel; /* where the two differ most; -1: unknown */
     double channel_value, channel_fp64;
-    int contribution_count; /* heaviest first (depth * weight); at most LIVE_MAX_CONTRIBUTIONS */
+    int contribution_count; /* the largest depth * weight first */
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
@@ -134,17 +134,18 @@ typedef struct {
 
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
-    uint64_t content; /* another number whenever anything below has changed; of which */
-    uint64_t baseline_content, seen_content; /* the baseline; what the cameras see */
+    uint64_t content;          /* changes whenever anything below changes */
+    uint64_t baseline_content; /* changes when the baseline changes */
+    uint64_t seen_content;     /* changes when what the cameras see changes */
     int64_t nx, ny, channels;
     const float *pooled;         /* (cell, c), selection */
-    const float *baseline;       /* (cell, c), while comparing */
-    const double *fp64_original; /* (cell, c), FP64 */
+    const float *baseline;       /* (cell, c), while a comparison is on */
+    const double *fp64_original; /* (cell, c), FP64 over the original inputs */
     const BevMap *map;
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
-    const Rig *rig;             /* as calibrated, errors included */
+    const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
     double time_s;
 } LiveFrame;
@@ -155,41 +156,45 @@ typedef struct {
     uint64_t serial; /* of the job that `frame` shows */
     Job job;         /* that job: what the figures below belong to */
     bool busy;       /* a newer job is being computed */
-    /* Pooled this picture in the place of a kernel that no key can wait for; NULL: nothing did. */
+    /* The kernel that pooled this picture because the selected one (or the baseline's) is too slow
+     * for a live picture; NULL: no stand-in. */
     const BevKernel *stand_in;
     LiveDevice device;
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
-    const MemoryModel *model; /* of the job's problem, borrowed like `frame`; NULL: none yet */
+    const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
-    Reading baseline_us; /* of job.baseline on this scene; what speed-ups refer to */
+    Reading baseline_us; /* median of job.baseline on this scene; speed-ups refer to it */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     LiveIntervals intervals;
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
     LiveFrame frame;
-    char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": all is well */
+    char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;
 
-/* All zero, which means unknown, except for the fields whose "none" is -1 or NaN. */
+/* Everything unknown. */
 void live_init(LiveData *live);
 
 /* The row of `kernel`, or NULL. */
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or, where another kernel stood in
- * for a slow one, "V2 FP16 nearest (by V4)". */
+/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
+ * another kernel pooled it because the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
-/* What EVENT_RESULT carries: footprint, latency and error of the selection. */
+/* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
+bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);
 
-/* Fills the buckets and statistics from a map. */
+/* Computes statistics and buckets of a map's intervals. */
 void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
 
-/* Appends to a kernel's history; the oldest falls out. */
+/* Appends a median to a kernel's history; drops the oldest where it is full. */
 void live_remember(LiveKernel *row, double median_us);
 
 #endif

@@ -1,20 +1,14 @@
-#include "src/state/log.h"
+#include "src/state/control.h"
 
 #include "kernels/err.h"
 #include "src/base/units.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-static bool held_down(Action action) {
-    return action == ACTION_CURSOR_X || action == ACTION_CURSOR_Y || action == ACTION_WIPE ||
-           action == ACTION_ZOOM || action == ACTION_PAN_X || action == ACTION_PAN_Y;
-}
-
 static LogLine *push(Log *log, Action action) {
-    bool again = log->count && held_down(action) && log->lines[0].action == action;
+    bool held = action < ACTION_COUNT && keys[action].held;
+    bool again = log->count && held && log->lines[0].action == action;
     if (!again) {
         memmove(log->lines + 1, log->lines, sizeof *log->lines * (LOG_LINES - 1));
         log->count += log->count < LOG_LINES;
@@ -23,14 +17,15 @@ static LogLine *push(Log *log, Action action) {
     return &log->lines[0];
 }
 
-void log_say(Log *log, Action action, const char *format, ...) {
+unsigned log_say(Log *log, Action action, const char *format, ...) {
     LogLine *line = push(log, action);
     va_list args;
     va_start(args, format);
     vsnprintf(line->said, sizeof line->said, format, args);
     va_end(args);
-    err_clean(line->said); /* files and drivers write notes, too */
+    err_clean(line->said); /* notes may come from files and drivers */
     snprintf(line->text, sizeof line->text, "%s", line->said);
+    return STEP_REDRAW;
 }
 
 void log_await(Log *log, uint64_t serial, const Headline *before) {
@@ -46,7 +41,7 @@ static double value_of(const Reading *reading) {
     return certain(reading) ? reading->value : NAN;
 }
 
-/* What stood there before may have been stale; it was what the reader saw. */
+/* The figure before the change counts even where it was stale: the reader saw it. */
 static double value_before(const Reading *reading) {
     return reading->source != SOURCE_UNKNOWN ? reading->value : NAN;
 }
@@ -75,8 +70,9 @@ void log_result(Log *log, const Headline *after) {
             describe(line, after);
         bool complete = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
                         certain(&after->max_abs);
+        /* Where a newer line was found, this line's figures were never on the screen. */
         if (found || complete)
-            line->open = 0; /* an older line is overtaken: its figures never were on the screen */
+            line->open = 0;
         found = true;
     }
 }

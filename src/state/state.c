@@ -1,15 +1,8 @@
-#include "src/state/state.h"
-
 #include "src/state/control.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
-const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
-const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
 void state_init(State *state, const StateMenu *menu, int scene) {
     *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true};
@@ -39,6 +32,10 @@ int menu_find(const Menu *menu, const char *name) {
     return -1;
 }
 
+const char *menu_name(const Menu *menu, int position) {
+    return position >= 0 && position < menu->count ? menu->names[position] : "";
+}
+
 int state_kernels(const State *state, const BevKernel **kernels, int max) {
     return kernels_of(state->job.config.kernel->where, kernels, max);
 }
@@ -49,7 +46,15 @@ int64_t state_probe_cell(const State *state) {
     return state->cursor_shown ? state->cursor_y * state->scene.nx + state->cursor_x : -1;
 }
 
-/* A scene may be a path; a file name is made of what is safe in one. */
+bool state_shows_errors(const State *state) {
+    return state->view == state->menu.error_view && state->compare != COMPARE_DIFFERENCE;
+}
+
+void state_value(const State *state, Action action, char *text, size_t size) {
+    keys[action].value(state, text, size);
+}
+
+/* A scene may be a path. Keeps of its file name what is safe in any file name. */
 static void file_stem(const char *name, char *stem, size_t size) {
     const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
     size_t length = strcspn(base, ".");
@@ -71,60 +76,6 @@ void state_snapshot_name(const State *state, char *text, size_t size) {
 void state_frame_name(const State *state, char *text, size_t size) {
     snprintf(text, size, "frame-%06lld.png", (long long)state->recorded_frames);
 }
-
-/* ---- controls, by action --------------------------------------------------------------------- */
-
-typedef unsigned (*Handler)(State *state, const Command *command);
-
-static const Handler handlers[ACTION_COUNT] = {
-    [ACTION_KERNEL] = control_kernel,
-    [ACTION_KERNEL_ROW] = control_kernel_row,
-    [ACTION_DTYPE] = control_dtype,
-    [ACTION_ALIGN] = control_align,
-    [ACTION_BACKEND] = control_backend,
-    [ACTION_CONFIG] = control_config,
-    [ACTION_CHANNELS] = control_channels,
-    [ACTION_GPU] = control_gpu,
-    [ACTION_L2] = control_l2,
-    [ACTION_COUNTERS] = control_counters,
-    [ACTION_BASELINE] = control_baseline,
-    [ACTION_COMPARE] = control_compare,
-    [ACTION_WIPE] = control_wipe,
-    [ACTION_ERROR] = control_error,
-    [ACTION_VIEW] = control_view,
-    [ACTION_CHANNEL] = control_channel,
-    [ACTION_COLORMAP] = control_colormap,
-    [ACTION_LOCK] = control_lock,
-    [ACTION_STRIP] = control_strip,
-    [ACTION_CHART] = control_chart,
-    [ACTION_THEME] = control_theme,
-    [ACTION_SCENE] = control_scene,
-    [ACTION_PLAY] = control_play,
-    [ACTION_STEP] = control_step,
-    [ACTION_SPEED] = control_speed,
-    [ACTION_TEMPERATURE] = control_temperature,
-    [ACTION_CAMERA] = control_camera,
-    [ACTION_DIRTY] = control_dirty,
-    [ACTION_YAW] = control_yaw,
-    [ACTION_PITCH] = control_pitch,
-    [ACTION_HEIGHT] = control_height,
-    [ACTION_REPAIR] = control_repair,
-    [ACTION_CURSOR_X] = control_cursor_x,
-    [ACTION_CURSOR_Y] = control_cursor_y,
-    [ACTION_PIN] = control_pin,
-    [ACTION_ZOOM] = control_zoom,
-    [ACTION_PAN_X] = control_pan_x,
-    [ACTION_PAN_Y] = control_pan_y,
-    [ACTION_FIT] = control_fit,
-    [ACTION_PAGE] = control_page,
-    [ACTION_FULLSCREEN] = control_fullscreen,
-    [ACTION_SNAPSHOT] = control_snapshot,
-    [ACTION_RECORD] = control_record,
-    [ACTION_HELP] = control_help,
-    [ACTION_GLOSSARY] = control_glossary,
-    [ACTION_ESCAPE] = control_escape,
-    [ACTION_QUIT] = control_quit,
-};
 
 /* ---- events that are no controls ------------------------------------------------------------- */
 
@@ -150,13 +101,14 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->cursor_y = scene->ny / 2;
     state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
     state->camera = state->camera < scene->camera_count ? state->camera : 0;
-    state->channel = state->channel < scene->channels ? state->channel : 0;
+    unsigned look = state->channel && state->channel >= scene->channels ? STEP_LOOK : 0;
+    state->channel = look ? 0 : state->channel;
     KernelConfig config = state->job.config;
     char said[160] = "";
     kernel_config_settle(&config, control_aligns(state), said, sizeof said);
     if (kernel_config_equal(&config, &state->job.config))
-        return STEP_REDRAW;
-    return control_use_config(state, ACTION_ALIGN, config, said + 2);
+        return STEP_REDRAW | look;
+    return look | control_use_config(state, ACTION_ALIGN, config, said + 2);
 }
 
 static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t *y) {
@@ -198,14 +150,13 @@ static unsigned on_window(State *state, bool on) {
     state->has_window = on;
     state->fullscreen = state->fullscreen && on;
     state->page = on ? PAGE_DASHBOARD : PAGE_BOTH;
-    SAY(state, ACTION_COUNT, "window %s", on ? "open" : "closed: the BEV is here now");
-    return STEP_REDRAW;
+    return SAY(state, ACTION_COUNT, "window %s", on ? "open" : "closed: the BEV is here now");
 }
 
 unsigned state_step(State *state, const Event *event) {
     switch (event->kind) {
     case EVENT_COMMAND:
-        return handlers[event->command.action](state, &event->command);
+        return keys[event->command.action].handler(state, &event->command);
     case EVENT_TICK:
         return on_tick(state, event->seconds);
     case EVENT_RESULT:
@@ -232,10 +183,9 @@ unsigned state_step(State *state, const Event *event) {
         return on_window(state, event->on);
     case EVENT_PACE:
         state->pace = *event->pace;
-        return 0; /* seen with the next picture: no reason for one */
+        return 0; /* shown with the next picture; not worth one of its own */
     case EVENT_NOTE:
-        SAY(state, ACTION_COUNT, "%s", event->text);
-        return STEP_REDRAW;
+        return SAY(state, ACTION_COUNT, "%s", event->text);
     }
     assert(!"unknown event");
     return 0;

@@ -1,13 +1,13 @@
-/* The state of the live display: plain values. state_step() is the only thing that changes it; no
- * clock, no I/O, no memory. A State may be copied with `=`.
+/* The state of the live display: plain values. state_step() is the only function that changes it;
+ * it uses no clock, no I/O and no heap. A State may be copied with `=`.
  *
  *     bits = state_step(&state, &event);
- *     if (bits & STEP_RUN)     hand state.job to the engine
- *     if (bits & STEP_REDRAW)  draw again
+ *     if (bits & (STEP_RUN | STEP_LOOK))  hand the state to the engine
+ *     if (bits & STEP_REDRAW)             draw again
  *
- * Every control leaves one line in the log that says what it did; when it changed the job, the line
- * goes on to say what that changed ("FP8: footprint 10.2 to 6.1 MB, latency 8.0 to 7.1 us, ..."),
- * as soon as EVENT_RESULT brings the figures. */
+ * Every control adds one line to the log that says what it did. Where it changed the job, the line
+ * is completed with what that changed ("FP8: footprint 10.2 to 6.1 MB, latency 8.0 to 7.1 us,
+ * ..."), as soon as EVENT_RESULT brings the figures. */
 #ifndef BEV_STATE_H
 #define BEV_STATE_H
 
@@ -19,17 +19,17 @@
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
 
-/* A list of names that the state steps through; borrowed, must outlive the state. */
+/* A list of names to choose from; borrowed: it must outlive the state. */
 typedef struct {
     const char *const *names;
     int count;
 } Menu;
 
-/* The tables of other layers, by name only, so that the state needs none of them. Kernels, formats,
+/* The names of tables in folders above this one, which the state may not include. Kernels, formats,
  * aligns and GPUs are read from their own tables. */
 typedef struct {
-    Menu scenes;                  /* as scene_load takes them: the configurations first */
-    int preset_count;             /* how many of `scenes` are configurations */
+    Menu scenes;                  /* as scene_load takes them: the sizes (presets) first */
+    int preset_count;             /* how many of `scenes` are presets */
     Menu views;                   /* src/view/bev/decode.h, in its order */
     int error_view, channel_view; /* positions in `views`; -1: none */
     Menu colormaps; /* "auto" first: each view's usual one; then colormaps[] in its order */
@@ -41,25 +41,25 @@ typedef struct {
 typedef enum { COMPARE_OFF, COMPARE_WIPE, COMPARE_DIFFERENCE, COMPARE_COUNT } Compare;
 extern const char *const compare_names[COMPARE_COUNT]; /* "off", "wipe", "difference" */
 
-/* Added to a camera's calibration when the map is built, not when the world is seen: the cameras
- * hang where they hang, the calibration is wrong. */
+/* An error in a camera's calibration. The map is built with it; what the camera sees is not changed
+ * by it, because the camera itself has not moved. */
 typedef struct {
     double yaw_deg, pitch_deg, height_m;
 } CameraError;
 
-/* All that decides what is computed. Two equal jobs give equal pictures. */
+/* Everything that decides what is computed: two equal jobs give equal results. */
 typedef struct {
-    uint64_t serial; /* grows with every change; results carry it back */
+    uint64_t serial; /* grows with every change; the results of the job carry it */
     KernelConfig config;
-    KernelConfig baseline; /* pinned; what speed-ups and comparisons refer to */
-    bool pool_baseline;    /* a comparison is on: the baseline's picture is needed, too */
+    KernelConfig baseline; /* what speed-ups and comparisons refer to */
+    bool pool_baseline;    /* a comparison is on: pool the baseline, too */
     int scene;             /* position in StateMenu.scenes */
     int64_t channels;      /* 0: the scene's own */
-    double time_s;         /* of the moving world, from 0 */
-    double temperature;    /* multiplies the scene's own; 1 = as it is */
+    double time_s;         /* moment of the moving world, from 0 */
+    double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
-    int64_t probe_cell; /* hovered or pinned; -1: none */
+    int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
 } Job;
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -67,36 +67,36 @@ typedef struct {
 typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
 extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
 
-/* What the terminal shows: BOTH where there is room. With a window open, its default is the
- * dashboard alone. */
+/* What the terminal shows: dashboard and BEV, or one of them. With a window open it starts with the
+ * dashboard alone, because the window shows the BEV. */
 typedef enum { PAGE_BOTH, PAGE_DASHBOARD, PAGE_BEV, PAGE_COUNT } Page;
-enum { PAGE_BOTH_COLUMNS = 110 }; /* of the terminal: narrower ones show the dashboard */
+enum { PAGE_BOTH_COLUMNS = 110 };                /* narrower terminals show the dashboard alone */
 extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" */
 
 /* What the engine found when it loaded the scene. */
 typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels;
-    bool has_rig;    /* metres are known, cameras can be switched and bent */
-    bool has_world;  /* it moves, channels and temperature can be changed */
+    bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
+    bool has_world;  /* it is rendered: it moves, channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
     int camera_count;
     char cameras[RIG_MAX_CAMERAS][32];
-    Grid grid; /* has_rig */
+    Grid grid; /* valid where has_rig */
 } SceneFacts;
 
-/* The figures that a log line compares, before and after. */
+/* The three figures that a log line compares before and after a change. */
 typedef struct {
-    uint64_t serial; /* of the job they belong to */
+    uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
 } Headline;
 
-/* How soon the display answers; scripts, which have no clock, leave it unknown. */
+/* How fast the display answers. Scripts have no clock: there it stays unknown. */
 typedef struct {
     int64_t keys;               /* answered so far */
     Reading key_us, key_p99_us; /* from a key to its picture: median, 99th percentile */
     Reading first_us;           /* from the program's start to its first picture */
-    Reading fps;                /* moments of the moving world that were shown, a second */
+    Reading fps;                /* moments of the moving world that were shown in a second */
 } Pace;
 
 enum { LOG_LINES = 8, LOG_SAID = 160, LOG_LENGTH = 320 };
@@ -104,8 +104,8 @@ enum { LOG_LINES = 8, LOG_SAID = 160, LOG_LENGTH = 320 };
 typedef struct {
     char text[LOG_LENGTH]; /* the whole line, figures included */
     char said[LOG_SAID];   /* its beginning, without them */
-    Action action;         /* whose line it is; ACTION_COUNT: a note */
-    uint64_t open;         /* serial of the job whose figures it still waits for; 0: complete */
+    Action action;         /* the control that said it; ACTION_COUNT: a note */
+    uint64_t open;         /* serial of the job whose figures it waits for; 0: complete */
     Headline before;
 } LogLine;
 
@@ -114,14 +114,14 @@ typedef struct {
     int count;
 } Log;
 
-/* The part of the grid that is in view, in cells. x grows forward and y to the left, as in the
- * map; a cell's centre lies at +0.5. */
+/* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
+ * A cell's centre lies at +0.5. */
 typedef struct {
     double center_x, center_y;
     double zoom; /* 1: the whole grid fits */
 } Viewport;
 
-typedef struct {
+struct State {
     StateMenu menu;
     Job job;
     SceneFacts scene; /* zeroed until EVENT_SCENE */
@@ -132,56 +132,56 @@ typedef struct {
     double wipe; /* 0..1 from the left edge: left of it the baseline, right of it the selection */
 
     int view, view_before_error; /* positions in menu.views */
-    int64_t channel;             /* that VIEW_CHANNEL shows */
+    int64_t channel;             /* the one that VIEW_CHANNEL shows */
     int colormap;                /* position in menu.colormaps */
-    bool range_locked;           /* the colour bar stays as it is */
+    bool range_locked;           /* the colour bar keeps its range */
     Strip strip;
-    bool light;      /* theme; else dark */
+    bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
-    int gpu, l2;     /* what if: a GPU of gpus[], and its L2 as model_l2_bytes() counts sizes */
+    int gpu, l2;     /* predicted: a row of gpus[], and its L2 size as model_l2_bytes() counts */
     Chart chart;
 
     bool playing;
-    double speed;   /* seconds of world a second */
+    double speed;   /* seconds of the world in a second */
     int64_t frames; /* ticks so far */
 
     int camera; /* the one that camera controls act on */
 
     int64_t cursor_x, cursor_y; /* cell under cursor or mouse */
-    bool cursor_shown;          /* after the first move */
+    bool cursor_shown;          /* false until the first move */
     bool pinned;
     int64_t pin_x, pin_y;
     Viewport viewport;
 
-    bool has_window; /* an SDL window is open: EVENT_WINDOW */
+    bool has_window; /* a window is open */
     Page page;
     bool help;
     bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
     bool fullscreen;
     bool recording;
-    int64_t snapshots, recorded_frames; /* so far, for file names */
+    int64_t snapshots, recorded_frames; /* so far; part of file names */
     int columns, rows;                  /* of the terminal */
 
-    Pace pace; /* EVENT_PACE */
+    Pace pace; /* newest EVENT_PACE */
     Log log;
-} State;
+};
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
 typedef enum {
     EVENT_COMMAND, /* a key or script word: `command` */
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
-    EVENT_RESULT,  /* the engine delivered: `headline` */
+    EVENT_RESULT,  /* the engine has results: `headline` */
     EVENT_SCENE,   /* the engine loaded job.scene: `scene` */
     EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell */
-    EVENT_CLICK,   /* pins the cell at (x, y), or lets go of it */
+    EVENT_CLICK,   /* pins the cell at (x, y), or releases it */
     EVENT_DRAG,    /* the picture was dragged by (x, y) cells */
     EVENT_WHEEL,   /* `steps` up (+) or down (-): zooms about (x, y) */
     EVENT_WIPE,    /* the wipe was dragged to `x` in 0..1 */
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
-    EVENT_PACE,    /* the display was timed: `pace` */
+    EVENT_PACE,    /* newest answer times: `pace` */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
@@ -203,39 +203,57 @@ enum {
     STEP_REDRAW = 1,
     STEP_RUN = 2, /* state.job changed */
     STEP_QUIT = 4,
-    STEP_SNAPSHOT = 8,   /* write the picture: state_snapshot_name() */
-    STEP_RECORD = 16,    /* recording began or ended */
-    STEP_FULLSCREEN = 32 /* state.fullscreen changed */
+    STEP_SNAPSHOT = 8,    /* write the picture: state_snapshot_name() */
+    STEP_RECORD = 16,     /* recording began or ended */
+    STEP_FULLSCREEN = 32, /* state.fullscreen changed */
+    STEP_LOOK = 64        /* same job, but the engine must make the picture (or count) again */
 };
 
-/* Fresh state: the fastest kernel of the first backend that runs here (CUDA before the CPU), FP16,
- * nearest, everything else at rest. `scene` is a position in menu->scenes. */
+/* A new state: the default kernel of the first backend that runs here (CUDA before the CPU), FP16,
+ * nearest; everything else as it is before any control. `scene` is a position in menu->scenes. */
 void state_init(State *state, const StateMenu *menu, int scene);
 
+/* Applies the event. Returns STEP_* bits: what must happen now. */
 unsigned state_step(State *state, const Event *event);
 
 /* ---- questions about a state ----------------------------------------------------------------- */
 
-/* "intersection-v3-fp8-nearest-t003.20-001.png": scene, selection, moment, number. */
+/* Name of the next snapshot: "intersection-v3-fp8-nearest-t003.20-001.png" (scene, selection,
+ * moment, number). */
 void state_snapshot_name(const State *state, char *text, size_t size);
-/* "frame-000042.png", within the folder of the recording. */
+/* Name of the next frame of a recording: "frame-000042.png". */
 void state_frame_name(const State *state, char *text, size_t size);
 
-/* The cell under the cursor or pinned (pin first), as the number y * nx + x; -1: none. */
+/* The pinned cell, else the one under the cursor, as y * nx + x; -1: none. */
 int64_t state_probe_cell(const State *state);
 
-/* Whether the picture shows errors against FP64; differences are none against it. */
+/* Whether the picture shows errors against FP64. (A difference of two kernels is no such error.) */
 bool state_shows_errors(const State *state);
 
-/* What a control stands at, for the help screen and the key bar: "FP16", "on", "0.5 deg"; "" for
- * controls without a value. */
+/* What a control stands at: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
 
-/* Position of a name in a menu, -1 when it is not there. */
+/* Position of a name in a menu, upper and lower case alike; -1: it is not there. */
 int menu_find(const Menu *menu, const char *name);
 
-/* The kernels that keys 1 to 9 pick: rows of the selected backend, in lesson order. Returns their
- * number. */
+/* The name at a position; "" outside the menu. */
+const char *menu_name(const Menu *menu, int position);
+
+/* ---- calibration errors ---------------------------------------------------------------------- */
+
+/* Turns the camera by the error's yaw about the vertical axis and by its pitch about the camera's
+ * own right axis (positive: up), and lifts it by its height. */
+void camera_apply_error(Camera *camera, const CameraError *error);
+
+bool camera_error_is_zero(const CameraError *error);
+
+/* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg". False and "": nothing is. */
+bool camera_faults(const Job *job, int camera, char *text, size_t size);
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+/* The kernels of the selected backend, in the order of the ladder: `kernel-row` and its digits pick
+ * one of these. Returns their number. */
 int state_kernels(const State *state, const BevKernel **kernels, int max);
 
 #endif

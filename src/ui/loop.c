@@ -4,6 +4,7 @@
 #include "src/base/units.h"
 #include "src/ui/loop_internal.h"
 #include "src/ui/rescue.h"
+#include "src/view/bev/bev_picture.h"
 
 #include <math.h>
 #include <poll.h>
@@ -11,23 +12,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
-    MOMENT_MS = 16,     /* a moving world is seen at most this often: 62.5 times a second, */
-    CPU_MOMENT_MS = 33, /* where the CPU pools, too: keys and figures need their share of it */
-    LOST_MS = 1000,     /* after which a frame is not waited for any more */
-    WINDOW_POLL_MS = 8, /* SDL has nothing to poll() for */
-    IDLE_POLL_MS = 200  /* nothing moves, nobody types */
+    MOMENT_MS = 16,     /* least time between two moments of a moving world */
+    CPU_MOMENT_MS = 33, /* the same where the CPU pools: keys and figures need their share of it */
+    LOST_MS = 1000,     /* a frame that takes longer is no longer waited for */
+    WINDOW_POLL_MS = 8, /* SDL's events cannot be waited for with poll() */
+    IDLE_POLL_MS = 200  /* nothing moves and no key is pressed */
 };
 
-/* Time goes on when the frame before is there: a slow machine shows fewer moments, none late. */
+/* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
+ * but each of them at its time. */
 static double tick_in_ms(const Loop *loop, double now) {
     bool moving = loop->state.playing || loop->state.recording;
     bool ready = loop->frame && loop->frame->state.job.serial == loop->state.job.serial;
     return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
 }
 
-/* A moment that comes late does not put off the next one. */
+/* Advances the time of a moving world when it is due. A late moment does not delay the next one. */
 static void tick(Loop *loop) {
     double now = clock_ms(), passed = now - loop->tick_ms;
     if (tick_in_ms(loop, now) > 0)
@@ -38,7 +41,7 @@ static void tick(Loop *loop) {
     loop_record_frame(loop);
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
     loop_step(loop, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
-    loop->term_dirty = term_dirty; /* there is nothing new to see until its frame comes */
+    loop->term_dirty = term_dirty; /* nothing new to see until its frame comes */
     loop->window_dirty = window_dirty;
 }
 
@@ -65,6 +68,7 @@ static void obey_signals(Loop *loop) {
     }
 }
 
+/* How long to wait for input: until something else is due. */
 static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
@@ -72,8 +76,8 @@ static struct timespec patience(const Loop *loop) {
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
-/* What is read after this call was typed when the call woke up or, where it found input waiting, at
- * any time since the call before. */
+/* Waits, and sets typed_ms, the earliest time at which the input that is read next can have been
+ * typed: the end of the wait, or the end of the wait before where input was there already. */
 static int wait_for_input(Loop *loop, struct pollfd *waiting, nfds_t count) {
     double begun = clock_ms();
     const struct timespec wait = patience(loop);
@@ -88,7 +92,7 @@ static void wait_for_something(Loop *loop) {
     struct pollfd waiting[] = {
         {.fd = rescue_fd(), .events = POLLIN},
         {.fd = engine_fd(loop->engine), .events = POLLIN},
-        {.fd = loop->term || !loop->input_ended ? term_fd() : -1, .events = POLLIN},
+        {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
     };
     if (wait_for_input(loop, waiting, 3) <= 0)
         return;
@@ -120,6 +124,23 @@ static void live(Loop *loop) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen) {
+    *live = (LiveMenu){.menu.where = where};
+    Menu *scenes = &live->menu.scenes;
+    size_t count = scene_names(live->scenes, MENU_MAX_SCENES);
+    scenes->names = live->names;
+    for (size_t i = 0; i < count; i++) {
+        live->names[scenes->count++] = live->scenes[i].name;
+        live->menu.preset_count += live->scenes[i].is_config;
+    }
+    *chosen = menu_find(scenes, scene);
+    if (*chosen < 0) {
+        *chosen = scenes->count;
+        live->names[scenes->count++] = scene;
+    }
+    bev_picture_menus(&live->menu);
+}
+
 static bool apply_words(Loop *loop, Err *err) {
     char why[200];
     for (int i = 0; i < loop->options->word_count; i++) {
@@ -141,10 +162,10 @@ static bool open_all(Loop *loop, Err *err) {
     state_init(&loop->state, &loop->menu.menu, scene);
     bool plain = loop->options->no_terminal || term_impossible() != NULL;
     if (plain)
-        loop->state.playing = false; /* figures that never settle are no help in lines */
-    if (!apply_words(loop, err) || !writer_open(&loop->writer, err) || !loop_open_engine(loop, err))
+        loop->state.playing = false; /* printed lines need figures that settle */
+    if (!apply_words(loop, err) || !loop_open_writer(loop, err) || !loop_open_engine(loop, err))
         return false;
-    loop_submit(loop, true); /* it computes while the screens open */
+    loop_submit(loop); /* it computes while the screens open */
     if (!plain && !loop_open_terminal(loop, err))
         return false;
     loop_open_window(loop);
@@ -152,14 +173,14 @@ static bool open_all(Loop *loop, Err *err) {
 }
 
 static void close_all(Loop *loop) {
-    window_close(loop->window);
+    sdl_window_close(loop->window);
     term_close(loop->term);
     engine_close(loop->engine);
-    writer_close(loop->writer);
+    loop_close_writer(loop);
     cells_free(&loop->cells);
 }
 
-/* How it went, as far as it was measured. */
+/* Says how fast the display answered, as far as that was measured. */
 static void say_quit(const Pace *pace) {
     char first[32], key[32], p99[32];
     unit_text(UNIT_US, pace->first_us.value, first, sizeof first);

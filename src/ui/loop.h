@@ -1,4 +1,10 @@
-/* The live display: terminal and window on the main thread, the engine on its own. */
+/* The live display: terminal and window on the main thread, the engine on its own threads.
+ *
+ *     keys, mouse, signals --> loop_key(), loop_step() --> state_step() --> State
+ *     State --> engine_submit() ... engine_take() --> EngineFrame --> loop_draw() --> screens
+ *
+ * The main thread never computes: it waits for input, signals and frames, applies events to the
+ * State, asks the engine for a frame of it, and copies finished pictures to the screens. */
 #ifndef BEV_LOOP_H
 #define BEV_LOOP_H
 
@@ -8,18 +14,18 @@ enum { LOOP_MAX_WORDS = 8 };
 
 typedef struct {
     const char *scene; /* a name or a path */
-    unsigned where;    /* backends that run here */
+    unsigned where;    /* backends that run here: a mask of 1u << BevWhere */
     TermColor color;
     bool ascii;
     bool no_window, no_terminal;
-    double time_s; /* of the moving world */
+    double time_s; /* moment of the moving world to begin with */
     /* Controls applied before the first frame, as scripts write them: "dtype fp8". */
     int word_count;
     char words[LOOP_MAX_WORDS][80];
 } LoopOptions;
 
-/* Runs until the user quits. `*signal` is what ended it from outside, else 0: the caller dies of
- * it, after everything is in order again. */
+/* Runs until the user quits. `*signal` is the signal that ended it, else 0: the caller then dies of
+ * the same signal, when everything is in order again. */
 bool loop_run(const LoopOptions *options, int *signal, Err *err);
 
 #endif

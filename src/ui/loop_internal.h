@@ -1,62 +1,127 @@
-/* The parts of the live display's loop, and what they share. Private to loop*.c. */
+/* What the parts of the live display share. Private to src/ui: loop*.c, pace.c, script.c. */
 #ifndef BEV_LOOP_INTERNAL_H
 #define BEV_LOOP_INTERNAL_H
 
 #include "src/live/engine.h"
+#include "src/scene/scene.h"
 #include "src/ui/loop.h"
-#include "src/ui/menu.h"
-#include "src/ui/pace.h"
-#include "src/ui/window.h"
-#include "src/ui/writer.h"
+#include "src/ui/sdl_window.h"
+
+/* ---- the menu, in loop.c --------------------------------------------------------------------- */
+
+enum { MENU_MAX_SCENES = 64 };
+
+/* What the user can choose from; owns the names that `menu` borrows. */
+typedef struct {
+    StateMenu menu;
+    SceneName scenes[MENU_MAX_SCENES];
+    const char *names[MENU_MAX_SCENES + 1];
+} LiveMenu;
+
+/* Lists all known scenes, and behind them `scene` (a name or a path; it must outlive the menu)
+ * where it is none of these. *chosen is its position. `where`: backends, a mask of 1u << BevWhere.
+ */
+void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen);
+
+/* ---- pace.c: how fast the display answers, measured when a screen has got its pixels --------- */
+
+typedef enum { SCREEN_TERMINAL, SCREEN_WINDOW, SCREEN_COUNT } Screen;
+
+enum { PACE_KEYS = 1024, PACE_WAITING = 64 };
+
+/* A key that not every screen has answered yet. */
+typedef struct {
+    double arrived_ms;
+    uint64_t request; /* the engine's number of the frame that answers it; 0: any drawing does */
+    unsigned screens; /* those that have not answered yet: a mask of 1u << Screen */
+} PaceKey;
+
+typedef struct {
+    bool started;            /* a moment was shown */
+    double time_s, shown_ms; /* the last moment of the world shown, and when */
+    double playing_ms;       /* total time between moments that followed each other */
+    int64_t moments;         /* how many these were */
+} ScreenPace;
+
+/* All zero: nothing measured yet. */
+typedef struct {
+    PaceKey waiting[PACE_WAITING];
+    int waiting_count;
+    double taken_us[PACE_KEYS]; /* of the latest keys, a ring */
+    int64_t keys;               /* answered so far */
+    double
+        first_us; /* from the start of the process until every screen had a picture; 0: not yet */
+    ScreenPace screens[SCREEN_COUNT];
+} PaceMeter;
+
+/* A key arrived; all screens of the mask `open` are to answer it. Keys beyond PACE_WAITING that
+ * wait at the same time are not measured. */
+void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned open);
+
+/* `screen` has just shown the frame that answers `request`, of moment `time_s` of the world. */
+void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request, double time_s);
+
+/* Whether showing the frame of `request` on `screen` would answer a key. */
+bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t request);
+
+/* No key waits for a closed screen. */
+void pace_closed(PaceMeter *meter, Screen screen);
+
+/* Median and 99th percentile of the latest keys, moments a second, time to the first picture. */
+Pace pace_figures(const PaceMeter *meter);
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+typedef struct Writer Writer; /* loop_pictures.c */
 
 typedef struct {
     const LoopOptions *options;
     LiveMenu menu;
     State state;
-    State submitted;  /* what the engine was last asked for */
-    uint64_t wish;    /* number of that */
-    LiveData nothing; /* before the first frame */
+    uint64_t request; /* the engine's number of the newest request */
+    LiveData nothing; /* shown before the first frame */
     Engine *engine;
-    const EngineFrame *frame;
-    uint64_t loads, notes; /* of the frame seen last */
+    const EngineFrame *frame; /* the newest; NULL: none yet */
+    uint64_t loads, notes;    /* of the newest frame: scenes loaded and notes so far */
     char error_text[sizeof((LiveData *)0)->error_text];
-    Term *term;
-    Window *window;
+    Term *term;        /* NULL: no terminal to draw on */
+    SdlWindow *window; /* NULL: not open */
     Writer *writer;
     PaceMeter pace;
     Cells cells;
-    bool term_dirty, window_dirty;
-    bool gave_way; /* the last drawing of the window, to a key */
-    bool quit, failed, hung_up, input_ended;
-    bool echoes; /* keys were not acknowledged yet; at echo_ms they are, whatever comes */
-    double echo_ms;
-    int signal;
-    double term_ms, window_ms, tick_ms, start_ms;
-    double moment_ms; /* when the next moment of a moving world is due */
-    /* Ends of the last looks at the terminal's keys and at the window's. */
-    double polled_ms, pumped_ms;
-    double typed_ms;    /* nothing read now from the terminal was typed before */
-    char recording[64]; /* folder; "": none */
-    int64_t recorded;   /* number of the frame written last */
-    char line[512];     /* plain input so far */
+    bool term_dirty, window_dirty;       /* something new is to be drawn there */
+    double term_ms, window_ms;           /* when each was drawn last */
+    bool gave_way;                       /* the window's last drawing gave way to a key */
+    bool quit, failed;                   /* leave; because no first frame is possible */
+    bool hung_up, input_ended;           /* of the terminal; of standard input */
+    int signal;                          /* that asks to leave; 0: none */
+    bool echoes;                         /* a key waits for its picture ... */
+    double echo_ms;                      /* ... and is shown without it from then on */
+    double start_ms, tick_ms, moment_ms; /* begin; last tick; next moment of the world */
+    double polled_ms, pumped_ms;         /* ends of the last looks for keys: terminal, window */
+    double typed_ms;                     /* what is read from the terminal now came later */
+    char recording[64];                  /* folder of the recording; "": none */
+    int64_t recorded;                    /* number of the frame written last */
+    char line[512];                      /* a line of standard input, so far */
     size_t line_length;
-    char printed[LOG_LENGTH]; /* the log's line that was printed last */
-    Err *err;                 /* of loop_run; filled where the first frame is impossible */
+    char printed[LOG_LENGTH]; /* the log line that was printed last */
+    Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 
-/* ---- loop_frames.c: the engine and what comes from it ---------------------------------------- */
+/* ---- loop_state.c: events to the state, requests to the engine, frames from it --------------- */
 
 bool loop_open_engine(Loop *loop, Err *err);
+
+/* Asks the engine for a frame of the state as it is now. */
+void loop_submit(Loop *loop);
+
+/* Takes the newest frame, if there is one, and tells the state of it. */
 void loop_take_frame(Loop *loop);
+
 const LiveData *loop_live(const Loop *loop);
 const WindowPicture *loop_picture(const Loop *loop); /* NULL before the first frame */
 
-/* ---- loop_state.c: what happens to the state ------------------------------------------------- */
-
-/* Asks the engine for a frame: a new job (`run`), or the same one in another look. */
-void loop_submit(Loop *loop, bool run);
-
-/* True: there is something to draw. */
+/* Applies an event and does what it asks for. Returns whether there is something to draw. */
 bool loop_step(Loop *loop, const Event *event);
 void loop_note(Loop *loop, const char *text);
 void loop_note_error(Loop *loop, const Err *err);
@@ -64,40 +129,40 @@ void loop_note_error(Loop *loop, const Err *err);
 /* A key that was typed at `arrived_ms` or later. */
 void loop_key(Loop *loop, int32_t key, double arrived_ms);
 
-/* Keys whose picture is not there yet: milliseconds until the screens are drawn all the same, to
- * show what was chosen; INFINITY: there are none. */
-double loop_echo_in_ms(const Loop *loop);
-void loop_echo(Loop *loop); /* has them drawn when it is time */
-
-/* A control and its value, as in a script; false: `why` says what is wrong with it. */
+/* A line as in a script: a control and its argument. False: `why` says what is wrong with it. */
 bool loop_words(Loop *loop, const char *line, char *why, size_t size);
 
-/* ---- loop_screens.c: terminal and window ----------------------------------------------------- */
+/* A key whose picture takes long is acknowledged before it: the screens are drawn with the
+ * control's new value and the old picture. Milliseconds until then; INFINITY: no key waits. */
+double loop_echo_in_ms(const Loop *loop);
+void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
+
+/* ---- loop_screens.c: terminal and window, or lines where there is neither -------------------- */
 
 unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 bool loop_open_terminal(Loop *loop, Err *err);
-void loop_fit_terminal(Loop *loop);
+void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
 void loop_open_window(Loop *loop);
 void loop_read_window(Loop *loop);
 
-/* Draws what has changed, no screen more often than anybody sees. */
+/* Draws the dirty screens, each at most once in a few milliseconds. */
 void loop_draw(Loop *loop);
 
-/* Milliseconds until a screen wants to be drawn; INFINITY: nothing has changed. */
+/* Milliseconds until a dirty screen may be drawn; INFINITY: none is dirty. */
 double loop_draw_in_ms(const Loop *loop);
 
-/* ---- loop_plain.c: lines where there is no screen -------------------------------------------- */
+void loop_read_lines(Loop *loop); /* controls on standard input, a line each, as in scripts */
+void loop_plain_step(Loop *loop); /* prints the log; leaves when all figures are known */
+void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 
-void loop_read_lines(Loop *loop);
-void loop_plain_step(Loop *loop);
-void loop_print_plain(const Loop *loop);
+/* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ------------- */
 
-/* ---- loop_pictures.c: snapshots and recordings ----------------------------------------------- */
-
+bool loop_open_writer(Loop *loop, Err *err);
+void loop_close_writer(Loop *loop); /* finishes what is waiting */
 void loop_snapshot(Loop *loop);
-void loop_recording(Loop *loop); /* it was switched on or off */
+void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);
-void loop_take_messages(Loop *loop); /* of what was written */
+void loop_take_messages(Loop *loop); /* logs what was written, and lines from standard error */
 
 #endif

@@ -1,20 +1,27 @@
-/* Terminal and window of the live display: what they are told, what they tell. */
+/* The screens of the live display: reads keys and mouse from terminal and window, draws both. Where
+ * there is no terminal to draw on: lines from standard input, the log and a summary as text. */
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
-#include "src/view/term/dashboard.h"
 #include "src/view/draw/pen.h"
+#include "src/view/term/dashboard.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-enum { DRAWING_MS = 8 }; /* from one drawing of a screen to the next, at least */
+enum { DRAWING_MS = 8 };            /* the least time from one drawing of a screen to the next */
+enum { PLAIN_PATIENCE_MS = 20000 }; /* without a terminal: how long figures are waited for */
 
 unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
-/* The screen has what the newest frame shows. */
-static void shown(Loop *loop, Screen screen) {
+/* Notes that a screen shows the newest frame, and tells the state the new answer times. */
+static void note_shown(Loop *loop, Screen screen) {
     if (!loop->frame || !loop->frame->picture)
         return;
     pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->wish,
@@ -40,9 +47,10 @@ bool loop_open_terminal(Loop *loop, Err *err) {
         return false;
     if (!cells_init(&loop->cells, 1, 1, err))
         return false;
-    loop->cells.ascii = loop->options->ascii || !term_has_unicode();
-    loop->cells.color = term_has_color(loop->term);
-    loop->state.light = term_is_light();
+    const TermFacts facts = term_facts(loop->term);
+    loop->cells.ascii = loop->options->ascii || !facts.unicode;
+    loop->cells.color = facts.color;
+    loop->state.light = facts.light;
     loop_fit_terminal(loop);
     return true;
 }
@@ -56,7 +64,7 @@ static void draw_terminal(Loop *loop) {
     if (!term_draw(loop->term, &loop->cells, &err))
         loop_note_error(loop, &err);
     loop->term_dirty = false;
-    shown(loop, SCREEN_TERMINAL);
+    note_shown(loop, SCREEN_TERMINAL);
 }
 
 void loop_read_keys(Loop *loop) {
@@ -68,12 +76,12 @@ void loop_read_keys(Loop *loop) {
 
 void loop_open_window(Loop *loop) {
     Err err;
-    const char *reason = window_impossible(), *font_missing;
+    const char *reason = sdl_window_impossible(), *font_missing;
     if (loop->options->no_window)
         return;
     if (reason)
         loop_note(loop, reason);
-    else if (window_open(&loop->window, "bevscope", &err)) {
+    else if (sdl_window_open(&loop->window, "bevscope", &err)) {
         loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = true});
         font_missing = pen_font_missing();
         if (font_missing)
@@ -83,7 +91,7 @@ void loop_open_window(Loop *loop) {
 }
 
 static void close_window(Loop *loop) {
-    window_close(loop->window);
+    sdl_window_close(loop->window);
     loop->window = NULL;
     pace_closed(&loop->pace, SCREEN_WINDOW);
     loop_step(loop, &(Event){.kind = EVENT_WINDOW, .on = false});
@@ -96,8 +104,9 @@ void loop_read_window(Loop *loop) {
     double typed_ms = loop->pumped_ms;
     loop->pumped_ms = clock_ms();
     while (loop->window) {
-        WindowWord word = window_next(loop->window, &loop->state, loop_live(loop), &event, &key);
-        switch (word) {
+        WindowInput input =
+            sdl_window_next(loop->window, &loop->state, loop_live(loop), &event, &key);
+        switch (input) {
         case WINDOW_NOTHING:
             return;
         case WINDOW_EVENT:
@@ -117,42 +126,43 @@ void loop_read_window(Loop *loop) {
 }
 
 static bool key_waits(Loop *loop) {
-    struct pollfd typed = {.fd = term_fd(), .events = POLLIN};
+    struct pollfd typed = {.fd = STDIN_FILENO, .events = POLLIN};
     double now = clock_ms();
-    if ((loop->term && poll(&typed, 1, 0) > 0) || (loop->window && window_key_waits(loop->window)))
+    if ((loop->term && poll(&typed, 1, 0) > 0) ||
+        (loop->window && sdl_window_key_waits(loop->window)))
         return true;
     loop->polled_ms = loop->pumped_ms = now;
     return false;
 }
 
-static bool gives_way(void *context) {
+static bool stop_for_key(void *context) {
     Loop *loop = context;
     loop->gave_way = loop->gave_way || key_waits(loop);
     return loop->gave_way;
 }
 
-/* What answers a key is drawn, whatever comes; of other drawings at most one of two in a row is
- * given up: keys that do nothing, held down, do not keep the street from moving. */
+/* A drawing of the window stops when a key arrives. But a drawing that answers a key is finished,
+ * and so is one after a drawing that was stopped: keys held down must not stop the world. */
 static GiveUp give_up_drawing(Loop *loop) {
     bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->wish);
-    return (GiveUp){owed || loop->gave_way ? NULL : gives_way, loop};
+    return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
 }
 
-/* False: given up. */
+/* False: stopped because of a key. */
 static bool draw_window(Loop *loop) {
     const GiveUp give_up = give_up_drawing(loop);
     Err err;
     loop->window_ms = clock_ms();
     loop->gave_way = false;
-    loop->window_dirty = !window_draw(loop->window, &loop->state, loop_live(loop),
-                                      loop_picture(loop), &give_up, &err);
+    loop->window_dirty = !sdl_window_draw(loop->window, &loop->state, loop_live(loop),
+                                          loop_picture(loop), &give_up, &err);
     if (loop->gave_way)
         return false;
     if (loop->window_dirty) {
         close_window(loop);
         loop_note_error(loop, &err);
     } else
-        shown(loop, SCREEN_WINDOW);
+        note_shown(loop, SCREEN_WINDOW);
     return true;
 }
 
@@ -174,4 +184,64 @@ double loop_draw_in_ms(const Loop *loop) {
     if (loop->window && loop->window_dirty)
         wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
     return wait;
+}
+
+/* ---- lines, without a terminal --------------------------------------------------------------- */
+
+/* Prints the newest line of the log, once its figures are known. */
+static void print_log(Loop *loop) {
+    const Log *log = &loop->state.log;
+    if (!log->count || log->lines[0].open || !strcmp(loop->printed, log->lines[0].text))
+        return;
+    memcpy(loop->printed, log->lines[0].text, sizeof loop->printed);
+    puts(loop->printed);
+    fflush(stdout);
+}
+
+static void use_line(Loop *loop) {
+    char why[200];
+    loop->line[loop->line_length] = '\0';
+    loop->line_length = 0;
+    loop->line[strcspn(loop->line, "#\r")] = '\0';
+    if (loop->line[strspn(loop->line, " \t")] && !loop_words(loop, loop->line, why, sizeof why))
+        loop_note(loop, why);
+}
+
+void loop_read_lines(Loop *loop) {
+    char block[256];
+    ssize_t n = read(STDIN_FILENO, block, sizeof block);
+    loop->input_ended = n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
+    for (ssize_t i = 0; i < n; i++)
+        if (block[i] == '\n')
+            use_line(loop);
+        else if (loop->line_length + 1 < sizeof loop->line)
+            loop->line[loop->line_length++] = block[i];
+    if (loop->input_ended && loop->line_length)
+        use_line(loop);
+}
+
+/* Whether all figures of the selection are known, or waiting for them has become pointless. */
+static bool settled(const Loop *loop) {
+    const LiveData *live = loop_live(loop);
+    const LiveKernel *row = live_kernel(live, loop->state.job.config.kernel);
+    const LiveAccuracy *accuracy = &live->accuracy[loop->state.job.config.dtype];
+    if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
+        return true;
+    return live->serial == loop->state.job.serial && row &&
+           row->median_us.source != SOURCE_UNKNOWN && !row->median_us.stale &&
+           accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
+}
+
+void loop_print_plain(const Loop *loop) {
+    char *text = dashboard_plain(&loop->state, loop_live(loop));
+    if (text)
+        fputs(text, stdout);
+    free(text);
+    fflush(stdout);
+}
+
+void loop_plain_step(Loop *loop) {
+    print_log(loop);
+    if (loop->input_ended && !loop->window && settled(loop))
+        loop->quit = true;
 }

@@ -1,30 +1,60 @@
-/* What happens to the live display's state, and what that asks of the engine. */
+/* What happens to the state of the live display, what is asked of the engine, what comes back. */
 #include "src/base/clock.h"
+#include "src/base/ref.h"
 #include "src/ui/loop_internal.h"
+#include "src/ui/rescue.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ECHO_MS = 80 }; /* a key whose picture takes longer is acknowledged before it */
 
-/* Whether the picture of `a` would not do for `b`, although both pool the same. */
-static bool looks_different(const State *a, const State *b) {
-    return a->view != b->view || a->channel != b->channel || a->colormap != b->colormap ||
-           a->range_locked != b->range_locked || a->strip != b->strip || a->chart != b->chart ||
-           a->compare != b->compare || a->playing != b->playing || a->counts != b->counts;
+/* ---- the engine ------------------------------------------------------------------------------ */
+
+static void destroy_picture(void *contents) {
+    window_picture_free(contents);
 }
 
-void loop_submit(Loop *loop, bool run) {
-    if (!run && !looks_different(&loop->submitted, &loop->state))
-        return;
-    loop->submitted = loop->state;
-    loop->wish = engine_submit(loop->engine, &loop->state);
+/* Draws a frame's pictures, on the engine's thread; keeps the previous ones if nothing changed. */
+static void *make_picture(const State *state, const LiveData *live, void *previous,
+                          const GiveUp *give_up, Err *err) {
+    WindowPicture picture;
+    bool same;
+    if (!window_picture(state, live, previous, give_up, &picture, &same, err))
+        return NULL;
+    if (same)
+        return ref_keep(previous);
+    WindowPicture *shared = ref_new(sizeof *shared, destroy_picture);
+    if (shared)
+        *shared = picture;
+    else {
+        window_picture_free(&picture);
+        err_set(err, ERR_FAILED, "picture", "", "out of memory");
+    }
+    return shared;
 }
+
+bool loop_open_engine(Loop *loop, Err *err) {
+    const EngineOptions options = {.where = loop->options->where,
+                                   .background = true,
+                                   .dress = make_picture,
+                                   .thread_begin = rescue_thread_begin,
+                                   .thread_end = rescue_thread_end};
+    return engine_open(&loop->engine, &options, err);
+}
+
+void loop_submit(Loop *loop) {
+    loop->request = engine_submit(loop->engine, &loop->state);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
 
 bool loop_step(Loop *loop, const Event *event) {
     unsigned bits = state_step(&loop->state, event);
     if (bits & STEP_REDRAW)
         loop->term_dirty = loop->window_dirty = true;
-    loop_submit(loop, bits & STEP_RUN);
+    if (bits & (STEP_RUN | STEP_LOOK))
+        loop_submit(loop);
     if (bits & STEP_QUIT)
         loop->quit = true;
     if (bits & STEP_SNAPSHOT)
@@ -32,7 +62,7 @@ bool loop_step(Loop *loop, const Event *event) {
     if (bits & STEP_RECORD)
         loop_recording(loop);
     if (bits & STEP_FULLSCREEN && loop->window)
-        window_fullscreen(loop->window, loop->state.fullscreen);
+        sdl_window_fullscreen(loop->window, loop->state.fullscreen);
     return bits & STEP_REDRAW;
 }
 
@@ -46,20 +76,20 @@ void loop_note_error(Loop *loop, const Err *err) {
     loop_note(loop, line);
 }
 
-/* The picture that answers is the one that was asked for just now; else the old one, drawn again.
- */
+/* A key is answered by the frame that it asks the engine for; where it asks for none, by drawing
+ * the old frame again with the new state. */
 void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     Event event = {.kind = EVENT_COMMAND};
-    uint64_t before = loop->wish;
+    uint64_t before = loop->request;
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
     if (!keys_find(key, &event.command))
         return;
-    bool redraw = loop_step(loop, &event), asked = loop->wish != before;
+    bool redraw = loop_step(loop, &event), asked = loop->request != before;
     if (asked || redraw)
-        pace_key(&loop->pace, arrived_ms, asked ? loop->wish : 0, loop_screens(loop));
+        pace_key(&loop->pace, arrived_ms, asked ? loop->request : 0, loop_screens(loop));
     if (!asked)
         return;
-    loop->term_dirty = term_dirty; /* drawing would only take time from the picture that comes */
+    loop->term_dirty = term_dirty; /* drawing the old frame would delay the new one */
     loop->window_dirty = window_dirty && !loop->gave_way;
     if (!loop->echoes)
         loop->echo_ms = clock_ms() + ECHO_MS;
@@ -83,4 +113,54 @@ bool loop_words(Loop *loop, const char *line, char *why, size_t size) {
         return false;
     loop_step(loop, &event);
     return true;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+const LiveData *loop_live(const Loop *loop) {
+    return loop->frame ? &loop->frame->live : &loop->nothing;
+}
+
+const WindowPicture *loop_picture(const Loop *loop) {
+    return loop->frame ? loop->frame->picture : NULL;
+}
+
+/* After a device error this process cannot use the GPU any more: the CPU takes over. */
+static void leave_device(Loop *loop) {
+    char why[160];
+    if (!(loop->state.menu.where & 1u << BEV_CUDA) ||
+        loop->state.job.config.kernel->where != BEV_CUDA)
+        return;
+    loop->state.menu.where = 1u << BEV_CPU;
+    loop_words(loop, "backend cpu", why, sizeof why);
+}
+
+void loop_take_frame(Loop *loop) {
+    const EngineFrame *frame = engine_take(loop->engine);
+    if (!frame)
+        return;
+    if (!frame->loads) { /* the scene that was asked for cannot be shown at all */
+        *loop->err = frame->err;
+        loop->failed = loop->quit = true;
+        return;
+    }
+    loop->frame = frame;
+    loop->term_dirty = loop->window_dirty = true;
+    loop->echoes = loop->echoes && frame->wish < loop->request;
+    if (frame->loads != loop->loads) {
+        loop->loads = frame->loads;
+        loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});
+    }
+    const Headline headline = live_headline(&frame->live);
+    loop_step(loop, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    if (strcmp(loop->error_text, frame->live.error_text) != 0) {
+        memcpy(loop->error_text, frame->live.error_text, sizeof loop->error_text);
+        if (loop->error_text[0])
+            loop_note(loop, loop->error_text);
+    }
+    if (frame->notes != loop->notes)
+        loop_note(loop, frame->note);
+    loop->notes = frame->notes;
+    if (frame->device_lost)
+        leave_device(loop);
 }

@@ -1,4 +1,5 @@
-#include "src/ui/pace.h"
+/* How fast the live display answers and how often its picture moves; see loop_internal.h. */
+#include "src/ui/loop_internal.h"
 
 #include "src/base/clock.h"
 
@@ -6,49 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double PAUSE_MS = 1000; /* moments that are farther apart do not follow each other */
+static const double PAUSE_MS = 1000; /* a longer gap between two moments is a pause */
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-void pace_key(PaceMeter *meter, double arrived_ms, uint64_t wish, unsigned open) {
+void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned open) {
     if (meter->waiting_count < PACE_WAITING && open)
-        meter->waiting[meter->waiting_count++] = (PaceKey){arrived_ms, wish, open};
+        meter->waiting[meter->waiting_count++] = (PaceKey){arrived_ms, request, open};
 }
 
-static bool answers(const PaceKey *key, Screen screen, uint64_t wish) {
-    return key->wish <= wish && key->screens & 1u << screen;
+static bool answers(const PaceKey *key, Screen screen, uint64_t request) {
+    return key->request <= request && key->screens & 1u << screen;
 }
 
-bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t wish) {
+bool pace_answers(const PaceMeter *meter, Screen screen, uint64_t request) {
     for (int i = 0; i < meter->waiting_count; i++)
-        if (answers(&meter->waiting[i], screen, wish))
+        if (answers(&meter->waiting[i], screen, request))
             return true;
     return false;
 }
 
-/* Keys whose last screen has answered leave the queue. */
-static void answer(PaceMeter *meter, Screen screen, uint64_t wish, double now_ms) {
+/* Marks keys as answered by the screen. Those that all screens have answered leave the queue; at
+ * `now_ms` they are timed, where it is not 0. */
+static void answer(PaceMeter *meter, Screen screen, uint64_t request, double now_ms) {
     int left = 0;
     for (int i = 0; i < meter->waiting_count; i++) {
         PaceKey key = meter->waiting[i];
-        if (answers(&key, screen, wish))
+        if (answers(&key, screen, request))
             key.screens &= ~(1u << screen);
         if (key.screens)
             meter->waiting[left++] = key;
-        else
+        else if (now_ms > 0)
             meter->taken_us[meter->keys++ % PACE_KEYS] = (now_ms - key.arrived_ms) * 1e3;
     }
     meter->waiting_count = left;
 }
 
 void pace_closed(PaceMeter *meter, Screen screen) {
-    int left = 0;
-    for (int i = 0; i < meter->waiting_count; i++) {
-        meter->waiting[i].screens &= ~(1u << screen);
-        if (meter->waiting[i].screens)
-            meter->waiting[left++] = meter->waiting[i];
-    }
-    meter->waiting_count = left;
+    answer(meter, screen, UINT64_MAX, 0);
     meter->screens[screen] = (ScreenPace){.started = false};
 }
 
@@ -67,10 +63,10 @@ static void move(ScreenPace *pace, double time_s, double now_ms) {
     pace->shown_ms = now_ms;
 }
 
-void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t wish, double time_s) {
+void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request, double time_s) {
     double now_ms = clock_ms();
     move(&meter->screens[screen], time_s, now_ms);
-    answer(meter, screen, wish, now_ms);
+    answer(meter, screen, request, now_ms);
     bool all = true;
     for (int i = 0; i < SCREEN_COUNT; i++)
         all = all && (meter->screens[i].started || !(open >> i & 1));

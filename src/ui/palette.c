@@ -1,7 +1,8 @@
-#include "src/ui/palette.h"
+/* Any colour as the nearest one that a terminal has. */
+#include "src/ui/term_internal.h"
 
-/* The standard of xterm: 16 system colours, which users change at will and which are used only
- * where there is nothing else; a cube of 6 x 6 x 6; 24 greys. */
+/* The 256 colours of xterm: 16 system colours, a cube of 6 x 6 x 6, 24 greys. Users redefine the
+ * system colours, so they are used only where the terminal has no others. */
 enum { CUBE_FIRST = 16, CUBE_EDGE = 6, GREY_FIRST = 232, GREYS = 24 };
 
 static const uint8_t cube_levels[CUBE_EDGE] = {0, 95, 135, 175, 215, 255};
@@ -12,13 +13,13 @@ static const Rgb system_colors[16] = {
     {92, 92, 255}, {255, 0, 255},   {0, 255, 255},   {255, 255, 255},
 };
 
-/* Weighted as the eye does: green counts most. */
+/* Weighted like the sensitivity of the eye: green counts most. */
 static int distance(Rgb a, Rgb b) {
     int r = a.r - b.r, g = a.g - b.g, blue = a.b - b.b;
     return 3 * r * r + 6 * g * g + blue * blue;
 }
 
-/* The last step of the cube that is not above a level. */
+/* The highest step of the cube, but the last, that is not above a level. */
 static int step_below(uint8_t level) {
     int step = 0;
     while (step + 2 < CUBE_EDGE && level >= cube_levels[step + 1])
@@ -30,15 +31,15 @@ static int luma(Rgb color) {
     return (30 * color.r + 59 * color.g + 11 * color.b) / 100;
 }
 
-/* Muted colours have greys nearest to them, and a picture of them would lose all its colour: what
- * sets a colour apart from its grey counts twice as much as how bright that is. */
+/* A distance that keeps hues: by plain distance a grey is often nearest to a muted colour, and the
+ * picture would turn grey. The difference to the grey of same brightness is weighted up. */
 static int pale_distance(Rgb a, Rgb b) {
     int bright = luma(a) - luma(b);
     int red = a.r - b.r - bright, blue = a.b - b.b - bright;
     return 2 * bright * bright + 2 * red * red + blue * blue;
 }
 
-/* The corners of the cube around the colour, and the grey that is as bright. */
+/* The best of the cube's eight corners around the colour and the grey that is as bright. */
 static int nearest_256(Rgb color) {
     int level = (luma(color) - 4) / 10, grey = level < 0 ? 0 : level >= GREYS ? GREYS - 1 : level;
     uint8_t shade = (uint8_t)(8 + 10 * grey);

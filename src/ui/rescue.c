@@ -17,7 +17,7 @@
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
 
-/* Every signal that this program handles, what it does, and what is said when it kills. */
+/* Every signal that this program handles, the reaction, and the last words where it kills. */
 typedef struct {
     int signal;
     Reaction reaction;
@@ -45,12 +45,12 @@ enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 2
 
 static struct {
     int pipe[2];
-    volatile sig_atomic_t quit, suspend, resumed, resized;
+    volatile sig_atomic_t pending[ON_CRASH]; /* the signal of each reaction that is due; 0: none */
     struct sigaction before[ROW_COUNT];
     bool installed;
 } state = {.pipe = {-1, -1}};
 
-/* Written by rescue_arm, read by crash handlers: `armed` is set last and cleared first. */
+/* Written by rescue_arm, read by crash handlers; the flag `armed` is set last and cleared first. */
 static struct {
     volatile sig_atomic_t armed;
     int tty, captured, errors;
@@ -75,15 +75,14 @@ static void write_all(int fd, const char *bytes, size_t length) {
     }
 }
 
-static void replay_captured(void) {
+void rescue_copy(int from, int to) {
     char block[4096];
-    if (armed.captured < 0 || lseek(armed.captured, 0, SEEK_SET) != 0)
-        return;
-    for (ssize_t n; (n = read(armed.captured, block, sizeof block)) > 0;)
-        write_all(armed.errors, block, (size_t)n);
+    off_t at = 0;
+    for (ssize_t n; (n = pread(from, block, sizeof block, at)) > 0; at += n)
+        write_all(to, block, (size_t)n);
 }
 
-/* Where a crash happened: program(+offset), for `addr2line -e program offset`. */
+/* Writes where the crash happened: program(+offset), for `addr2line -e program offset`. */
 static void name_calls(void) {
 #ifdef HAVE_EXECINFO_H
     void *calls[CALLS];
@@ -96,22 +95,22 @@ static void reset_terminal(const char *farewell, bool crashed) {
         return;
     armed.armed = 0;
     write_all(armed.tty, armed.reset, armed.length);
-    /* A process in the background may not set modes: ignoring SIGTTOU lets it. */
+    /* A background process may set terminal modes only while it ignores SIGTTOU. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGTTOU, &ignore, NULL);
     tcsetattr(armed.tty, TCSANOW, &armed.modes);
-    replay_captured();
+    rescue_copy(armed.captured, armed.errors);
     if (crashed)
         name_calls();
     write_all(armed.errors, farewell, strlen(farewell));
 }
 
 static void wake(void) {
-    ssize_t ignored = write(state.pipe[1], "", 1); /* full: there is something to read anyway */
+    ssize_t ignored = write(state.pipe[1], "", 1); /* a full pipe wakes the loop, too */
     (void)ignored;
 }
 
-static void die_of(int signal) {
+void rescue_die(int signal) {
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
     sigset_t only;
@@ -131,35 +130,20 @@ static const SignalRow *row_of(int signal) {
 static void handle(int signal) {
     int saved_errno = errno;
     const SignalRow *row = row_of(signal);
-    switch (row->reaction) {
-    case ON_QUIT:
-        if (state.quit) { /* asked twice: the main loop does not listen */
-            reset_terminal(row->farewell, false);
-            die_of(signal);
-        }
-        state.quit = signal;
-        break;
-    case ON_SUSPEND:
-        state.suspend = 1;
-        break;
-    case ON_RESUME:
-        state.resumed = 1;
-        break;
-    case ON_RESIZE:
-        state.resized = 1;
-        break;
-    case ON_CRASH:
-        reset_terminal(row->farewell, true);
-        die_of(signal);
-        break;
-    }
+    bool crash = row->reaction == ON_CRASH;
+    /* A second request to quit: the main loop does not react. */
+    if (crash || (row->reaction == ON_QUIT && state.pending[ON_QUIT])) {
+        reset_terminal(row->farewell, crash);
+        rescue_die(signal);
+    } else
+        state.pending[row->reaction] = signal;
     wake();
     errno = saved_errno;
 }
 
 /* ---- outside handlers ------------------------------------------------------------------------ */
 
-/* Xlib ends the program when its display goes away, and says why on standard error. */
+/* Xlib calls exit() when its display goes away, and says why on standard error. */
 static void exit_beneath(void) {
     static const char farewell[] = "bevscope: ended by a library, perhaps because the window's "
                                    "display is gone; the terminal was reset\n";
@@ -192,7 +176,7 @@ static void install_row(int i) {
     if (rows[i].reaction != ON_CRASH)
         action.sa_flags |= SA_RESTART;
     sigaction(rows[i].signal, &action, &state.before[i]);
-    /* What the parent chose to ignore stays ignored: nohup. */
+    /* What the parent ignores stays ignored, as nohup needs. */
     if (state.before[i].sa_handler == SIG_IGN && rows[i].reaction != ON_CRASH)
         sigaction(rows[i].signal, &state.before[i], NULL);
 }
@@ -208,11 +192,12 @@ bool rescue_install(Err *err) {
     }
 #ifdef HAVE_EXECINFO_H
     void *call;
-    backtrace(&call, 1); /* loads what it needs: a handler must not */
+    backtrace(&call, 1); /* the first call loads a library, which a handler must not do */
 #endif
     static bool at_exit;
     at_exit = at_exit || atexit(exit_beneath) == 0;
-    state.quit = state.suspend = state.resumed = state.resized = 0;
+    for (int i = 0; i < ON_CRASH; i++)
+        state.pending[i] = 0;
     for (int i = 0; i < ROW_COUNT; i++)
         install_row(i);
     state.installed = true;
@@ -235,20 +220,22 @@ int rescue_fd(void) {
     return state.pipe[0];
 }
 
+static bool take(Reaction reaction) {
+    bool due = state.pending[reaction];
+    state.pending[reaction] = 0;
+    return due;
+}
+
 RescueSignals rescue_take(void) {
     char drained[64];
     while (read(state.pipe[0], drained, sizeof drained) > 0) {
     }
-    /* The pipe first: a signal that comes in between wakes the loop once more than needed. `quit`
-     * stays set, so that a second request finds it. */
-    RescueSignals taken = {.quit = state.quit};
-    taken.suspend = state.suspend;
-    state.suspend = 0;
-    taken.resumed = state.resumed;
-    state.resumed = 0;
-    taken.resized = state.resized;
-    state.resized = 0;
-    return taken;
+    /* The pipe is emptied first: a signal that comes in between wakes the loop once more, none is
+     * lost. The request to quit stays, so that the handler sees a second one. */
+    return (RescueSignals){.quit = state.pending[ON_QUIT],
+                           .suspend = take(ON_SUSPEND),
+                           .resumed = take(ON_RESUME),
+                           .resized = take(ON_RESIZE)};
 }
 
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
@@ -274,8 +261,4 @@ void rescue_stop(void) {
     sigaction(SIGTSTP, &standard, &ours);
     raise(SIGTSTP);
     sigaction(SIGTSTP, &ours, NULL);
-}
-
-void rescue_die(int signal) {
-    die_of(signal);
 }

@@ -1,7 +1,7 @@
-/* Signals: told to stop, the main loop hears of it and leaves in order; fallen over, or ended by a
- * library that calls exit(), the terminal gets its modes back before the process dies.
+/* Signals. One that asks to stop is passed to the main loop, which leaves in order. In a crash, or
+ * when a library calls exit(), the terminal is reset before the process dies.
  *
- * Install before ncurses and SDL: both leave signals alone that already have a handler. */
+ * Install it before ncurses and SDL start: both respect handlers that exist already. */
 #ifndef BEV_RESCUE_H
 #define BEV_RESCUE_H
 
@@ -26,20 +26,23 @@ typedef struct {
 /* What has happened since the last call. */
 RescueSignals rescue_take(void);
 
-/* From now until rescue_disarm, a crash or exit() writes `reset` to `tty` and restores `modes`;
- * what stderr collected in `captured` (a file descriptor, or -1) is then copied to `errors`. */
+/* From now until rescue_disarm, a crash or exit() writes `reset` to `tty`, restores `modes` and
+ * copies what standard error collected in `captured` (a file descriptor, or -1) to `errors`. */
 enum { RESCUE_RESET_MAX = 512 };
 void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t length,
                 int captured, int errors);
 void rescue_disarm(void);
 
+/* Copies a whole file; file descriptors; -1 copies nothing. May be called in signal handlers. */
+void rescue_copy(int from, int to);
+
 /* Stops the process as SIGTSTP would have; returns when it is continued. */
 void rescue_stop(void);
 
-/* Dies of `signal` as if it had never been caught, so that the parent sees the truth. */
+/* Dies of `signal` as if it had no handler, so that the parent sees how the process ended. */
 void rescue_die(int signal);
 
-/* Gives the calling thread a stack of its own for crash handlers: a stack overflow is a crash
+/* Gives the calling thread a second stack for crash handlers, which run after a stack overflow,
  * too. The main thread gets one from rescue_install. */
 bool rescue_thread_begin(Err *err);
 void rescue_thread_end(void);

@@ -2,7 +2,7 @@
 
 #include "src/live/script_renderer.h"
 #include "src/base/data.h"
-#include "src/ui/menu.h"
+#include "src/ui/loop_internal.h"
 #include "src/view/term/cells_image.h"
 #include "src/view/term/dashboard.h"
 #include "src/view/window/window_image.h"
@@ -21,10 +21,10 @@ typedef struct {
     LiveMenu menu;
     State state;
     LiveData live;
-    ScriptRenderer *still;
+    ScriptRenderer *renderer;
     WindowPicture picture;
     Cells cells;
-    int loaded; /* the scene that the state has heard of; -1: none */
+    int loaded; /* the scene whose facts the state has; -1: none */
     int frames, line;
     bool quit;
 } Script;
@@ -43,15 +43,15 @@ static bool refresh_picture(Script *script, Err *err) {
     return true;
 }
 
-static void deliver(Script *script) {
+static void tell_figures(Script *script) {
     Headline headline = live_headline(&script->live);
     state_step(&script->state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
 }
 
-/* Computes until the state has nothing more to ask: a new scene may change the selection. */
+/* Computes the job of the state; again where a new scene has changed the selection. */
 static bool compute(Script *script, Err *err) {
     SceneFacts facts;
-    if (!script_renderer_run(script->still, &script->state, &script->live, &facts, err))
+    if (!script_renderer_run(script->renderer, &script->state, &script->live, &facts, err))
         return false;
     if (script->loaded != script->state.job.scene) {
         script->loaded = script->state.job.scene;
@@ -59,33 +59,33 @@ static bool compute(Script *script, Err *err) {
         if (state_step(&script->state, &event) & STEP_RUN)
             return compute(script, err);
     }
-    deliver(script);
+    tell_figures(script);
     return true;
 }
 
-static bool frame_path(const Script *script, const char *name, char *path, size_t size, Err *err) {
-    int length = snprintf(path, size, "%s/%s", script->options->frames, name);
-    return length < (int)size ||
-           err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
+/* Writes a file into the folder of the frames. */
+static bool write_file(const Script *script, const char *name, const void *bytes, size_t length,
+                       Err *err) {
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/%s", script->options->frames, name);
+    if (n >= (int)sizeof path)
+        return err_set(err, ERR_USAGE, script->options->frames, "", "is too long a path");
+    return data_write(path, bytes, length, err);
 }
 
 static bool write_image(const Script *script, const char *name, Image *image, Err *err) {
-    char path[4096];
     uint8_t *bytes = NULL;
     size_t length;
-    bool ok = frame_path(script, name, path, sizeof path, err) &&
-              image_png(image, &bytes, &length, err) && data_write(path, bytes, length, err);
+    bool ok =
+        image_png(image, &bytes, &length, err) && write_file(script, name, bytes, length, err);
     free(bytes);
     return ok;
 }
 
 static bool write_text(const Script *script, const char *name, Err *err) {
-    char path[4096];
     char *text = cells_to_text(&script->cells);
-    if (!text)
-        return err_set(err, ERR_FAILED, name, "", "out of memory");
-    bool ok = frame_path(script, name, path, sizeof path, err) &&
-              data_write(path, text, strlen(text), err);
+    bool ok = text ? write_file(script, name, text, strlen(text), err)
+                   : err_set(err, ERR_FAILED, name, "", "out of memory");
     free(text);
     return ok;
 }
@@ -117,15 +117,15 @@ static bool write_snapshot(Script *script, Err *err) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Controls that change what is computed say what that changed: so the figures before must be of
- * this moment, too. */
+/* The log of these groups compares figures before and after. Brings the figures before up to date
+ * with this moment of the world. */
 static bool catch_up(Script *script, const Command *command, Err *err) {
     KeyGroup group = keys[command->action].group;
     if (group != GROUP_SELECTION && group != GROUP_CAMERAS && group != GROUP_SCENE)
         return true;
-    if (!still_catch_up(script->still, &script->state, &script->live, err))
+    if (!still_catch_up(script->renderer, &script->state, &script->live, err))
         return false;
-    deliver(script);
+    tell_figures(script);
     return true;
 }
 
@@ -147,25 +147,15 @@ static bool refuse(const Script *script, const char *what, Err *err) {
     return err_set(err, ERR_FAILED, where, "", "%s", what);
 }
 
-/* "", "S" or "S N", and nothing behind it. */
+/* "", "S" or "S N", nothing else. */
 static bool parse_tick(const char *rest, double *seconds, int *count) {
-    char *end;
-    *seconds = 0.1;
-    *count = 1;
-    if (rest[strspn(rest, " \t")]) {
-        *seconds = strtod(rest, &end);
-        if (end == rest)
-            return false;
-        rest = end;
-    }
-    if (rest[strspn(rest, " \t")]) {
-        long n = strtol(rest, &end, 10);
-        if (end == rest || n < 1 || n > MAX_TICKS)
-            return false;
-        *count = (int)n;
-        rest = end;
-    }
-    return !rest[strspn(rest, " \t")] && isfinite(*seconds) && *seconds >= 0;
+    char first[32] = "0.1", second[32] = "1", more[2], *end, *count_end;
+    if (sscanf(rest, "%31s %31s %1s", first, second, more) > 2)
+        return false;
+    *seconds = strtod(first, &end);
+    *count = (int)strtol(second, &count_end, 10);
+    return !*end && !*count_end && isfinite(*seconds) && *seconds >= 0 && *count >= 1 &&
+           *count <= MAX_TICKS;
 }
 
 static bool use_tick(Script *script, const char *rest, Err *err) {
@@ -270,7 +260,7 @@ static bool open_all(Script *script, Err *err) {
     script->cells.color = !options->no_color;
     state_step(&script->state,
                &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows});
-    return script_renderer_open(&script->still, err);
+    return script_renderer_open(&script->renderer, err);
 }
 
 bool script_run(const ScriptOptions *options, Err *err) {
@@ -285,7 +275,7 @@ bool script_run(const ScriptOptions *options, Err *err) {
               make_folder(options->frames, err) && open_all(script, err) && play(script, text, err);
     free(text);
     window_picture_free(&script->picture);
-    script_renderer_close(script->still);
+    script_renderer_close(script->renderer);
     cells_free(&script->cells);
     free(script);
     return ok;

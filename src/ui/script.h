@@ -1,5 +1,5 @@
-/* The display without terminal or window: words in, frames out. Time comes from the ticks, figures
- * that would be measured from recordings: the same input gives the same bytes.
+/* The display without terminal or window: reads a script, writes frames. Time comes from the
+ * script, timings come from recorded results: the same input gives the same bytes.
  *
  * A script has one word a line; # begins a comment:
  *     dtype fp8        any control of src/state/keys.h, by its word

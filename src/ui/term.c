@@ -1,27 +1,75 @@
 #include "src/ui/term.h"
 
 #include "src/state/keys.h"
-#include "src/ui/capture.h"
-#include "src/ui/palette.h"
 #include "src/ui/rescue.h"
-#include "src/ui/terminfo.h"
+#include "src/ui/term_internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <ncurses.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- standard error -------------------------------------------------------------------------- */
+
+/* Standard error would disturb the screen: it is collected in memory, its last line is shown in the
+ * log, and all of it is written out when the terminal is the shell's again. */
+typedef struct {
+    int memory; /* what stderr points to while captured; -1: not captured */
+    int errors; /* the real standard error */
+    off_t seen; /* bytes that term_error_line has read */
+} Capture;
+
+enum { CAPTURE_MAX = 1 << 20 }; /* bytes; a library that writes without end must not fill memory */
+
+/* Does nothing where standard error is not a terminal: there it disturbs no screen. */
+static bool capture_begin(Capture *capture, Err *err) {
+    *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
+    if (!isatty(STDERR_FILENO))
+        return true;
+    fflush(stderr);
+    int errors = dup(STDERR_FILENO), memory = memfd_create("stderr", MFD_CLOEXEC);
+    if (errors < 0 || memory < 0 || dup2(memory, STDERR_FILENO) < 0) {
+        int reason = errno;
+        if (errors >= 0)
+            close(errors);
+        if (memory >= 0)
+            close(memory);
+        return err_set(err, ERR_FAILED, "standard error", "", "cannot be set aside: %s",
+                       strerror(reason));
+    }
+    fcntl(memory, F_SETFL, O_APPEND);
+    capture->errors = errors;
+    capture->memory = memory;
+    return true;
+}
+
+/* Puts standard error back and copies to it what was captured. */
+static void capture_end(Capture *capture) {
+    if (capture->memory < 0)
+        return;
+    fflush(stderr);
+    dup2(capture->errors, STDERR_FILENO);
+    rescue_copy(capture->memory, capture->errors);
+    close(capture->errors);
+    close(capture->memory);
+    *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
+}
+
+/* ---- the terminal ---------------------------------------------------------------------------- */
 
 struct Term {
     SCREEN *screen;
-    struct termios modes; /* before we came */
+    struct termios modes; /* before it was taken over */
     Capture capture;
     int colors;  /* 0: none */
     Cells shown; /* what is on the screen; no cells: unknown */
 };
-
-/* ---- what kind of terminal ------------------------------------------------------------------- */
 
 const char *term_impossible(void) {
     const char *type = getenv("TERM");
@@ -32,14 +80,16 @@ const char *term_impossible(void) {
     return terminfo_impossible(type, STDOUT_FILENO);
 }
 
-bool term_has_unicode(void) {
-    return !strcmp(nl_langinfo(CODESET), "UTF-8");
-}
-
-/* COLORFGBG, which some terminals set, ends with the number of the paper's colour. */
-bool term_is_light(void) {
+/* Some terminals set COLORFGBG: it ends with the number of the background colour. */
+static bool is_light(void) {
     const char *colors = getenv("COLORFGBG"), *last = colors ? strrchr(colors, ';') : NULL;
     return last && (!strcmp(last, ";7") || !strcmp(last, ";15"));
+}
+
+TermFacts term_facts(const Term *term) {
+    return (TermFacts){.color = term->colors > 0,
+                       .unicode = !strcmp(nl_langinfo(CODESET), "UTF-8"),
+                       .light = is_light()};
 }
 
 /* ---- taking over and giving back ------------------------------------------------------------- */
@@ -67,11 +117,11 @@ static void set_modes(void) {
     intrflush(stdscr, FALSE);
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
-    set_escdelay(25); /* ms: Escape alone is a key, too */
+    set_escdelay(25); /* ms after which Escape alone counts as a key */
     curs_set(0);
 }
 
-/* A crash handler can neither look up nor format anything: it gets its bytes now. */
+/* Prepares the bytes that a crash handler writes: inside a handler nothing can be looked up. */
 static void arm(const Term *term) {
     char reset[RESCUE_RESET_MAX];
     size_t length = terminfo_reset(reset, sizeof reset);
@@ -132,7 +182,7 @@ void term_suspend(Term *term) {
     give_back(term);
     rescue_stop();
     tcgetattr(STDIN_FILENO, &term->modes);
-    capture_begin(&term->capture, &err); /* without it messages are only less tidy */
+    capture_begin(&term->capture, &err); /* on failure messages only disturb the screen */
     arm(term);
     term_resume(term);
 }
@@ -145,10 +195,6 @@ void term_size(const Term *term, int *columns, int *rows) {
     *rows = LINES > 0 ? LINES : 1;
 }
 
-bool term_has_color(const Term *term) {
-    return term->colors > 0;
-}
-
 void term_resized(Term *term) {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col && size.ws_row)
@@ -156,14 +202,15 @@ void term_resized(Term *term) {
     cells_free(&term->shown);
 }
 
-/* The theme brings its own paper: few terminals say whether theirs is light or dark. */
+/* The theme sets its own background: few terminals say whether theirs is light or dark. */
 static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     Rgb color = ink_color(ink, light, paper);
     bool picture = ink & INK_RGB && term->colors >= 256;
     return palette_nearest(picture ? palette_vivid(color) : color, term->colors);
 }
 
-/* Eight colours have no greys: what would vanish into the page takes another of them. */
+/* Eight colours have no greys: text or a bar that would get the colour of the background gets
+ * another one. */
 static int pair_of(const Term *term, const CellStyle *style, bool light) {
     int ink = color_number(term, style->ink, light, false);
     int paper = color_number(term, style->paper, light, true);
@@ -180,7 +227,7 @@ static void show_cell(const Term *term, int x, int y, const Cell *cell, bool lig
     attributes |= cell->style.attributes & CELL_BOLD ? A_BOLD : A_NORMAL;
     attributes |= cell->style.attributes & CELL_REVERSE ? A_REVERSE : A_NORMAL;
     attributes |= cell->style.attributes & CELL_UNDERLINE ? A_UNDERLINE : A_NORMAL;
-    int pair = 0; /* alloc_pair would crash without colours */
+    int pair = 0; /* without colours alloc_pair would crash */
     if (term->colors)
         pair = pair_of(term, &cell->style, light);
     wchar_t glyph[] = {(wchar_t)cell->glyph, L'\0'};
@@ -194,7 +241,7 @@ static bool same_cell(const Cell *a, const Cell *b) {
            a->style.paper == b->style.paper && a->style.attributes == b->style.attributes;
 }
 
-/* Makes `shown` comparable with `cells`; true when everything must be painted. */
+/* Clears the screen where `shown` cannot be compared with `cells`; then everything is painted. */
 static bool start_over(Term *term, const Cells *cells, bool *everything, Err *err) {
     Cells *shown = &term->shown;
     *everything = !shown->cells || shown->columns != cells->columns || shown->rows != cells->rows ||
@@ -264,10 +311,33 @@ int32_t term_key(Term *term) {
     return 0;
 }
 
-int term_fd(void) {
-    return STDIN_FILENO;
+/* ---- lines from standard error --------------------------------------------------------------- */
+
+static off_t captured_bytes(const Capture *capture) {
+    struct stat about;
+    return fstat(capture->memory, &about) == 0 ? about.st_size : 0;
 }
 
 bool term_error_line(Term *term, char *line, size_t size) {
-    return capture_line(&term->capture, line, size);
+    Capture *capture = &term->capture;
+    char block[1024];
+    if (capture->memory < 0)
+        return false;
+    off_t length = captured_bytes(capture), from = length - (off_t)sizeof block + 1;
+    if (from < capture->seen)
+        from = capture->seen;
+    ssize_t n = pread(capture->memory, block, (size_t)(length - from), from);
+    if (n <= 0)
+        return false;
+    block[n] = '\0';
+    char *end = strrchr(block, '\n');
+    if (!end)
+        return false;
+    capture->seen = from + (end - block) + 1;
+    if (length > CAPTURE_MAX && ftruncate(capture->memory, 0) == 0)
+        capture->seen = 0;
+    *end = '\0';
+    char *start = strrchr(block, '\n');
+    snprintf(line, size, "%s", start ? start + 1 : block);
+    return true;
 }

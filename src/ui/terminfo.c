@@ -1,4 +1,6 @@
-#include "src/ui/terminfo.h"
+/* Questions to the terminal database. A file of its own, because <term.h> defines everyday words as
+ * macros. */
+#include "src/ui/term_internal.h"
 
 #include <ncurses.h>
 #include <term.h>
@@ -17,7 +19,7 @@ const char *terminfo_impossible(const char *type, int fd) {
     return reason;
 }
 
-/* tputs hands over one byte at a time and takes no context. */
+/* tputs passes one byte at a time and no context. */
 static char *next, *end;
 
 static int append(int byte) {

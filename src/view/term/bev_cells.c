@@ -1,6 +1,5 @@
 #include "src/view/term/bev_cells.h"
 
-#include "src/state/calibration.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* One row a kernel: how long it takes, against the baseline and against the machine. */
-#include "src/state/ladder.h"
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>

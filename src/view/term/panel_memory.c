@@ -3,7 +3,7 @@
 
 #include "kernels/regime.h"
 #include "src/cachesim/gpus.h"
-#include "src/state/prediction_text.h"
+#include "src/state/live_text.h"
 
 #include <math.h>
 #include <stdio.h>

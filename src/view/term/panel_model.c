@@ -4,7 +4,7 @@
 
 #include "kernels/regime.h"
 #include "src/view/term/canvas.h"
-#include "src/state/prediction_text.h"
+#include "src/state/live_text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* The chart of the memory model: beside the BEV under its legend, or in its place where there is no
  * room beside it. */
 #include "src/view/chart/chart.h"
-#include "src/state/prediction_text.h"
+#include "src/state/live_text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The ladder beside the BEV: a bar a kernel, so that the window alone tells which kernel wins. */
-#include "src/state/ladder.h"
+#include "src/state/live_text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* What the cameras see, and which of their pixels fell into the cell looked at. */
-#include "src/state/calibration.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>

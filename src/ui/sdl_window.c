@@ -1,4 +1,4 @@
-#include "src/ui/window.h"
+#include "src/ui/sdl_window.h"
 
 #include <SDL.h>
 #include <math.h>
@@ -9,14 +9,14 @@ enum { START_W = 1280, START_H = 860, CLICK_SLACK = 4 };
 
 typedef enum { DRAG_NONE, DRAG_PRESSED, DRAG_PAN, DRAG_WIPE } Drag;
 
-struct Window {
+struct SdlWindow {
     SDL_Window *window;
     SDL_Renderer *renderer;
     SDL_Texture *texture;
     cairo_surface_t *surface;
-    int w, h; /* of texture and surface, pixels */
-    Drag drag;
-    double press_x, press_y, last_x, last_y; /* units */
+    int w, h;                                /* of texture and surface, pixels */
+    Drag drag;                               /* what the pressed mouse button does */
+    double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -26,8 +26,8 @@ static bool is_set(const char *variable) {
     return value && *value;
 }
 
-/* The offscreen and dummy drivers are for tests, which ask for them by name. */
-const char *window_impossible(void) {
+/* Tests ask for the drivers "offscreen" and "dummy" by name. */
+const char *sdl_window_impossible(void) {
     if (is_set("SDL_VIDEODRIVER") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
         return NULL;
     return "no display: neither DISPLAY nor WAYLAND_DISPLAY is set";
@@ -37,7 +37,7 @@ static bool sdl_failed(const char *what, Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "%s: %s", what, SDL_GetError());
 }
 
-/* SDL falls back to drivers that show nothing. */
+/* Where no display answers, SDL chooses a driver that shows nothing. */
 static bool driver_shows(void) {
     const char *driver = SDL_GetCurrentVideoDriver();
     bool silent = driver && (!strcmp(driver, "offscreen") || !strcmp(driver, "dummy"));
@@ -58,7 +58,7 @@ static bool start_sdl(Err *err) {
     return err_set(err, ERR_FAILED, "window", "use --no-window", "no display answers");
 }
 
-/* Not larger than the screen. */
+/* The usual size, at most that of the screen. */
 static void start_size(int *w, int *h) {
     SDL_Rect usable;
     *w = START_W;
@@ -69,7 +69,7 @@ static void start_size(int *w, int *h) {
     *h = *h < usable.h ? *h : usable.h;
 }
 
-static bool open_window(Window *window, const char *title, Err *err) {
+static bool open_window(SdlWindow *window, const char *title, Err *err) {
     int w, h;
     start_size(&w, &h);
     window->window = SDL_CreateWindow(title, SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, w, h,
@@ -83,17 +83,17 @@ static bool open_window(Window *window, const char *title, Err *err) {
     return window->renderer || sdl_failed("nothing can be drawn", err);
 }
 
-bool window_open(Window **out, const char *title, Err *err) {
+bool sdl_window_open(SdlWindow **out, const char *title, Err *err) {
     *out = NULL;
     if (!start_sdl(err))
         return false;
-    Window *window = calloc(1, sizeof *window);
+    SdlWindow *window = calloc(1, sizeof *window);
     if (!window) {
         SDL_QuitSubSystem(SDL_INIT_VIDEO);
         return err_set(err, ERR_FAILED, "window", "", "out of memory");
     }
     if (!open_window(window, title, err)) {
-        window_close(window);
+        sdl_window_close(window);
         return false;
     }
     SDL_StartTextInput();
@@ -101,7 +101,7 @@ bool window_open(Window **out, const char *title, Err *err) {
     return true;
 }
 
-static void free_canvas(Window *window) {
+static void free_canvas(SdlWindow *window) {
     if (window->texture)
         SDL_DestroyTexture(window->texture);
     cairo_surface_destroy(window->surface);
@@ -109,7 +109,7 @@ static void free_canvas(Window *window) {
     window->surface = NULL;
 }
 
-void window_close(Window *window) {
+void sdl_window_close(SdlWindow *window) {
     if (!window)
         return;
     free_canvas(window);
@@ -121,21 +121,22 @@ void window_close(Window *window) {
     SDL_QuitSubSystem(SDL_INIT_VIDEO);
 }
 
-void window_fullscreen(Window *window, bool on) {
+void sdl_window_fullscreen(SdlWindow *window, bool on) {
     SDL_SetWindowFullscreen(window->window, on ? SDL_WINDOW_FULLSCREEN_DESKTOP : 0);
 }
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-/* SDL's points a unit: a large window is drawn larger, to be read from farther away. */
-static double magnification(const Window *window) {
+/* SDL's points in one unit of the picture: a large window is drawn larger, because it is read from
+ * farther away. */
+static double magnification(const SdlWindow *window) {
     int w, h;
     SDL_GetWindowSize(window->window, &w, &h);
     return fmax(1, fmin((double)w / START_W, (double)h / START_H));
 }
 
-/* Size in pixels, and pixels a unit: above 1 on dense displays and in large windows. */
-static double pixel_size(const Window *window, int *w, int *h) {
+/* The size in pixels; returns pixels a unit: above 1 on dense displays and in large windows. */
+static double pixel_size(const SdlWindow *window, int *w, int *h) {
     int window_w, window_h;
     SDL_GetWindowSize(window->window, &window_w, &window_h);
     if (SDL_GetRendererOutputSize(window->renderer, w, h) < 0) {
@@ -147,7 +148,7 @@ static double pixel_size(const Window *window, int *w, int *h) {
     return (window_w > 0 ? (double)*w / window_w : 1) * magnification(window);
 }
 
-static bool fit_canvas(Window *window, int w, int h, Err *err) {
+static bool fit_canvas(SdlWindow *window, int w, int h, Err *err) {
     if (window->surface && window->texture && window->w == w && window->h == h)
         return true;
     free_canvas(window);
@@ -161,8 +162,8 @@ static bool fit_canvas(Window *window, int w, int h, Err *err) {
     return window->texture || sdl_failed("no texture", err);
 }
 
-bool window_draw(Window *window, const State *state, const LiveData *live,
-                 const WindowPicture *picture, const GiveUp *give_up, Err *err) {
+bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
+                     const WindowPicture *picture, const GiveUp *give_up, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     if (!fit_canvas(window, w, h, err))
@@ -181,8 +182,8 @@ bool window_draw(Window *window, const State *state, const LiveData *live,
     return true;
 }
 
-bool window_capture(const Window *window, const State *state, const LiveData *live,
-                    const WindowPicture *picture, Image *image, Err *err) {
+bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
+                        const WindowPicture *picture, Image *image, Err *err) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     return window_image(w, h, scale, state, live, picture, image, err);
@@ -201,7 +202,7 @@ static const struct {
     {SDLK_HOME, KEYCODE_HOME, KEYCODE_HOME},
 };
 
-/* Keys without a character; the others come as text, in the user's own layout. */
+/* Keys without a character. All others come as text, in the keyboard layout of the user. */
 static int32_t special_key(const SDL_Keysym *symbol) {
     if (symbol->sym >= SDLK_F1 && symbol->sym <= SDLK_F12)
         return KEYCODE_F1 + (symbol->sym - SDLK_F1);
@@ -224,7 +225,7 @@ static int32_t first_character(const char *text) {
 
 /* ---- mouse ----------------------------------------------------------------------------------- */
 
-static WindowLayout layout_of(const Window *window, const State *state, const LiveData *live) {
+static WindowLayout layout_of(const SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
     double scale = pixel_size(window, &w, &h);
     WindowLayout layout;
@@ -244,7 +245,7 @@ static Event at_cell(EventKind kind, const WindowLayout *layout, double x, doubl
     return event;
 }
 
-static bool press(Window *window, const WindowLayout *layout, const State *state, double x,
+static bool press(SdlWindow *window, const WindowLayout *layout, const State *state, double x,
                   double y) {
     double cell_x, cell_y;
     window->press_x = window->last_x = x;
@@ -255,7 +256,8 @@ static bool press(Window *window, const WindowLayout *layout, const State *state
     return false;
 }
 
-static bool release(Window *window, const WindowLayout *layout, double x, double y, Event *event) {
+static bool release(SdlWindow *window, const WindowLayout *layout, double x, double y,
+                    Event *event) {
     bool click = window->drag == DRAG_PRESSED;
     window->drag = DRAG_NONE;
     if (click)
@@ -263,7 +265,7 @@ static bool release(Window *window, const WindowLayout *layout, double x, double
     return click;
 }
 
-static bool move(Window *window, const WindowLayout *layout, double x, double y, Event *event) {
+static bool move(SdlWindow *window, const WindowLayout *layout, double x, double y, Event *event) {
     if (window->drag == DRAG_PRESSED &&
         hypot(x - window->press_x, y - window->press_y) > CLICK_SLACK)
         window->drag = DRAG_PAN;
@@ -300,7 +302,7 @@ static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *turned,
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static bool mouse_event(Window *window, const State *state, const LiveData *live,
+static bool mouse_event(SdlWindow *window, const State *state, const LiveData *live,
                         const SDL_Event *from, Event *event) {
     WindowLayout layout = layout_of(window, state, live);
     double unit = magnification(window), x = from->button.x / unit, y = from->button.y / unit;
@@ -316,7 +318,7 @@ static bool mouse_event(Window *window, const State *state, const LiveData *live
     }
 }
 
-static WindowWord window_word(const SDL_WindowEvent *event) {
+static WindowInput window_input(const SDL_WindowEvent *event) {
     switch (event->event) {
     case SDL_WINDOWEVENT_CLOSE:
         return WINDOW_CLOSED;
@@ -329,47 +331,43 @@ static WindowWord window_word(const SDL_WindowEvent *event) {
     }
 }
 
-WindowWord window_next(Window *window, const State *state, const LiveData *live, Event *event,
-                       int32_t *key) {
-    SDL_Event from;
-    while (SDL_PollEvent(&from)) {
-        WindowWord word = WINDOW_NOTHING;
-        switch (from.type) {
-        case SDL_QUIT:
-            return WINDOW_CLOSED;
-        case SDL_WINDOWEVENT:
-            word = window_word(&from.window);
-            break;
-        case SDL_RENDER_TARGETS_RESET:
-        case SDL_RENDER_DEVICE_RESET:
-            word = WINDOW_REDRAW;
-            break;
-        case SDL_KEYDOWN:
-            *key = special_key(&from.key.keysym);
-            word = *key ? WINDOW_KEY : WINDOW_NOTHING;
-            break;
-        case SDL_TEXTINPUT:
-            *key = first_character(from.text.text);
-            word = WINDOW_KEY;
-            break;
-        case SDL_MOUSEMOTION:
-        case SDL_MOUSEBUTTONDOWN:
-        case SDL_MOUSEBUTTONUP:
-        case SDL_MOUSEWHEEL:
-            if (mouse_event(window, state, live, &from, event))
-                word = WINDOW_EVENT;
-            break;
-        default:
-            break;
-        }
-        if (word != WINDOW_NOTHING)
-            return word;
+static WindowInput translate(SdlWindow *window, const State *state, const LiveData *live,
+                             const SDL_Event *from, Event *event, int32_t *key) {
+    switch (from->type) {
+    case SDL_QUIT:
+        return WINDOW_CLOSED;
+    case SDL_WINDOWEVENT:
+        return window_input(&from->window);
+    case SDL_RENDER_TARGETS_RESET:
+    case SDL_RENDER_DEVICE_RESET:
+        return WINDOW_REDRAW;
+    case SDL_KEYDOWN:
+        *key = special_key(&from->key.keysym);
+        return *key ? WINDOW_KEY : WINDOW_NOTHING;
+    case SDL_TEXTINPUT:
+        *key = first_character(from->text.text);
+        return WINDOW_KEY;
+    case SDL_MOUSEMOTION:
+    case SDL_MOUSEBUTTONDOWN:
+    case SDL_MOUSEBUTTONUP:
+    case SDL_MOUSEWHEEL:
+        return mouse_event(window, state, live, from, event) ? WINDOW_EVENT : WINDOW_NOTHING;
+    default:
+        return WINDOW_NOTHING;
     }
-    return WINDOW_NOTHING;
 }
 
-bool window_key_waits(Window *window) {
-    (void)window; /* SDL has one queue for all */
+WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
+                            Event *event, int32_t *key) {
+    SDL_Event from;
+    WindowInput input = WINDOW_NOTHING;
+    while (input == WINDOW_NOTHING && SDL_PollEvent(&from))
+        input = translate(window, state, live, &from, event, key);
+    return input;
+}
+
+bool sdl_window_key_waits(SdlWindow *window) {
+    (void)window; /* SDL has one queue for all windows */
     SDL_PumpEvents();
     return SDL_HasEvent(SDL_KEYDOWN);
 }

@@ -1,0 +1,44 @@
+/* What the views say about the LiveData in words and bars, the same in terminal and window: the
+ * ladder of kernels, a line of hardware counters, what the memory model predicts. */
+#ifndef BEV_LIVE_TEXT_H
+#define BEV_LIVE_TEXT_H
+
+#include "src/state/live_data.h"
+
+/* ---- the ladder of kernels ------------------------------------------------------------------- */
+
+/* The kernels of the backend that runs the selection, in the order of the table, and the scale of
+ * the bars that compare them. */
+typedef struct {
+    const LiveKernel *kernels[LIVE_MAX_KERNELS]; /* borrowed from the LiveData */
+    int count;
+    double scale_us; /* length of a full bar; slower kernels are cut off. 0: no figure is known */
+} Ladder;
+
+Ladder ladder_of(const State *state, const LiveData *live);
+
+/* Explains the marks beside the medians, of those that occur: "measured, r recorded, ~ stale,
+ * ? unsettled". */
+void ladder_note(const Ladder *ladder, char *note, size_t size);
+
+/* ---- the prediction of the memory model ------------------------------------------------------ */
+
+/* The predicted kernel that stands for the selection on the chosen GPU; NULL: not known (yet). */
+const PredictedKernel *prediction_kernel(const State *state, const LiveData *live);
+
+/* Its prediction on the chosen GPU and L2; `predicted` is not NULL. */
+const Prediction *prediction_of(const State *state, const PredictedKernel *predicted);
+
+/* "RTX A6000", "RTX A6000 with 16 MB of L2". */
+void prediction_gpu(const State *state, char *text, size_t size);
+
+/* "V3 LARGE on RTX A6000: 41.2 µs, the chain binds". */
+void prediction_latency(const State *state, const LiveData *live, char *text, size_t size);
+
+/* "L2 hits 95.2 % of reads, DRAM 1.2 MB, 3.8 sectors a request". */
+void prediction_memory(const State *state, const LiveData *live, char *text, size_t size);
+
+/* "Model, L2 warm. The CPU runs V3: its CUDA twin is meant." */
+void prediction_origin(const LiveData *live, char *text, size_t size);
+
+#endif

@@ -1,0 +1,84 @@
+/* In place of term.c in builds without ncurses, and of sdl_window.c in builds without SDL: the
+ * terminal and the window say why they cannot be opened. */
+#include "config.h"
+
+#include "src/ui/sdl_window.h"
+#include "src/ui/term.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#ifndef HAVE_NCURSES
+const char *term_impossible(void) {
+    return "this program was built without ncurses";
+}
+
+bool term_open(Term **term, TermColor color, Err *err) {
+    *term = NULL;
+    return err_set(err, ERR_FAILED, "terminal", "configure it --with-ncurses", "%s",
+                   term_impossible());
+}
+
+void term_close(Term *term) {}
+
+void term_size(const Term *term, int *columns, int *rows) {
+    *columns = 80;
+    *rows = 24;
+}
+
+TermFacts term_facts(const Term *term) {
+    return (TermFacts){.color = false};
+}
+
+void term_resized(Term *term) {}
+
+bool term_draw(Term *term, const Cells *cells, Err *err) {
+    return term_open(&term, TERM_COLOR_NEVER, err);
+}
+
+int32_t term_key(Term *term) {
+    return 0;
+}
+
+void term_suspend(Term *term) {}
+
+void term_resume(Term *term) {}
+
+bool term_error_line(Term *term, char *line, size_t size) {
+    return false;
+}
+#endif
+
+#ifndef HAVE_SDL
+const char *sdl_window_impossible(void) {
+    return "this program was built without SDL";
+}
+
+bool sdl_window_open(SdlWindow **window, const char *title, Err *err) {
+    *window = NULL;
+    return err_set(err, ERR_FAILED, "window", "configure it --with-sdl", "%s",
+                   sdl_window_impossible());
+}
+
+void sdl_window_close(SdlWindow *window) {}
+
+bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
+                     const WindowPicture *picture, const GiveUp *give_up, Err *err) {
+    return sdl_window_open(&window, NULL, err);
+}
+
+bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
+                        const WindowPicture *picture, Image *image, Err *err) {
+    return err_set(err, ERR_FAILED, "window", "", "%s", sdl_window_impossible());
+}
+
+WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
+                            Event *event, int32_t *key) {
+    return WINDOW_NOTHING;
+}
+
+bool sdl_window_key_waits(SdlWindow *window) {
+    return false;
+}
+
+void sdl_window_fullscreen(SdlWindow *window, bool on) {}
+#endif

@@ -1,0 +1,42 @@
+/* The window on the screen (SDL2): shows the picture that src/view/window draws, turns mouse and
+ * keys into events. One at a time. */
+#ifndef BEV_SDL_WINDOW_H
+#define BEV_SDL_WINDOW_H
+
+#include "src/view/window/window_image.h"
+
+typedef struct SdlWindow SdlWindow;
+
+/* Why no window can be opened; NULL: there may be a display. (Without one, SDL would open a window
+ * that nobody sees.) */
+const char *sdl_window_impossible(void);
+
+bool sdl_window_open(SdlWindow **window, const char *title, Err *err);
+void sdl_window_close(SdlWindow *window); /* accepts NULL */
+
+/* Draws the picture. False: an error; or given up, which changes neither `err` nor what is seen. */
+bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live,
+                     const WindowPicture *picture, const GiveUp *give_up, Err *err);
+
+/* The same pixels as an Image, for snapshots. */
+bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveData *live,
+                        const WindowPicture *picture, Image *image, Err *err);
+
+typedef enum {
+    WINDOW_NOTHING, /* no event is waiting */
+    WINDOW_EVENT,   /* *event is for state_step */
+    WINDOW_KEY,     /* *key was pressed */
+    WINDOW_REDRAW,  /* exposed or resized */
+    WINDOW_CLOSED   /* the user closed it: call sdl_window_close */
+} WindowInput;
+
+/* The next input. `state` and `live` say what lies under the mouse. */
+WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveData *live,
+                            Event *event, int32_t *key);
+
+/* Whether a key is waiting, so far as is known without reading it. */
+bool sdl_window_key_waits(SdlWindow *window);
+
+void sdl_window_fullscreen(SdlWindow *window, bool on);
+
+#endif

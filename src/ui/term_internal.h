@@ -1,0 +1,27 @@
+/* What term.c uses: colours and the terminal database. Private to src/ui/term.c. */
+#ifndef BEV_TERM_INTERNAL_H
+#define BEV_TERM_INTERNAL_H
+
+#include "src/view/draw/color.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- palette.c ------------------------------------------------------------------------------- */
+
+/* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
+int palette_nearest(Rgb color, int colors);
+
+/* The colour with half again as much saturation: pictures keep their hues in few colours. */
+Rgb palette_vivid(Rgb color);
+
+/* ---- terminfo.c ------------------------------------------------------------------------------ */
+
+/* Why a terminal of that type on `fd` cannot be drawn on; NULL: it can. */
+const char *terminfo_impossible(const char *type, int fd);
+
+/* The bytes that reset the open terminal: cursor, colours, keypad, the shell's screen. Cut at
+ * `size`; returns the length. */
+size_t terminfo_reset(char *bytes, size_t size);
+
+#endif
