@@ -1,5 +1,4 @@
-#include "src/cli/choices.h"
-#include "src/cli/options.h"
+/* bevscope export: a scene's tensors and map as a .npz file. */
 #include "src/cli/selection.h"
 
 bool cmd_export(const Options *options, Err *err) {

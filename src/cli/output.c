@@ -1,6 +1,5 @@
-#include "src/cli/output.h"
+#include "src/cli/report.h"
 
-#include "src/cli/choices.h"
 #include "src/base/data.h"
 
 #include <stdlib.h>
@@ -25,19 +24,28 @@ bool output_close(Output *output, const char *path, Err *err) {
     return ok;
 }
 
+static ReportPrinter *printer_of(const Options *options) {
+    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
+    return printers[choices_find(CHOICE_FORMAT, options->format)];
+}
+
+ReportPrinter *output_printer(const Options *options) {
+    ReportPrinter *print = printer_of(options);
+    return print == report_csv ? NULL : print;
+}
+
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {
-    static void (*const printers[])(const Report *, FILE *) = {report_text, report_markdown,
-                                                               report_csv};
+    ReportPrinter *print = printer_of(options);
     Output output;
-    int format = choices_find(CHOICE_FORMAT, options->format);
-    bool is_json = format >= (int)(sizeof printers / sizeof *printers);
-    bool ok = output_open(&output, err);
-    if (ok && is_json) {
+    bool ok = !report->out_of_memory || err_set(err, ERR_FAILED, "output", "", "out of memory");
+    ok = ok && output_open(&output, err);
+    if (ok && print)
+        print(report, output.stream);
+    else if (ok) {
         json_object_set_new(root, "results", report_json(report));
         json_dumpf(root, output.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         fputc('\n', output.stream);
-    } else if (ok)
-        printers[format](report, output.stream);
+    }
     json_decref(root);
     return ok && output_close(&output, options->output, err);
 }
@@ -57,21 +65,33 @@ bool output_picture(const Options *options, const char *command, bool *svg, Err 
                    "the suffix does not say which format");
 }
 
-static json_t *text_or_null(const char *text) {
-    return text[0] ? json_string(text) : json_null();
+static void set_text(json_t *object, const char *key, const char *text) {
+    json_object_set_new(object, key, text[0] ? json_string(text) : json_null());
 }
 
-static json_t *count_or_null(int64_t count) {
-    return count > 0 ? json_integer(count) : json_null();
+static void set_count(json_t *object, const char *key, int64_t count) {
+    json_object_set_new(object, key, count > 0 ? json_integer(count) : json_null());
 }
 
 json_t *output_machine(const Machine *machine) {
-    return json_pack("{so so so so so so so so so so so so}", "cpu", text_or_null(machine->cpu),
-                     "cores", count_or_null(machine->cores), "threads",
-                     count_or_null(machine->threads), "l2_bytes", count_or_null(machine->l2_bytes),
-                     "l3_bytes", count_or_null(machine->l3_bytes), "memory_bytes",
-                     count_or_null(machine->memory_bytes), "system", text_or_null(machine->system),
-                     "bevscope", text_or_null(machine->version), "date",
-                     text_or_null(machine->date), "gpu", text_or_null(machine->gpu), "driver",
-                     text_or_null(machine->driver), "cuda", text_or_null(machine->cuda));
+    json_t *block = json_object();
+    set_text(block, "cpu", machine->cpu);
+    set_count(block, "cores", machine->cores);
+    set_count(block, "threads", machine->threads);
+    set_count(block, "l2_bytes", machine->l2_bytes);
+    set_count(block, "l3_bytes", machine->l3_bytes);
+    set_count(block, "memory_bytes", machine->memory_bytes);
+    set_text(block, "system", machine->system);
+    set_text(block, "bevscope", machine->version);
+    set_text(block, "date", machine->date);
+    set_text(block, "gpu", machine->gpu);
+    set_text(block, "driver", machine->driver);
+    set_text(block, "cuda", machine->cuda);
+    return block;
+}
+
+json_t *output_this_machine(void) {
+    Machine machine;
+    machine_read(&machine);
+    return output_machine(&machine);
 }

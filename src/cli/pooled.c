@@ -1,9 +1,8 @@
-#include "src/cli/pooled.h"
+#include "src/cli/selection.h"
 
 #include "kernels/codec.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     const BevProblem *view = &pooled->problem.view;

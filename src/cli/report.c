@@ -2,6 +2,7 @@
 
 #include "src/view/draw/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,30 +23,54 @@ Cell cell_real(double value) {
     return isfinite(value) ? (Cell){.kind = CELL_REAL, .real = value} : cell_none();
 }
 
-Cell cell_bool(int value) {
-    return (Cell){.kind = CELL_BOOL, .integer = value != 0};
+Cell cell_bool(bool value) {
+    return (Cell){.kind = CELL_BOOL, .integer = value};
 }
 
-int report_add(Report *report, const Cell *row) {
-    if (report->row_count == report->capacity) {
-        int capacity = report->capacity ? 2 * report->capacity : 32;
-        size_t count = (size_t)capacity * (size_t)report->column_count;
-        Cell *cells = realloc(report->cells, count * sizeof *cells);
-        if (!cells)
-            return 0;
+Cell cell_if(bool known, Cell cell) {
+    return known ? cell : cell_none();
+}
+
+void report_row(Report *report) {
+    report->row_count++;
+}
+
+void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell) {
+    if (report->out_of_memory)
+        return;
+    if (report->row_count == 1 && report->cell_count == (size_t)report->column_count) {
+        assert(report->column_count < REPORT_COLUMNS);
+        report->columns[report->column_count++] = (ReportColumn){key, heading, digits};
+    }
+    assert(!strcmp(key, report->columns[report->cell_count % (size_t)report->column_count].key));
+    if (report->cell_count == report->capacity) {
+        size_t capacity = report->capacity ? 2 * report->capacity : 256;
+        Cell *cells = realloc(report->cells, capacity * sizeof *cells);
+        if (!cells) {
+            report->out_of_memory = true;
+            return;
+        }
         report->cells = cells;
         report->capacity = capacity;
     }
-    memcpy(report->cells + (size_t)report->row_count * (size_t)report->column_count, row,
-           (size_t)report->column_count * sizeof *row);
-    report->row_count++;
-    return 1;
+    if (cell.kind == CELL_TEXT && !(cell.text = strdup(cell.text))) {
+        report->out_of_memory = true;
+        cell = cell_none();
+    }
+    report->cells[report->cell_count++] = cell;
+}
+
+void report_clear(Report *report) {
+    for (size_t i = 0; i < report->cell_count; i++)
+        free((char *)report->cells[i].text);
+    report->cell_count = 0;
+    report->row_count = 0;
 }
 
 void report_free(Report *report) {
+    report_clear(report);
     free(report->cells);
-    report->cells = NULL;
-    report->row_count = report->capacity = 0;
+    *report = (Report){0};
 }
 
 void report_number(char *text, size_t size, double value, int digits) {
@@ -61,11 +86,24 @@ void report_number(char *text, size_t size, double value, int digits) {
     snprintf(text, size, "%.*f", decimals > 0 ? decimals : 0, value);
 }
 
+int report_column(const Report *report, const char *key) {
+    for (int column = 0; column < report->column_count; column++)
+        if (!strcmp(report->columns[column].key, key))
+            return column;
+    return -1;
+}
+
 static const Cell *cell_at(const Report *report, int row, int column) {
-    return report->cells + (size_t)row * (size_t)report->column_count + column;
+    static const Cell missing = {.kind = CELL_NONE};
+    size_t at = (size_t)row * (size_t)report->column_count + (size_t)column;
+    return at < report->cell_count ? &report->cells[at] : &missing;
 }
 
 void report_cell(const Report *report, int row, int column, char *text, size_t size) {
+    if (row < 0) {
+        snprintf(text, size, "%s", report->columns[column].heading);
+        return;
+    }
     const Cell *cell = cell_at(report, row, column);
     int digits = report->columns[column].digits;
     switch (cell->kind) {
@@ -121,7 +159,7 @@ void report_folded(const Report *report, char *text, size_t size) {
     }
 }
 
-/* Display width of UTF-8 text: code points, all of width one here. */
+/* Display width of UTF-8 text: its code points, each one column wide. */
 static int width_of(const char *text) {
     int width = 0;
     for (; *text; text++)
@@ -130,31 +168,30 @@ static int width_of(const char *text) {
 }
 
 static int column_width(const Report *report, int column) {
-    int width = width_of(report->columns[column].heading);
-    for (int row = 0; row < report->row_count; row++) {
+    int width = 0;
+    for (int row = -1; row < report->row_count; row++) {
         char text[256];
         report_cell(report, row, column, text, sizeof text);
-        int w = width_of(text);
-        width = w > width ? w : width;
+        width = width_of(text) > width ? width_of(text) : width;
     }
     return width;
 }
 
-int report_is_text(const Report *report, int column) {
+bool report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (cell_at(report, row, column)->kind != CELL_NONE)
             return cell_at(report, row, column)->kind == CELL_TEXT;
-    return 1;
+    return true;
 }
 
-static void print_padded(FILE *out, const char *text, int width, int left) {
+static void print_padded(FILE *out, const char *text, int width, bool left) {
     int pad = width - width_of(text);
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
 typedef struct {
     const char *before, *between, *after;
-    int rule; /* Markdown's line under the heading */
+    bool rule; /* Markdown's line under the heading */
 } TableStyle;
 
 static void print_rule(const Report *report, FILE *out) {
@@ -170,19 +207,16 @@ static void print_table(const Report *report, FILE *out, TableStyle style) {
     if (folded[0])
         fprintf(out, "In every row: %s.\n\n", folded);
     for (int row = -1; row < report->row_count; row++) {
-        int first = 1;
+        bool first = true;
         fputs(style.before, out);
         for (int column = 0; column < report->column_count; column++) {
             if (!report_shows(report, column))
                 continue;
             char text[256];
-            if (row < 0)
-                snprintf(text, sizeof text, "%s", report->columns[column].heading);
-            else
-                report_cell(report, row, column, text, sizeof text);
+            report_cell(report, row, column, text, sizeof text);
             fputs(first ? "" : style.between, out);
             print_padded(out, text, column_width(report, column), report_is_text(report, column));
-            first = 0;
+            first = false;
         }
         fprintf(out, "%s\n", style.after);
         if (row < 0 && style.rule)
@@ -191,11 +225,11 @@ static void print_table(const Report *report, FILE *out, TableStyle style) {
 }
 
 void report_text(const Report *report, FILE *out) {
-    print_table(report, out, (TableStyle){"", "  ", "", 0});
+    print_table(report, out, (TableStyle){"", "  ", "", false});
 }
 
 void report_markdown(const Report *report, FILE *out) {
-    print_table(report, out, (TableStyle){"| ", " | ", " |", 1});
+    print_table(report, out, (TableStyle){"| ", " | ", " |", true});
 }
 
 /* Quotes as RFC 4180 asks for. */

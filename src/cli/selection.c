@@ -1,7 +1,7 @@
 #include "src/cli/selection.h"
 
 #include "config.h"
-#include "src/cli/choices.h"
+#include "src/base/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,4 +107,36 @@ WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
                              .channels = options->channels};
+}
+
+bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
+                 Err *err) {
+    *plan = (BenchPlan){.dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
+                        .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
+                        .workload = select_workload(options)};
+    return select_devices(options->device, &plan->where, err) &&
+           (!options->kernel || (plan->only = select_kernel(options->kernel, plan->where, err)));
+}
+
+bool select_problems(const Options *options, Workload *workload, ProblemVisitor *visit,
+                     void *context, Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    bool ok = true;
+    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
+                continue;
+            HostProblem problem = {0};
+            ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
+                 visit(workload, &problem.view, context, err);
+            problem_free(&problem);
+        }
+    return ok;
+}
+
+bool select_recorded(RecordedSet *set, Err *err) {
+    char folder[4096];
+    return data_path("samples/recorded", folder, sizeof folder, err) &&
+           recorded_load(set, folder, err);
 }
