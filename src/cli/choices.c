@@ -13,28 +13,18 @@ static const char *kernel_at(int i) {
     return bev_kernels[i] ? bev_kernels[i]->name : NULL;
 }
 
-static const char *dtype_at(int i) {
-    return i < BEV_DTYPE_COUNT ? bev_dtypes[i].name : NULL;
-}
-
-static const char *align_at(int i) {
-    return i < BEV_ALIGN_COUNT ? bev_aligns[i].name : NULL;
-}
-
-static const char *view_at(int i) {
-    return i < VIEW_COUNT ? views[i].name : NULL;
-}
-
-static const char *map_at(int i) {
-    return i < colormap_count ? colormaps[i].name : NULL;
-}
+#define NAMES_OF(table, count)                                                                     \
+    static const char *table##_at(int i) {                                                         \
+        return i < (count) ? table[i].name : NULL;                                                 \
+    }
+NAMES_OF(bev_dtypes, BEV_DTYPE_COUNT)
+NAMES_OF(bev_aligns, BEV_ALIGN_COUNT)
+NAMES_OF(views, VIEW_COUNT)
+NAMES_OF(colormaps, colormap_count)
+NAMES_OF(gpus, gpu_count)
 
 static const char *cache_at(int i) {
     return i <= CACHE_COLD ? cache_names[i] : NULL;
-}
-
-static const char *gpu_at(int i) {
-    return i < gpu_count ? gpus[i].name : NULL;
 }
 
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
@@ -49,12 +39,12 @@ static const struct {
     bool listed; /* --help spells out the names; for other sets the option's own text does */
 } sets[CHOICE_SET_COUNT] = {
     [CHOICE_KERNEL] = {.at = kernel_at},
-    [CHOICE_DTYPE] = {.at = dtype_at, .listed = true},
-    [CHOICE_ALIGN] = {.at = align_at, .listed = true},
-    [CHOICE_VIEW] = {.at = view_at, .listed = true},
-    [CHOICE_COLORMAP] = {.at = map_at, .listed = true},
+    [CHOICE_DTYPE] = {.at = bev_dtypes_at, .listed = true},
+    [CHOICE_ALIGN] = {.at = bev_aligns_at, .listed = true},
+    [CHOICE_VIEW] = {.at = views_at, .listed = true},
+    [CHOICE_COLORMAP] = {.at = colormaps_at, .listed = true},
     [CHOICE_CACHE] = {.at = cache_at, .listed = true},
-    [CHOICE_GPU] = {.at = gpu_at, .listed = true},
+    [CHOICE_GPU] = {.at = gpus_at, .listed = true},
     [CHOICE_FORMAT] = {.words = formats},
     [CHOICE_TIMING] = {.words = timings},
     [CHOICE_THEME] = {.words = page_themes},
@@ -88,24 +78,26 @@ int choices_find(ChoiceSet set, const char *name) {
     return -1;
 }
 
+/* The names of a set as "one, two, three". */
+static void join_names(ChoiceSet set, char *text, int size) {
+    int n = snprintf(text, (size_t)size, "%s", "");
+    for (int i = 0; name_at(set, i) && n < size; i++)
+        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : "", name_at(set, i));
+}
+
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
     if (choices_find(set, word) >= 0 || (set == CHOICE_KERNEL && is_title(word)))
         return true;
-    char where[64], hint[256], known[192] = "";
+    char where[64], hint[256], known[192];
     const char *names[64];
     int count = 0;
     while (count < 64 && (names[count] = name_at(set, count)))
         count++;
     const char *nearest = nearest_name(word, names, (size_t)count);
+    join_names(set, known, sizeof known);
     snprintf(where, sizeof where, "--%s", option);
-    for (int i = 0; i < count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean %s?", nearest);
-    else
-        snprintf(hint, sizeof hint, "known: %s", known);
+    snprintf(hint, sizeof hint, nearest ? "did you mean %s?" : "known: %s",
+             nearest ? nearest : known);
     return err_set(err, ERR_USAGE, where, hint, "'%s' is not known", word);
 }
 
@@ -141,9 +133,7 @@ unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback) {
 }
 
 void choices_list(ChoiceSet set, char *text, int size) {
-    if (!sets[set].listed)
-        return;
-    int n = snprintf(text, (size_t)size, ": ");
-    for (int i = 0; name_at(set, i) && n < size; i++)
-        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : "", name_at(set, i));
+    int n = sets[set].listed ? snprintf(text, (size_t)size, ": ") : 0;
+    if (n > 0 && n < size)
+        join_names(set, text + n, size - n);
 }

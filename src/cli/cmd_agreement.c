@@ -64,49 +64,19 @@ static bool dram_is_small(const AgreementRow *row) {
     return row->dram_model < row->least && row->dram_counted < row->least;
 }
 
-static bool hits_agree(const AgreementRow *row) {
-    return fabs(hits_off(row)) <= HITS_POINTS;
-}
-
-static bool dram_agrees(const AgreementRow *row) {
-    return dram_is_small(row) || fabs(share_off(row->dram_model, row->dram_counted)) <= DRAM_SHARE;
-}
-
-static bool latency_agrees(const AgreementRow *row) {
-    return fabs(share_off(row->us_model, row->us_recorded)) <= LATENCY_SHARE;
-}
+enum { OFF_HITS = 1, OFF_DRAM = 2, OFF_LATENCY = 4, OFF_COUNT = 8 };
 
 /* Which of hits, DRAM and latency are not near enough. */
-static const char *beyond(const AgreementRow *row) {
-    static const char *const words[] = {"-",       "hits",          "DRAM",          "hits, DRAM",
-                                        "latency", "hits, latency", "DRAM, latency", "all"};
-    int hits = !hits_agree(row), dram = !dram_agrees(row), latency = !latency_agrees(row);
-    return words[hits + 2 * dram + 4 * latency];
+static int beyond(const AgreementRow *row) {
+    bool hits = fabs(hits_off(row)) <= HITS_POINTS;
+    bool dram = fabs(share_off(row->dram_model, row->dram_counted)) <= DRAM_SHARE;
+    bool latency = fabs(share_off(row->us_model, row->us_recorded)) <= LATENCY_SHARE;
+    return (hits ? 0 : OFF_HITS) | (dram || dram_is_small(row) ? 0 : OFF_DRAM) |
+           (latency ? 0 : OFF_LATENCY);
 }
 
-/* Rows that agree, and pairs of kernels on one scene and GPU that are in the recorded order. */
-typedef struct {
-    int rows, hits, dram, latency;
-    int pairs, ordered;
-} AgreementCount;
-
-static AgreementCount count_agreement(const Agreement *agreement) {
-    AgreementCount count = {.rows = agreement->count};
-    for (int i = 0; i < agreement->count; i++) {
-        const AgreementRow *a = &agreement->rows[i];
-        count.hits += hits_agree(a);
-        count.dram += dram_agrees(a);
-        count.latency += latency_agrees(a);
-        for (int j = 0; j < i; j++) {
-            const AgreementRow *b = &agreement->rows[j];
-            if (a->gpu != b->gpu || strcmp(a->scene, b->scene))
-                continue;
-            count.pairs++;
-            count.ordered += (a->us_model < b->us_model) == (a->us_recorded < b->us_recorded);
-        }
-    }
-    return count;
-}
+static const char *const beyond_names[OFF_COUNT] = {
+    "-", "hits", "DRAM", "hits, DRAM", "latency", "hits, latency", "DRAM, latency", "all"};
 
 /* ---- shown ---------------------------------------------------------------------------------- */
 
@@ -129,12 +99,27 @@ void agreement_report(const Agreement *agreement, Report *report) {
         report_add(report, "predicted_us", "us, model", 3, cell_real(row->us_model));
         report_add(report, "recorded_us", "recorded", 3, cell_real(row->us_recorded));
         report_add(report, "latency_off_percent", "us off, %", 2, cell_real(us_off));
-        report_add(report, "beyond", "beyond the aim", 0, cell_text(beyond(row)));
+        report_add(report, "beyond", "beyond the aim", 0, cell_text(beyond_names[beyond(row)]));
     }
 }
 
+/* Counts rows that agree, and pairs of kernels on one scene and GPU that are in the recorded order.
+ */
 void agreement_verdict(const Agreement *agreement, char *text, size_t size) {
-    AgreementCount count = count_agreement(agreement);
+    int hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
+    for (int i = 0; i < agreement->count; i++) {
+        const AgreementRow *a = &agreement->rows[i];
+        hits += !(beyond(a) & OFF_HITS);
+        dram += !(beyond(a) & OFF_DRAM);
+        latency += !(beyond(a) & OFF_LATENCY);
+        for (int j = 0; j < i; j++) {
+            const AgreementRow *b = &agreement->rows[j];
+            if (a->gpu != b->gpu || strcmp(a->scene, b->scene))
+                continue;
+            pairs++;
+            ordered += (a->us_model < b->us_model) == (a->us_recorded < b->us_recorded);
+        }
+    }
     snprintf(
         text, size,
         "L2 hit rates are within %g points in %d of %d rows, DRAM bytes within %g %% in %d, "
@@ -142,9 +127,8 @@ void agreement_verdict(const Agreement *agreement, char *text, size_t size) {
         "%d pairs. DRAM bytes also agree where model and counter are both below %g MB, or below "
         "%g %% of what the kernel asks of L2; a percentage would say nothing there. Of arrays "
         "larger than %d MB one line in %d was followed (sampled).",
-        HITS_POINTS, count.hits, count.rows, 100 * DRAM_SHARE, count.dram, 100 * LATENCY_SHARE,
-        count.latency, count.ordered, count.pairs, LEAST_BYTES * 1e-6, 100 * LEAST_SHARE,
-        TRACE_EXACT_MB, TRACE_ONE_IN);
+        HITS_POINTS, hits, agreement->count, 100 * DRAM_SHARE, dram, 100 * LATENCY_SHARE, latency,
+        ordered, pairs, LEAST_BYTES * 1e-6, 100 * LEAST_SHARE, TRACE_EXACT_MB, TRACE_ONE_IN);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

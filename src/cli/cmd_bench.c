@@ -38,15 +38,10 @@ static void show_progress(const BenchRow *row) {
 static void add_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     Report *report = &bench->report;
-    const KernelConfig *config = &row->config;
     const Timing *timing = &row->timing;
     bool ran = !row->skipped;
     report_row(report);
-    report_add(report, "scene", "scene", 0, cell_text(row->scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(config->kernel->name));
-    report_add(report, "where", "where", 0, cell_text(where_names[config->kernel->where]));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[config->dtype].name));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[config->align].name));
+    report_add_config(report, row->scene, &row->config);
     report_add(report, "channels", NULL, 0, cell_int(row->channels));
     report_add(report, "points", "points", 0, cell_int(row->points));
     report_add(report, "intervals", NULL, 0, cell_int(row->intervals));

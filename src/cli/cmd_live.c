@@ -41,11 +41,6 @@ static void add_gpu(LoopOptions *loop) {
     add_word(loop, "gpu", gpu ? gpu->name : NULL);
 }
 
-/* The display begins with one value of options that are lists for other commands. */
-static bool check_single(const char *list, const char *option, Err *err) {
-    return select_single(list, option, "takes one name", "keys change it later", err);
-}
-
 /* Scripts run on the CPU on every machine, so that the same input gives the same bytes. */
 static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
     ScriptOptions script = {
@@ -71,8 +66,7 @@ bool cmd_live(const Options *options, Err *err) {
         .no_terminal = options->plain,
         .time_s = options->time_s,
     };
-    if (!check_single(options->dtype, "--dtype", err) ||
-        !check_single(options->align, "--align", err) ||
+    if (!select_single(options, "takes one name", "keys change it later", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err))
         return false;
     const BevKernel *kernel =

@@ -10,7 +10,6 @@ enum { MAX_MODELS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 
 typedef struct {
     const Options *options;
-    const char *scene;
     SceneModel models[MAX_MODELS]; /* one for each format and align */
     int model_count;
     ChosenGpus chosen;
@@ -26,39 +25,28 @@ static bool open_models(Regime *regime, Err *err) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
             if (aligns >> align & 1 && dtypes >> dtype & 1 &&
-                !scene_model_open(&regime->models[regime->model_count++], regime->scene, &workload,
-                                  (BevDtype)dtype, (BevAlign)align, ALL_KERNELS, err))
+                !scene_model_open(&regime->models[regime->model_count++],
+                                  regime->options->arguments[0], &workload, (BevDtype)dtype,
+                                  (BevAlign)align, ALL_KERNELS, err))
                 return false;
     return true;
 }
 
 /* ---- counters ------------------------------------------------------------------------------- */
 
-static void read_machine(Regime *regime) {
+static bool measure_counters(Regime *regime, Err *err) {
+    CounterReader *reader;
     Machine *machine = &regime->machine;
+    if (!counters_open(&reader, COUNTERS_FULL, err))
+        return false;
     machine_read(machine);
     snprintf(regime->label, sizeof regime->label, "%.64s, driver %.16s, CUDA %.16s, %.10s",
              machine->gpu, machine->driver, machine->cuda, machine->date);
-}
-
-static bool measure_counters(Regime *regime, Err *err) {
-    CounterReader *reader;
-    if (!counters_open(&reader, COUNTERS_FULL, err))
-        return false;
-    read_machine(regime);
     bool ok = true;
     for (int i = 0; ok && i < regime->model_count; i++)
         ok = counted_measure(&regime->counted, reader, &regime->models[i], regime->label, err);
     counters_close(reader);
     return ok;
-}
-
-static void recall_counters(Regime *regime) {
-    report_free(&regime->counted);
-    for (int i = 0; i < regime->model_count; i++)
-        counted_recall(&regime->counted, &regime->models[i], &regime->chosen);
-    if (regime->counted.row_count == 0)
-        counted_columns(&regime->counted, &regime->models[0]);
 }
 
 /* Counts on this GPU; where that fails, says why and takes what was recorded. */
@@ -70,14 +58,18 @@ static bool take_counters(Regime *regime, Err *err) {
         return true;
     if (strcmp(device, "auto") && !select_devices(device, &where, err))
         return false;
-    if (!(where & 1u << BEV_CUDA)) {
-        recall_counters(regime);
-    } else if (!measure_counters(regime, &why)) {
+    if (where & 1u << BEV_CUDA) {
         char line[1024];
+        if (measure_counters(regime, &why))
+            return true;
         err_line(&why, line, sizeof line);
         fprintf(stderr, "bevscope: %s; recorded counters take their place\n", line);
-        recall_counters(regime);
+        report_free(&regime->counted);
     }
+    for (int i = 0; i < regime->model_count; i++)
+        counted_recall(&regime->counted, &regime->models[i], &regime->chosen);
+    if (regime->counted.row_count == 0)
+        counted_columns(&regime->counted, &regime->models[0]);
     return true;
 }
 
@@ -99,7 +91,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     const BevProblem *problem = &model->problem.view;
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     char scene[256], points[32];
-    text_clean(regime->scene, scene, sizeof scene);
+    text_clean(model->scene, scene, sizeof scene);
     text_count(problem->map.points, points, sizeof points);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
             scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
@@ -138,7 +130,7 @@ static void print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
         regime_add(&predictions, REGIME_PREDICTIONS, &regime->models[i], &regime->chosen);
         print_head(regime, &regime->models[i], out);
     }
-    fputs("\nTraffic that the kernels ask for: counted along their access streams, and by "
+    fputs("\nTraffic that the kernels ask for: counted along their access traces, and by "
           "formula\n\n",
           out);
     print(&traffic, out);
@@ -180,7 +172,7 @@ static bool print_all(const Regime *regime, Err *err) {
 }
 
 bool cmd_regime(const Options *options, Err *err) {
-    Regime regime = {.options = options, .scene = options->arguments[0]};
+    Regime regime = {.options = options};
     bool ok = chosen_open(options, chosen_usual(), &regime.chosen, err) &&
               open_models(&regime, err) && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)

@@ -40,8 +40,7 @@ static void put_head(const Page *page) {
         "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
         "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
-        "Hardware "
-        "counters are recorded ones; none was read for this page.</p>\n<ul>\n",
+        "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
         out);
     for (int g = 0; g < page->chosen.count; g++) {
         const Gpu *gpu = &page->chosen.gpus[g];
@@ -64,7 +63,7 @@ static bool put_picture(const Page *page, const char *kind_name, Err *err) {
                            .options = page->options};
     uint8_t *bytes;
     size_t length;
-    if (!kind->draw(&request, &bytes, &length, err))
+    if (!plot_draw(kind, &request, &bytes, &length, err))
         return false;
     html_image(page->out, kind->summary, bytes, length);
     free(bytes);
@@ -184,8 +183,8 @@ static void put_comparison(const Page *page) {
     put_table(page, &report, "config");
 }
 
-/* The options that shaped the page, as they were given. */
-static void put_options(const Page *page, bool drawn) {
+/* A command on the page's scene with the options that shaped the page; a list item left open. */
+static void put_command(const Page *page, const char *words, bool drawn) {
     const Options *options = page->options;
     const struct {
         const char *name, *value;
@@ -194,6 +193,8 @@ static void put_options(const Page *page, bool drawn) {
                  {"gpu", options->gpu},
                  {"gpu-file", options->gpu_file},
                  {"theme", drawn ? options->theme : NULL}};
+    fprintf(page->out, "<li><code>bevscope %s ", words);
+    html_text(page->out, page->model.scene);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].value) {
             fprintf(page->out, " --%s ", given[i].name);
@@ -215,19 +216,16 @@ static void put_machine(const Page *page) {
     fputs(", ", out);
     html_text(out, machine.system);
     fprintf(out, "; GPU: %s.</p>\n<ul>\n", machine.gpu[0] ? machine.gpu : "none");
-    fputs("<li><code>bevscope report ", out);
-    html_text(out, page->model.scene);
-    put_options(page, true);
+    put_command(page, "report", true);
     fputs(page->options->quick ? " --quick -o " : " -o ", out);
     html_text(out, page->options->output);
-    fputs("</code></li>\n<li><code>bevscope regime ", out);
-    html_text(out, page->model.scene);
-    put_options(page, false);
+    fputs("</code></li>\n", out);
+    put_command(page, "regime", false);
     fputs("</code></li>\n", out);
     for (int i = 0; i < plot_kind_count; i++) {
-        fprintf(out, "<li><code>bevscope plot %s ", plot_kinds[i].name);
-        html_text(out, page->model.scene);
-        put_options(page, true);
+        char words[64];
+        snprintf(words, sizeof words, "plot %s", plot_kinds[i].name);
+        put_command(page, words, true);
         fprintf(out, " -o %s.png</code></li>\n", plot_kinds[i].name);
     }
     fputs("</ul>\n", out);

@@ -48,31 +48,18 @@ static void snapshot_free(Snapshot *snapshot) {
 /* ---- what to show ---------------------------------------------------------------------------- */
 
 static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
-    char *end;
-    spec->range_lo = strtod(text, &end);
-    bool ok = end != text && *end == ':';
-    if (ok) {
-        const char *high = end + 1;
-        spec->range_hi = strtod(high, &end);
-        ok = end != high && !*end;
-    }
+    int used = 0;
+    bool ok = sscanf(text, "%lf:%lf%n", &spec->range_lo, &spec->range_hi, &used) == 2 &&
+              !text[used] && isfinite(spec->range_lo) && isfinite(spec->range_hi) &&
+              spec->range_lo < spec->range_hi;
     spec->range_locked = true;
-    if (!ok || !isfinite(spec->range_lo) || !isfinite(spec->range_hi) ||
-        spec->range_lo >= spec->range_hi)
-        return err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
-    return true;
-}
-
-/* A figure shows one value of options that are lists for other commands. */
-static bool single(const char *list, const char *option, Err *err) {
-    return select_single(list, option, "a picture shows one", "use --compare for a second one",
-                         err);
+    return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
 }
 
 /* By default the best kernel that runs here, in FP16, the format that is deployed. */
 static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err *err) {
     const Options *options = snapshot->options;
-    if (!single(options->dtype, "--dtype", err) || !single(options->align, "--align", err))
+    if (!select_single(options, "a picture shows one", "use --compare for a second one", err))
         return false;
     *config = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
     if (options->kernel)
@@ -84,11 +71,6 @@ static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err 
     else if (!workload_has_align(&snapshot->workload, BEV_NEAREST))
         config->align = BEV_BILINEAR;
     return config->kernel != NULL;
-}
-
-static bool load_recorded(Snapshot *snapshot, Err *err) {
-    snapshot->latency = (LatencyWanted)choices_find(CHOICE_TIMING, snapshot->options->timing);
-    return snapshot->latency != LATENCY_RECORDED || select_recorded(&snapshot->recorded, err);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -222,15 +204,14 @@ static double baseline_us(const TableRow *rows, int count, BevWhere where) {
     return 0;
 }
 
-static const char *latency_note(const Snapshot *snapshot, const TableRow *rows, int count) {
-    bool known = false;
+/* Says where the latencies come from; NULL when none is known. */
+static const char *latency_note(LatencyWanted latency, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
-        known |= rows[i].latency_us > 0;
-    static const char *const notes[] = {
-        [LATENCY_RECORDED] = "Latencies recorded earlier; bevscope bench --recorded says where.",
-        [LATENCY_MEASURED] = "Latencies measured now: medians, caches warm.",
-        [LATENCY_OFF] = NULL};
-    return known ? notes[snapshot->latency] : NULL;
+        if (rows[i].latency_us > 0)
+            return latency == LATENCY_RECORDED
+                       ? "Latencies recorded earlier; bevscope bench --recorded says where."
+                       : "Latencies measured now: medians, caches warm.";
+    return NULL;
 }
 
 /* Turns the report into strings for the figure: the headings, then the cells. */
@@ -282,7 +263,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
         report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
         report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));
     }
-    if (!table_strings(snapshot, latency_note(snapshot, rows, count), highlight, err))
+    if (!table_strings(snapshot, latency_note(snapshot->latency, rows, count), highlight, err))
         return false;
     snapshot->spec.table = &snapshot->figure_table;
     report_text(report, stdout);
@@ -324,7 +305,8 @@ static bool make(Snapshot *snapshot, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
     KernelConfig config;
     if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
-        !select_devices(options->device, &snapshot->where, err) || !load_recorded(snapshot, err) ||
+        !select_devices(options->device, &snapshot->where, err) ||
+        (snapshot->latency == LATENCY_RECORDED && !select_recorded(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
         !pool(snapshot, config, err))
@@ -339,6 +321,7 @@ static bool make(Snapshot *snapshot, Err *err) {
 
 bool cmd_snapshot(const Options *options, Err *err) {
     Snapshot snapshot = {.options = options, .scene = options->arguments[0]};
+    snapshot.latency = (LatencyWanted)choices_find(CHOICE_TIMING, options->timing);
     machine_read(&snapshot.machine);
     bool ok = make(&snapshot, err);
     snapshot_free(&snapshot);

@@ -27,15 +27,10 @@ static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
 
 static void add_row(const VerifyRow *row, void *context) {
     Report *report = context;
-    const KernelConfig *config = &row->config;
     const FormatError *format = &row->format;
     bool ran = !row->skipped;
     report_row(report);
-    report_add(report, "scene", "scene", 0, cell_text(row->scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(config->kernel->name));
-    report_add(report, "where", "where", 0, cell_text(where_names[config->kernel->where]));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[config->dtype].name));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[config->align].name));
+    report_add_config(report, row->scene, &row->config);
     report_add(report, "gate_a", "A kernel", 0, verdict_cell(row, row->kernel.verdict));
     report_add(report, "gate_b", "B format", 0, verdict_cell(row, row->format_verdict));
     report_add(report, "gate_c", "C exact", 0, verdict_cell(row, row->exact.verdict));

@@ -46,23 +46,15 @@ void html_end(FILE *out) {
 }
 
 void html_text(FILE *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
+    static const char special[] = "<>&\"";
+    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    for (; *text; text++) {
+        const char *at = strchr(special, *text);
+        if (at)
+            fputs(entities[at - special], out);
+        else
             fputc(*text, out);
-        }
+    }
 }
 
 static void put_base64(FILE *out, const uint8_t *bytes, size_t length) {

@@ -6,6 +6,7 @@
 #include "kernels/regime.h"
 #include "src/base/reading.h"
 #include "src/cachesim/gpu_file.h"
+#include "src/cachesim/memory_model.h"
 #include "src/cachesim/predict.h"
 #include "src/cli/options.h"
 #include "src/cli/report.h"
@@ -197,7 +198,9 @@ typedef struct {
 typedef struct {
     const char *name, *summary;
     bool needs_profiles, needs_comparison; /* of every kernel */
-    bool (*draw)(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+    Chart chart;                           /* of the memory model, as the live display has it */
+    bool (*draw)(const PlotRequest *request, uint8_t **bytes, size_t *length,
+                 Err *err); /* NULL: draws `chart` of the scene as it is */
 } PlotKind;
 
 extern const PlotKind plot_kinds[];
@@ -205,6 +208,10 @@ extern const int plot_kind_count;
 
 /* The row of that name; NULL with an error that names the nearest. */
 const PlotKind *plot_kind_find(const char *name, Err *err);
+
+/* A PNG or SVG in memory; the caller frees `*bytes`. */
+bool plot_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
+               Err *err);
 
 /* Latency of a problem that grows in what --over says. */
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);

@@ -254,71 +254,67 @@ static bool store(Options *options, const OptionRow *row, const char *value, Err
     return true;
 }
 
-static const OptionRow *find_long(const char *name, size_t length, CommandId command) {
-    for (int i = 0; i < ROW_COUNT; i++)
-        if (strlen(rows[i].name) == length && !strncmp(rows[i].name, name, length) &&
-            applies(&rows[i], command))
+/* The row of a long name (`length` characters of it) or, when that is NULL, of a letter. */
+static const OptionRow *find_row(const char *name, size_t length, char letter, CommandId command) {
+    for (int i = 0; i < ROW_COUNT; i++) {
+        bool fits = name ? strlen(rows[i].name) == length && !strncmp(rows[i].name, name, length)
+                         : rows[i].letter == letter;
+        if (fits && applies(&rows[i], command))
             return &rows[i];
+    }
     return NULL;
 }
 
-static const OptionRow *find_letter(char letter, CommandId command) {
+static bool no_such_option(const char *word, const char *name, CommandId command, Err *err) {
+    char suggestion[64];
+    const char *names[ROW_COUNT];
+    size_t count = 0;
     for (int i = 0; i < ROW_COUNT; i++)
-        if (rows[i].letter == letter && applies(&rows[i], command))
-            return &rows[i];
-    return NULL;
+        if (applies(&rows[i], command))
+            names[count++] = rows[i].name;
+    const char *nearest = nearest_name(name, names, count);
+    snprintf(suggestion, sizeof suggestion, "--%s", nearest ? nearest : "");
+    return usage(err, command, word, nearest ? suggestion : NULL, "no such option");
 }
 
-/* "--name", "--name=value", "--name value"; advances *i over a separate value. */
+/* Stores `value`, or the next word when it is NULL; advances *i over that word. */
+static bool store_value(Options *options, const OptionRow *row, const char *value, int argc,
+                        char **argv, int *i, Err *err) {
+    if (!value && *i + 1 == argc)
+        return usage(err, options->command, argv[*i], NULL, "needs a value");
+    return store(options, row, value ? value : argv[++*i], err);
+}
+
+/* "--name", "--name=value", "--name value" */
 static bool parse_long(Options *options, int argc, char **argv, int *i, Err *err) {
+    char name[64];
     const char *text = argv[*i] + 2;
     size_t length = strcspn(text, "=");
-    const OptionRow *row = find_long(text, length, options->command);
-    if (!row) {
-        char suggestion[64] = "", word[64];
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        const char *names[ROW_COUNT];
-        size_t count = 0;
-        for (int j = 0; j < ROW_COUNT; j++)
-            if (applies(&rows[j], options->command))
-                names[count++] = rows[j].name;
-        const char *nearest = nearest_name(word, names, count);
-        if (nearest)
-            snprintf(suggestion, sizeof suggestion, "--%s", nearest);
-        return usage(err, options->command, argv[*i], suggestion[0] ? suggestion : NULL,
-                     "no such option");
-    }
-    if (row->kind == KIND_FLAG)
-        return text[length] ? usage(err, options->command, argv[*i], NULL, "takes no value")
-                            : store(options, row, NULL, err);
-    if (text[length])
-        return store(options, row, text + length + 1, err);
-    if (*i + 1 == argc)
-        return usage(err, options->command, argv[*i], NULL, "needs a value");
-    return store(options, row, argv[++*i], err);
+    const OptionRow *row = find_row(text, length, 0, options->command);
+    const char *value = text[length] ? text + length + 1 : NULL;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    if (!row)
+        return no_such_option(argv[*i], name, options->command, err);
+    if (row->kind != KIND_FLAG)
+        return store_value(options, row, value, argc, argv, i, err);
+    return value ? usage(err, options->command, argv[*i], NULL, "takes no value")
+                 : store(options, row, NULL, err);
 }
 
-/* "-k", "-kvalue", "-k value", and flags run together: "-qr". */
+/* "-k", "-kvalue", "-k value", and flags in one word: "-qr" */
 static bool parse_short(Options *options, int argc, char **argv, int *i, Err *err) {
     for (const char *letter = argv[*i] + 1; *letter; letter++) {
-        const OptionRow *row = find_letter(*letter, options->command);
+        const OptionRow *row = find_row(NULL, 0, *letter, options->command);
         if (!row)
             return usage(err, options->command, argv[*i], NULL, "no such option");
-        if (row->kind == KIND_FLAG) {
-            if (!store(options, row, NULL, err))
-                return false;
-            continue;
-        }
-        if (letter[1])
-            return store(options, row, letter + 1, err);
-        if (*i + 1 == argc)
-            return usage(err, options->command, argv[*i], NULL, "needs a value");
-        return store(options, row, argv[++*i], err);
+        if (row->kind != KIND_FLAG)
+            return store_value(options, row, letter[1] ? letter + 1 : NULL, argc, argv, i, err);
+        store(options, row, NULL, err);
     }
     return true;
 }
 
-/* What can stand where a command does: a scene's name, or what looks like a file. */
+/* Whether a word in the place of a command is a scene: a known name, or what looks like a file. */
 static bool means_scene(const char *word, const SceneName *scenes, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (!strcmp(scenes[i].name, word))

@@ -96,27 +96,6 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
     return png_of(&image, chart_image(&spec, &image, err), bytes, length, err);
 }
 
-static bool draw_known(const PlotRequest *request, Chart chart, uint8_t **bytes, size_t *length,
-                       Err *err) {
-    MemoryModel *memory = memory_model(request, err);
-    bool ok = memory && draw_chart(request, chart, memory, NULL, bytes, length, err);
-    free(memory);
-    return ok;
-}
-
-static bool draw_mrc(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
-    return draw_known(request, CHART_MRC, bytes, length, err);
-}
-
-static bool draw_roofline(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
-    return draw_known(request, CHART_ROOFLINE, bytes, length, err);
-}
-
-static bool draw_working_set(const PlotRequest *request, uint8_t **bytes, size_t *length,
-                             Err *err) {
-    return draw_known(request, CHART_WORKING_SET, bytes, length, err);
-}
-
 /* What the format costs in accuracy: the relative L2 error of V3, as the CPU computes it, against
  * FP64 over the FP32 originals. `*fp64_original` is computed for the first format and serves all.
  */
@@ -221,13 +200,16 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
-    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, draw_mrc},
-    {"roofline", "every kernel under the ceilings of a GPU", true, false, draw_roofline},
+    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, CHART_MRC,
+     NULL},
+    {"roofline", "every kernel under the ceilings of a GPU", true, false, CHART_ROOFLINE, NULL},
     {"working-set", "footprint and gather traffic against each GPU's L2", false, false,
-     draw_working_set},
-    {"sweep", "latency against grid, channels or points, with the knee", false, false, plot_sweep},
-    {"dtype", "the parts of the latency for each number format", false, false, draw_dtype},
-    {"published", "published latencies beside the model", false, true, draw_published},
+     CHART_WORKING_SET, NULL},
+    {"sweep", "latency against grid, channels or points, with the knee", false, false, CHART_NONE,
+     plot_sweep},
+    {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
+     draw_dtype},
+    {"published", "published latencies beside the model", false, true, CHART_NONE, draw_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 
@@ -244,6 +226,16 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
              nearest_name(name, names, (size_t)plot_kind_count));
     err_set(err, ERR_USAGE, "plot", hint, "'%s' is not a kind of chart", name);
     return NULL;
+}
+
+bool plot_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
+               Err *err) {
+    if (kind->draw)
+        return kind->draw(request, bytes, length, err);
+    MemoryModel *memory = memory_model(request, err);
+    bool ok = memory && draw_chart(request, kind->chart, memory, NULL, bytes, length, err);
+    free(memory);
+    return ok;
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
@@ -269,12 +261,12 @@ bool cmd_plot(const Options *options, Err *err) {
                            .svg = svg};
     /* Charts of one GPU show the first; the working set is shown against every GPU. */
     unsigned usual =
-        kind->draw == draw_working_set ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
+        kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], &workload, dtype, align,
                                kind->needs_profiles ? ALL_KERNELS : 0, err) &&
               (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
-              kind->draw(&request, &bytes, &length, err) &&
+              plot_draw(kind, &request, &bytes, &length, err) &&
               data_write(options->output, bytes, length, err);
     free(bytes);
     scene_model_close(&model);

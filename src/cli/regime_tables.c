@@ -9,17 +9,18 @@ static Cell megabytes(double bytes) {
     return cell_real(bytes * 1e-6);
 }
 
-/* ---- traffic and predictions ------------------------------------------------------------------
- */
-
-static void add_identity(Report *report, const SceneModel *model, const Profile *profile) {
+/* Begins a row with the columns that all these tables share. */
+static void add_identity(Report *report, const SceneModel *model, const char *kernel) {
     const BevProblem *problem = &model->problem.view;
     report_row(report);
     report_add(report, "scene", NULL, 0, cell_text(model->scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(profile->pattern->name));
+    report_add(report, "kernel", "kernel", 0, cell_text(kernel));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
 }
+
+/* ---- traffic and predictions ------------------------------------------------------------------
+ */
 
 static void add_problem(Report *report, const BevProblem *problem, const TraceCounts *counts) {
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
@@ -27,7 +28,7 @@ static void add_problem(Report *report, const BevProblem *problem, const TraceCo
     report_add(report, "channels", NULL, 0, cell_int(problem->shape.channels));
     report_add(report, "points", NULL, 0, cell_int(problem->map.points));
     report_add(report, "intervals", NULL, 0, cell_int(problem->map.intervals));
-    report_add(report, "longest_interval", "longest walk", 0, cell_int(counts->longest));
+    report_add(report, "longest_interval", "longest interval", 0, cell_int(counts->longest));
     report_add(report, "footprint_mb", NULL, 4, megabytes(footprint));
     report_add(report, "gather_traffic_mb", NULL, 4, megabytes(bev_traffic_total(gather)));
 }
@@ -103,7 +104,7 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
     for (int g = 0; g < gpu_rows; g++)
         for (int i = 0; i < model->profile_count; i++) {
             const Profile *profile = &model->profiles[i];
-            add_identity(report, model, profile);
+            add_identity(report, model, profile->pattern->name);
             if (which != REGIME_PREDICTIONS) {
                 add_problem(report, &model->problem.view, &profile->counts);
                 add_traffic(report, &model->problem.view, profile);
@@ -247,11 +248,7 @@ static void counted_add(Report *report, const Counted *counted) {
     double model_dram = model.dram_read_bytes + model.dram_write_bytes;
     /* A problem that stays in L2 reads so little from DRAM that a percentage says nothing. */
     bool dram_counts = dram > 0.01 * bev_footprint_total(bev_footprint(problem));
-    report_row(report);
-    report_add(report, "scene", NULL, 0, cell_text(counted->model->scene));
-    report_add(report, "kernel", "kernel", 0, cell_text(counted->kernel));
-    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
-    report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
+    add_identity(report, counted->model, counted->kernel);
     report_add(report, "cache", NULL, 0, cell_text(cache_names[CACHE_WARM]));
     report_add(report, "source", "source", 0, cell_text(counted->source));
     report_add(report, "machine", NULL, 0, cell_text(counted->machine));

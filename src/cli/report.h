@@ -3,6 +3,7 @@
 #ifndef BEV_REPORT_H
 #define BEV_REPORT_H
 
+#include "src/base/kernel_config.h"
 #include "src/cli/options.h"
 #include "src/run/machine.h"
 #include "src/view/figure/figure.h"
@@ -20,7 +21,6 @@ typedef struct {
     long long integer;
 } Cell;
 
-Cell cell_none(void);
 Cell cell_text(const char *text); /* NULL gives an empty cell; report_add copies the text */
 Cell cell_int(long long value);
 Cell cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
@@ -49,6 +49,10 @@ typedef struct {
  * and `heading` must be string literals or live as long. */
 void report_row(Report *report);
 void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell);
+
+/* The columns scene, kernel, where, dtype and align. */
+void report_add_config(Report *report, const char *scene, const KernelConfig *config);
+
 void report_clear(Report *report); /* removes the rows, keeps the columns */
 void report_free(Report *report);
 

@@ -69,12 +69,13 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
     else if (profile->counts.form->owner == OWN_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");
     else if (problem->map.weights)
-        snprintf(text, size, "tiles on tensor cores, depth turned first: the map has weights");
+        snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
     else
-        snprintf(text, size,
-                 "tiles on tensor cores, depth %s: %.0f points a multiprocessor; turned beyond %d",
-                 tile_transposes(&problem->map, gpu->sms) ? "turned first" : "gathered",
-                 (double)problem->map.points / gpu->sms, TILE_GATHERED);
+        snprintf(
+            text, size,
+            "tiles on tensor cores, depth %s: %.0f points a multiprocessor; transposed beyond %d",
+            tile_transposes(&problem->map, gpu->sms) ? "transposed first" : "gathered",
+            (double)problem->map.points / gpu->sms, TILE_GATHERED);
 }
 
 unsigned kernel_bit(const char *name) {
@@ -169,10 +170,10 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const char *
     return row ? row->latency_us : NAN;
 }
 
-#ifdef HAVE_CUDA
-/* Measures at the first call, once for all charts of a page. A device that does not work is no
- * error here: charts need none. */
+/* Measures at the first call, once for all charts of a page. NULL: this machine has no such GPU. A
+ * device that does not work is no error here: charts need none. */
 static const Limits *measured(const Options *options, const Gpu *gpu) {
+#ifdef HAVE_CUDA
     static DeviceInfo info;
     static Limits limits;
     static enum { UNKNOWN, NO, YES } here;
@@ -184,13 +185,11 @@ static const Limits *measured(const Options *options, const Gpu *gpu) {
                    : NO;
     }
     return here == YES && gpu_of_device(info.name) == gpu_find(gpu->name) ? &limits : NULL;
-}
 #else
-static const Limits *measured(const Options *options, const Gpu *gpu) {
     (void)options, (void)gpu;
     return NULL;
-}
 #endif
+}
 
 Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
                      FigureSource *source) {

@@ -24,9 +24,8 @@ const BevKernel *select_best(unsigned where);
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err);
 
-/* Refuses a list where only one value makes sense: "SAYS, not 'LIST'". NULL passes. */
-bool select_single(const char *list, const char *option, const char *says, const char *hint,
-                   Err *err);
+/* Refuses a list in --dtype and --align where only one value makes sense: "SAYS, not 'LIST'". */
+bool select_single(const Options *options, const char *says, const char *hint, Err *err);
 
 /* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
@@ -63,15 +62,5 @@ typedef struct {
 bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err);
 void pooled_free(Pooled *pooled);
-
-/* ---- parts of cmd_info (info_gpu.c) -----------------------------------------------------------
- */
-
-/* A row for each function that one launch of a CUDA kernel starts, for each --dtype and --align on
- * the first scene, or on canonical. */
-bool info_kernels(const Options *options, Err *err);
-
-/* The limits of the open device, measured; without a device, the recorded ones of other GPUs. */
-bool info_probe(const Options *options, Err *err);
 
 #endif
