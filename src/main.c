@@ -1,13 +1,12 @@
-/* bevscope: options and subcommands. The only file that exits. */
+/* bevscope: options and subcommands. Only this file decides the exit status. */
 #include "config.h"
 
-#include "src/cli/list.h"
 #include "src/cli/options.h"
 
 #include <locale.h>
 #include <string.h>
 
-/* What this build has. */
+/* The version, and what this build can do. */
 static void print_version(void) {
     bool cuda = false, window = false, dashboard = false;
 #ifdef HAVE_CUDA
@@ -23,16 +22,16 @@ static void print_version(void) {
            cuda ? "yes" : "no", window ? "yes" : "no", dashboard ? "yes" : "no");
 }
 
-/* Words that stand in place of a command; false when `word` is none of them. */
+/* Handles --help, --version, --list and --man; false when `word` is none of them. */
 static bool answer(const char *word, int *status) {
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
-        options_help(stdout);
+        help_program(stdout);
     else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
         print_version();
     else if (!strcmp(word, "--list") || !strcmp(word, "-l"))
-        list_everything(stdout);
+        help_list(stdout);
     else if (!strcmp(word, "--man"))
-        options_man(stdout);
+        help_man(stdout);
     else
         return false;
     if (fflush(stdout) != 0) {
@@ -42,7 +41,7 @@ static bool answer(const char *word, int *status) {
     return true;
 }
 
-static int complain(const Err *err) {
+static int print_error(const Err *err) {
     char line[1024];
     err_line(err, line, sizeof line);
     fprintf(stderr, "bevscope: %s\n", line);
@@ -50,17 +49,17 @@ static int complain(const Err *err) {
 }
 
 int main(int argc, char **argv) {
-    setlocale(LC_CTYPE, ""); /* numbers stay as they are in files: LC_NUMERIC is left alone */
+    setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
     if (argc > 1 && answer(argv[1], &status))
         return status;
     Options options;
     Err err = {0};
     if (!options_parse(&options, argc, argv, &err))
-        return complain(&err);
+        return print_error(&err);
     if (options.help) {
-        options_help_command(options.command, stdout);
+        help_command(options.command, stdout);
         return 0;
     }
-    return commands[options.command].run(&options, &err) ? 0 : complain(&err);
+    return commands[options.command].run(&options, &err) ? 0 : print_error(&err);
 }

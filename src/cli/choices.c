@@ -1,7 +1,5 @@
-#include "src/cli/choices.h"
-
-#include "src/run/bench.h"
-#include "src/cli/plots.h"
+#include "src/cli/model.h"
+#include "src/cli/options.h"
 #include "src/cachesim/gpus.h"
 #include "src/base/nearest.h"
 #include "src/view/draw/colormap.h"
@@ -15,79 +13,57 @@ static const char *kernel_at(int i) {
     return bev_kernels[i] ? bev_kernels[i]->name : NULL;
 }
 
-static const char *dtype_at(int i) {
-    return i < BEV_DTYPE_COUNT ? bev_dtypes[i].name : NULL;
-}
-
-static const char *align_at(int i) {
-    return i < BEV_ALIGN_COUNT ? bev_aligns[i].name : NULL;
-}
-
-static const char *view_at(int i) {
-    return i < VIEW_COUNT ? views[i].name : NULL;
-}
-
-static const char *map_at(int i) {
-    return i < colormap_count ? colormaps[i].name : NULL;
-}
-
-static const char *format_at(int i) {
-    static const char *const names[] = {"table", "markdown", "csv", "json"};
-    return i < 4 ? names[i] : NULL;
-}
+#define NAMES_OF(table, count)                                                                     \
+    static const char *table##_at(int i) {                                                         \
+        return i < (count) ? table[i].name : NULL;                                                 \
+    }
+NAMES_OF(bev_dtypes, BEV_DTYPE_COUNT)
+NAMES_OF(bev_aligns, BEV_ALIGN_COUNT)
+NAMES_OF(views, VIEW_COUNT)
+NAMES_OF(colormaps, colormap_count)
+NAMES_OF(gpus, gpu_count)
 
 static const char *cache_at(int i) {
     return i <= CACHE_COLD ? cache_names[i] : NULL;
 }
 
-static const char *timing_at(int i) {
-    static const char *const names[] = {"recorded", "measured", "off"};
-    return i < 3 ? names[i] : NULL;
-}
+static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
+static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
+static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
+static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
 
-static const char *theme_at(int i) {
-    static const char *const names[] = {"light", "dark"};
-    return i < 2 ? names[i] : NULL;
-}
-
-static const char *color_at(int i) {
-    static const char *const names[] = {"auto", "always", "never"}; /* as TermColor counts them */
-    return i < 3 ? names[i] : NULL;
-}
-
-static const char *gpu_at(int i) {
-    return i < gpu_count ? gpus[i].name : NULL;
-}
-
-static const char *sweep_at(int i) {
-    return sweep_names[i];
-}
-
-/* `listed`: --help spells the names out; the others stand in the option's own text. */
+/* A set is a table of the program, or a list of words. */
 static const struct {
-    const char *(*at)(int i);
-    bool listed;
+    const char *(*at)(int i); /* NULL at the end of the table */
+    const char *const *words; /* ends with NULL */
+    bool listed; /* --help spells out the names; for other sets the option's own text does */
 } sets[CHOICE_SET_COUNT] = {
-    [CHOICE_KERNEL] = {kernel_at, false}, [CHOICE_DTYPE] = {dtype_at, true},
-    [CHOICE_ALIGN] = {align_at, true},    [CHOICE_VIEW] = {view_at, true},
-    [CHOICE_COLORMAP] = {map_at, true},   [CHOICE_FORMAT] = {format_at, false},
-    [CHOICE_CACHE] = {cache_at, true},    [CHOICE_TIMING] = {timing_at, false},
-    [CHOICE_THEME] = {theme_at, false},   [CHOICE_COLOR] = {color_at, false},
-    [CHOICE_GPU] = {gpu_at, true},        [CHOICE_SWEEP] = {sweep_at, true},
+    [CHOICE_KERNEL] = {.at = kernel_at},
+    [CHOICE_DTYPE] = {.at = bev_dtypes_at, .listed = true},
+    [CHOICE_ALIGN] = {.at = bev_aligns_at, .listed = true},
+    [CHOICE_VIEW] = {.at = views_at, .listed = true},
+    [CHOICE_COLORMAP] = {.at = colormaps_at, .listed = true},
+    [CHOICE_CACHE] = {.at = cache_at, .listed = true},
+    [CHOICE_GPU] = {.at = gpus_at, .listed = true},
+    [CHOICE_FORMAT] = {.words = formats},
+    [CHOICE_TIMING] = {.words = timings},
+    [CHOICE_THEME] = {.words = page_themes},
+    [CHOICE_COLOR] = {.words = color_modes},
+    [CHOICE_SWEEP] = {.words = sweep_names, .listed = true},
 };
 
-int choices_count(ChoiceSet set) {
+static const char *name_at(ChoiceSet set, int i) {
+    return sets[set].at ? sets[set].at(i) : sets[set].words[i];
+}
+
+static int count_of(ChoiceSet set) {
     int count = 0;
-    while (sets[set].at(count))
+    while (name_at(set, count))
         count++;
     return count;
 }
 
-const char *choices_name(ChoiceSet set, int i) {
-    return sets[set].at(i);
-}
-
-/* A kernel may also be called by its title, whatever the device: "v3" for cpu_v3. */
+/* A kernel may also be called by its title, on every device: "v3" for cpu_v3. */
 static bool is_title(const char *name) {
     for (int i = 0; bev_kernels[i]; i++)
         if (!strcasecmp(bev_kernels[i]->title, name))
@@ -96,85 +72,68 @@ static bool is_title(const char *name) {
 }
 
 int choices_find(ChoiceSet set, const char *name) {
-    for (int i = 0; sets[set].at(i); i++)
-        if (!strcmp(sets[set].at(i), name))
+    for (int i = 0; name_at(set, i); i++)
+        if (!strcmp(name_at(set, i), name))
             return i;
     return -1;
+}
+
+/* The names of a set as "one, two, three". */
+static void join_names(ChoiceSet set, char *text, int size) {
+    int n = snprintf(text, (size_t)size, "%s", "");
+    for (int i = 0; name_at(set, i) && n < size; i++)
+        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : "", name_at(set, i));
 }
 
 static bool check_word(ChoiceSet set, const char *word, const char *option, Err *err) {
     if (choices_find(set, word) >= 0 || (set == CHOICE_KERNEL && is_title(word)))
         return true;
-    char where[64], hint[256], known[192] = "";
+    char where[64], hint[256], known[192];
     const char *names[64];
     int count = 0;
-    while (count < 64 && (names[count] = sets[set].at(count)))
+    while (count < 64 && (names[count] = name_at(set, count)))
         count++;
     const char *nearest = nearest_name(word, names, (size_t)count);
+    join_names(set, known, sizeof known);
     snprintf(where, sizeof where, "--%s", option);
-    for (int i = 0; i < count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (nearest)
-        snprintf(hint, sizeof hint, "did you mean %s?", nearest);
-    else
-        snprintf(hint, sizeof hint, "known: %s", known);
+    snprintf(hint, sizeof hint, nearest ? "did you mean %s?" : "known: %s",
+             nearest ? nearest : known);
     return err_set(err, ERR_USAGE, where, hint, "'%s' is not known", word);
 }
 
-/* Calls `word` for each item of a comma-separated list until it returns false. */
-static bool each_word(const char *text, bool (*word)(const char *, void *), void *context) {
-    for (;;) {
-        char item[64];
-        size_t length = strcspn(text, ",");
-        snprintf(item, sizeof item, "%.*s", (int)length, text);
-        if (!word(item, context))
-            return false;
-        if (!text[length])
-            return true;
-        text += length + 1;
-    }
-}
+enum { ITEM = 64 };
 
-typedef struct {
-    ChoiceSet set;
-    const char *option;
-    Err *err;
-    unsigned mask;
-} ListContext;
-
-static bool check_item(const char *word, void *context) {
-    ListContext *list = context;
-    return !strcmp(word, "all") || check_word(list->set, word, list->option, list->err);
-}
-
-static bool add_item(const char *word, void *context) {
-    ListContext *list = context;
-    list->mask |= !strcmp(word, "all") ? (1u << choices_count(list->set)) - 1
-                                       : 1u << choices_find(list->set, word);
+/* Copies the first item of a comma-separated list and moves `*list` behind it, to NULL after the
+ * last one. False when `*list` is NULL. */
+static bool next_item(const char **list, char item[ITEM]) {
+    if (!*list)
+        return false;
+    size_t length = strcspn(*list, ",");
+    snprintf(item, ITEM, "%.*s", (int)length, *list);
+    *list = (*list)[length] ? *list + length + 1 : NULL;
     return true;
 }
 
 bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err) {
+    char item[ITEM];
     if (!list)
         return check_word(set, text, option, err);
-    ListContext context = {set, option, err, 0};
-    return each_word(text, check_item, &context);
+    while (next_item(&text, item))
+        if (strcmp(item, "all") && !check_word(set, item, option, err))
+            return false;
+    return true;
 }
 
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback) {
-    if (!text)
-        return fallback;
-    ListContext context = {set, NULL, NULL, 0};
-    each_word(text, add_item, &context);
-    return context.mask;
+    char item[ITEM];
+    unsigned mask = text ? 0 : fallback;
+    while (next_item(&text, item))
+        mask |= strcmp(item, "all") ? 1u << choices_find(set, item) : (1u << count_of(set)) - 1;
+    return mask;
 }
 
 void choices_list(ChoiceSet set, char *text, int size) {
-    if (!sets[set].listed)
-        return;
-    int n = snprintf(text, (size_t)size, ": ");
-    for (int i = 0; sets[set].at(i) && n < size; i++)
-        n += snprintf(text + n, (size_t)(size - n), "%s%s", i ? ", " : "", sets[set].at(i));
+    int n = sets[set].listed ? snprintf(text, (size_t)size, ": ") : 0;
+    if (n > 0 && n < size)
+        join_names(set, text + n, size - n);
 }

@@ -1,78 +1,32 @@
-#include "src/cli/choices.h"
-#include "src/cli/options.h"
-#include "src/cli/output.h"
-#include "src/cli/selection.h"
-#include "src/run/recorded.h"
-#include "src/scene/presets.h"
-#include "src/base/data.h"
-#include "src/view/draw/text.h"
-
+/* bevscope bench: the latency of every kernel, measured here or recorded on named machines. */
 #include "config.h"
+#include "src/cli/report.h"
+#include "src/cli/selection.h"
+#include "src/scene/presets.h"
+#include "src/view/draw/text.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    COL_SCENE,
-    COL_KERNEL,
-    COL_WHERE,
-    COL_DTYPE,
-    COL_ALIGN,
-    COL_CHANNELS,
-    COL_POINTS,
-    COL_INTERVALS,
-    COL_L2_CARVEOUT,
-    COL_L2_LEFT,
-    COL_CACHE,
-    COL_MEDIAN,
-    COL_P95,
-    COL_P99,
-    COL_NOISE,
-    COL_SETTLED,
-    COL_SAMPLES,
-    COL_PREPARE,
-    COL_MAP,
-    COL_TRAFFIC,
-    COL_FOOTPRINT,
-    COL_GBPS,
-    COL_SPEEDUP,
-    COL_SKIPPED,
-    COL_COUNT
-};
+/* The two columns of the L2 are for people only where a part of it was set aside. */
+static void add_l2(Report *report, bool for_people, double carveout_mib, double left_mib) {
+    report_add(report, "l2_carveout_mib", for_people ? "aside MB" : NULL, 3,
+               cell_real(carveout_mib));
+    report_add(report, "l2_left_mib", for_people ? "L2 left MB" : NULL, 3, cell_real(left_mib));
+}
 
-/* Without a heading: for machines only. The two of the L2 are for people where it was made smaller.
- */
-static const ReportColumn columns[COL_COUNT] = {
-    [COL_SCENE] = {"scene", "scene", 0},
-    [COL_KERNEL] = {"kernel", "kernel", 0},
-    [COL_WHERE] = {"where", "where", 0},
-    [COL_DTYPE] = {"dtype", "dtype", 0},
-    [COL_ALIGN] = {"align", "align", 0},
-    [COL_CHANNELS] = {"channels", NULL, 0},
-    [COL_POINTS] = {"points", "points", 0},
-    [COL_INTERVALS] = {"intervals", NULL, 0},
-    [COL_L2_CARVEOUT] = {"l2_carveout_mib", NULL, 3},
-    [COL_L2_LEFT] = {"l2_left_mib", NULL, 3},
-    [COL_CACHE] = {"cache", "cache", 0},
-    [COL_MEDIAN] = {"median_us", "median us", 4},
-    [COL_P95] = {"p95_us", "p95 us", 4},
-    [COL_P99] = {"p99_us", "p99 us", 4},
-    [COL_NOISE] = {"noise", "noise", 2},
-    [COL_SETTLED] = {"settled", "settled", 0},
-    [COL_SAMPLES] = {"samples", NULL, 0},
-    [COL_PREPARE] = {"prepare_us", "prepare us", 3},
-    [COL_MAP] = {"map_us", NULL, 0},
-    [COL_TRAFFIC] = {"traffic_mb", "traffic MB", 3},
-    [COL_FOOTPRINT] = {"footprint_mb", NULL, 0},
-    [COL_GBPS] = {"effective_gbps", "GB/s", 3},
-    [COL_SPEEDUP] = {"speedup_over_v2", "over V2", 3},
-    [COL_SKIPPED] = {"skipped", NULL, 0},
-};
+/* ---- measured here --------------------------------------------------------------------------- */
+
+typedef struct {
+    const BenchPlan *plan;
+    Report report;
+} Bench;
 
 static void show_progress(const BenchRow *row) {
     char scene[21];
@@ -82,35 +36,32 @@ static void show_progress(const BenchRow *row) {
 }
 
 static void add_row(const BenchRow *row, void *context) {
-    Cell cells[COL_COUNT] = {
-        [COL_SCENE] = cell_text(row->scene),
-        [COL_KERNEL] = cell_text(row->config.kernel->name),
-        [COL_WHERE] = cell_text(where_names[row->config.kernel->where]),
-        [COL_DTYPE] = cell_text(bev_dtypes[row->config.dtype].name),
-        [COL_ALIGN] = cell_text(bev_aligns[row->config.align].name),
-        [COL_CHANNELS] = cell_int(row->channels),
-        [COL_POINTS] = cell_int(row->points),
-        [COL_INTERVALS] = cell_int(row->intervals),
-        [COL_SKIPPED] = cell_text(row->skipped),
-    };
-    if (!row->skipped) {
-        cells[COL_L2_CARVEOUT] = cell_real(row->l2_carveout_mib);
-        cells[COL_L2_LEFT] = cell_real(row->l2_left_mib);
-        cells[COL_CACHE] = cell_text(cache_names[row->cache]);
-        cells[COL_MEDIAN] = cell_real(row->timing.median_us);
-        cells[COL_P95] = cell_real(row->timing.p95_us);
-        cells[COL_P99] = cell_real(row->timing.p99_us);
-        cells[COL_NOISE] = cell_real(row->timing.noise);
-        cells[COL_SETTLED] = cell_bool(row->timing.settled);
-        cells[COL_SAMPLES] = cell_int(row->timing.samples);
-        cells[COL_PREPARE] = cell_real(row->prepare_us);
-        cells[COL_MAP] = row->map_us > 0 ? cell_real(row->map_us) : cell_none();
-        cells[COL_TRAFFIC] = cell_real(row->traffic_mb);
-        cells[COL_FOOTPRINT] = cell_real(row->footprint_mb);
-        cells[COL_GBPS] = cell_real(row->effective_gbps);
-        cells[COL_SPEEDUP] = row->speedup > 0 ? cell_real(row->speedup) : cell_none();
-    }
-    report_add(context, cells);
+    Bench *bench = context;
+    Report *report = &bench->report;
+    const Timing *timing = &row->timing;
+    bool ran = !row->skipped;
+    report_row(report);
+    report_add_config(report, row->scene, &row->config);
+    report_add(report, "channels", NULL, 0, cell_int(row->channels));
+    report_add(report, "points", "points", 0, cell_int(row->points));
+    report_add(report, "intervals", NULL, 0, cell_int(row->intervals));
+    add_l2(report, bench->plan->carveout_count > 0, ran ? row->l2_carveout_mib : NAN,
+           ran ? row->l2_left_mib : NAN);
+    report_add(report, "cache", "cache", 0, cell_text(ran ? cache_names[row->cache] : NULL));
+    report_add(report, "median_us", "median us", 4, cell_if(ran, cell_real(timing->median_us)));
+    report_add(report, "p95_us", "p95 us", 4, cell_if(ran, cell_real(timing->p95_us)));
+    report_add(report, "p99_us", "p99 us", 4, cell_if(ran, cell_real(timing->p99_us)));
+    report_add(report, "noise", "noise", 2, cell_if(ran, cell_real(timing->noise)));
+    report_add(report, "settled", "settled", 0, cell_if(ran, cell_bool(timing->settled)));
+    report_add(report, "samples", NULL, 0, cell_if(ran, cell_int(timing->samples)));
+    report_add(report, "prepare_us", "prepare us", 3, cell_if(ran, cell_real(row->prepare_us)));
+    report_add(report, "map_us", NULL, 0, cell_if(ran && row->map_us > 0, cell_real(row->map_us)));
+    report_add(report, "traffic_mb", "traffic MB", 3, cell_if(ran, cell_real(row->traffic_mb)));
+    report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
+    report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
+    report_add(report, "speedup_over_v2", "over V2", 3,
+               cell_if(ran && row->speedup > 0, cell_real(row->speedup)));
+    report_add(report, "skipped", NULL, 0, cell_text(row->skipped));
     if (isatty(STDERR_FILENO))
         show_progress(row);
 }
@@ -126,15 +77,13 @@ static int choose_scenes(const Options *options, const char **scenes) {
     return preset_count;
 }
 
-static const char l2_carveout_heading[] = "aside MB", l2_left_heading[] = "L2 left MB";
+enum { MAX_CARVEOUTS = 16 };
 
-enum { MAX_ASIDES = 16 };
-
-/* "0,16,32" */
-static bool choose_carveouts(const char *list, double carveouts_mib[MAX_ASIDES], int *count,
+/* Parses "0,16,32". */
+static bool choose_carveouts(const char *list, double carveouts_mib[MAX_CARVEOUTS], int *count,
                              Err *err) {
     *count = 0;
-    for (const char *at = list; at && *count < MAX_ASIDES; at += *at == ',') {
+    for (const char *at = list; at && *count < MAX_CARVEOUTS; at += *at == ',') {
         char *end;
         double mib = strtod(at, &end);
         if (end == at || (*end && *end != ',') || !(mib >= 0 && mib <= 100000))
@@ -145,10 +94,11 @@ static bool choose_carveouts(const char *list, double carveouts_mib[MAX_ASIDES],
         if (!*at)
             return true;
     }
-    return !list || err_set(err, ERR_USAGE, "--l2-carveout", "", "more than %d sizes", MAX_ASIDES);
+    return !list ||
+           err_set(err, ERR_USAGE, "--l2-carveout", "", "more than %d sizes", MAX_CARVEOUTS);
 }
 
-/* With what its GPU reaches at best, for who reads the figures later. */
+/* The machine, with the limits of its GPU for whoever reads the figures later. */
 static json_t *this_machine(void) {
     Machine machine;
     machine_read(&machine);
@@ -163,68 +113,32 @@ static json_t *this_machine(void) {
 
 static bool measure(const Options *options, Err *err) {
     const char *scenes[OPTIONS_MAX_ARGUMENTS];
-    double carveouts_mib[MAX_ASIDES];
-    ReportColumn shown[COL_COUNT];
-    BenchPlan plan = {
-        .scenes = scenes,
-        .scene_count = choose_scenes(options, scenes),
-        .dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP32 | 1u << BEV_FP16),
-        .aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST),
-        .caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD),
-        .timing = options->quick ? timing_quick : timing_default,
-        .carveouts_mib = carveouts_mib,
-        .workload = select_workload(options),
-    };
-    plan.timing.single = options->single;
-    if (!choose_carveouts(options->l2_carveout, carveouts_mib, &plan.carveout_count, err))
+    double carveouts_mib[MAX_CARVEOUTS];
+    int carveout_count;
+    BenchPlan plan;
+    if (!choose_carveouts(options->l2_carveout, carveouts_mib, &carveout_count, err) ||
+        !select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err))
         return false;
-    if (!select_devices(options->device, &plan.where, err))
-        return false;
-    if (plan.carveout_count && !(plan.where & 1u << BEV_CUDA))
+    if (carveout_count && !(plan.where & 1u << BEV_CUDA))
         return err_set(err, ERR_DEVICE, "--l2-carveout", "", "it needs a GPU");
-    if (options->kernel && !(plan.only = select_kernel(options->kernel, plan.where, err)))
-        return false;
-    memcpy(shown, columns, sizeof columns);
-    if (plan.carveout_count) {
-        shown[COL_L2_CARVEOUT].heading = l2_carveout_heading;
-        shown[COL_L2_LEFT].heading = l2_left_heading;
-    }
-    Report report = {.columns = shown, .column_count = COL_COUNT};
-    bool ok = bench_run(&plan, add_row, &report, err);
+    plan.scenes = scenes;
+    plan.scene_count = choose_scenes(options, scenes);
+    plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
+    plan.carveouts_mib = carveouts_mib;
+    plan.carveout_count = carveout_count;
+    plan.timing = options->quick ? timing_quick : timing_default;
+    plan.timing.single = options->single;
+    Bench bench = {.plan = &plan};
+    bool ok = bench_run(&plan, add_row, &bench, err);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
-    if (ok)
-        ok = output_report(options, &report, json_pack("{so}", "machine", this_machine()), err);
-    report_free(&report);
+    ok = ok &&
+         output_report(options, &bench.report, json_pack("{so}", "machine", this_machine()), err);
+    report_free(&bench.report);
     return ok;
 }
 
-/* ---- results of other machines --------------------------------------------------------------- */
-
-enum {
-    REC_MACHINE,
-    REC_SCENE,
-    REC_KERNEL,
-    REC_DTYPE,
-    REC_ALIGN,
-    REC_L2_CARVEOUT,
-    REC_L2_LEFT,
-    REC_CACHE,
-    REC_MEDIAN,
-    REC_P95,
-    REC_P99,
-    REC_GBPS,
-    REC_COUNT
-};
-
-static const ReportColumn recorded_columns[REC_COUNT] = {
-    [REC_MACHINE] = {"machine", "recorded on", 0}, [REC_SCENE] = {"scene", "scene", 0},
-    [REC_KERNEL] = {"kernel", "kernel", 0},      [REC_DTYPE] = {"dtype", "dtype", 0},
-    [REC_ALIGN] = {"align", "align", 0},           [REC_L2_CARVEOUT] = {"l2_carveout_mib", NULL, 3},
-    [REC_L2_LEFT] = {"l2_left_mib", NULL, 3},      [REC_CACHE] = {"cache", "cache", 0},
-    [REC_MEDIAN] = {"median_us", "median us", 4},  [REC_P95] = {"p95_us", "p95 us", 4},
-    [REC_P99] = {"p99_us", "p99 us", 4},           [REC_GBPS] = {"effective_gbps", "GB/s", 3},
-};
+/* ---- recorded on other machines -------------------------------------------------------------- */
 
 static bool wanted(const char *value, const char *list) {
     return !list || !strcmp(list, "all") || strstr(list, value);
@@ -237,52 +151,44 @@ static bool scene_wanted(const Options *options, const char *scene) {
     return options->argument_count == 0;
 }
 
-/* Experiments with a smaller L2 are shown where they are asked for, and then nothing else. */
+/* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
+ * out. */
 static bool row_wanted(const Options *options, const RecordedRow *row) {
     return recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, row->scene) && wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }
 
-static void add_recorded(Report *report, const Recording *recording, const RecordedRow *row) {
-    report_add(report, (Cell[REC_COUNT]){
-                           [REC_MACHINE] = cell_text(recording->label),
-                           [REC_SCENE] = cell_text(row->scene),
-                           [REC_KERNEL] = cell_text(row->kernel),
-                           [REC_DTYPE] = cell_text(row->dtype),
-                           [REC_ALIGN] = cell_text(row->align),
-                           [REC_L2_CARVEOUT] = cell_real(row->l2_carveout_mib),
-                           [REC_L2_LEFT] = cell_real(row->l2_left_mib),
-                           [REC_CACHE] = cell_text(row->cache),
-                           [REC_MEDIAN] = cell_real(row->median_us),
-                           [REC_P95] = cell_real(row->p95_us),
-                           [REC_P99] = cell_real(row->p99_us),
-                           [REC_GBPS] = cell_real(row->effective_gbps),
-                       });
+static void add_recorded(Report *report, bool carved, const char *machine, const RecordedRow *row) {
+    report_row(report);
+    report_add(report, "machine", "recorded on", 0, cell_text(machine));
+    report_add(report, "scene", "scene", 0, cell_text(row->scene));
+    report_add(report, "kernel", "kernel", 0, cell_text(row->kernel));
+    report_add(report, "dtype", "dtype", 0, cell_text(row->dtype));
+    report_add(report, "align", "align", 0, cell_text(row->align));
+    add_l2(report, carved, row->l2_carveout_mib, row->l2_left_mib);
+    report_add(report, "cache", "cache", 0, cell_text(row->cache));
+    report_add(report, "median_us", "median us", 4, cell_real(row->median_us));
+    report_add(report, "p95_us", "p95 us", 4, cell_real(row->p95_us));
+    report_add(report, "p99_us", "p99 us", 4, cell_real(row->p99_us));
+    report_add(report, "effective_gbps", "GB/s", 3, cell_real(row->effective_gbps));
 }
 
 static bool show_recorded(const Options *options, Err *err) {
-    char folder[4096];
     RecordedSet set;
-    if (!data_path("samples/recorded", folder, sizeof folder, err) ||
-        !recorded_load(&set, folder, err))
+    Report report = {0};
+    if (!select_recorded(&set, err))
         return false;
-    ReportColumn shown[REC_COUNT];
-    memcpy(shown, recorded_columns, sizeof recorded_columns);
-    if (options->l2_carveout) {
-        shown[REC_L2_CARVEOUT].heading = l2_carveout_heading;
-        shown[REC_L2_LEFT].heading = l2_left_heading;
-    }
-    Report report = {.columns = shown, .column_count = REC_COUNT};
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
             if (row_wanted(options, &set.recordings[i].rows[j]))
-                add_recorded(&report, &set.recordings[i], &set.recordings[i].rows[j]);
-    bool ok = report.row_count > 0
-                  ? output_report(options, &report, json_object(), err)
-                  : err_set(err, ERR_FAILED, folder, "leave filters out", "nothing recorded fits");
-    report_free(&report);
+                add_recorded(&report, options->l2_carveout != NULL, set.recordings[i].label,
+                             &set.recordings[i].rows[j]);
     recorded_free(&set);
+    bool ok = report.row_count > 0 ? output_report(options, &report, json_object(), err)
+                                   : err_set(err, ERR_FAILED, "samples/recorded",
+                                             "leave filters out", "nothing recorded fits");
+    report_free(&report);
     return ok;
 }
 

@@ -1,5 +1,4 @@
-#include "src/cli/choices.h"
-#include "src/cli/options.h"
+/* bevscope export: a scene's tensors and map as a .npz file. */
 #include "src/cli/selection.h"
 
 bool cmd_export(const Options *options, Err *err) {
@@ -13,15 +12,13 @@ bool cmd_export(const Options *options, Err *err) {
     const BevMap *map = workload_map(&workload, align, err);
     bool ok = map && scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
                                      map, options->half, err);
+    const BevShape *shape = &workload.scene.shape;
+    long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
     if (ok)
         printf("%s: depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
                "%lld intervals\n",
-               options->arguments[1], (long long)workload.scene.shape.cameras,
-               (long long)workload.scene.shape.depth_bins, (long long)workload.scene.shape.feat_h,
-               (long long)workload.scene.shape.feat_w, (long long)workload.scene.shape.cameras,
-               (long long)workload.scene.shape.feat_h, (long long)workload.scene.shape.feat_w,
-               (long long)workload.scene.shape.channels, (long long)map->points,
-               (long long)map->intervals);
+               options->arguments[1], cameras, (long long)shape->depth_bins, h, w, cameras, h, w,
+               (long long)shape->channels, (long long)map->points, (long long)map->intervals);
     workload_close(&workload);
     return ok;
 }

@@ -1,4 +1,4 @@
-/* The glossary on the command line: bevscope glossary, and its section of the manual. */
+/* The glossary on the command line: bevscope glossary [WORD]... */
 #include "src/cli/options.h"
 #include "src/state/glossary.h"
 
@@ -32,15 +32,4 @@ bool cmd_glossary(const Options *options, Err *err) {
     if (fflush(stdout) == 0)
         return true;
     return err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
-}
-
-void man_glossary(FILE *out, void (*print)(FILE *out, const char *text)) {
-    fputs(".SH GLOSSARY\n", out);
-    for (int i = 0; i < glossary_count; i++) {
-        fputs(".TP\n\\fB", out);
-        print(out, glossary[i].word);
-        fputs("\\fR\n", out);
-        print(out, glossary[i].text);
-        fputc('\n', out);
-    }
 }

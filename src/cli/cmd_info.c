@@ -1,130 +1,74 @@
-#include "src/cli/choices.h"
-#include "src/cli/info_kernels.h"
-#include "src/cli/info_probe.h"
-#include "src/cli/options.h"
-#include "src/cli/output.h"
+/* bevscope info: this machine and its kernels, what a scene holds, what a GPU reaches at best, and
+ * what each CUDA kernel takes from it. */
+#include "config.h"
+#include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/scene/scatter.h"
 
+#ifdef HAVE_CUDA
+#include "src/run/cuda/device.h"
+#endif
+
 /* ---- a scene --------------------------------------------------------------------------------- */
 
-enum {
-    COL_SCENE,
-    COL_DTYPE,
-    COL_ALIGN,
-    COL_CAMERAS,
-    COL_DEPTHS,
-    COL_H,
-    COL_W,
-    COL_CHANNELS,
-    COL_NX,
-    COL_NY,
-    COL_POINTS,
-    COL_INTERVALS,
-    COL_MEDIAN,
-    COL_P90,
-    COL_P99,
-    COL_LONGEST,
-    COL_OCCUPANCY,
-    COL_GATHER,
-    COL_FOOTPRINT,
-    COL_FEAT,
-    COL_DEPTH,
-    COL_INDEX,
-    COL_OUT,
-    COL_MAP,
-    COL_NON_FINITE,
-    COL_COUNT
-};
+typedef struct {
+    Report report;
+    const char *scene;
+} Facts;
 
-static const ReportColumn columns[COL_COUNT] = {
-    [COL_SCENE] = {"scene", "scene", 0},
-    [COL_DTYPE] = {"dtype", "dtype", 0},
-    [COL_ALIGN] = {"align", "align", 0},
-    [COL_CAMERAS] = {"cameras", "cameras", 0},
-    [COL_DEPTHS] = {"depth_bins", "depth bins", 0},
-    [COL_H] = {"feat_h", "h", 0},
-    [COL_W] = {"feat_w", "w", 0},
-    [COL_CHANNELS] = {"channels", "C", 0},
-    [COL_NX] = {"nx", "nx", 0},
-    [COL_NY] = {"ny", "ny", 0},
-    [COL_POINTS] = {"points", "points", 0},
-    [COL_INTERVALS] = {"intervals", "intervals", 0},
-    [COL_MEDIAN] = {"length_median", "length: median", 0},
-    [COL_P90] = {"length_p90", "p90", 0},
-    [COL_P99] = {"length_p99", "p99", 0},
-    [COL_LONGEST] = {"length_longest", "longest", 0},
-    [COL_OCCUPANCY] = {"occupied_share", "occupied", 3},
-    [COL_GATHER] = {"gather_traffic_mb", "gather traffic MB", 4},
-    [COL_FOOTPRINT] = {"footprint_mb", "footprint MB", 4},
-    [COL_FEAT] = {"footprint_feat_mb", "features MB", 3},
-    [COL_DEPTH] = {"footprint_depth_mb", "depth MB", 3},
-    [COL_INDEX] = {"footprint_index_mb", "indices MB", 3},
-    [COL_OUT] = {"footprint_out_mb", "output MB", 3},
-    [COL_MAP] = {"map_us", "map us", 3},
-    [COL_NON_FINITE] = {"non_finite_values", "NaN, Inf", 0},
-};
+static void add_shape(Report *report, const BevShape *shape) {
+    report_add(report, "cameras", "cameras", 0, cell_int(shape->cameras));
+    report_add(report, "depth_bins", "depth bins", 0, cell_int(shape->depth_bins));
+    report_add(report, "feat_h", "h", 0, cell_int(shape->feat_h));
+    report_add(report, "feat_w", "w", 0, cell_int(shape->feat_w));
+    report_add(report, "channels", "C", 0, cell_int(shape->channels));
+    report_add(report, "nx", "nx", 0, cell_int(shape->nx));
+    report_add(report, "ny", "ny", 0, cell_int(shape->ny));
+}
 
-static void add_scene(Report *report, const char *name, const Workload *workload,
-                      const BevProblem *problem) {
-    const BevShape *shape = &problem->shape;
-    ScatterStats stats = scatter_stats(&problem->map, shape->nx * shape->ny);
+static void add_intervals(Report *report, const ScatterStats *stats) {
+    double occupied = (double)stats->intervals / (double)stats->cells;
+    report_add(report, "points", "points", 0, cell_int(stats->points));
+    report_add(report, "intervals", "intervals", 0, cell_int(stats->intervals));
+    report_add(report, "length_median", "length: median", 0, cell_int(stats->median));
+    report_add(report, "length_p90", "p90", 0, cell_int(stats->p90));
+    report_add(report, "length_p99", "p99", 0, cell_int(stats->p99));
+    report_add(report, "length_longest", "longest", 0, cell_int(stats->longest));
+    report_add(report, "occupied_share", "occupied", 3, cell_real(occupied));
+}
+
+static void add_bytes(Report *report, const char *key, const char *heading, int digits,
+                      double bytes) {
+    report_add(report, key, heading, digits, cell_real(bytes * 1e-6));
+}
+
+static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,
+                        Err *err) {
+    Facts *facts = context;
+    Report *report = &facts->report;
+    ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
     BevFootprint footprint = bev_footprint(problem);
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     double map_us = workload->map_us[problem->align];
-    report_add(report,
-               (Cell[COL_COUNT]){
-                   [COL_SCENE] = cell_text(name),
-                   [COL_DTYPE] = cell_text(bev_dtypes[problem->dtype].name),
-                   [COL_ALIGN] = cell_text(bev_aligns[problem->align].name),
-                   [COL_CAMERAS] = cell_int(shape->cameras),
-                   [COL_DEPTHS] = cell_int(shape->depth_bins),
-                   [COL_H] = cell_int(shape->feat_h),
-                   [COL_W] = cell_int(shape->feat_w),
-                   [COL_CHANNELS] = cell_int(shape->channels),
-                   [COL_NX] = cell_int(shape->nx),
-                   [COL_NY] = cell_int(shape->ny),
-                   [COL_POINTS] = cell_int(stats.points),
-                   [COL_INTERVALS] = cell_int(stats.intervals),
-                   [COL_MEDIAN] = cell_int(stats.median),
-                   [COL_P90] = cell_int(stats.p90),
-                   [COL_P99] = cell_int(stats.p99),
-                   [COL_LONGEST] = cell_int(stats.longest),
-                   [COL_OCCUPANCY] = cell_real((double)stats.intervals / (double)stats.cells),
-                   [COL_GATHER] = cell_real(bev_traffic_total(gather) * 1e-6),
-                   [COL_FOOTPRINT] = cell_real(bev_footprint_total(footprint) * 1e-6),
-                   [COL_FEAT] = cell_real(footprint.feat * 1e-6),
-                   [COL_DEPTH] = cell_real(footprint.depth * 1e-6),
-                   [COL_INDEX] = cell_real((footprint.index + footprint.weight) * 1e-6),
-                   [COL_OUT] = cell_real(footprint.out * 1e-6),
-                   [COL_MAP] = map_us > 0 ? cell_real(map_us) : cell_none(),
-                   [COL_NON_FINITE] = cell_int(workload->scene.non_finite),
-               });
+    (void)err;
+    report_row(report);
+    report_add(report, "scene", "scene", 0, cell_text(facts->scene));
+    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
+    report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
+    add_shape(report, &problem->shape);
+    add_intervals(report, &stats);
+    add_bytes(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
+    add_bytes(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));
+    add_bytes(report, "footprint_feat_mb", "features MB", 3, footprint.feat);
+    add_bytes(report, "footprint_depth_mb", "depth MB", 3, footprint.depth);
+    add_bytes(report, "footprint_index_mb", "indices MB", 3, footprint.index + footprint.weight);
+    add_bytes(report, "footprint_out_mb", "output MB", 3, footprint.out);
+    report_add(report, "map_us", "map us", 3, cell_if(map_us > 0, cell_real(map_us)));
+    report_add(report, "non_finite_values", "NaN, Inf", 0, cell_int(workload->scene.non_finite));
+    return true;
 }
 
-static bool describe_scene(const Options *options, const char *name, Report *report, Err *err) {
-    WorkloadOptions workload_options = select_workload(options);
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
-    Workload workload;
-    if (!workload_open(&workload, name, &workload_options, err))
-        return false;
-    bool ok = true;
-    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(aligns & 1u << align) || !(dtypes & 1u << dtype))
-                continue;
-            HostProblem problem = {0};
-            ok = workload_problem(&workload, (BevDtype)dtype, (BevAlign)align, &problem, err);
-            if (ok)
-                add_scene(report, name, &workload, &problem.view);
-            problem_free(&problem);
-        }
-    workload_close(&workload);
-    return ok;
-}
-
-/* One scene reads better as a list of facts than as a table of twenty columns. */
+/* For people, a list of facts: a table of twenty-five columns would be too wide. */
 static void print_facts(const Report *report, FILE *out) {
     for (int row = 0; row < report->row_count; row++)
         for (int column = 0; column < report->column_count; column++) {
@@ -136,42 +80,35 @@ static void print_facts(const Report *report, FILE *out) {
 }
 
 static bool describe_scenes(const Options *options, Err *err) {
-    Report report = {.columns = columns, .column_count = COL_COUNT};
-    bool ok = true;
-    for (int i = 0; ok && i < options->argument_count; i++)
-        ok = describe_scene(options, options->arguments[i], &report, err);
+    WorkloadOptions workload_options = select_workload(options);
+    Facts facts = {0};
     Output output;
-    if (ok && choices_find(CHOICE_FORMAT, options->format) == 0) {
-        ok = output_open(&output, err);
-        if (ok) {
-            print_facts(&report, output.stream);
-            ok = output_close(&output, options->output, err);
+    bool ok = true;
+    for (int i = 0; ok && i < options->argument_count; i++) {
+        Workload workload;
+        facts.scene = options->arguments[i];
+        if ((ok = workload_open(&workload, facts.scene, &workload_options, err))) {
+            ok = select_problems(options, &workload, add_problem, &facts, err);
+            workload_close(&workload);
         }
-    } else if (ok)
-        ok = output_report(options, &report, json_object(), err);
-    report_free(&report);
+    }
+    if (ok && output_printer(options) != report_text)
+        ok = output_report(options, &facts.report, json_object(), err);
+    else if (ok && (ok = output_open(&output, err))) {
+        print_facts(&facts.report, output.stream);
+        ok = output_close(&output, options->output, err);
+    }
+    report_free(&facts.report);
     return ok;
 }
 
 /* ---- this machine ---------------------------------------------------------------------------- */
 
-enum { VAR_NAME, VAR_TITLE, VAR_WHERE, VAR_DTYPES, VAR_SAME, VAR_IDEA, VAR_COUNT };
-
-static const ReportColumn kernel_columns[VAR_COUNT] = {
-    [VAR_NAME] = {"kernel", "kernel", 0},
-    [VAR_TITLE] = {"title", "title", 0},
-    [VAR_WHERE] = {"where", "where", 0},
-    [VAR_DTYPES] = {"dtypes", "formats", 0},
-    [VAR_SAME] = {"deterministic", "same bits", 0},
-    [VAR_IDEA] = {"idea", "idea", 0},
-};
-
-static const char *dtype_names(unsigned mask, char *text, size_t size) {
+static void dtype_names(unsigned mask, char *text, size_t size) {
     size_t n = 0;
     for (int i = 0; i < BEV_DTYPE_COUNT && n < size; i++)
         if (mask & 1u << i)
             n += (size_t)snprintf(text + n, size - n, "%s%s", n ? "," : "", bev_dtypes[i].name);
-    return text;
 }
 
 static void print_machine(const Machine *machine, FILE *out) {
@@ -189,24 +126,22 @@ static void print_machine(const Machine *machine, FILE *out) {
 }
 
 static bool describe_machine(const Options *options, Err *err) {
-    enum { VARIANTS_MAX = 64 };
-    char names[VARIANTS_MAX][64];
-    Report report = {.columns = kernel_columns, .column_count = VAR_COUNT};
-    for (int i = 0; bev_kernels[i] && i < VARIANTS_MAX; i++) {
+    Report report = {0};
+    for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
-        report_add(&report, (Cell[VAR_COUNT]){
-                                [VAR_NAME] = cell_text(kernel->name),
-                                [VAR_TITLE] = cell_text(kernel->title),
-                                [VAR_WHERE] = cell_text(where_names[kernel->where]),
-                                [VAR_DTYPES] = cell_text(
-                                    dtype_names(kernel->dtypes, names[i], sizeof names[i])),
-                                [VAR_SAME] = cell_bool(kernel->deterministic),
-                                [VAR_IDEA] = cell_text(kernel->idea),
-                            });
+        char names[64];
+        dtype_names(kernel->dtypes, names, sizeof names);
+        report_row(&report);
+        report_add(&report, "kernel", "kernel", 0, cell_text(kernel->name));
+        report_add(&report, "title", "title", 0, cell_text(kernel->title));
+        report_add(&report, "where", "where", 0, cell_text(where_names[kernel->where]));
+        report_add(&report, "dtypes", "formats", 0, cell_text(names));
+        report_add(&report, "deterministic", "same bits", 0, cell_bool(kernel->deterministic));
+        report_add(&report, "idea", "idea", 0, cell_text(kernel->idea));
     }
     Machine machine;
     machine_read(&machine);
-    if (choices_find(CHOICE_FORMAT, options->format) == 0)
+    if (output_printer(options) == report_text)
         print_machine(&machine, stdout);
     bool ok = output_report(options, &report,
                             json_pack("{so}", "machine", output_machine(&machine)), err);
@@ -214,13 +149,144 @@ static bool describe_machine(const Options *options, Err *err) {
     return ok;
 }
 
+/* ---- info --probe -----------------------------------------------------------------------------
+ */
+
+/* What a GPU reaches at best, beside its data sheet. `gpu` is NULL when the table of GPUs does not
+ * have it. */
+static void add_limits(Report *report, const char *name, const Gpu *gpu, const Limits *limits,
+                       const char *source) {
+    Limits sheet = gpu ? limits_of_data_sheet(gpu) : limits_unknown();
+    for (int i = 0; i < LIMIT_COUNT; i++) {
+        report_row(report);
+        report_add(report, "gpu", "GPU", 0, cell_text(name));
+        report_add(report, "limit", NULL, 0, cell_text(limit_infos[i].key));
+        report_add(report, "title", "limit", 0, cell_text(limit_infos[i].title));
+        report_add(report, "value", "at best", 4, cell_real(limits->value[i]));
+        report_add(report, "unit", "unit", 0, cell_text(limit_infos[i].unit));
+        report_add(report, "data_sheet", "data sheet", 4, cell_real(sheet.value[i]));
+        report_add(report, "source", "source", 0, cell_text(source));
+        report_add(report, "how", "found out by", 0, cell_text(limit_infos[i].how));
+    }
+}
+
+static bool print_recorded(const Options *options, Report *report, Err *err) {
+    RecordedSet set;
+    if (!select_recorded(&set, err))
+        return false;
+    for (int i = 0; i < gpu_count; i++) {
+        Limits limits = recorded_limits(&set, &gpus[i]);
+        if (limits_any(&limits))
+            add_limits(report, gpus[i].title, &gpus[i], &limits, "recorded");
+    }
+    recorded_free(&set);
+    return report->row_count > 0
+               ? output_report(options, report, json_object(), err)
+               : err_set(err, ERR_DEVICE, "info --probe", "", "no GPU here, and none recorded");
+}
+
+#ifdef HAVE_CUDA
+static bool print_measured(const Options *options, Report *report, Err *err) {
+    DeviceInfo info;
+    Limits limits;
+    if (!device_info(&info, err) || !probe_limits(PROBE_ALL, &limits, err))
+        return false;
+    add_limits(report, info.name, gpu_of_device(info.name), &limits, "measured");
+    return output_report(options, report, json_pack("{so}", "machine", output_this_machine()), err);
+}
+#endif
+
+static bool describe_limits(const Options *options, Err *err) {
+    Report report = {.folds = true};
+#ifdef HAVE_CUDA
+    bool ok = device_opened() ? print_measured(options, &report, err)
+                              : print_recorded(options, &report, err);
+#else
+    bool ok = print_recorded(options, &report, err);
+#endif
+    report_free(&report);
+    return ok;
+}
+
+/* ---- info --kernels: what each CUDA kernel takes from the GPU
+ * ---------------------------------------------------------------------------
+ */
+
+#ifdef HAVE_CUDA
+enum { FUNCTIONS_MAX = 16 };
+
+typedef struct {
+    Report report;
+    DeviceInfo device;
+} Functions;
+
+static void add_function(Functions *all, const BevKernel *kernel, const BevProblem *problem,
+                         const CudaFunction *function) {
+    Report *report = &all->report;
+    report_row(report);
+    report_add(report, "kernel", "kernel", 0, cell_text(kernel->name));
+    report_add(report, "dtype", "format", 0, cell_text(bev_dtypes[problem->dtype].name));
+    report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
+    report_add(report, "cuda_function", "CUDA function", 0, cell_text(function->name));
+    report_add(report, "blocks", "blocks", 0, cell_int(function->blocks));
+    report_add(report, "threads_per_block", "threads", 0, cell_int(function->threads));
+    report_add(report, "registers_per_thread", "registers", 0, cell_int(function->registers));
+    report_add(report, "local_bytes_per_thread", "local bytes", 0, cell_int(function->local_bytes));
+    report_add(report, "shared_bytes_per_block", "shared bytes", 0,
+               cell_int(function->shared_bytes));
+    report_add(report, "resident_blocks_per_multiprocessor", "resident blocks", 0,
+               cell_int(function->resident_blocks));
+    report_add(report, "theoretical_occupancy", "occupancy", 3, cell_real(function->occupancy));
+    report_add(report, "emulated", "emulated", 0, cell_bool(all->device.emulated[problem->dtype]));
+}
+
+static bool add_functions(const Workload *workload, const BevProblem *problem, void *context,
+                          Err *err) {
+    (void)workload;
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        CudaFunction started[FUNCTIONS_MAX];
+        int count;
+        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, problem))
+            continue;
+        if (!device_functions(kernel, problem, started, FUNCTIONS_MAX, &count, err))
+            return false;
+        for (int k = 0; k < count; k++)
+            add_function(context, kernel, problem, &started[k]);
+    }
+    return true;
+}
+
+static bool describe_functions(const Options *options, Err *err) {
+    WorkloadOptions workload_options = select_workload(options);
+    const char *scene = options->argument_count ? options->arguments[0] : "canonical";
+    Functions functions = {0};
+    Workload workload;
+    if (!device_info(&functions.device, err) ||
+        !workload_open(&workload, scene, &workload_options, err))
+        return false;
+    bool ok = select_problems(options, &workload, add_functions, &functions, err) &&
+              output_report(options, &functions.report,
+                            json_pack("{so}", "machine", output_this_machine()), err);
+    workload_close(&workload);
+    report_free(&functions.report);
+    return ok;
+}
+#else
+static bool describe_functions(const Options *options, Err *err) {
+    (void)options;
+    return err_set(err, ERR_DEVICE, "info --kernels", "configure it --with-cuda",
+                   "this build has no CUDA kernels");
+}
+#endif
+
 bool cmd_info(const Options *options, Err *err) {
     unsigned where;
     if (!select_devices(options->device, &where, err))
         return false;
     if (options->kernels)
-        return info_kernels(options, err);
+        return describe_functions(options, err);
     if (options->probe)
-        return info_probe(options, err);
+        return describe_limits(options, err);
     return options->argument_count ? describe_scenes(options, err) : describe_machine(options, err);
 }

@@ -1,10 +1,8 @@
-/* bevscope [live] [SCENE]: from options to the loop. */
-#include "src/run/machine.h"
-#include "src/cli/choices.h"
-#include "src/cli/options.h"
-#include "src/cli/selection.h"
-#include "src/scene/presets.h"
+/* bevscope [live] [SCENE]: from the options to the loop of the live display. */
 #include "src/cachesim/gpus.h"
+#include "src/cli/selection.h"
+#include "src/run/machine.h"
+#include "src/scene/presets.h"
 #include "src/ui/loop.h"
 #include "src/ui/rescue.h"
 #include "src/ui/script.h"
@@ -12,9 +10,9 @@
 #include <malloc.h>
 #include <string.h>
 
-/* Left alone, malloc learns from the first large block that is freed to keep such blocks, up to
- * 32 MB each, in heaps of which every thread has its own: as sizes change, holes fill the memory.
- * One heap for what is small; the rest, grids and maps, goes back to the system when freed. */
+/* By default malloc keeps freed blocks of up to 32 MB, in one heap for each thread: as sizes
+ * change, the holes between blocks grow. With these settings small blocks share one heap, and large
+ * ones (grids and maps) go back to the system when they are freed. */
 static void keep_memory_flat(void) {
     enum { LARGE = 256 << 10 };
     mallopt(M_ARENA_MAX, 1);
@@ -33,7 +31,7 @@ static void add_number(LoopOptions *loop, const char *control, double value) {
         add_word(loop, control, text);
 }
 
-/* The model first speaks of the GPU that is here, where the table knows it. */
+/* The memory model begins with the GPU of this machine, when the table has it. */
 static void add_gpu(LoopOptions *loop) {
     if (!(loop->where & 1u << BEV_CUDA))
         return;
@@ -43,12 +41,7 @@ static void add_gpu(LoopOptions *loop) {
     add_word(loop, "gpu", gpu ? gpu->name : NULL);
 }
 
-/* One value each where other commands take lists. */
-static bool check_single(const char *list, const char *option, Err *err) {
-    return select_single(list, option, "takes one name", "keys change it later", err);
-}
-
-/* Scripts run on the CPU everywhere: the same input gives the same bytes. */
+/* Scripts run on the CPU on every machine, so that the same input gives the same bytes. */
 static bool run_script(const Options *options, const LoopOptions *loop, Err *err) {
     ScriptOptions script = {
         .scene = loop->scene,
@@ -73,8 +66,7 @@ bool cmd_live(const Options *options, Err *err) {
         .no_terminal = options->plain,
         .time_s = options->time_s,
     };
-    if (!check_single(options->dtype, "--dtype", err) ||
-        !check_single(options->align, "--align", err) ||
+    if (!select_single(options, "takes one name", "keys change it later", err) ||
         !select_devices(options->script ? "cpu" : options->device, &loop.where, err))
         return false;
     const BevKernel *kernel =

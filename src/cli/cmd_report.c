@@ -1,14 +1,7 @@
-/* One self-contained page about a scene: pictures inside, tables, the machine and the command
- * lines. */
-#include "src/cli/agreement.h"
-#include "src/cli/choices.h"
-#include "src/cli/html.h"
-#include "src/cli/output.h"
-#include "src/cli/plots.h"
-#include "src/cli/regime_table.h"
+/* bevscope report: one self-contained page about a scene, with its pictures and tables, the machine
+ * and the command lines. */
+#include "src/cli/model.h"
 #include "src/cli/selection.h"
-#include "src/cli/small_l2.h"
-#include "src/base/data.h"
 #include "src/base/units.h"
 
 #include <errno.h>
@@ -19,9 +12,8 @@
 
 typedef struct {
     const Options *options;
-    const char *scene;
-    Lab lab;
-    LabGpus gpus;
+    SceneModel model;
+    ChosenGpus chosen;
     Comparison comparison;
     FILE *out;
 } Page;
@@ -29,15 +21,13 @@ typedef struct {
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 static void put_head(const Page *page) {
-    const BevProblem *problem = &page->lab.problem.view;
+    const BevProblem *problem = &page->model.problem.view;
     FILE *out = page->out;
     char title[256], points[32], intervals[32];
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
-    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->scene);
-    html_begin(out, title,
-               page->options->theme ? (FigureTheme)choices_find(CHOICE_THEME, page->options->theme)
-                                    : THEME_LIGHT);
+    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.scene);
+    html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
             "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "
             "gather traffic (the published way of counting) %.1f MB.</p>\n",
@@ -50,16 +40,15 @@ static void put_head(const Page *page) {
         "<p>Every figure here is one of four, and never a mixture: <b>model</b> (computed, no GPU "
         "needed), <b>recorded</b> (measured earlier on the GPU named), <b>published</b> (from the "
         "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
-        "Hardware "
-        "counters are recorded ones; none was read for this page.</p>\n<ul>\n",
+        "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
         out);
-    for (int g = 0; g < page->gpus.count; g++) {
-        const Gpu *gpu = &page->gpus.gpus[g];
+    for (int g = 0; g < page->chosen.count; g++) {
+        const Gpu *gpu = &page->chosen.gpus[g];
         fprintf(out, "<li>V3 on ");
         html_text(out, gpu->title);
         fprintf(out, " takes %s</li>\n", bev_v3_choose(problem, gpu->l2_bytes).why);
         char v4[160];
-        lab_v4_choice(&page->lab, gpu, v4, sizeof v4);
+        scene_model_v4_choice(&page->model, gpu, v4, sizeof v4);
         if (v4[0])
             fprintf(out, "<li>V4 there takes %s</li>\n", v4);
     }
@@ -68,68 +57,67 @@ static void put_head(const Page *page) {
 
 static bool put_picture(const Page *page, const char *kind_name, Err *err) {
     const PlotKind *kind = plot_kind_find(kind_name, err);
-    PlotRequest request = {.scene = page->scene,
-                           .lab = &page->lab,
-                           .gpus = &page->gpus,
+    PlotRequest request = {.model = &page->model,
+                           .chosen = &page->chosen,
                            .comparison = &page->comparison,
                            .options = page->options};
     uint8_t *bytes;
     size_t length;
-    if (!kind->draw(&request, &bytes, &length, err))
+    if (!plot_draw(kind, &request, &bytes, &length, err))
         return false;
     html_image(page->out, kind->summary, bytes, length);
     free(bytes);
     return true;
 }
 
+/* Prints a table and frees it. */
+static void put_table(const Page *page, Report *report, const char *group) {
+    report->folds = true;
+    html_table(page->out, report, group);
+    report_free(report);
+}
+
 static void put_traffic(const Page *page) {
-    Report report = regime_traffic_table();
-    regime_add_traffic(&report, &page->lab, page->scene);
-    fputs(
-        "<h2>What the kernels ask for</h2>\n<p>Model: counted along each kernel's accesses in the "
-        "order of its blocks and warps, and beside it from a formula. Equal addresses in one warp "
-        "instruction count once.</p>\n",
-        page->out);
-    html_table(page->out, &report, NULL);
-    report_free(&report);
+    Report report = {0};
+    regime_add(&report, REGIME_TRAFFIC, &page->model, &page->chosen);
+    fputs("<h2>What the kernels ask for</h2>\n<p>Model: counted along each kernel's accesses in "
+          "the order of its blocks and warps, and beside it from a formula. Equal addresses in one "
+          "warp instruction count once.</p>\n",
+          page->out);
+    put_table(page, &report, NULL);
 }
 
 static void put_predictions(const Page *page) {
-    Report report = regime_prediction_table();
-    regime_add_predictions(&report, &page->lab, &page->gpus, page->scene);
-    fprintf(
-        page->out,
-        "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest binds, a "
-        "launch comes on top. L2 warm unless a column says cold.%s</p>\n",
-        lab_sampling(&page->lab));
-    html_table(page->out, &report, "gpu");
-    report_free(&report);
+    Report report = {0};
+    regime_add(&report, REGIME_PREDICTIONS, &page->model, &page->chosen);
+    fprintf(page->out,
+            "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest "
+            "binds, a launch comes on top. L2 warm unless a column says cold.%s</p>\n",
+            scene_model_sampling(&page->model));
+    put_table(page, &report, "gpu");
 }
 
 static void put_small_l2(const Page *page) {
-    static SmallL2 found;
     char verdict[256];
-    small_l2_find(&found, &page->lab, &page->gpus, page->scene);
+    Report report = {0};
     fputs("<h2>With less L2</h2>\n<p>", page->out);
-    if (found.count == 0) {
+    if (!small_l2_add(&report, &page->model, &page->chosen, verdict, sizeof verdict)) {
         fputs("No such experiment was recorded of this problem; <code>bevscope bench --recorded "
               "--l2-carveout all</code> shows those that were.</p>\n",
               page->out);
         return;
     }
-    small_l2_verdict(&found, verdict, sizeof verdict);
     fprintf(page->out,
             "A part of the L2 set aside and filled with lines that nobody uses. %s</p>\n", verdict);
-    Report report = small_l2_table(&found);
-    html_table(page->out, &report, "l2_carveout_mib");
-    report_free(&report);
+    put_table(page, &report, "l2_carveout_mib");
 }
 
 static void put_agreement(const Page *page) {
     static Agreement agreement;
     char verdict[640];
+    Report report = {0};
     agreement = (Agreement){0};
-    agreement_add(&agreement, &page->lab, &page->gpus, page->scene);
+    agreement_add(&agreement, &page->model, &page->chosen);
     fputs("<h3>Against hardware counters</h3>\n<p>", page->out);
     if (agreement.count == 0) {
         fputs("None were recorded of this problem on these GPUs; <code>bevscope agreement</code> "
@@ -138,44 +126,13 @@ static void put_agreement(const Page *page) {
         return;
     }
     agreement_verdict(&agreement, verdict, sizeof verdict);
-    fprintf(
-        page->out,
-        "Recorded counters and latencies, L2 warm. %s <code>bevscope agreement</code> shows all "
-        "scenes that were counted.</p>\n",
-        verdict);
-    Report report = agreement_table(&agreement);
-    html_table(page->out, &report, NULL);
-    report_free(&report);
+    fprintf(page->out,
+            "Recorded counters and latencies, L2 warm. %s <code>bevscope agreement</code> shows "
+            "all scenes that were counted.</p>\n",
+            verdict);
+    agreement_report(&agreement, &report);
+    put_table(page, &report, NULL);
 }
-
-enum {
-    CMP_CONFIG,
-    CMP_KERNEL,
-    CMP_DTYPE,
-    CMP_GPU,
-    CMP_SOURCE,
-    CMP_KNOWN,
-    CMP_MODEL,
-    CMP_ERROR,
-    CMP_BINDING,
-    CMP_CALIBRATED,
-    CMP_CALIBRATED_ERROR,
-    CMP_COUNT
-};
-
-static const ReportColumn compared_columns[CMP_COUNT] = {
-    [CMP_CONFIG] = {"config", "config", 0},
-    [CMP_KERNEL] = {"kernel", "kernel", 0},
-    [CMP_DTYPE] = {"dtype", "dtype", 0},
-    [CMP_GPU] = {"gpu", "GPU", 0},
-    [CMP_SOURCE] = {"source", "source", 0},
-    [CMP_KNOWN] = {"known_us", "known us", 4},
-    [CMP_MODEL] = {"model_us", "model us", 3},
-    [CMP_ERROR] = {"ratio", "model / known", 3},
-    [CMP_BINDING] = {"binding", "binding", 0},
-    [CMP_CALIBRATED] = {"calibrated_us", "calibrated us", 3},
-    [CMP_CALIBRATED_ERROR] = {"calibrated_ratio", "calibrated / known", 3},
-};
 
 static void put_errors(const Page *page) {
     const Comparison *comparison = &page->comparison;
@@ -184,11 +141,11 @@ static void put_errors(const Page *page) {
     off = comparison_off(comparison, false, true, 1.5, &of);
     fprintf(
         page->out,
-        "; with walks times %.2f, so that the column V2+DO of the RTX PRO 6000 is met in the "
-        "mean, %d of %d. The article's map is not published: how long its longest interval is, "
-        "only V2+DO tells, which waits for little else. V2 is modelled as the article has it, "
-        "with an addition in memory for each point and channel: no walk is in it, and it goes by "
-        "points, of which only canonical's were published.</p>\n<p>",
+        "; with longest intervals times %.2f, so that the column V2+DO of the RTX PRO 6000 is met "
+        "in the mean, %d of %d. The article's map is not published: how long its longest interval "
+        "is, only V2+DO tells, which waits for little else. V2 is modelled as the article has it, "
+        "with an addition in memory for each point and channel: no interval binds it, and its time "
+        "follows the points, of which only canonical's were published.</p>\n<p>",
         comparison->calibration, off, of);
     off = comparison_off(comparison, true, false, 1.3, &of);
     if (of == 0) {
@@ -204,29 +161,30 @@ static void put_errors(const Page *page) {
 }
 
 static void put_comparison(const Page *page) {
-    Report report = {.columns = compared_columns, .column_count = CMP_COUNT, .folds = true};
+    Report report = {0};
     for (int i = 0; i < page->comparison.count; i++) {
         const ComparisonRow *row = &page->comparison.rows[i];
-        report_add(&report,
-                   (Cell[CMP_COUNT]){
-                       [CMP_CONFIG] = cell_text(row->config),
-                       [CMP_KERNEL] = cell_text(row->kernel),
-                       [CMP_DTYPE] = cell_text(bev_dtypes[row->dtype].name),
-                       [CMP_GPU] = cell_text(row->gpu->title),
-                       [CMP_SOURCE] = cell_text(row->recorded ? "recorded" : "published"),
-                       [CMP_KNOWN] = cell_real(row->known_us),
-                       [CMP_MODEL] = cell_real(row->model.latency_us),
-                       [CMP_ERROR] = cell_real(row->model.latency_us / row->known_us),
-                       [CMP_BINDING] = cell_text(term_names[row->model.binding]),
-                       [CMP_CALIBRATED] = cell_real(row->calibrated_us),
-                       [CMP_CALIBRATED_ERROR] = cell_real(row->calibrated_us / row->known_us)});
+        double model = row->model.latency_us, known = row->known_us;
+        const char *source = row->recorded ? "recorded" : "published";
+        report_row(&report);
+        report_add(&report, "config", "config", 0, cell_text(row->config));
+        report_add(&report, "kernel", "kernel", 0, cell_text(row->kernel));
+        report_add(&report, "dtype", "dtype", 0, cell_text(bev_dtypes[row->dtype].name));
+        report_add(&report, "gpu", "GPU", 0, cell_text(row->gpu->title));
+        report_add(&report, "source", "source", 0, cell_text(source));
+        report_add(&report, "known_us", "known us", 4, cell_real(known));
+        report_add(&report, "model_us", "model us", 3, cell_real(model));
+        report_add(&report, "ratio", "model / known", 3, cell_real(model / known));
+        report_add(&report, "binding", "binding", 0, cell_text(term_names[row->model.binding]));
+        report_add(&report, "calibrated_us", "calibrated us", 3, cell_real(row->calibrated_us));
+        report_add(&report, "calibrated_ratio", "calibrated / known", 3,
+                   cell_real(row->calibrated_us / known));
     }
-    html_table(page->out, &report, "config");
-    report_free(&report);
+    put_table(page, &report, "config");
 }
 
-/* The options that shaped the page, as they were given. */
-static void put_options(const Page *page, bool drawn) {
+/* A command on the page's scene with the options that shaped the page; a list item left open. */
+static void put_command(const Page *page, const char *words, bool drawn) {
     const Options *options = page->options;
     const struct {
         const char *name, *value;
@@ -235,6 +193,8 @@ static void put_options(const Page *page, bool drawn) {
                  {"gpu", options->gpu},
                  {"gpu-file", options->gpu_file},
                  {"theme", drawn ? options->theme : NULL}};
+    fprintf(page->out, "<li><code>bevscope %s ", words);
+    html_text(page->out, page->model.scene);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].value) {
             fprintf(page->out, " --%s ", given[i].name);
@@ -256,19 +216,16 @@ static void put_machine(const Page *page) {
     fputs(", ", out);
     html_text(out, machine.system);
     fprintf(out, "; GPU: %s.</p>\n<ul>\n", machine.gpu[0] ? machine.gpu : "none");
-    fputs("<li><code>bevscope report ", out);
-    html_text(out, page->scene);
-    put_options(page, true);
+    put_command(page, "report", true);
     fputs(page->options->quick ? " --quick -o " : " -o ", out);
     html_text(out, page->options->output);
-    fputs("</code></li>\n<li><code>bevscope regime ", out);
-    html_text(out, page->scene);
-    put_options(page, false);
+    fputs("</code></li>\n", out);
+    put_command(page, "regime", false);
     fputs("</code></li>\n", out);
     for (int i = 0; i < plot_kind_count; i++) {
-        fprintf(out, "<li><code>bevscope plot %s ", plot_kinds[i].name);
-        html_text(out, page->scene);
-        put_options(page, true);
+        char words[64];
+        snprintf(words, sizeof words, "plot %s", plot_kinds[i].name);
+        put_command(page, words, true);
         fprintf(out, " -o %s.png</code></li>\n", plot_kinds[i].name);
     }
     fputs("</ul>\n", out);
@@ -285,7 +242,7 @@ static bool put_page(const Page *page, Err *err) {
     fputs("<h2>What binds</h2>\n", page->out);
     if (!put_picture(page, "roofline", err) || !put_picture(page, "dtype", err))
         return false;
-    if (page->lab.workload.scene.has_rig && !put_picture(page, "sweep", err))
+    if (page->model.workload.scene.has_rig && !put_picture(page, "sweep", err))
         return false;
     put_small_l2(page);
     fputs("<h2>How far off is the model?</h2>\n", page->out);
@@ -327,20 +284,19 @@ bool cmd_report(const Options *options, Err *err) {
     BevDtype dtype;
     BevAlign align;
     WorkloadOptions workload = select_workload(options);
-    unsigned demo = 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
-                    1u << (gpu_find("h200") - gpus);
     if (!options->output)
         return err_set(err, ERR_USAGE, "report", "add -o FOLDER", "no folder is named");
-    if (!lab_selection(options, &dtype, &align, err))
+    if (!scene_model_formats(options, &dtype, &align, err))
         return false;
-    page = (Page){.options = options, .scene = options->arguments[0]};
-    bool ok = lab_gpus(options, demo, &page.gpus, err) &&
-              lab_open(&page.lab, page.scene, &workload, dtype, align, LAB_ALL_KERNELS, err) &&
+    page = (Page){.options = options};
+    bool ok = chosen_open(options, chosen_usual(), &page.chosen, err) &&
+              scene_model_open(&page.model, options->arguments[0], &workload, dtype, align,
+                               ALL_KERNELS, err) &&
               make_folder(options->output, err) &&
-              comparison_make(&page.gpus, options->quick, &page.comparison, err) &&
+              comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
               write_page(&page, err);
-    lab_close(&page.lab);
-    lab_gpus_free(&page.gpus);
+    scene_model_close(&page.model);
+    chosen_close(&page.chosen);
     if (ok)
         printf("%s/report.html\n", options->output);
     return ok;

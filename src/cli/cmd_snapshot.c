@@ -1,13 +1,9 @@
-#include "src/run/machine.h"
+/* bevscope snapshot: one scene, pooled and drawn as a figure. */
 #include "src/accuracy/fp64.h"
-#include "src/cli/choices.h"
-#include "src/cli/output.h"
-#include "src/cli/pooled.h"
+#include "src/accuracy/verify.h"
+#include "src/base/data.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/base/data.h"
-#include "src/view/figure/figure.h"
-#include "src/accuracy/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,31 +48,18 @@ static void snapshot_free(Snapshot *snapshot) {
 /* ---- what to show ---------------------------------------------------------------------------- */
 
 static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
-    char *end;
-    spec->range_lo = strtod(text, &end);
-    bool ok = end != text && *end == ':';
-    if (ok) {
-        const char *high = end + 1;
-        spec->range_hi = strtod(high, &end);
-        ok = end != high && !*end;
-    }
+    int used = 0;
+    bool ok = sscanf(text, "%lf:%lf%n", &spec->range_lo, &spec->range_hi, &used) == 2 &&
+              !text[used] && isfinite(spec->range_lo) && isfinite(spec->range_hi) &&
+              spec->range_lo < spec->range_hi;
     spec->range_locked = true;
-    if (!ok || !isfinite(spec->range_lo) || !isfinite(spec->range_hi) ||
-        spec->range_lo >= spec->range_hi)
-        return err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
-    return true;
+    return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
 }
 
-/* One value each where other commands take lists. */
-static bool single(const char *list, const char *option, Err *err) {
-    return select_single(list, option, "a picture shows one", "use --compare for a second one",
-                         err);
-}
-
-/* The best kernel that runs here, in FP16, which is what is deployed. */
+/* By default the best kernel that runs here, in FP16, the format that is deployed. */
 static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err *err) {
     const Options *options = snapshot->options;
-    if (!single(options->dtype, "--dtype", err) || !single(options->align, "--align", err))
+    if (!select_single(options, "a picture shows one", "use --compare for a second one", err))
         return false;
     *config = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
     if (options->kernel)
@@ -88,14 +71,6 @@ static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err 
     else if (!workload_has_align(&snapshot->workload, BEV_NEAREST))
         config->align = BEV_BILINEAR;
     return config->kernel != NULL;
-}
-
-static bool load_recorded(Snapshot *snapshot, Err *err) {
-    char folder[4096];
-    snapshot->latency = (LatencyWanted)choices_find(CHOICE_TIMING, snapshot->options->timing);
-    return snapshot->latency != LATENCY_RECORDED ||
-           (data_path("samples/recorded", folder, sizeof folder, err) &&
-            recorded_load(&snapshot->recorded, folder, err));
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -132,7 +107,7 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     return true;
 }
 
-/* Worlds are decoded into colour; tensors of a network have only their strength to show. */
+/* The features of a world can be decoded into colour; those of a network only have a norm. */
 static ViewKind choose_view(const Snapshot *snapshot) {
     if (snapshot->options->view)
         return (ViewKind)choices_find(CHOICE_VIEW, snapshot->options->view);
@@ -180,27 +155,6 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
 
 /* ---- the table beside the picture ------------------------------------------------------------ */
 
-enum {
-    TAB_KERNEL,
-    TAB_DEVICE,
-    TAB_LATENCY,
-    TAB_SPEEDUP,
-    TAB_MAX_ABS,
-    TAB_REL_L2,
-    TAB_GATE,
-    TAB_COUNT
-};
-
-static const ReportColumn table_columns[TAB_COUNT] = {
-    [TAB_KERNEL] = {"kernel", "kernel", 0},
-    [TAB_DEVICE] = {"where", "where", 0},
-    [TAB_LATENCY] = {"latency_us", "latency (µs)", 4},
-    [TAB_SPEEDUP] = {"speedup_over_v2", "over V2", 3},
-    [TAB_MAX_ABS] = {"max_abs", "max error", 2},
-    [TAB_REL_L2] = {"rel_l2", "relative L2", 2},
-    [TAB_GATE] = {"gate_a", "gate A", 0},
-};
-
 typedef struct {
     const BevKernel *kernel;
     double latency_us;
@@ -208,7 +162,8 @@ typedef struct {
     GateVerdict gate;
 } TableRow;
 
-/* Judges every kernel on the picture's problem. Latencies come from where the caption's does. */
+/* Runs every kernel on the picture's problem and judges its output. Latencies are of the same
+ * source as the caption's. Returns the number of rows, -1 on failure. */
 static int judge_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
                      Err *err) {
     KernelConfig config = snapshot->pooled[0].config;
@@ -249,39 +204,36 @@ static double baseline_us(const TableRow *rows, int count, BevWhere where) {
     return 0;
 }
 
-static const char *latency_note(const Snapshot *snapshot, const TableRow *rows, int count) {
-    bool known = false;
+/* Says where the latencies come from; NULL when none is known. */
+static const char *latency_note(LatencyWanted latency, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
-        known |= rows[i].latency_us > 0;
-    static const char *const notes[] = {
-        [LATENCY_RECORDED] = "Latencies recorded earlier; bevscope bench --recorded says where.",
-        [LATENCY_MEASURED] = "Latencies measured now: medians, caches warm.",
-        [LATENCY_OFF] = NULL};
-    return known ? notes[snapshot->latency] : NULL;
+        if (rows[i].latency_us > 0)
+            return latency == LATENCY_RECORDED
+                       ? "Latencies recorded earlier; bevscope bench --recorded says where."
+                       : "Latencies measured now: medians, caches warm.";
+    return NULL;
 }
 
-/* The report's cells as strings, for the figure. */
-static bool table_strings(Snapshot *snapshot, const char *note, Err *err) {
-    Report *report = &snapshot->table;
-    size_t count = (size_t)report->row_count * TAB_COUNT;
+/* Turns the report into strings for the figure: the headings, then the cells. */
+static bool table_strings(Snapshot *snapshot, const char *note, int highlight, Err *err) {
+    const Report *report = &snapshot->table;
+    int columns = report->column_count;
+    size_t count = (size_t)(report->row_count + 1) * (size_t)columns;
     snapshot->table_text = calloc(count, sizeof *snapshot->table_text);
     snapshot->table_cells = calloc(count, sizeof *snapshot->table_cells);
     if (!snapshot->table_text || !snapshot->table_cells)
         return err_set(err, ERR_FAILED, "table", "", "out of memory");
-    static const char *header[TAB_COUNT];
-    for (int column = 0; column < TAB_COUNT; column++)
-        header[column] = table_columns[column].heading;
-    for (size_t i = 0; i < count; i++) {
-        report_cell(report, (int)(i / TAB_COUNT), (int)(i % TAB_COUNT), snapshot->table_text[i],
+    for (int i = 0; i < (int)count; i++) {
+        report_cell(report, i / columns - 1, i % columns, snapshot->table_text[i],
                     sizeof *snapshot->table_text);
         snapshot->table_cells[i] = snapshot->table_text[i];
     }
     snapshot->figure_table = (FigureTable){.title = "Every kernel on this problem",
-                                           .columns = TAB_COUNT,
+                                           .columns = columns,
                                            .rows = report->row_count,
-                                           .header = header,
-                                           .cells = snapshot->table_cells,
-                                           .highlight = -1,
+                                           .header = snapshot->table_cells,
+                                           .cells = snapshot->table_cells + columns,
+                                           .highlight = highlight,
                                            .note = note};
     return true;
 }
@@ -295,24 +247,24 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     if (count < 0)
         return false;
     Report *report = &snapshot->table;
-    *report = (Report){.columns = table_columns, .column_count = TAB_COUNT};
     int highlight = -1;
     for (int i = 0; i < count; i++) {
         const TableRow *row = &rows[i];
         double base = baseline_us(rows, count, row->kernel->where), now = row->latency_us;
         if (row->kernel == snapshot->pooled[0].config.kernel)
             highlight = i;
-        report_add(report,
-                   (Cell[TAB_COUNT]){cell_text(row->kernel->title),
-                                     cell_text(where_names[row->kernel->where]),
-                                     now > 0 ? cell_real(now) : cell_none(),
-                                     base > 0 && now > 0 ? cell_real(base / now) : cell_none(),
-                                     cell_real(row->error.max_abs), cell_real(row->error.rel_l2),
-                                     cell_text(verdict_names[row->gate])});
+        report_row(report);
+        report_add(report, "kernel", "kernel", 0, cell_text(row->kernel->title));
+        report_add(report, "where", "where", 0, cell_text(where_names[row->kernel->where]));
+        report_add(report, "latency_us", "latency (µs)", 4, cell_if(now > 0, cell_real(now)));
+        report_add(report, "speedup_over_v2", "over V2", 3,
+                   cell_if(base > 0 && now > 0, cell_real(base / now)));
+        report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
+        report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
+        report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));
     }
-    if (!table_strings(snapshot, latency_note(snapshot, rows, count), err))
+    if (!table_strings(snapshot, latency_note(snapshot->latency, rows, count), highlight, err))
         return false;
-    snapshot->figure_table.highlight = highlight;
     snapshot->spec.table = &snapshot->figure_table;
     report_text(report, stdout);
     return true;
@@ -353,7 +305,8 @@ static bool make(Snapshot *snapshot, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
     KernelConfig config;
     if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
-        !select_devices(options->device, &snapshot->where, err) || !load_recorded(snapshot, err) ||
+        !select_devices(options->device, &snapshot->where, err) ||
+        (snapshot->latency == LATENCY_RECORDED && !select_recorded(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
         !pool(snapshot, config, err))
@@ -368,6 +321,7 @@ static bool make(Snapshot *snapshot, Err *err) {
 
 bool cmd_snapshot(const Options *options, Err *err) {
     Snapshot snapshot = {.options = options, .scene = options->arguments[0]};
+    snapshot.latency = (LatencyWanted)choices_find(CHOICE_TIMING, options->timing);
     machine_read(&snapshot.machine);
     bool ok = make(&snapshot, err);
     snapshot_free(&snapshot);

@@ -1,24 +1,26 @@
-#include "src/cli/comparison.h"
+/* The model beside the latencies that were published and recorded, over the six configurations. */
+#include "src/cli/model.h"
 
 #include "src/scene/presets.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool has_gpu_recordings(const LabGpus *known) {
-    for (int i = 0; i < known->recorded.count; i++)
-        if (gpu_of_device(known->recorded.recordings[i].label))
+static bool has_gpu_recordings(const ChosenGpus *chosen) {
+    for (int i = 0; i < chosen->recorded.count; i++)
+        if (gpu_of_device(chosen->recorded.recordings[i].label))
             return true;
     return false;
 }
 
-/* The kernels that something is known of. The atomics are left to each scene's own table. */
-static unsigned compared_kernels(const LabGpus *known, BevDtype dtype) {
-    unsigned v3 = lab_kernel("v3_small_l2") | lab_kernel("v3_large_l2");
-    unsigned published_kernels = lab_kernel("v2_tiles") | lab_kernel("v2_do");
+/* The kernels with a published or recorded latency. The ones with atomics are left to the table of
+ * each scene. */
+static unsigned compared_kernels(const ChosenGpus *chosen, BevDtype dtype) {
+    unsigned v3 = kernel_bit("v3_small_l2") | kernel_bit("v3_large_l2");
+    unsigned published_kernels = kernel_bit("v2_tiles") | kernel_bit("v2_do");
     if (dtype != BEV_FP16)
         return v3;
-    return v3 | published_kernels | (has_gpu_recordings(known) ? lab_kernel("v2") : 0);
+    return v3 | published_kernels | (has_gpu_recordings(chosen) ? kernel_bit("v2") : 0);
 }
 
 static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
@@ -29,41 +31,28 @@ static void add_row(Comparison *comparison, ComparisonRow row, const Profile *pr
     comparison->rows[comparison->count++] = row;
 }
 
-static void add_published(Comparison *comparison, const Lab *lab, const char *config) {
+static void add_latencies(Comparison *comparison, const SceneModel *model, const ChosenGpus *chosen,
+                          bool recorded) {
     for (int g = 0; g < gpu_count; g++)
-        for (int i = 0; i < lab->profile_count; i++) {
-            const Profile *profile = &lab->profiles[i];
-            const char *choice = bev_v3_choose(&lab->problem.view, gpus[g].l2_bytes).kernel;
-            add_row(comparison,
-                    (ComparisonRow){
-                        .gpu = &gpus[g],
-                        .config = config,
-                        .kernel = published_column(profile->pattern->name, choice),
-                        .dtype = profile->dtype,
-                        .known_us = lab_published(lab, &gpus[g], config, profile->pattern->name)},
-                    profile);
+        for (int i = 0; i < model->profile_count; i++) {
+            const Profile *profile = &model->profiles[i];
+            const AccessPattern *pattern = profile->pattern;
+            const char *choice = bev_v3_choose(&model->problem.view, gpus[g].l2_bytes).kernel;
+            double known_us = recorded ? chosen_recorded_us(chosen, &gpus[g], model, pattern->name)
+                                       : chosen_published_us(&gpus[g], model, pattern->name);
+            ComparisonRow row = {.gpu = &gpus[g],
+                                 .config = model->scene,
+                                 .kernel = recorded ? pattern->title
+                                                    : published_column(pattern->name, choice),
+                                 .dtype = profile->dtype,
+                                 .recorded = recorded,
+                                 .known_us = known_us};
+            add_row(comparison, row, profile);
         }
 }
 
-static void add_recorded(Comparison *comparison, const Lab *lab, const LabGpus *known,
-                         const char *config) {
-    for (int g = 0; g < gpu_count; g++)
-        for (int i = 0; i < lab->profile_count; i++) {
-            const Profile *profile = &lab->profiles[i];
-            add_row(comparison,
-                    (ComparisonRow){.gpu = &gpus[g],
-                                    .config = config,
-                                    .kernel = profile->pattern->title,
-                                    .dtype = profile->dtype,
-                                    .recorded = true,
-                                    .known_us = lab_recorded(known, &gpus[g], config,
-                                                             profile->pattern->name, profile->dtype,
-                                                             BEV_NEAREST, CACHE_WARM)},
-                    profile);
-        }
-}
-
-/* One factor on walks, for the GPU whose V2+DO was published, from that column alone. */
+/* Finds one factor on the longest interval, for the GPU whose V2+DO was published, from that column
+ * alone. */
 static void calibrate(Comparison *comparison) {
     Prediction predictions[COMPARISON_ROWS];
     double known_us[COMPARISON_ROWS];
@@ -87,22 +76,23 @@ static void calibrate(Comparison *comparison) {
 
 enum { FORMATS = 2, PARTS = 2 * 6 };
 
-/* The n-th configuration and format; the last ones walk longest. */
-static bool compare(const LabGpus *known, int n, Comparison *part, Err *err) {
-    Lab lab;
+/* The n-th configuration and format; the last ones take longest. */
+static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err) {
+    SceneModel model;
     const char *config = configs[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
-    bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, compared_kernels(known, dtype), err);
+    bool ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST,
+                               compared_kernels(chosen, dtype), err);
     if (ok) {
-        add_published(part, &lab, config);
-        add_recorded(part, &lab, known, config);
+        add_latencies(part, &model, chosen, false);
+        add_latencies(part, &model, chosen, true);
     }
-    lab_close(&lab);
+    scene_model_close(&model);
     return ok;
 }
 
-/* Side by side, each on one core. */
-bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, Err *err) {
+/* The parts run in parallel, each on one core. */
+bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err) {
     static Comparison parts[PARTS];
     Err errs[PARTS] = {0};
     bool ok = true;
@@ -111,7 +101,7 @@ bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, E
         int n = PARTS - 1 - i;
         parts[n].count = 0;
         if (!quick || &configs[n / FORMATS] == preset_find("canonical"))
-            ok = compare(known, n, &parts[n], &errs[n]) && ok;
+            ok = compare(chosen, n, &parts[n], &errs[n]) && ok;
     }
     comparison->count = 0;
     for (int n = 0; n < PARTS; n++) {

@@ -1,4 +1,4 @@
-#include "src/cli/html.h"
+#include "src/cli/report.h"
 
 #include "src/view/draw/theme.h"
 
@@ -10,7 +10,7 @@ static const char style[] =
     "h1{font-size:30px;line-height:1.2}h2{font-size:21px;margin:2.2em 0 .6em;line-height:1.2}"
     "p,li{max-width:88ch}img{display:block;max-width:100%;height:auto;margin:1.5em 0}"
     "figure{margin:0 -48px}"
-    "table{border-collapse:collapse;font-size:12.5px;font-kernel-numeric:tabular-nums}"
+    "table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}"
     "th,td{padding:4px 10px;border-bottom:1px solid var(--rule);text-align:right;"
     "white-space:nowrap}th{vertical-align:bottom;white-space:normal;color:var(--muted)}"
     "th.word,td.word{text-align:left}th:first-child,td:first-child{text-align:left;padding-left:0}"
@@ -46,23 +46,15 @@ void html_end(FILE *out) {
 }
 
 void html_text(FILE *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '>':
-            fputs("&gt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        case '"':
-            fputs("&quot;", out);
-            break;
-        default:
+    static const char special[] = "<>&\"";
+    static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+    for (; *text; text++) {
+        const char *at = strchr(special, *text);
+        if (at)
+            fputs(entities[at - special], out);
+        else
             fputc(*text, out);
-        }
+    }
 }
 
 static void put_base64(FILE *out, const uint8_t *bytes, size_t length) {
@@ -86,49 +78,34 @@ void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t l
     fputs("\"></figure>\n", out);
 }
 
-static void put_heads(FILE *out, const Report *report) {
-    fputs("<tr>", out);
-    for (int column = 0; column < report->column_count; column++)
-        if (report_shows(report, column)) {
-            fputs(report_is_text(report, column) ? "<th class=\"word\">" : "<th>", out);
-            html_text(out, report->columns[column].heading);
-            fputs("</th>", out);
-        }
-    fputs("</tr>\n", out);
-}
-
-/* Whether a group begins with this row. */
-static bool is_new(const Report *report, int row, int group) {
+/* Whether a group begins at this row: its cell in the column `group` differs from the one above. */
+static bool begins_group(const Report *report, int row, int group) {
     char above[256], here[256];
-    if (group < 0 || row == 0)
+    if (group < 0 || row <= 0)
         return false;
     report_cell(report, row - 1, group, above, sizeof above);
     report_cell(report, row, group, here, sizeof here);
     return strcmp(above, here) != 0;
 }
 
+/* Row -1 holds the headings. */
 static void put_row(FILE *out, const Report *report, int row, int group) {
+    const char *tag = row < 0 ? "th" : "td";
     char text[256];
-    fputs(is_new(report, row, group) ? "<tr class=\"group\">" : "<tr>", out);
+    fputs(begins_group(report, row, group) ? "<tr class=\"group\">" : "<tr>", out);
     for (int column = 0; column < report->column_count; column++)
         if (report_shows(report, column)) {
             report_cell(report, row, column, text, sizeof text);
-            fputs(report_is_text(report, column) ? "<td class=\"word\">" : "<td>", out);
+            fprintf(out, "<%s%s>", tag, report_is_text(report, column) ? " class=\"word\"" : "");
             html_text(out, text);
-            fputs("</td>", out);
+            fprintf(out, "</%s>", tag);
         }
     fputs("</tr>\n", out);
 }
 
-static int column_of(const Report *report, const char *key) {
-    for (int column = 0; key && column < report->column_count; column++)
-        if (strcmp(report->columns[column].key, key) == 0)
-            return column;
-    return -1;
-}
-
 void html_table(FILE *out, const Report *report, const char *group) {
     char folded[256];
+    int at = group ? report_column(report, group) : -1;
     report_folded(report, folded, sizeof folded);
     if (folded[0]) {
         fputs("<p class=\"muted\">In every row: ", out);
@@ -136,8 +113,7 @@ void html_table(FILE *out, const Report *report, const char *group) {
         fputs(".</p>\n", out);
     }
     fputs("<div class=\"wide\"><table>\n", out);
-    put_heads(out, report);
-    for (int row = 0; row < report->row_count; row++)
-        put_row(out, report, row, column_of(report, group));
+    for (int row = -1; row < report->row_count; row++)
+        put_row(out, report, row, at);
     fputs("</table></div>\n", out);
 }

@@ -1,5 +1,5 @@
-/* The command line: one table of options, from which parsing, --help, the man page and the errors
- * are derived. */
+/* The command line: one table of commands and one of options. Parsing, --help, the manual page and
+ * the error texts are derived from them. */
 #ifndef BEV_OPTIONS_H
 #define BEV_OPTIONS_H
 
@@ -52,39 +52,72 @@ typedef struct {
     const char *script, *frames, *size;
 } Options;
 
+typedef bool CommandFunction(const Options *options, Err *err);
+
 typedef struct {
     const char *name, *synopsis, *summary;
-    const char *details; /* paragraphs for --help and the man page */
+    const char *details; /* paragraphs for --help and the manual page */
     int min_arguments, max_arguments;
-    bool (*run)(const Options *options, Err *err);
-} Command;
+    CommandFunction *run;
+} Subcommand;
 
-/* In the order of CommandId; `run` lives in src/cli/cmd_*.c. */
-extern const Command commands[COMMAND_COUNT];
+/* In the order of CommandId. The functions are in cmd_*.c and plots.c. */
+extern const Subcommand commands[COMMAND_COUNT];
+CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
+    cmd_agreement, cmd_plot, cmd_report, cmd_glossary;
 
-/* Fills defaults and parses argv[1..]: the command, its options and arguments. No command, or a
- * scene in its place, means the live display. */
+/* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
+ * command, or a scene in its place, means the live display. */
 bool options_parse(Options *options, int argc, char **argv, Err *err);
 
-/* Help of one command, of the whole program, and the manual page (roff), all from the tables. */
-void options_help_command(CommandId command, FILE *out);
-void options_help(FILE *out);
-void options_man(FILE *out);
+/* Option `i` of a command, for help texts; false when there are fewer. */
+typedef struct {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: a flag */
+    char help[512];       /* with the choices spelled out */
+} OptionHelp;
+bool options_describe(CommandId command, int i, OptionHelp *help);
 
-/* The manual's section on the words. `print` writes a text with what roff would take for its own
- * escaped. */
-void man_glossary(FILE *out, void (*print)(FILE *out, const char *text));
+/* The help of one command, the help of the program, and the manual page (roff). */
+void help_command(CommandId command, FILE *out);
+void help_program(FILE *out);
+void help_man(FILE *out);
 
-bool cmd_live(const Options *options, Err *err);
-bool cmd_snapshot(const Options *options, Err *err);
-bool cmd_verify(const Options *options, Err *err);
-bool cmd_bench(const Options *options, Err *err);
-bool cmd_info(const Options *options, Err *err);
-bool cmd_export(const Options *options, Err *err);
-bool cmd_regime(const Options *options, Err *err);
-bool cmd_agreement(const Options *options, Err *err);
-bool cmd_plot(const Options *options, Err *err);
-bool cmd_report(const Options *options, Err *err);
-bool cmd_glossary(const Options *options, Err *err);
+/* bevscope --list: every name the program knows, from its tables. */
+void help_list(FILE *out);
+
+/* ---- the values that an option may take, from the tables that define them ---------------------
+ */
+
+typedef enum {
+    CHOICE_NONE,
+    CHOICE_KERNEL,
+    CHOICE_DTYPE,
+    CHOICE_ALIGN,
+    CHOICE_VIEW,
+    CHOICE_COLORMAP,
+    CHOICE_FORMAT,
+    CHOICE_CACHE,
+    CHOICE_TIMING,
+    CHOICE_THEME,
+    CHOICE_COLOR,
+    CHOICE_GPU,
+    CHOICE_SWEEP,
+    CHOICE_SET_COUNT
+} ChoiceSet;
+
+/* Position of a name in its table; -1 when it is not there. */
+int choices_find(ChoiceSet set, const char *name);
+
+/* Checks one name, or a comma-separated list of them (which may be "all"). The error suggests the
+ * nearest known name. */
+bool choices_check(ChoiceSet set, const char *text, bool list, const char *option, Err *err);
+
+/* Bit mask of a checked list; `fallback` for NULL. */
+unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
+
+/* Writes ": one, two, three" to a help text; nothing for short sets that the help already names. */
+void choices_list(ChoiceSet set, char *text, int size);
 
 #endif

@@ -1,10 +1,10 @@
-#include "src/cli/plots.h"
+/* bevscope plot: the kinds of charts of the memory model, by name. */
+#include "src/cli/model.h"
 
 #include "src/cachesim/digest.h"
 #include "src/accuracy/fp64.h"
-#include "src/cli/ceilings.h"
-#include "src/cli/choices.h"
-#include "src/cli/pooled.h"
+#include "src/cli/selection.h"
+#include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "src/view/chart/chart.h"
 
@@ -16,8 +16,7 @@
 enum { TEXT = 200 };
 
 static FigureTheme theme_of(const PlotRequest *request) {
-    int theme = request->options->theme ? choices_find(CHOICE_THEME, request->options->theme) : 0;
-    return (FigureTheme)theme;
+    return (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
 }
 
 static bool png_of(Image *image, bool drawn, uint8_t **bytes, size_t *length, Err *err) {
@@ -47,7 +46,7 @@ bool plots_bars(const PlotRequest *request, PlotBars *spec, uint8_t **bytes, siz
 /* ---- charts of the memory model -------------------------------------------------------------- */
 
 /* The GPUs that were asked for, then all others that are known. */
-static int list_gpus(const LabGpus *asked, Gpu list[MODEL_GPUS]) {
+static int list_gpus(const ChosenGpus *asked, Gpu list[MODEL_GPUS]) {
     int count = 0;
     for (; count < asked->count; count++)
         list[count] = asked->gpus[count];
@@ -61,34 +60,34 @@ static int list_gpus(const LabGpus *asked, Gpu list[MODEL_GPUS]) {
     return count;
 }
 
-/* Of the lab's problem, with what was walked there. Free it. */
-static MemoryModel *model_of(const PlotRequest *request, Err *err) {
-    const Lab *lab = request->lab;
+/* The memory model of the request's problem, with every kernel that was replayed. Free it. */
+static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
+    const SceneModel *model = request->model;
     Gpu list[MODEL_GPUS];
-    MemoryModel *model = malloc(sizeof *model);
-    if (!model) {
+    MemoryModel *memory = malloc(sizeof *memory);
+    if (!memory) {
         err_set(err, ERR_FAILED, "plot", "", "out of memory");
         return NULL;
     }
-    digest_begin(model, &lab->problem.view, list, list_gpus(request->gpus, list));
-    for (int i = 0; i < model->gpu_count; i++) {
+    digest_begin(memory, &model->problem.view, list, list_gpus(request->chosen, list));
+    for (int i = 0; i < memory->gpu_count; i++) {
         FigureSource source;
-        Limits limits = ceilings_of(request->options, request->gpus, &list[i], &source);
-        digest_ceilings(model, i, &limits, source);
+        Limits limits = chosen_limits(request->options, request->chosen, &list[i], &source);
+        digest_ceilings(memory, i, &limits, source);
     }
-    for (int i = 0; i < lab->profile_count; i++)
-        digest_add(model, &lab->problem.view, &lab->profiles[i]);
-    return model;
+    for (int i = 0; i < model->profile_count; i++)
+        digest_add(memory, &model->problem.view, &model->profiles[i]);
+    return memory;
 }
 
-static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *model,
+static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
     Image image = {0};
     ChartSpec spec = {.chart = chart,
-                      .scene = request->scene,
-                      .model = model,
-                      .asked = (1u << request->gpus->count) - 1,
+                      .scene = request->model->scene,
+                      .model = memory,
+                      .asked = (1u << request->chosen->count) - 1,
                       .theme = theme_of(request)};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
         spec.rel_l2[dtype] = rel_l2[dtype];
@@ -97,36 +96,16 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
     return png_of(&image, chart_image(&spec, &image, err), bytes, length, err);
 }
 
-static bool draw_known(const PlotRequest *request, Chart chart, uint8_t **bytes, size_t *length,
-                       Err *err) {
-    MemoryModel *model = model_of(request, err);
-    bool ok = model && draw_chart(request, chart, model, NULL, bytes, length, err);
-    free(model);
-    return ok;
-}
-
-static bool draw_mrc(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
-    return draw_known(request, CHART_MRC, bytes, length, err);
-}
-
-static bool draw_roofline(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
-    return draw_known(request, CHART_ROOFLINE, bytes, length, err);
-}
-
-static bool draw_working_set(const PlotRequest *request, uint8_t **bytes, size_t *length,
-                             Err *err) {
-    return draw_known(request, CHART_WORKING_SET, bytes, length, err);
-}
-
-/* What the format costs in accuracy: relative L2 error against FP64 over the FP32 originals, of V3
- * as the CPU computes it. `*truth` is made for the first format and serves all. */
-static bool dtype_error(Lab *lab, double **fp64_original, double *rel_l2, Err *err) {
-    const BevProblem *problem = &lab->problem.view;
+/* What the format costs in accuracy: the relative L2 error of V3, as the CPU computes it, against
+ * FP64 over the FP32 originals. `*fp64_original` is computed for the first format and serves all.
+ */
+static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l2, Err *err) {
+    const BevProblem *problem = &model->problem.view;
     KernelConfig config = {bev_kernel_find("cpu_v3"), problem->dtype, problem->align};
     Pooled pooled = {0};
-    if (!*fp64_original && !(*fp64_original = fp64_of(&lab->workload, problem->align, err)))
+    if (!*fp64_original && !(*fp64_original = fp64_of(&model->workload, problem->align, err)))
         return false;
-    bool ok = pooled_run(&pooled, &lab->workload, "", config, LATENCY_OFF, NULL, err);
+    bool ok = pooled_run(&pooled, &model->workload, "", config, LATENCY_OFF, NULL, err);
     if (ok)
         *rel_l2 = format_error(&pooled.problem.view, pooled.codes, *fp64_original).rel_l2;
     pooled_free(&pooled);
@@ -134,23 +113,24 @@ static bool dtype_error(Lab *lab, double **fp64_original, double *rel_l2, Err *e
 }
 
 static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
-    WorkloadOptions workload = request->lab->workload.options;
-    BevAlign align = request->lab->problem.view.align;
-    unsigned kernels = lab_kernel("v3_small_l2") | lab_kernel("v3_large_l2");
+    WorkloadOptions workload = request->model->workload.options;
+    BevAlign align = request->model->problem.view.align;
+    unsigned kernels = kernel_bit("v3_small_l2") | kernel_bit("v3_large_l2");
     double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
-    MemoryModel *model = model_of(request, err);
-    bool ok = model != NULL;
+    MemoryModel *memory = memory_model(request, err);
+    bool ok = memory != NULL;
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-        Lab lab;
-        ok = lab_open(&lab, request->scene, &workload, (BevDtype)dtype, align, kernels, err) &&
-             dtype_error(&lab, &fp64_original, &rel_l2[dtype], err);
-        for (int i = 0; ok && i < lab.profile_count; i++)
-            digest_add(model, &lab.problem.view, &lab.profiles[i]);
-        lab_close(&lab);
+        SceneModel model;
+        ok = scene_model_open(&model, request->model->scene, &workload, (BevDtype)dtype, align,
+                              kernels, err) &&
+             dtype_error(&model, &fp64_original, &rel_l2[dtype], err);
+        for (int i = 0; ok && i < model.profile_count; i++)
+            digest_add(memory, &model.problem.view, &model.profiles[i]);
+        scene_model_close(&model);
     }
     free(fp64_original);
-    ok = ok && draw_chart(request, CHART_DTYPE, model, rel_l2, bytes, length, err);
-    free(model);
+    ok = ok && draw_chart(request, CHART_DTYPE, memory, rel_l2, bytes, length, err);
+    free(memory);
     return ok;
 }
 
@@ -171,7 +151,7 @@ static PlotBar compared_bar(const char *group, int part, double us, double known
     return bar;
 }
 
-/* Rows of one configuration; a chart of all six would be too long to read. */
+/* The bars of one configuration; a chart of all six would be too long to read. */
 static int compared_bars(const PlotRequest *request, const char *config, PlotBar *bars,
                          char groups[][TEXT], int max) {
     int count = 0, group = 0;
@@ -194,16 +174,16 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
     enum { MAX_BARS = 64 };
     PlotBar bars[MAX_BARS];
     char groups[MAX_BARS][TEXT], note[400];
-    const char *config = request->scene;
+    const char *config = request->model->scene;
     int count = compared_bars(request, config, bars, groups, MAX_BARS);
     if (count == 0)
         count = compared_bars(request, config = "canonical", bars, groups, MAX_BARS);
-    snprintf(
-        note, sizeof note,
-        "The article timed a TensorRT plugin. Calibrated: walks times %.2f, one factor from its "
-        "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model walks our map, whose "
-        "longest intervals bind; the article's map is not published.",
-        request->comparison->calibration, request->comparison->calibrated_from);
+    snprintf(note, sizeof note,
+             "The article timed a TensorRT plugin. Calibrated: longest intervals times %.2f, one "
+             "factor from its "
+             "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model replays our map, whose "
+             "longest intervals bind; the article's map is not published.",
+             request->comparison->calibration, request->comparison->calibrated_from);
     PlotBars spec = {
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,
@@ -220,13 +200,16 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
 const PlotKind plot_kinds[] = {
-    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, draw_mrc},
-    {"roofline", "every kernel under the ceilings of a GPU", true, false, draw_roofline},
+    {"mrc", "which reads miss an L2 of each size, with every GPU's L2", true, false, CHART_MRC,
+     NULL},
+    {"roofline", "every kernel under the ceilings of a GPU", true, false, CHART_ROOFLINE, NULL},
     {"working-set", "footprint and gather traffic against each GPU's L2", false, false,
-     draw_working_set},
-    {"sweep", "latency against grid, channels or points, with the knee", false, false, plot_sweep},
-    {"dtype", "the parts of the latency for each number format", false, false, draw_dtype},
-    {"published", "published latencies beside the model", false, true, draw_published},
+     CHART_WORKING_SET, NULL},
+    {"sweep", "latency against grid, channels or points, with the knee", false, false, CHART_NONE,
+     plot_sweep},
+    {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
+     draw_dtype},
+    {"published", "published latencies beside the model", false, true, CHART_NONE, draw_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
 
@@ -243,4 +226,50 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
              nearest_name(name, names, (size_t)plot_kind_count));
     err_set(err, ERR_USAGE, "plot", hint, "'%s' is not a kind of chart", name);
     return NULL;
+}
+
+bool plot_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
+               Err *err) {
+    if (kind->draw)
+        return kind->draw(request, bytes, length, err);
+    MemoryModel *memory = memory_model(request, err);
+    bool ok = memory && draw_chart(request, kind->chart, memory, NULL, bytes, length, err);
+    free(memory);
+    return ok;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+bool cmd_plot(const Options *options, Err *err) {
+    const PlotKind *kind = plot_kind_find(options->arguments[0], err);
+    WorkloadOptions workload = select_workload(options);
+    Comparison comparison = {0};
+    ChosenGpus chosen = {0};
+    SceneModel model = {0};
+    BevDtype dtype;
+    BevAlign align;
+    bool svg;
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    if (!kind || !output_picture(options, "plot", &svg, err) ||
+        !scene_model_formats(options, &dtype, &align, err))
+        return false;
+    PlotRequest request = {.model = &model,
+                           .chosen = &chosen,
+                           .comparison = &comparison,
+                           .options = options,
+                           .svg = svg};
+    /* Charts of one GPU show the first; the working set is shown against every GPU. */
+    unsigned usual =
+        kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
+    bool ok = chosen_open(options, usual, &chosen, err) &&
+              scene_model_open(&model, options->arguments[1], &workload, dtype, align,
+                               kind->needs_profiles ? ALL_KERNELS : 0, err) &&
+              (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
+              plot_draw(kind, &request, &bytes, &length, err) &&
+              data_write(options->output, bytes, length, err);
+    free(bytes);
+    scene_model_close(&model);
+    chosen_close(&chosen);
+    return ok;
 }

@@ -1,7 +1,7 @@
-/* A problem that grows: only shapes and the map matter to the streams, so nothing is rendered. */
-#include "src/cli/plots.h"
+/* Latency of a problem that grows. Accesses depend on shapes and the map only, so no features are
+ * rendered. */
+#include "src/cli/model.h"
 
-#include "src/cli/choices.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ typedef enum { OVER_GRID, OVER_CHANNELS, OVER_POINTS, OVER_COUNT } Over;
 
 const char *const sweep_names[] = {"grid", "channels", "points", NULL};
 
-/* Settings of a sweep: cells a side, channels, or depth bins. */
+/* The settings of each sweep: cells on a side, channels, or depth bins. 0 ends them. */
 static const int settings[OVER_COUNT][SWEEP_MAX] = {
     [OVER_GRID] = {50, 75, 100, 150, 200, 250, 300, 400, 500, 600, 700},
     [OVER_CHANNELS] = {16, 24, 32, 48, 64, 80, 96, 128, 160, 192, 256},
@@ -29,8 +29,8 @@ typedef struct {
     int count;
 } Sweep;
 
-/* The rig and channels of one setting; returns its place on the axis, 0 for the points, which are
- * known when the map is. */
+/* Changes rig and channels to one setting and returns its place on the axis: 0 for points, which
+ * are known only when the map is built. */
 static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
     switch (over) {
@@ -51,27 +51,27 @@ static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
 
 static bool predict_all(const PlotRequest *request, const BevProblem *problem, Sweep *sweep,
                         Err *err) {
-    Profile profiles[LAB_KERNELS] = {0};
+    Profile profiles[SCENE_KERNELS] = {0};
     unsigned kernels = 0;
     int count;
     for (int r = 0; r < KERNELS; r++)
-        kernels |= lab_kernel(swept_kernels[r]);
-    bool ok = lab_profiles(problem, kernels, profiles, &count, err);
+        kernels |= kernel_bit(swept_kernels[r]);
+    bool ok = scene_model_profiles(problem, kernels, profiles, &count, err);
     for (int r = 0; r < KERNELS; r++)
         sweep->latency[r][sweep->count] = NAN;
     for (int i = 0; i < count; i++) {
         for (int r = 0; ok && r < KERNELS; r++)
             if (!strcmp(profiles[i].pattern->name, swept_kernels[r]))
                 sweep->latency[r][sweep->count] =
-                    predict(&profiles[i], &request->gpus->gpus[0], true).latency_us;
+                    predict(&profiles[i], &request->chosen->gpus[0], true).latency_us;
         profile_free(&profiles[i]);
     }
     return ok;
 }
 
 static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep *sweep, Err *err) {
-    const BevProblem *like = &request->lab->problem.view;
-    Rig rig = request->lab->workload.scene.rig;
+    const BevProblem *like = &request->model->problem.view;
+    Rig rig = request->model->workload.scene.rig;
     int64_t channels = like->shape.channels;
     double x = apply(over, setting, &rig, &channels);
     BevShape shape = rig_shape(&rig, channels);
@@ -91,7 +91,7 @@ static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep 
     return ok;
 }
 
-/* Where the footprint reaches `bytes`, between two settings; NaN when it never does. */
+/* The place on the axis where the footprint reaches `bytes`, interpolated; NaN: nowhere. */
 static double knee(const Sweep *sweep, double bytes) {
     for (int i = 1; i < sweep->count; i++) {
         double from = sweep->footprint[i - 1], to = sweep->footprint[i];
@@ -117,7 +117,7 @@ static void limits(const Sweep *sweep, PlotAxis *axis) {
 static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint8_t **bytes,
                  size_t *length, Err *err) {
     static const char *const axes[OVER_COUNT] = {"cells a side of the grid", "channels", "points"};
-    const Gpu *gpu = &request->gpus->gpus[0];
+    const Gpu *gpu = &request->chosen->gpus[0];
     double half = gpu->l2_bytes / 2, full = gpu->l2_bytes;
     char subtitle[TEXT], title[TEXT], labels[2][TEXT];
     PlotSeries series[KERNELS];
@@ -141,8 +141,8 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         }
     }
     snprintf(title, TEXT, "Latency against %s", axes[over]);
-    snprintf(subtitle, TEXT, "%s, %s, on %s with %g MiB of L2", request->scene,
-             bev_dtypes[request->lab->problem.view.dtype].title, gpu->title,
+    snprintf(subtitle, TEXT, "%s, %s, on %s with %g MiB of L2", request->model->scene,
+             bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
              gpu->l2_bytes / 1048576);
     PlotLines spec = {
         .title = title,
@@ -164,8 +164,8 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     Over over =
         request->options->over ? (Over)choices_find(CHOICE_SWEEP, request->options->over) : 0;
     Sweep sweep = {0};
-    if (!request->lab->workload.scene.has_rig)
-        return err_set(err, ERR_USAGE, request->scene, "export it with its calibration",
+    if (!request->model->workload.scene.has_rig)
+        return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
     for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++)
         if (!sweep_one(request, over, settings[over][i], &sweep, err))

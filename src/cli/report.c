@@ -1,12 +1,16 @@
 #include "src/cli/report.h"
 
+#include "src/base/data.h"
+#include "src/run/bench.h"
 #include "src/view/draw/text.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-Cell cell_none(void) {
+static Cell cell_none(void) {
     return (Cell){.kind = CELL_NONE};
 }
 
@@ -22,30 +26,62 @@ Cell cell_real(double value) {
     return isfinite(value) ? (Cell){.kind = CELL_REAL, .real = value} : cell_none();
 }
 
-Cell cell_bool(int value) {
-    return (Cell){.kind = CELL_BOOL, .integer = value != 0};
+Cell cell_bool(bool value) {
+    return (Cell){.kind = CELL_BOOL, .integer = value};
 }
 
-int report_add(Report *report, const Cell *row) {
-    if (report->row_count == report->capacity) {
-        int capacity = report->capacity ? 2 * report->capacity : 32;
-        size_t count = (size_t)capacity * (size_t)report->column_count;
-        Cell *cells = realloc(report->cells, count * sizeof *cells);
-        if (!cells)
-            return 0;
+Cell cell_if(bool known, Cell cell) {
+    return known ? cell : cell_none();
+}
+
+void report_row(Report *report) {
+    report->row_count++;
+}
+
+void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell) {
+    if (report->out_of_memory)
+        return;
+    if (report->row_count == 1 && report->cell_count == (size_t)report->column_count) {
+        assert(report->column_count < REPORT_COLUMNS);
+        report->columns[report->column_count++] = (ReportColumn){key, heading, digits};
+    }
+    assert(!strcmp(key, report->columns[report->cell_count % (size_t)report->column_count].key));
+    if (report->cell_count == report->capacity) {
+        size_t capacity = report->capacity ? 2 * report->capacity : 256;
+        Cell *cells = realloc(report->cells, capacity * sizeof *cells);
+        if (!cells) {
+            report->out_of_memory = true;
+            return;
+        }
         report->cells = cells;
         report->capacity = capacity;
     }
-    memcpy(report->cells + (size_t)report->row_count * (size_t)report->column_count, row,
-           (size_t)report->column_count * sizeof *row);
-    report->row_count++;
-    return 1;
+    if (cell.kind == CELL_TEXT && !(cell.text = strdup(cell.text))) {
+        report->out_of_memory = true;
+        cell = cell_none();
+    }
+    report->cells[report->cell_count++] = cell;
+}
+
+void report_add_config(Report *report, const char *scene, const KernelConfig *config) {
+    report_add(report, "scene", "scene", 0, cell_text(scene));
+    report_add(report, "kernel", "kernel", 0, cell_text(config->kernel->name));
+    report_add(report, "where", "where", 0, cell_text(where_names[config->kernel->where]));
+    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[config->dtype].name));
+    report_add(report, "align", "align", 0, cell_text(bev_aligns[config->align].name));
+}
+
+void report_clear(Report *report) {
+    for (size_t i = 0; i < report->cell_count; i++)
+        free((char *)report->cells[i].text);
+    report->cell_count = 0;
+    report->row_count = 0;
 }
 
 void report_free(Report *report) {
+    report_clear(report);
     free(report->cells);
-    report->cells = NULL;
-    report->row_count = report->capacity = 0;
+    *report = (Report){0};
 }
 
 void report_number(char *text, size_t size, double value, int digits) {
@@ -61,30 +97,51 @@ void report_number(char *text, size_t size, double value, int digits) {
     snprintf(text, size, "%.*f", decimals > 0 ? decimals : 0, value);
 }
 
-static const Cell *cell_at(const Report *report, int row, int column) {
-    return report->cells + (size_t)row * (size_t)report->column_count + column;
+int report_column(const Report *report, const char *key) {
+    for (int column = 0; column < report->column_count; column++)
+        if (!strcmp(report->columns[column].key, key))
+            return column;
+    return -1;
 }
 
-void report_cell(const Report *report, int row, int column, char *text, size_t size) {
-    const Cell *cell = cell_at(report, row, column);
-    int digits = report->columns[column].digits;
+static const Cell *cell_at(const Report *report, int row, int column) {
+    static const Cell missing = {.kind = CELL_NONE};
+    size_t at = (size_t)row * (size_t)report->column_count + (size_t)column;
+    return at < report->cell_count ? &report->cells[at] : &missing;
+}
+
+/* A cell of any kind but text. */
+static void write_cell(const Cell *cell, bool for_people, int digits, char *text, size_t size) {
     switch (cell->kind) {
-    case CELL_NONE:
-        snprintf(text, size, "n/a");
-        break;
     case CELL_TEXT:
-        text_clean(cell->text, text, size);
+    case CELL_NONE:
+        snprintf(text, size, "%s", for_people ? "n/a" : "");
         break;
     case CELL_INT:
         snprintf(text, size, "%lld", cell->integer);
         break;
     case CELL_REAL:
-        report_number(text, size, cell->real, digits);
+        if (for_people)
+            report_number(text, size, cell->real, digits);
+        else
+            snprintf(text, size, "%.10g", cell->real);
         break;
     case CELL_BOOL:
-        snprintf(text, size, "%s", cell->integer ? "yes" : "no");
+        snprintf(text, size, "%s",
+                 for_people ? (cell->integer ? "yes" : "no") : (cell->integer ? "true" : "false"));
         break;
     }
+}
+
+void report_cell(const Report *report, int row, int column, char *text, size_t size) {
+    const ReportColumn *head = &report->columns[column];
+    const Cell *cell = cell_at(report, row < 0 ? 0 : row, column);
+    if (row < 0)
+        snprintf(text, size, "%s", head->heading);
+    else if (cell->kind == CELL_TEXT)
+        text_clean(cell->text, text, size);
+    else
+        write_cell(cell, true, head->digits, text, size);
 }
 
 static bool same_words(const Report *report, int column) {
@@ -121,7 +178,7 @@ void report_folded(const Report *report, char *text, size_t size) {
     }
 }
 
-/* Display width of UTF-8 text: code points, all of width one here. */
+/* Display width of UTF-8 text: its code points, each one column wide. */
 static int width_of(const char *text) {
     int width = 0;
     for (; *text; text++)
@@ -130,72 +187,56 @@ static int width_of(const char *text) {
 }
 
 static int column_width(const Report *report, int column) {
-    int width = width_of(report->columns[column].heading);
-    for (int row = 0; row < report->row_count; row++) {
+    int width = 0;
+    for (int row = -1; row < report->row_count; row++) {
         char text[256];
         report_cell(report, row, column, text, sizeof text);
-        int w = width_of(text);
-        width = w > width ? w : width;
+        width = width_of(text) > width ? width_of(text) : width;
     }
     return width;
 }
 
-int report_is_text(const Report *report, int column) {
+bool report_is_text(const Report *report, int column) {
     for (int row = 0; row < report->row_count; row++)
         if (cell_at(report, row, column)->kind != CELL_NONE)
             return cell_at(report, row, column)->kind == CELL_TEXT;
-    return 1;
+    return true;
 }
 
-static void print_padded(FILE *out, const char *text, int width, int left) {
+static void print_padded(FILE *out, const char *text, int width, bool left) {
     int pad = width - width_of(text);
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
-typedef struct {
-    const char *before, *between, *after;
-    int rule; /* Markdown's line under the heading */
-} TableStyle;
-
-static void print_rule(const Report *report, FILE *out) {
-    for (int column = 0; column < report->column_count; column++)
-        if (report_shows(report, column))
-            fputs(report_is_text(report, column) ? "|---" : "|---:", out);
-    fputs("|\n", out);
-}
-
-static void print_table(const Report *report, FILE *out, TableStyle style) {
-    char folded[256];
+static void print_table(const Report *report, bool markdown, FILE *out) {
+    char folded[256], text[256];
     report_folded(report, folded, sizeof folded);
     if (folded[0])
         fprintf(out, "In every row: %s.\n\n", folded);
     for (int row = -1; row < report->row_count; row++) {
-        int first = 1;
-        fputs(style.before, out);
+        const char *before = markdown ? "| " : "";
         for (int column = 0; column < report->column_count; column++) {
             if (!report_shows(report, column))
                 continue;
-            char text[256];
-            if (row < 0)
-                snprintf(text, sizeof text, "%s", report->columns[column].heading);
-            else
-                report_cell(report, row, column, text, sizeof text);
-            fputs(first ? "" : style.between, out);
+            report_cell(report, row, column, text, sizeof text);
+            fputs(before, out);
             print_padded(out, text, column_width(report, column), report_is_text(report, column));
-            first = 0;
+            before = markdown ? " | " : "  ";
         }
-        fprintf(out, "%s\n", style.after);
-        if (row < 0 && style.rule)
-            print_rule(report, out);
+        fputs(markdown ? " |\n" : "\n", out);
+        for (int column = 0; markdown && row < 0 && column < report->column_count; column++)
+            if (report_shows(report, column))
+                fputs(report_is_text(report, column) ? "|---" : "|---:", out);
+        fputs(markdown && row < 0 ? "|\n" : "", out);
     }
 }
 
 void report_text(const Report *report, FILE *out) {
-    print_table(report, out, (TableStyle){"", "  ", "", 0});
+    print_table(report, false, out);
 }
 
 void report_markdown(const Report *report, FILE *out) {
-    print_table(report, out, (TableStyle){"| ", " | ", " |", 1});
+    print_table(report, true, out);
 }
 
 /* Quotes as RFC 4180 asks for. */
@@ -211,22 +252,12 @@ static void print_csv_text(const char *text, FILE *out) {
 }
 
 static void print_csv_cell(const Cell *cell, FILE *out) {
-    switch (cell->kind) {
-    case CELL_NONE:
-        break;
-    case CELL_TEXT:
+    char text[32];
+    write_cell(cell, false, 0, text, sizeof text);
+    if (cell->kind == CELL_TEXT)
         print_csv_text(cell->text, out);
-        break;
-    case CELL_INT:
-        fprintf(out, "%lld", cell->integer);
-        break;
-    case CELL_REAL:
-        fprintf(out, "%.10g", cell->real);
-        break;
-    case CELL_BOOL:
-        fputs(cell->integer ? "true" : "false", out);
-        break;
-    }
+    else
+        fputs(text, out);
 }
 
 void report_csv(const Report *report, FILE *out) {
@@ -268,4 +299,90 @@ json_t *report_json(const Report *report) {
         json_array_append_new(rows, object);
     }
     return rows;
+}
+
+/* ---- where a result goes --------------------------------------------------------------------- */
+
+bool output_open(Output *output, Err *err) {
+    *output = (Output){0};
+    output->stream = open_memstream(&output->text, &output->length);
+    return output->stream || err_set(err, ERR_FAILED, "output", "", "out of memory");
+}
+
+bool output_close(Output *output, const char *path, Err *err) {
+    bool complete = fclose(output->stream) == 0;
+    bool ok = complete || err_set(err, ERR_FAILED, "output", "", "out of memory");
+    if (ok && path)
+        ok = data_write(path, output->text, output->length, err);
+    else if (ok && (fwrite(output->text, 1, output->length, stdout) != output->length ||
+                    fflush(stdout) != 0))
+        ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+    free(output->text);
+    return ok;
+}
+
+static ReportPrinter *printer_of(const Options *options) {
+    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
+    return printers[choices_find(CHOICE_FORMAT, options->format)];
+}
+
+ReportPrinter *output_printer(const Options *options) {
+    ReportPrinter *print = printer_of(options);
+    return print == report_csv ? NULL : print;
+}
+
+bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {
+    ReportPrinter *print = printer_of(options);
+    Output output;
+    bool ok = !report->out_of_memory || err_set(err, ERR_FAILED, "output", "", "out of memory");
+    ok = ok && output_open(&output, err);
+    if (ok && print)
+        print(report, output.stream);
+    else if (ok) {
+        json_object_set_new(root, "results", report_json(report));
+        json_dumpf(root, output.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
+        fputc('\n', output.stream);
+    }
+    json_decref(root);
+    return ok && output_close(&output, options->output, err);
+}
+
+static bool has_suffix(const char *path, const char *suffix) {
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && !strcasecmp(path + length - tail, suffix);
+}
+
+bool output_picture(const Options *options, const char *command, bool *svg, Err *err) {
+    if (!options->output)
+        return err_set(err, ERR_USAGE, command, "add -o FILE.png or -o FILE.svg",
+                       "no picture is named");
+    *svg = has_suffix(options->output, ".svg");
+    return *svg || has_suffix(options->output, ".png") ||
+           err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
+                   "the suffix does not say which format");
+}
+
+static const char *text_or_null(const char *text) {
+    return text[0] ? text : NULL;
+}
+
+static json_t *count_or_null(int64_t count) {
+    return count > 0 ? json_integer(count) : json_null();
+}
+
+json_t *output_machine(const Machine *machine) {
+    return json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "cpu",
+                     text_or_null(machine->cpu), "cores", count_or_null(machine->cores), "threads",
+                     count_or_null(machine->threads), "l2_bytes", count_or_null(machine->l2_bytes),
+                     "l3_bytes", count_or_null(machine->l3_bytes), "memory_bytes",
+                     count_or_null(machine->memory_bytes), "system", text_or_null(machine->system),
+                     "bevscope", text_or_null(machine->version), "date",
+                     text_or_null(machine->date), "gpu", text_or_null(machine->gpu), "driver",
+                     text_or_null(machine->driver), "cuda", text_or_null(machine->cuda));
+}
+
+json_t *output_this_machine(void) {
+    Machine machine;
+    machine_read(&machine);
+    return output_machine(&machine);
 }

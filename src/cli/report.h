@@ -1,64 +1,128 @@
-/* One table of columns, four ways to print it: aligned text, Markdown, CSV and JSON. */
+/* Tables, and the places they go: a column is described where its cell is filled, and the same
+ * table is printed as aligned text, Markdown, CSV, JSON or HTML. */
 #ifndef BEV_REPORT_H
 #define BEV_REPORT_H
 
+#include "src/base/kernel_config.h"
+#include "src/cli/options.h"
+#include "src/run/machine.h"
+#include "src/view/figure/figure.h"
+
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdio.h>
+
+/* ---- a table --------------------------------------------------------------------------------- */
 
 typedef enum { CELL_NONE, CELL_TEXT, CELL_INT, CELL_REAL, CELL_BOOL } CellKind;
 
 typedef struct {
-    CellKind kind; /* NONE: "n/a" for people, null for machines */
+    CellKind kind; /* CELL_NONE prints as "n/a" for people and as null in JSON */
     const char *text;
     double real;
     long long integer;
 } Cell;
 
-Cell cell_none(void);
-Cell cell_text(const char *text); /* borrowed until the report is printed */
+Cell cell_text(const char *text); /* NULL gives an empty cell; report_add copies the text */
 Cell cell_int(long long value);
-Cell cell_real(double value); /* NaN and infinities become NONE: JSON has no word for them */
-Cell cell_bool(int value);
+Cell cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
+Cell cell_bool(bool value);
+Cell cell_if(bool known, Cell cell); /* `cell`, or an empty cell when the value is not known */
 
 typedef struct {
-    const char *key;     /* JSON and CSV, unit included: "median_us" */
-    const char *heading; /* for people: "median us"; NULL: machine formats only */
-    int digits;          /* significant digits of a real, for people */
+    const char *key;     /* name in JSON and CSV, with the unit: "median_us" */
+    const char *heading; /* name for people: "median us"; NULL: the column is for machines only */
+    int digits;          /* significant digits of a real number, for people */
 } ReportColumn;
 
+enum { REPORT_COLUMNS = 64 };
+
+/* Begins empty: (Report){0}. The first row defines the columns. */
 typedef struct {
-    const ReportColumn *columns;
-    int column_count;
-    Cell *cells;
-    int row_count, capacity;
-    bool folds; /* for people, what all rows say alike in words is said once, before them */
+    ReportColumn columns[REPORT_COLUMNS];
+    Cell *cells; /* (row, column) */
+    int column_count, row_count;
+    size_t cell_count, capacity;
+    bool folds;         /* say once, before the table, what all rows say alike in words */
+    bool out_of_memory; /* some cells are missing; output_report then fails */
 } Report;
 
-/* Appends a row of column_count cells, copied. Returns 0 when memory is out. */
-int report_add(Report *report, const Cell *row);
+/* Begins a row. Then call report_add once for each column, in the same order in every row. `key`
+ * and `heading` must be string literals or live as long. */
+void report_row(Report *report);
+void report_add(Report *report, const char *key, const char *heading, int digits, Cell cell);
+
+/* The columns scene, kernel, where, dtype and align. */
+void report_add_config(Report *report, const char *scene, const KernelConfig *config);
+
+void report_clear(Report *report); /* removes the rows, keeps the columns */
 void report_free(Report *report);
 
-/* One cell for people. */
+/* The column with that key; -1: none. */
+int report_column(const Report *report, const char *key);
+
+/* One cell as people see it; row -1 holds the headings. */
 void report_cell(const Report *report, int row, int column, char *text, size_t size);
 
-/* Whether people see the column in the table: it has a heading and is not folded. */
+/* Whether people see the column: it has a heading and is not folded. */
 bool report_shows(const Report *report, int column);
 
-/* Whether the column's cells are words: those stand left, numbers right. */
-int report_is_text(const Report *report, int column);
+/* Whether the column holds words, which are aligned to the left; numbers go to the right. */
+bool report_is_text(const Report *report, int column);
 
 /* What the folded columns say: "dtype fp16, align nearest"; "" when there are none. */
 void report_folded(const Report *report, char *text, size_t size);
 
-void report_text(const Report *report, FILE *out);
-void report_markdown(const Report *report, FILE *out);
-void report_csv(const Report *report, FILE *out);
+/* "12.3": `digits` significant digits, no exponent for 1e-3 <= |value| < 1e10. */
+void report_number(char *text, size_t size, double value, int digits);
 
-/* The rows as an array of objects; the caller owns it. */
+typedef void ReportPrinter(const Report *report, FILE *out);
+ReportPrinter report_text, report_markdown, report_csv;
+
+/* The rows as an array of objects. The caller owns it. */
 json_t *report_json(const Report *report);
 
-/* "12.3", with `digits` significant digits and without an exponent for 1e-3 <= |v| < 1e7. */
-void report_number(char *text, size_t size, double value, int digits);
+/* ---- where a result goes --------------------------------------------------------------------- */
+
+/* Collects a result in memory, so that a file is replaced as a whole or not at all. */
+typedef struct {
+    FILE *stream;
+    char *text;
+    size_t length;
+} Output;
+
+/* output_close writes to `path`, or to standard output when `path` is NULL. */
+bool output_open(Output *output, Err *err);
+bool output_close(Output *output, const char *path, Err *err);
+
+/* The printer of --format for people: text or Markdown. NULL for CSV and JSON. */
+ReportPrinter *output_printer(const Options *options);
+
+/* Prints a report in the format of --format. For JSON, `root` gets the rows under "results" and is
+ * printed. Releases `root` in all cases. */
+bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
+
+/* Reads from the suffix of --output whether the picture is SVG rather than PNG. Fails when no file
+ * is named or the suffix is another. `command` heads the error. */
+bool output_picture(const Options *options, const char *command, bool *svg, Err *err);
+
+/* The JSON block that says what a result was measured on; the second one is of this machine. */
+json_t *output_machine(const Machine *machine);
+json_t *output_this_machine(void);
+
+/* ---- a page of HTML: one file, no script, no network ------------------------------------------
+ */
+
+/* The head of the document, in the colours of the theme, up to the first heading; and its end. */
+void html_begin(FILE *out, const char *title, FigureTheme theme);
+void html_end(FILE *out);
+
+/* Any text, escaped. */
+void html_text(FILE *out, const char *text);
+
+/* A PNG inside the page. */
+void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t length);
+
+/* The table as people see it, after a line with what is folded. A rule separates the rows where the
+ * column `group` (a key, or NULL) changes. */
+void html_table(FILE *out, const Report *report, const char *group);
 
 #endif

@@ -1,7 +1,8 @@
 #include "src/cli/selection.h"
 
 #include "config.h"
-#include "src/cli/choices.h"
+#include "kernels/codec.h"
+#include "src/base/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,13 @@ const BevKernel *select_best(unsigned where) {
     return best;
 }
 
-bool select_single(const char *list, const char *option, const char *says, const char *hint,
-                   Err *err) {
-    return !list || (!strchr(list, ',') && strcmp(list, "all") != 0) ||
-           err_set(err, ERR_USAGE, option, hint, "%s, not '%s'", says, list);
+bool select_single(const Options *options, const char *says, const char *hint, Err *err) {
+    const char *const lists[] = {options->dtype, options->align};
+    for (int i = 0; i < 2; i++)
+        if (lists[i] && (strchr(lists[i], ',') || !strcmp(lists[i], "all")))
+            return err_set(err, ERR_USAGE, i ? "--align" : "--dtype", hint, "%s, not '%s'", says,
+                           lists[i]);
+    return true;
 }
 
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err) {
@@ -107,4 +111,95 @@ WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
                              .channels = options->channels};
+}
+
+bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
+                 Err *err) {
+    *plan = (BenchPlan){.dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
+                        .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
+                        .workload = select_workload(options)};
+    return select_devices(options->device, &plan->where, err) &&
+           (!options->kernel || (plan->only = select_kernel(options->kernel, plan->where, err)));
+}
+
+bool select_problems(const Options *options, Workload *workload, ProblemVisitor *visit,
+                     void *context, Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    bool ok = true;
+    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
+                continue;
+            HostProblem problem = {0};
+            ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
+                 visit(workload, &problem.view, context, err);
+            problem_free(&problem);
+        }
+    return ok;
+}
+
+bool select_recorded(RecordedSet *set, Err *err) {
+    char folder[4096];
+    return data_path("samples/recorded", folder, sizeof folder, err) &&
+           recorded_load(set, folder, err);
+}
+
+/* ---- one kernel run ---------------------------------------------------------------------------
+ */
+
+static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
+    const BevProblem *view = &pooled->problem.view;
+    Session *session = NULL;
+    Timing timing = {0};
+    bool ok = session_open(&session, pooled->config.kernel, view, err) &&
+              session_poison(session, err) && session_run(session, err) &&
+              session_read(session, pooled->codes, err);
+    if (ok && latency == LATENCY_MEASURED) {
+        ok = session_time(session, CACHE_WARM, &timing_quick, &timing, err);
+        pooled->latency_us = timing.median_us;
+    }
+    session_close(session);
+    return ok;
+}
+
+static bool decode(Pooled *pooled, Err *err) {
+    BevTensor out = pooled->problem.view.out;
+    pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
+    if (!pooled->values)
+        return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
+    out.data = pooled->codes;
+    bev_tensor_decode(&out, 0, out.rows, pooled->values);
+    return true;
+}
+
+bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
+                LatencyWanted latency, const RecordedSet *recorded, Err *err) {
+    *pooled = (Pooled){.config = config};
+    if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err))
+        return false;
+    const BevTensor *out = &pooled->problem.view.out;
+    pooled->codes = malloc(bev_code_bytes(out->dtype, out->rows, out->row_len));
+    if (!pooled->codes)
+        return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
+    if (!run_once(pooled, latency, err) || !decode(pooled, err))
+        return false;
+    const Recording *from;
+    const RecordedRow *row =
+        latency == LATENCY_RECORDED
+            ? recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
+                            CACHE_WARM, &from)
+            : NULL;
+    if (row) {
+        pooled->latency_us = row->median_us;
+        pooled->latency_recorded = true;
+    }
+    return true;
+}
+
+void pooled_free(Pooled *pooled) {
+    problem_free(&pooled->problem);
+    free(pooled->codes);
+    free(pooled->values);
+    *pooled = (Pooled){0};
 }

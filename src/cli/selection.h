@@ -1,30 +1,66 @@
-/* From the words of the command line to rows of the tables. */
+/* From the words of the command line to devices, kernels, problems and results. */
 #ifndef BEV_SELECTION_H
 #define BEV_SELECTION_H
 
-#include "src/run/bench.h"
+#include "src/accuracy/gates.h"
 #include "src/cli/options.h"
+#include "src/run/bench.h"
+#include "src/run/recorded.h"
 
-/* Devices to run on, as a bit mask of BevWhere. "auto" takes what is there; a build with CUDA says
- * in one line on standard error why there is no GPU. A device asked for by name that is not there
+/* The devices to run on, as a bit mask of BevWhere. "auto" takes what is there; a build with CUDA
+ * says in one line on standard error why it found no GPU. A device that was named and is not there
  * is ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
-/* A kernel by name, or by title on the chosen devices ("v3" is cpu_v3 on the CPU, the GPU first).
+/* A kernel by name, or by title on the chosen devices, the GPU first: "v3" is cpu_v3 on the CPU.
  * NULL with an error when it does not run there. */
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 
-/* The last row of the lesson that runs on the best of the chosen devices. */
+/* The last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
-/* Refuses a list where only one value can be shown: "SAYS, not 'LIST'". NULL passes. */
-bool select_single(const char *list, const char *option, const char *says, const char *hint,
-                   Err *err);
+/* What bench and verify run: --device, --kernel, --dtype, --align and the options of the workload;
+ * the defaults are masks. The caller adds the scenes. */
+bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
+                 Err *err);
 
-/* `*selection` with the words of "fp8" or "v2,bilinear" replaced in it. */
+/* Refuses a list in --dtype and --align where only one value makes sense: "SAYS, not 'LIST'". */
+bool select_single(const Options *options, const char *says, const char *hint, Err *err);
+
+/* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
 
-/* The options every command that opens a workload shares. */
+/* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
+
+/* Calls `visit` for the problem of each --align and --dtype (default: nearest, FP16) of a workload,
+ * until it fails. */
+typedef bool ProblemVisitor(const Workload *workload, const BevProblem *problem, void *context,
+                            Err *err);
+bool select_problems(const Options *options, Workload *workload, ProblemVisitor *visit,
+                     void *context, Err *err);
+
+/* Loads samples/recorded. Free it with recorded_free. */
+bool select_recorded(RecordedSet *set, Err *err);
+
+/* ---- one kernel run, ready to be shown --------------------------------------------------------
+ */
+
+typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
+
+typedef struct {
+    KernelConfig config;
+    HostProblem problem;
+    void *codes;       /* the output as stored */
+    float *values;     /* the output decoded, (cell, channel) */
+    double latency_us; /* 0: unknown */
+    bool latency_recorded;
+} Pooled;
+
+/* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in
+ * `recorded`. The workload must outlive the result. Call pooled_free also after a failure. */
+bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
+                LatencyWanted latency, const RecordedSet *recorded, Err *err);
+void pooled_free(Pooled *pooled);
 
 #endif

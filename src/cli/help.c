@@ -1,0 +1,218 @@
+/* What the program says about itself: --help, the manual page and --list, all from the tables. */
+#include "src/cli/model.h"
+#include "src/cli/options.h"
+#include "src/run/bench.h"
+#include "src/scene/presets.h"
+#include "src/scene/scene.h"
+#include "src/state/glossary.h"
+#include "src/state/keys.h"
+#include "src/view/bev/decode.h"
+#include "src/view/draw/colormap.h"
+
+#include <string.h>
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+/* Prints `text` wrapped at 80 columns, continuation lines indented. */
+static void print_wrapped(FILE *out, const char *text, int indent, int column) {
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column + 1 + length > 80) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+static void print_option(const OptionHelp *option, FILE *out) {
+    char left[64];
+    int width = option->letter
+                    ? snprintf(left, sizeof left, "  -%c, --%s", option->letter, option->name)
+                    : snprintf(left, sizeof left, "      --%s", option->name);
+    if (option->argument)
+        width += snprintf(left + width, sizeof left - (size_t)width, " %s", option->argument);
+    fprintf(out, "%-28s", left);
+    print_wrapped(out, option->help, 28, width > 27 ? 81 : 28);
+}
+
+void help_command(CommandId command, FILE *out) {
+    fprintf(out, "Usage: bevscope %s [OPTION]... %s\n\n", commands[command].name,
+            commands[command].synopsis);
+    print_wrapped(out, commands[command].details, 0, 0);
+    fputs("\nOptions:\n", out);
+    OptionHelp option;
+    for (int i = 0; options_describe(command, i, &option); i++)
+        print_option(&option, out);
+    if (strstr(commands[command].synopsis, "SCENE"))
+        fputs("\nSCENE is a .json or .npz file, a sample or a configuration: see bevscope "
+              "--list.\n",
+              out);
+}
+
+void help_program(FILE *out) {
+    fputs("Usage: bevscope [COMMAND] [OPTION]... [SCENE]...\n"
+          "Shows how camera features become a bird's-eye-view grid, and what each pooling kernel,\n"
+          "number format and alignment costs.\n\nCommands:\n",
+          out);
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n  --list     scenes, configurations, kernels, formats, views and colour maps\n"
+          "  --version  version and what it was built with\n"
+          "  --man      the manual page (roff)\n"
+          "  --help     this text; bevscope COMMAND --help tells about one command\n\n"
+          "Exit status: 0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed,\n"
+          "4 device not available.\n\n"
+          "Try: bevscope\n     bevscope snapshot intersection --cameras -o intersection.png\n",
+          out);
+}
+
+/* ---- the manual page ------------------------------------------------------------------------- */
+
+/* Escapes what roff would read as a request or a hyphenation point. */
+static void print_roff(FILE *out, const char *text) {
+    for (; *text; text++)
+        fputs(*text == '-'    ? "\\-"
+              : *text == '\\' ? "\\e"
+              : *text == '\'' ? "\\(aq"
+                              : (char[]){*text, 0},
+              out);
+}
+
+static void man_option(const OptionHelp *option, FILE *out) {
+    fputs(".TP\n", out);
+    if (option->letter)
+        fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+    fputs("\\fB\\-\\-", out);
+    print_roff(out, option->name);
+    fprintf(out, "\\fR%s\\fI%s\\fR\n", option->argument ? " " : "",
+            option->argument ? option->argument : "");
+    print_roff(out, option->help);
+    fputc('\n', out);
+}
+
+/* The controls of the live display, from the table of keys. */
+static void man_controls(FILE *out) {
+    fputs(".SH CONTROLS\nKeys of the live display, in terminal and window alike, and its words. In "
+          "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
+          "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
+          "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
+          "\\fICOLUMNS ROWS\\fR, and # for comments.\n",
+          out);
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        char label[64];
+        keys_label(&keys[i], label, sizeof label);
+        if (i == 0 || keys[i].group != keys[i - 1].group)
+            fprintf(out, ".SS \"%s\"\n", key_groups[keys[i].group]);
+        fputs(".TP\n\\fB", out);
+        print_roff(out, label);
+        fputs("\\fR \\(em ", out);
+        print_roff(out, keys[i].word);
+        fputc('\n', out);
+        print_roff(out, keys[i].help);
+        fputc('\n', out);
+    }
+}
+
+static void man_glossary(FILE *out) {
+    fputs(".SH GLOSSARY\n", out);
+    for (int i = 0; i < glossary_count; i++) {
+        fputs(".TP\n\\fB", out);
+        print_roff(out, glossary[i].word);
+        fputs("\\fR\n", out);
+        print_roff(out, glossary[i].text);
+        fputc('\n', out);
+    }
+}
+
+void help_man(FILE *out) {
+    fputs(".TH BEVSCOPE 1\n.SH NAME\nbevscope \\- see how camera features become a "
+          "bird\\(aqs\\-eye\\-view grid\n.SH SYNOPSIS\n.B bevscope\n.I COMMAND\n"
+          "[\\fIOPTION\\fR]... [\\fISCENE\\fR]...\n.SH DESCRIPTION\n"
+          "Pools the features of a camera rig into a bird\\(aqs\\-eye\\-view grid with each of "
+          "the known kernels, draws the result, times it and judges its accuracy.\n"
+          ".PP\nA \\fISCENE\\fR is a .json file (a world and a rig), a .npz file (tensors from "
+          "a network), the name of a sample, or the name of a configuration; "
+          "\\fBbevscope \\-\\-list\\fR shows the names.\n.SH COMMANDS\n",
+          out);
+    for (int command = 0; command < COMMAND_COUNT; command++) {
+        fprintf(out, ".SS \"%s %s\"\n", commands[command].name, commands[command].synopsis);
+        print_roff(out, commands[command].details);
+        fputc('\n', out);
+        OptionHelp option;
+        for (int i = 0; options_describe((CommandId)command, i, &option); i++)
+            man_option(&option, out);
+    }
+    man_controls(out);
+    man_glossary(out);
+    fputs(
+        ".SH EXIT STATUS\n0 done, 1 failed, 2 wrong usage, 3 an accuracy gate failed, 4 device "
+        "or backend not available.\n.SH ENVIRONMENT\n.TP\n.B BEVSCOPE_DATA\nfolder that holds "
+        "samples/ (default: beside the program, the installed data folder, the source folder)\n"
+        ".TP\n.B BEVSCOPE_CUPTI\nlibcupti.so that hardware counters are read with (default: where "
+        "the loader and the CUDA toolkit have it)\n"
+        ".TP\n.B OMP_NUM_THREADS\nthreads of the CPU kernels\n",
+        out);
+}
+
+/* ---- every name ------------------------------------------------------------------------------ */
+
+/* Every scene file in the folder of samples, so that a file the user added is listed too. */
+static void list_samples(FILE *out) {
+    enum { NAMES_MAX = 256 };
+    SceneName names[NAMES_MAX];
+    size_t count = scene_names(names, NAMES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        Scene scene;
+        if (!names[i].is_config && scene_load(names[i].name, &scene, NULL)) {
+            fprintf(out, "  %-16s %s\n", names[i].name, scene.title);
+            scene_free(&scene);
+        }
+    }
+}
+
+static void list_configs(FILE *out) {
+    for (int i = 0; i < preset_total; i++)
+        fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d cells, C = %lld\n",
+                configs[i].name, configs[i].feat_w, configs[i].feat_h, configs[i].depth_step_m,
+                configs[i].cells, configs[i].cells, (long long)configs[i].channels);
+}
+
+void help_list(FILE *out) {
+    fputs("Sample scenes:\n", out);
+    list_samples(out);
+    fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
+            preset_world, preset_count);
+    list_configs(out);
+    fputs("\nKernels, in lesson order:\n", out);
+    for (int i = 0; bev_kernels[i]; i++)
+        fprintf(out, "  %-16s %-5s %s\n", bev_kernels[i]->name, where_names[bev_kernels[i]->where],
+                bev_kernels[i]->idea);
+    fputs("\nNumber formats:\n", out);
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++)
+        fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,
+                bev_dtypes[i].scaling);
+    fputs("\nAligns:\n", out);
+    for (int i = 0; i < BEV_ALIGN_COUNT; i++)
+        fprintf(out, "  %-16s %s\n", bev_aligns[i].name, bev_aligns[i].idea);
+    fputs("\nViews:\n", out);
+    for (int i = 0; i < VIEW_COUNT; i++)
+        fprintf(out, "  %-16s %s\n", views[i].name, views[i].title);
+    fputs("\nCharts (bevscope plot):\n", out);
+    for (int i = 0; i < plot_kind_count; i++)
+        fprintf(out, "  %-16s %s\n", plot_kinds[i].name, plot_kinds[i].summary);
+    fputs("\nGPUs to model:\n", out);
+    for (int i = 0; i < gpu_count; i++)
+        fprintf(out, "  %-16s %s, %d multiprocessors, %g MiB of L2, %g GB/s\n", gpus[i].name,
+                gpus[i].title, gpus[i].sms, gpus[i].l2_bytes / 1048576, gpus[i].dram_gbps);
+    fputs("\nColour maps:\n", out);
+    for (int i = 0; i < colormap_count; i++)
+        fprintf(out, "  %-16s %s\n", colormaps[i].name, colormaps[i].idea);
+}

@@ -1,0 +1,225 @@
+/* What regime, agreement, plot and report share: the memory model run on a scene, the GPUs it is
+ * asked about, and what it predicts beside what is known. */
+#ifndef BEV_MODEL_H
+#define BEV_MODEL_H
+
+#include "kernels/regime.h"
+#include "src/base/reading.h"
+#include "src/cachesim/gpu_file.h"
+#include "src/cachesim/memory_model.h"
+#include "src/cachesim/predict.h"
+#include "src/cli/options.h"
+#include "src/cli/report.h"
+#include "src/run/recorded.h"
+#include "src/view/chart/plot.h"
+
+/* ---- a scene, and the access profile of every kernel on it ------------------------------------
+ */
+
+enum { SCENE_KERNELS = 16, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
+
+typedef struct {
+    const char *scene; /* as the command line names it */
+    Workload workload;
+    HostProblem problem;
+    Profile profiles[SCENE_KERNELS]; /* of the kernels that take the problem, in table order */
+    int profile_count;
+} SceneModel;
+
+/* Loads the scene and replays the accesses of the kernels in `kernels` (bits of kernel_bit) on all
+ * cores. Call scene_model_close also after a failure. */
+bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
+                      BevDtype dtype, BevAlign align, unsigned kernels, Err *err);
+void scene_model_close(SceneModel *model);
+
+/* The bit of a kernel: 1 << its position in access_patterns. */
+unsigned kernel_bit(const char *kernel);
+
+/* The profile of a kernel; NULL when it was not replayed. */
+const Profile *scene_model_profile(const SceneModel *model, const char *kernel);
+
+/* The profiles of a problem that belongs to no scene. Free each with profile_free, also after a
+ * failure. */
+bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
+                          int *count, Err *err);
+
+/* Whether a recorded row with these names was taken on the model's problem. */
+bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
+                    const char *align);
+
+/* A sentence about how much was sampled, to stand above the tables; "" when all was followed. */
+const char *scene_model_sampling(const SceneModel *model);
+
+/* Which of its forms V4 takes on that GPU and why, as bev_v3_choose says it of V3; "" when V4 was
+ * not replayed. */
+void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size);
+
+/* The one dtype and align of a chart or a page, FP16 and nearest by default. Fails when the options
+ * name more than one. */
+bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
+
+/* ---- the GPUs, and what is known of them ------------------------------------------------------
+ */
+
+enum { CHOSEN_GPUS = 16 };
+
+typedef struct {
+    Gpu gpus[CHOSEN_GPUS];
+    int count;
+    GpuFile file;
+    RecordedSet recorded; /* empty where nothing is recorded */
+} ChosenGpus;
+
+/* The GPUs of --gpu, --gpu-file and --l2-mb, and all recordings. Without --gpu and --gpu-file: the
+ * GPUs of the mask `fallback` (bits by position in gpus[]). */
+bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
+void chosen_close(ChosenGpus *chosen);
+
+/* Mask of the article's two GPUs and the one that results were recorded on. */
+unsigned chosen_usual(void);
+
+/* Whether a recording was taken on that GPU with its real L2, not the one of --l2-mb. */
+bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
+
+/* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown. */
+double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
+                          const char *kernel);
+double chosen_published_us(const Gpu *gpu, const SceneModel *model, const char *kernel);
+
+/* The limits of a GPU: measured, where such a GPU is here and --device allows it; else recorded;
+ * else unknown. */
+Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
+                     FigureSource *source);
+
+/* ---- tables (regime_tables.c) -----------------------------------------------------------------
+ */
+
+typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
+
+/* Adds a row for every kernel: its traffic, its predictions on every GPU, or both in one row. */
+void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
+                const ChosenGpus *chosen);
+
+/* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
+ * for each kernel and size, caches warm, and writes one sentence on whether the form of V3 for
+ * small L2s won. Returns the number of rows. */
+int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
+                 size_t size);
+
+/* Hardware counters of every kernel beside the model: counted now on this GPU (`label` names the
+ * machine), or recorded earlier on the chosen GPUs. */
+bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
+                     const char *label, Err *err);
+void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen);
+
+/* Gives an empty table its columns, so that its CSV still has a first line. */
+void counted_columns(Report *report, const SceneModel *model);
+
+/* Where the rows come from, a line for each machine: "recorded on NVIDIA H200, driver ..." */
+void counted_sources(const Report *report, FILE *out);
+
+/* ---- the model beside recorded counters (cmd_agreement.c) -------------------------------------
+ */
+
+enum { AGREEMENT_ROWS = 256 };
+
+/* A kernel on a scene and a GPU, caches warm. */
+typedef struct {
+    const char *scene, *kernel;
+    const Gpu *gpu;
+    double hits_model, hits_counted; /* of the sectors looked up in L2 */
+    double dram_model, dram_counted; /* bytes */
+    double least;                    /* bytes; below it, DRAM traffic counts as none */
+    double us_model, us_recorded;
+} AgreementRow;
+
+typedef struct {
+    AgreementRow rows[AGREEMENT_ROWS];
+    int count;
+} Agreement;
+
+/* Adds what was counted of the model's kernels on the chosen GPUs. V3 is one of two forms and is
+ * added under the name of its form only. Borrows the scene's name and the GPUs. */
+void agreement_add(Agreement *agreement, const SceneModel *model, const ChosenGpus *chosen);
+
+/* Adds the rows to a table; its last column names what is too far off. */
+void agreement_report(const Agreement *agreement, Report *report);
+
+/* How many rows and pairs of kernels agree, in words. */
+void agreement_verdict(const Agreement *agreement, char *text, size_t size);
+
+/* ---- the model beside latencies, over the six configurations (comparison.c) -------------------
+ */
+
+enum { COMPARISON_ROWS = 128 };
+
+typedef struct {
+    const Gpu *gpu;
+    const char *config, *kernel; /* the published column, or the recorded kernel */
+    BevDtype dtype;
+    double known_us;
+    bool recorded; /* else published */
+    Prediction model;
+    double calibrated_us; /* NaN: this GPU has no published V2+DO to calibrate with */
+} ComparisonRow;
+
+typedef struct {
+    ComparisonRow rows[COMPARISON_ROWS];
+    int count;
+    double calibration;  /* factor on the longest interval, RTX PRO 6000: predict_replaying */
+    int calibrated_from; /* number of latencies of V2+DO it was found from */
+} Comparison;
+
+/* Replays all six configurations on all cores (half a minute of one core); only canonical if
+ * `quick`. */
+bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err);
+
+/* Number of rows that are off by more than `factor` either way, among the recorded or the published
+ * ones (`*of`); `calibrated` compares the calibrated latencies, where there are any. */
+int comparison_off(const Comparison *comparison, bool recorded, bool calibrated, double factor,
+                   int *of);
+
+/* Number of pairs of kernels on one configuration (`*of`) whose recorded order the model has. */
+int comparison_order(const Comparison *comparison, int *of);
+
+/* ---- charts (plots.c, plots_sweep.c) ----------------------------------------------------------
+ */
+
+/* What a chart is made of; all borrowed. */
+typedef struct {
+    const SceneModel *model;
+    const ChosenGpus *chosen;     /* charts of one GPU show the first */
+    const Comparison *comparison; /* for the published tables; else NULL */
+    const Options *options;
+    bool svg; /* else PNG */
+} PlotRequest;
+
+typedef struct {
+    const char *name, *summary;
+    bool needs_profiles, needs_comparison; /* of every kernel */
+    Chart chart;                           /* of the memory model, as the live display has it */
+    bool (*draw)(const PlotRequest *request, uint8_t **bytes, size_t *length,
+                 Err *err); /* NULL: draws `chart` of the scene as it is */
+} PlotKind;
+
+extern const PlotKind plot_kinds[];
+extern const int plot_kind_count;
+
+/* The row of that name; NULL with an error that names the nearest. */
+const PlotKind *plot_kind_find(const char *name, Err *err);
+
+/* A PNG or SVG in memory; the caller frees `*bytes`. */
+bool plot_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
+               Err *err);
+
+/* Latency of a problem that grows in what --over says. */
+bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
+extern const char *const sweep_names[]; /* values of --over; ends with NULL */
+
+/* Draw a finished spec in the theme and the file format of the request. */
+bool plots_lines(const PlotRequest *request, PlotLines *spec, uint8_t **bytes, size_t *length,
+                 Err *err);
+bool plots_bars(const PlotRequest *request, PlotBars *spec, uint8_t **bytes, size_t *length,
+                Err *err);
+
+#endif

@@ -1,0 +1,334 @@
+/* The tables that regime and report print: what kernels ask for, what the model predicts, the
+ * experiment with a smaller L2, and hardware counters beside the model. */
+#include "src/cli/model.h"
+
+#include <math.h>
+#include <string.h>
+
+static Cell megabytes(double bytes) {
+    return cell_real(bytes * 1e-6);
+}
+
+/* Begins a row with the columns that all these tables share. */
+static void add_identity(Report *report, const SceneModel *model, const char *kernel) {
+    const BevProblem *problem = &model->problem.view;
+    report_row(report);
+    report_add(report, "scene", NULL, 0, cell_text(model->scene));
+    report_add(report, "kernel", "kernel", 0, cell_text(kernel));
+    report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
+    report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
+}
+
+/* ---- traffic and predictions ------------------------------------------------------------------
+ */
+
+static void add_problem(Report *report, const BevProblem *problem, const TraceCounts *counts) {
+    BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    double footprint = bev_footprint_total(bev_footprint(problem));
+    report_add(report, "channels", NULL, 0, cell_int(problem->shape.channels));
+    report_add(report, "points", NULL, 0, cell_int(problem->map.points));
+    report_add(report, "intervals", NULL, 0, cell_int(problem->map.intervals));
+    report_add(report, "longest_interval", "longest interval", 0, cell_int(counts->longest));
+    report_add(report, "footprint_mb", NULL, 4, megabytes(footprint));
+    report_add(report, "gather_traffic_mb", NULL, 4, megabytes(bev_traffic_total(gather)));
+}
+
+static void add_traffic(Report *report, const BevProblem *problem, const Profile *profile) {
+    const TraceCounts *counts = &profile->counts;
+    const double atomic_bytes = 4 * counts->atomics;
+    double formula = bev_traffic_total(trace_formula(profile->pattern, problem));
+    double requested = atomic_bytes;
+    for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
+        requested += counts->read[array].bytes + counts->write[array].bytes;
+    double out_read = counts->read[TRACE_SUMS].bytes + atomic_bytes;
+    double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
+    double coalescing = counts->read[TRACE_FEAT].sectors / counts->read[TRACE_FEAT].requests;
+    report_add(report, "feat_mb", "features MB", 4, megabytes(counts->read[TRACE_FEAT].bytes));
+    report_add(report, "depth_mb", "depth MB", 3, megabytes(counts->read[TRACE_DEPTH].bytes));
+    report_add(report, "ranks_mb", "ranks MB", 3, megabytes(counts->read[TRACE_RANKS].bytes));
+    report_add(report, "ranks_formula_mb", "by formula", 3,
+               megabytes(trace_rank_bytes(profile->pattern, problem)));
+    report_add(report, "owners_mb", "owners MB", 3, megabytes(counts->read[TRACE_OWNERS].bytes));
+    report_add(report, "weight_mb", NULL, 3, megabytes(counts->read[TRACE_WEIGHT].bytes));
+    report_add(report, "out_read_mb", NULL, 3, megabytes(out_read));
+    report_add(report, "out_write_mb", "writes MB", 3, megabytes(out_write));
+    report_add(report, "requested_mb", "requested MB", 4, megabytes(requested));
+    report_add(report, "requested_formula_mb", "by formula", 4, megabytes(formula));
+    report_add(report, "feat_sectors_per_request", "sectors/request", 3, cell_real(coalescing));
+    report_add(report, "atomics", "atomics", 0, cell_int((long long)counts->atomics));
+    report_add(report, "l2_sectors", NULL, 0, cell_int((long long)counts->l2_sectors));
+}
+
+static void add_prediction(Report *report, const SceneModel *model, const ChosenGpus *chosen,
+                           const Profile *profile, const Gpu *gpu) {
+    static const struct {
+        const char *key, *heading;
+    } terms[TERM_COUNT] = {
+        [TERM_DRAM] = {"dram_us", "DRAM us"},
+        [TERM_L2] = {"l2_us", "L2 us"},
+        [TERM_ISSUE] = {"issue_us", "issue us"},
+        [TERM_CHAIN] = {"chain_us", "chain us"},
+    };
+    const BevProblem *problem = &model->problem.view;
+    const char *kernel = profile->pattern->name;
+    Prediction warm = predict(profile, gpu, true), cold = predict(profile, gpu, false);
+    double warm_dram = warm.dram_read_bytes + warm.dram_write_bytes;
+    double cold_dram = cold.dram_read_bytes + cold.dram_write_bytes;
+    BevRegime regime = bev_regime(bev_footprint_total(bev_footprint(problem)), gpu->l2_bytes);
+    report_add(report, "gpu", "GPU", 0, cell_text(gpu->title));
+    report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
+    report_add(report, "regime", "regime", 0, cell_text(bev_regimes[regime].name));
+    report_add(report, "v3_choice", NULL, 0,
+               cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel));
+    report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
+    report_add(report, "dram_mb_warm", "DRAM MB", 3, megabytes(warm_dram));
+    report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
+    report_add(report, "dram_mb_cold", "cold", 3, megabytes(cold_dram));
+    for (int term = 0; term < TERM_COUNT; term++)
+        report_add(report, terms[term].key, terms[term].heading, 3, cell_real(warm.term_us[term]));
+    report_add(report, "launch_us", NULL, 3, cell_real(warm.launch_us));
+    report_add(report, "binding", "binding", 0, cell_text(term_names[warm.binding]));
+    report_add(report, "predicted_warm_us", "model us", 3, cell_real(warm.latency_us));
+    report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
+    report_add(report, "recorded_us", "recorded us", 3,
+               cell_real(chosen_recorded_us(chosen, gpu, model, kernel)));
+    report_add(report, "published_us", "published us", 4,
+               cell_real(chosen_published_us(gpu, model, kernel)));
+    report_add(report, "source", NULL, 0,
+               cell_text(profile_is_sampled(profile) ? "model, sampled" : "model"));
+}
+
+void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
+                const ChosenGpus *chosen) {
+    int gpu_rows = which == REGIME_TRAFFIC ? 1 : chosen->count;
+    for (int g = 0; g < gpu_rows; g++)
+        for (int i = 0; i < model->profile_count; i++) {
+            const Profile *profile = &model->profiles[i];
+            add_identity(report, model, profile->pattern->name);
+            if (which != REGIME_PREDICTIONS) {
+                add_problem(report, &model->problem.view, &profile->counts);
+                add_traffic(report, &model->problem.view, profile);
+            }
+            if (which != REGIME_TRAFFIC)
+                add_prediction(report, model, chosen, profile, &chosen->gpus[g]);
+        }
+}
+
+/* ---- the experiment with a smaller L2 ---------------------------------------------------------
+ */
+
+enum { SMALL_L2_ROWS = 256 };
+
+/* A kernel with a part of the L2 set aside. */
+typedef struct {
+    const Gpu *gpu;
+    const RecordedRow *recorded;
+    double model_us; /* with an L2 of the size that was left */
+} SmallL2Row;
+
+/* The chosen GPU that a recording was taken on, whatever its L2 is now; or NULL. */
+static const Gpu *chosen_gpu(const ChosenGpus *chosen, const Recording *recording) {
+    const Gpu *on = gpu_of_device(recording->label);
+    for (int i = 0; on && i < chosen->count; i++)
+        if (!strcmp(chosen->gpus[i].name, on->name))
+            return &chosen->gpus[i];
+    return NULL;
+}
+
+static bool is_small_l2_row(const RecordedRow *row, const SceneModel *model) {
+    return recorded_is_experiment(row) && isfinite(row->l2_left_mib) &&
+           scene_model_is(model, row->scene, row->dtype, row->align) &&
+           row->channels == model->problem.view.shape.channels &&
+           !strcmp(row->cache, cache_names[CACHE_WARM]) && scene_model_profile(model, row->kernel);
+}
+
+static int find_small_l2(const SceneModel *model, const ChosenGpus *chosen,
+                         SmallL2Row found[SMALL_L2_ROWS]) {
+    int count = 0;
+    for (int i = 0; i < chosen->recorded.count; i++) {
+        const Recording *recording = &chosen->recorded.recordings[i];
+        const Gpu *gpu = chosen_gpu(chosen, recording);
+        for (int j = 0; gpu && j < recording->row_count && count < SMALL_L2_ROWS; j++) {
+            const RecordedRow *row = &recording->rows[j];
+            if (!is_small_l2_row(row, model))
+                continue;
+            Gpu smaller = *gpu;
+            smaller.l2_bytes = row->l2_left_mib * 1048576;
+            const Profile *profile = scene_model_profile(model, row->kernel);
+            found[count++] = (SmallL2Row){gpu, row, predict(profile, &smaller, true).latency_us};
+        }
+    }
+    return count;
+}
+
+/* The other form of V3 under the same conditions. */
+static const SmallL2Row *large_beside(const SmallL2Row *rows, int count, const SmallL2Row *small) {
+    for (int i = 0; i < count; i++)
+        if (rows[i].gpu == small->gpu && !strcmp(rows[i].recorded->kernel, "v3_large_l2") &&
+            rows[i].recorded->l2_carveout_mib == small->recorded->l2_carveout_mib)
+            return &rows[i];
+    return NULL;
+}
+
+static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size_t size) {
+    int sizes = 0, recorded = 0, model = 0, agreed = 0;
+    for (int i = 0; i < count; i++) {
+        const SmallL2Row *small = &rows[i];
+        const SmallL2Row *large = large_beside(rows, count, small);
+        if (strcmp(small->recorded->kernel, "v3_small_l2") || !large)
+            continue;
+        bool wins = small->recorded->median_us < large->recorded->median_us;
+        bool should = small->model_us < large->model_us;
+        sizes++;
+        recorded += wins;
+        model += should;
+        agreed += wins == should;
+    }
+    snprintf(text, size,
+             "The form of V3 made for small L2s beat the one for large L2s at %d of %d sizes "
+             "(recorded); the model says at %d, and has the faster one right at %d of %d.",
+             recorded, sizes, model, agreed, sizes);
+}
+
+int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chosen, char *verdict,
+                 size_t size) {
+    static SmallL2Row rows[SMALL_L2_ROWS];
+    int count = find_small_l2(model, chosen, rows);
+    for (int i = 0; i < count; i++) {
+        const RecordedRow *recorded = rows[i].recorded;
+        double ratio = rows[i].model_us / recorded->median_us;
+        report_row(report);
+        report_add(report, "gpu", "GPU", 0, cell_text(rows[i].gpu->title));
+        report_add(report, "l2_carveout_mib", "aside MB", 3, cell_real(recorded->l2_carveout_mib));
+        report_add(report, "l2_left_mib", "L2 left MB", 3, cell_real(recorded->l2_left_mib));
+        report_add(report, "kernel", "kernel", 0, cell_text(recorded->kernel));
+        report_add(report, "recorded_us", "recorded us", 4, cell_real(recorded->median_us));
+        report_add(report, "model_us", "model us", 3, cell_real(rows[i].model_us));
+        report_add(report, "ratio", "model / recorded", 3, cell_real(ratio));
+    }
+    small_l2_verdict(rows, count, verdict, size);
+    return count;
+}
+
+/* ---- hardware counters beside the model -------------------------------------------------------
+ */
+
+typedef struct {
+    const SceneModel *model;
+    const char *kernel;
+    const Gpu *gpu;     /* whose facts the model takes; NULL: in no table */
+    const char *source; /* "measured" or "recorded", on `machine` */
+    const char *machine;
+    double latency_us;
+    Counters counters;
+} Counted;
+
+static double percent_off(double model, double counted) {
+    return 100 * (model / counted - 1);
+}
+
+/* V3 is one of two kernels, by the L2's size. */
+static const Profile *profile_of(const Counted *counted) {
+    const BevProblem *problem = &counted->model->problem.view;
+    if (!counted->gpu)
+        return NULL;
+    return scene_model_profile(counted->model,
+                               strcmp(counted->kernel, "v3")
+                                   ? counted->kernel
+                                   : bev_v3_choose(problem, counted->gpu->l2_bytes).kernel);
+}
+
+static void counted_add(Report *report, const Counted *counted) {
+    const BevProblem *problem = &counted->model->problem.view;
+    const Counters *counters = &counted->counters;
+    const Profile *profile = profile_of(counted);
+    bool known = profile != NULL;
+    Prediction model = known ? predict(profile, counted->gpu, true) : (Prediction){0};
+    double hits = counters_l2_hit_rate(counters), dram = counters_dram_bytes(counters);
+    double model_dram = model.dram_read_bytes + model.dram_write_bytes;
+    /* A problem that stays in L2 reads so little from DRAM that a percentage says nothing. */
+    bool dram_counts = dram > 0.01 * bev_footprint_total(bev_footprint(problem));
+    add_identity(report, counted->model, counted->kernel);
+    report_add(report, "cache", NULL, 0, cell_text(cache_names[CACHE_WARM]));
+    report_add(report, "source", "source", 0, cell_text(counted->source));
+    report_add(report, "machine", NULL, 0, cell_text(counted->machine));
+    report_add(report, "l2_hit_rate", "L2 hits", 3, cell_real(hits));
+    report_add(report, "l2_read_hit_rate", "of reads", 3,
+               cell_real(counters_l2_read_hit_rate(counters)));
+    report_add(report, "l2_hit_rate_model", "model", 3, cell_if(known, cell_real(model.hit_rate)));
+    report_add(report, "l2_hit_off_points", "off, points", 2,
+               cell_if(known, cell_real(100 * (model.hit_rate - hits))));
+    report_add(report, "dram_mb", "DRAM MB", 3, megabytes(dram));
+    report_add(report, "dram_mb_model", "model", 3, cell_if(known, megabytes(model_dram)));
+    report_add(report, "dram_off_percent", "off, %", 2,
+               cell_if(known && dram_counts, cell_real(percent_off(model_dram, dram))));
+    report_add(report, "median_us", "us", 3, cell_real(counted->latency_us));
+    report_add(report, "predicted_us", "model", 3, cell_if(known, cell_real(model.latency_us)));
+    report_add(report, "latency_off_percent", "off, %", 2,
+               cell_if(known, cell_real(percent_off(model.latency_us, counted->latency_us))));
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        report_add(report, counter_rows[i].key, counter_rows[i].heading, 3,
+                   cell_real(counters->value[i]));
+}
+
+static bool measure(CounterReader *reader, const BevKernel *kernel, Counted *counted, Err *err) {
+    Session *session;
+    Timing timing;
+    if (!session_open_once(&session, kernel, &counted->model->problem.view, err))
+        return false;
+    bool ok = session_time(session, CACHE_WARM, &timing_default, &timing, err) &&
+              counters_read(reader, session, &counted->counters, err);
+    session_close(session);
+    counted->kernel = kernel->name;
+    counted->latency_us = timing.median_us;
+    return ok;
+}
+
+bool counted_measure(Report *report, CounterReader *reader, const SceneModel *model,
+                     const char *label, Err *err) {
+    Counted counted = {
+        .model = model, .gpu = gpu_of_device(label), .source = "measured", .machine = label};
+    bool ok = true;
+    for (int i = 0; ok && bev_kernels[i]; i++) {
+        const BevKernel *kernel = bev_kernels[i];
+        if (kernel->where != BEV_CUDA || bev_unsupported(kernel, &model->problem.view))
+            continue;
+        ok = measure(reader, kernel, &counted, err);
+        if (ok)
+            counted_add(report, &counted);
+    }
+    return ok;
+}
+
+static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
+                   const Recording *recording) {
+    for (int i = 0; i < recording->counted_count; i++) {
+        const CountedRow *row = &recording->counted[i];
+        if (scene_model_is(model, row->scene, row->dtype, row->align))
+            counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
+                                           row->median_us, row->counters});
+    }
+}
+
+void counted_recall(Report *report, const SceneModel *model, const ChosenGpus *chosen) {
+    for (int g = 0; g < chosen->count; g++)
+        for (int i = 0; i < chosen->recorded.count; i++)
+            if (chosen_recorded_on(&chosen->recorded.recordings[i], &chosen->gpus[g]))
+                recall(report, model, &chosen->gpus[g], &chosen->recorded.recordings[i]);
+}
+
+void counted_columns(Report *report, const SceneModel *model) {
+    counted_add(report, &(Counted){.model = model, .kernel = ""});
+    report_clear(report);
+}
+
+void counted_sources(const Report *report, FILE *out) {
+    char source[32], machine[160], last[160] = "";
+    for (int row = 0; row < report->row_count; row++) {
+        report_cell(report, row, report_column(report, "source"), source, sizeof source);
+        report_cell(report, row, report_column(report, "machine"), machine, sizeof machine);
+        if (strcmp(machine, last))
+            fprintf(out, "%s on %s\n", source, machine);
+        memcpy(last, machine, sizeof last);
+    }
+}

@@ -1,0 +1,199 @@
+#include "src/cli/model.h"
+
+#include "config.h"
+#include "src/cachesim/tile_map.h"
+#ifdef HAVE_CUDA
+#include "src/run/cuda/device.h"
+#endif
+
+#include <math.h>
+#include <string.h>
+
+/* ---- profiles ------------------------------------------------------------------------------- */
+
+bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
+                          int *count, Err *err) {
+    const AccessPattern *chosen[SCENE_KERNELS];
+    Err errs[SCENE_KERNELS] = {0};
+    bool ok = true;
+    *count = 0;
+    for (int i = 0; i < access_pattern_count; i++)
+        if (kernels >> i & 1 && !trace_unsupported(&access_patterns[i], problem))
+            chosen[(*count)++] = &access_patterns[i];
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
+    for (int i = 0; i < *count; i++)
+        ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
+    for (int i = 0; i < *count; i++)
+        if (errs[i].kind)
+            *err = errs[i];
+    return ok;
+}
+
+bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
+                      BevDtype dtype, BevAlign align, unsigned kernels, Err *err) {
+    *model = (SceneModel){.scene = scene};
+    return workload_open(&model->workload, scene, options, err) &&
+           workload_problem(&model->workload, dtype, align, &model->problem, err) &&
+           scene_model_profiles(&model->problem.view, kernels, model->profiles,
+                                &model->profile_count, err);
+}
+
+void scene_model_close(SceneModel *model) {
+    for (int i = 0; i < model->profile_count; i++)
+        profile_free(&model->profiles[i]);
+    problem_free(&model->problem);
+    workload_close(&model->workload);
+    *model = (SceneModel){0};
+}
+
+const char *scene_model_sampling(const SceneModel *model) {
+    static char text[160];
+    int sampled = 0;
+    for (int i = 0; i < model->profile_count; i++)
+        sampled += profile_is_sampled(&model->profiles[i]);
+    snprintf(text, sizeof text,
+             " Sampled: of the arrays of %d of %d kernels, larger than %d MB, one line in %d was "
+             "followed through L2.",
+             sampled, model->profile_count, TRACE_EXACT_MB, TRACE_ONE_IN);
+    return sampled ? text : "";
+}
+
+void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
+    const BevProblem *problem = &model->problem.view;
+    const Profile *profile = scene_model_profile(model, "v4");
+    if (!profile)
+        snprintf(text, size, "%s", "");
+    else if (!tile_channels(problem))
+        snprintf(text, size, "pieces: the format or number of channels is none for tensor cores");
+    else if (profile->counts.form->owner == OWN_PIECE)
+        snprintf(text, size, "pieces: too few points a step of tensor cores");
+    else if (problem->map.weights)
+        snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
+    else
+        snprintf(
+            text, size,
+            "tiles on tensor cores, depth %s: %.0f points a multiprocessor; transposed beyond %d",
+            tile_transposes(&problem->map, gpu->sms) ? "transposed first" : "gathered",
+            (double)problem->map.points / gpu->sms, TILE_GATHERED);
+}
+
+unsigned kernel_bit(const char *name) {
+    return 1u << (access_pattern_find(name) - access_patterns);
+}
+
+const Profile *scene_model_profile(const SceneModel *model, const char *kernel) {
+    for (int i = 0; i < model->profile_count; i++)
+        if (!strcmp(model->profiles[i].pattern->name, kernel))
+            return &model->profiles[i];
+    return NULL;
+}
+
+bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
+                    const char *align) {
+    return !strcmp(scene, model->scene) &&
+           !strcmp(dtype, bev_dtypes[model->problem.view.dtype].name) &&
+           !strcmp(align, bev_aligns[model->problem.view.align].name);
+}
+
+bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    *dtype = (BevDtype)__builtin_ctz(dtypes);
+    *align = (BevAlign)__builtin_ctz(aligns);
+    if (dtypes & (dtypes - 1))
+        return err_set(err, ERR_USAGE, "--dtype", "draw one chart for each",
+                       "'%s' is more than one format", options->dtype);
+    if (aligns & (aligns - 1))
+        return err_set(err, ERR_USAGE, "--align", "draw one chart for each",
+                       "'%s' is more than one align", options->align);
+    return true;
+}
+
+/* ---- GPUs ----------------------------------------------------------------------------------- */
+
+bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err) {
+    unsigned none = options->gpu_file ? 0 : fallback;
+    unsigned mask = choices_mask(CHOICE_GPU, options->gpu, none);
+    *chosen = (ChosenGpus){0};
+    for (int i = 0; i < gpu_count; i++)
+        if (mask >> i & 1)
+            chosen->gpus[chosen->count++] = gpus[i];
+    if (options->gpu_file) {
+        if (!gpu_file_read(options->gpu_file, &chosen->file, err))
+            return false;
+        chosen->gpus[chosen->count++] = gpu_file_row(&chosen->file);
+    }
+    for (int i = 0; options->l2_mb > 0 && i < chosen->count; i++)
+        chosen->gpus[i].l2_bytes = options->l2_mb * 1048576;
+    recorded_load_samples(&chosen->recorded);
+    return true;
+}
+
+void chosen_close(ChosenGpus *chosen) {
+    recorded_free(&chosen->recorded);
+}
+
+bool chosen_recorded_on(const Recording *recording, const Gpu *gpu) {
+    const Gpu *on = gpu_of_device(recording->label);
+    return on && !strcmp(on->name, gpu->name) && on->l2_bytes == gpu->l2_bytes;
+}
+
+unsigned chosen_usual(void) {
+    return 1u << (gpu_find("a6000") - gpus) | 1u << (gpu_find("pro6000") - gpus) |
+           1u << (gpu_find("h200") - gpus);
+}
+
+double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
+                          const char *kernel) {
+    for (int i = 0; i < chosen->recorded.count; i++) {
+        const Recording *recording = &chosen->recorded.recordings[i];
+        for (int j = 0; chosen_recorded_on(recording, gpu) && j < recording->row_count; j++) {
+            const RecordedRow *row = &recording->rows[j];
+            if (!recorded_is_experiment(row) && !strcmp(row->kernel, kernel) &&
+                !strcmp(row->cache, cache_names[CACHE_WARM]) &&
+                scene_model_is(model, row->scene, row->dtype, row->align))
+                return row->median_us;
+        }
+    }
+    return NAN;
+}
+
+double chosen_published_us(const Gpu *gpu, const SceneModel *model, const char *kernel) {
+    const BevProblem *problem = &model->problem.view;
+    const Gpu *known = gpu_find(gpu->name);
+    if (!known || known->l2_bytes != gpu->l2_bytes || problem->align != BEV_NEAREST)
+        return NAN;
+    const char *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
+    const Published *row =
+        published_find(gpu->name, model->scene, published_column(kernel, choice), problem->dtype);
+    return row ? row->latency_us : NAN;
+}
+
+/* Measures at the first call, once for all charts of a page. NULL: this machine has no such GPU. A
+ * device that does not work is no error here: charts need none. */
+static const Limits *measured(const Options *options, const Gpu *gpu) {
+#ifdef HAVE_CUDA
+    static DeviceInfo info;
+    static Limits limits;
+    static enum { UNKNOWN, NO, YES } here;
+    if (here == UNKNOWN) {
+        bool allowed = strcmp(options->device, "cpu") != 0;
+        here = allowed && device_open(0, NULL) && device_info(&info, NULL) &&
+                       probe_limits(PROBE_ALL, &limits, NULL)
+                   ? YES
+                   : NO;
+    }
+    return here == YES && gpu_of_device(info.name) == gpu_find(gpu->name) ? &limits : NULL;
+#else
+    (void)options, (void)gpu;
+    return NULL;
+#endif
+}
+
+Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
+                     FigureSource *source) {
+    const Limits *here = gpu_find(gpu->name) ? measured(options, gpu) : NULL;
+    Limits limits = here ? *here : recorded_limits(&chosen->recorded, gpu);
+    *source = here ? SOURCE_MEASURED : limits_any(&limits) ? SOURCE_RECORDED : SOURCE_UNKNOWN;
+    return limits;
+}
