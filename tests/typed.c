@@ -22,8 +22,8 @@ static int32_t random_key_of(const KeyRow *row) {
     int count = 0;
     while (count < KEYS_PER_ROW && row->keys[count])
         count++;
-    if (row->back[0] && rand() % 2)
-        return row->back[0];
+    if (row->back && rand() % 2)
+        return row->back;
     return count ? row->keys[rand() % count] : 0;
 }
 
