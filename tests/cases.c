@@ -83,7 +83,7 @@ int case_count(void) {
 Case case_at(int number) {
     if (number < CORNERS)
         return corners[number];
-    const Preset *config = &configs[number - CORNERS];
+    const Preset *config = &presets[number - CORNERS];
     return (Case){.name = config->name, .config = config};
 }
 

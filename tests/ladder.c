@@ -11,7 +11,7 @@
 #include "src/accuracy/gates.h"
 #include "src/run/cuda/probe.h"
 #include "src/run/session.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 #include "src/scene/workload.h"
@@ -371,7 +371,7 @@ int main(int argc, char **argv) {
     write_machine(&ladder, &info, &limits);
     bool ok = true;
     for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? preset_total : preset_count); i++)
-        ok = climb_config(&ladder, configs[i].name, &err);
+        ok = climb_config(&ladder, presets[i].name, &err);
     if (ok && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);
     counters_close(ladder.reader);

@@ -1,6 +1,6 @@
 /* The scatter map: published sizes, every point against its geometry, bilinear weights by what
  * they must reproduce, and every defect of a foreign map. */
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/scene/scatter.h"
 #include "tests/maps.h"
 #include "tests/scenes.h"
@@ -385,18 +385,18 @@ static const struct {
     {"a weight NaN", "weights[5]", "nan", weight_nan},
     {"a weight infinite", "weights[8]", "-inf", weight_inf},
     {"overlapping intervals", "interval_starts[2]", "overlap", overlap},
-    {"a hole between intervals", "interval_starts[2]", "hole", hole},
-    {"a hole before the first", "interval_starts[0]", "hole", late_start},
+    {"a hole between intervals", "interval_starts[2]", "gap", hole},
+    {"a hole before the first", "interval_starts[0]", "gap", late_start},
     {"a negative start", "interval_starts[0]", "-1", negative_start},
     {"an empty interval", "interval_lengths[0]", "at least 1", empty},
     {"a negative length", "interval_lengths[1]", "-3", negative_length},
     {"an interval past the end", "interval_lengths[3]", "only 3", too_long},
     {"an interval far past the end", "interval_lengths[3]", "2147483647", far_too_long},
-    {"a hole at the end", "ranks_bev[8]", "hole", tail_hole},
+    {"a hole at the end", "ranks_bev[8]", "gap", tail_hole},
     {"points of a missing interval", "ranks_bev[6]", "6 to 8", missing_interval},
     {"points without intervals", "ranks_bev[0]", "0 to 8", no_intervals},
-    {"two cells in an interval", "ranks_bev[2]", "interval 1 is of cell 5", mixed},
-    {"two cells, at the very end", "ranks_bev[8]", "interval 3 is of cell 7", mixed_at_end},
+    {"two cells in an interval", "ranks_bev[2]", "interval 1 belongs to cell 5", mixed},
+    {"two cells, at the very end", "ranks_bev[8]", "interval 3 belongs to cell 7", mixed_at_end},
     {"a cell in two intervals", "ranks_bev[4]", "cell 2", shared},
     {"a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", split},
 };

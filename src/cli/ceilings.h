@@ -3,7 +3,7 @@
 #define BEV_CEILINGS_H
 
 #include "src/cli/laboratory.h"
-#include "src/base/reading.h"
+#include "src/base/units.h"
 
 /* The limits of a GPU: measured, where such a GPU is here and --device allows it; else recorded;
  * else unknown. */

@@ -2,7 +2,7 @@
 #include "src/cli/agreement.h"
 #include "src/cli/choices.h"
 #include "src/cli/output.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ static bool add_scenes(Agreement *agreement, const LabGpus *known, const Options
     for (int i = 0; ok && i < options->argument_count; i++)
         ok = add_scene(agreement, known, options->arguments[i], err);
     for (int i = 0; ok && options->argument_count == 0 && i < preset_total; i++)
-        ok = !agreement_kernels(known, configs[i].name) ||
-             add_scene(agreement, known, configs[i].name, err);
+        ok = !agreement_kernels(known, presets[i].name) ||
+             add_scene(agreement, known, presets[i].name, err);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return ok;

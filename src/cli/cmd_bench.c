@@ -3,7 +3,7 @@
 #include "src/cli/output.h"
 #include "src/cli/selection.h"
 #include "src/run/recorded.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/base/data.h"
 #include "src/view/draw/text.h"
 
@@ -122,7 +122,7 @@ static int choose_scenes(const Options *options, const char **scenes) {
         return options->argument_count;
     }
     for (int i = 0; i < preset_count; i++)
-        scenes[i] = configs[i].name;
+        scenes[i] = presets[i].name;
     return preset_count;
 }
 

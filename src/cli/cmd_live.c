@@ -3,7 +3,7 @@
 #include "src/cli/choices.h"
 #include "src/cli/options.h"
 #include "src/cli/selection.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/cachesim/gpus.h"
 #include "src/ui/loop.h"
 #include "src/ui/rescue.h"

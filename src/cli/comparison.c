@@ -1,6 +1,6 @@
 #include "src/cli/comparison.h"
 
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,7 +90,7 @@ enum { FORMATS = 2, PARTS = 2 * 6 };
 /* The n-th configuration and format; the last ones walk longest. */
 static bool compare(const LabGpus *known, int n, Comparison *part, Err *err) {
     Lab lab;
-    const char *config = configs[n / FORMATS].name;
+    const char *config = presets[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
     bool ok = lab_open(&lab, config, NULL, dtype, BEV_NEAREST, compared_kernels(known, dtype), err);
     if (ok) {
@@ -110,7 +110,7 @@ bool comparison_make(const LabGpus *known, bool quick, Comparison *comparison, E
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        if (!quick || &configs[n / FORMATS] == preset_find("canonical"))
+        if (!quick || &presets[n / FORMATS] == preset_find("canonical"))
             ok = compare(known, n, &parts[n], &errs[n]) && ok;
     }
     comparison->count = 0;

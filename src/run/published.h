@@ -6,7 +6,7 @@
 #include "kernels/bevpool.h"
 
 typedef struct {
-    const char *gpu, *config; /* rows of gpus[] and configs[] */
+    const char *gpu, *config; /* rows of gpus[] and presets[] */
     const char *column;       /* as the article calls the kernel: "V2+DO" */
     BevDtype dtype;
     double latency_us;
