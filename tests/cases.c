@@ -2,6 +2,7 @@
 
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
+#include "tests/maps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     free(touches);
     if (!ok)
         return err_set(err, ERR_FAILED, c->name, "", "out of memory");
-    return scatter_find_intervals(map, err);
+    return map_find_intervals(map, err);
 }
 
 /* ---- maps from the flagship's rig ------------------------------------------------------------ */

@@ -1,5 +1,5 @@
-/* Cameras, frustum and grid: the conventions, against explicit matrices; and every rig that cannot
- * be computed with is refused. */
+/* Cameras, frustum and grid: the conventions are compared with explicit matrices, and every invalid
+ * rig is an error. */
 #include "src/scene/geometry.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"
@@ -151,7 +151,7 @@ static void test_behind(const Rig *rig) {
            "nor is the camera's own place");
 }
 
-/* How far a yaw error moves a point straight ahead: the lesson's 0.17 m at 10 m, 0.87 m at 50 m. */
+/* A yaw error of 1 degree moves a point straight ahead by 0.17 m at 10 m and by 0.87 m at 50 m. */
 static void test_yaw_error(void) {
     const double at[3] = {0, 0, 0};
     Camera camera = {.name = ""};

@@ -1,4 +1,4 @@
-/* Tensor scenes: what is read, what is written, and every way in which a file can lie. */
+/* Tensor scenes: reading, writing, and every kind of wrong file. */
 #include "kernels/codec.h"
 #include "src/scene/npz.h"
 #include "src/scene/scatter.h"
@@ -18,7 +18,7 @@ typedef struct {
     const char *name, *descr, *shape;
     int count;
     double values[48];
-    const char *header; /* instead of what descr and shape give */
+    const char *header; /* replaces the header made from descr and shape */
     size_t extra;       /* bytes beyond the elements */
 } Array;
 
@@ -47,7 +47,7 @@ enum { BASE = sizeof base / sizeof *base, CALIBRATION = 2, INDEX = 9 };
 static Array arrays[BASE + 2];
 static int array_count;
 
-/* The base without the arrays of some group: "cal" or "idx", or none. */
+/* The base without the arrays of a group: "cal" or "idx"; or without none. */
 static void start(const char *without) {
     array_count = 0;
     for (int i = 0; i < BASE; i++) {
@@ -91,7 +91,7 @@ static size_t encode(const Array *array, int i, unsigned char bytes[8]) {
     case 'i' * 10 + 8:
         return memcpy(bytes, &whole, 8), 8;
     default:
-        return memset(bytes, 0, 4), 4; /* a type that is refused before its elements */
+        return memset(bytes, 0, 4), 4; /* an unsupported type; the elements do not matter */
     }
 }
 
@@ -139,7 +139,7 @@ static bool read_bytes(Buffer bytes, Scene *scene) {
     return ok;
 }
 
-/* Reads the arrays as they are now. */
+/* Reads a scene from the current arrays. */
 static bool read_arrays(Scene *scene) {
     Buffer archive = make_archive();
     bool ok = read_bytes(archive, scene);
@@ -580,8 +580,7 @@ static void refuses_entry(const char *title, const char *name, int method, int f
 static void test_entries(void) {
     refuses_entry("an encrypted member", "depth.npy", 0, 1, 100, "depth.npy", "encrypted");
     refuses_entry("bzip2", "depth.npy", 12, 0, 100, "depth.npy", "zip method 12");
-    refuses_entry("stored, longer than it is", "depth.npy", 0, 0, 1000000, "depth.npy",
-                  "can hold");
+    refuses_entry("stored, longer than it is", "depth.npy", 0, 0, 1000000, "depth.npy", "can hold");
     refuses_entry("a bomb beyond what deflate can", "depth.npy", 8, 0, 4000000000u, "depth.npy",
                   "4000000000 bytes, more than its 100 compressed bytes can hold");
     refuses_entry("not an array", "depth.txt", 0, 0, 100, "depth.txt", "not an array");
@@ -625,7 +624,7 @@ static void test_entries(void) {
 
 /* ---- deflated members that are not what they declare ----------------------------------------- */
 
-/* Zeros deflated by libzip: the bytes of the member alone. */
+/* Zeros compressed by libzip: only the bytes of the member. */
 static Buffer deflated_zeros(size_t size) {
     zip_error_t error;
     zip_error_init(&error);
@@ -702,7 +701,7 @@ static void test_deflated(void) {
     free(archive.bytes);
     free(npy.bytes);
 
-    /* A true bomb: a quarter of a megabyte that inflates to all it declares. */
+    /* A real zip bomb: 256 KiB that inflate to the declared size. */
     Buffer zeros = deflated_zeros((size_t)1 << 28);
     ZipMaker zip = {0};
     zip_entry(&zip, "depth.npy", zeros.bytes, zeros.length, 8, 0, 1u << 28, 0);
@@ -739,7 +738,7 @@ static void test_damage(void) {
         scene_free(&scene);
         archive.bytes[i] ^= 0xff;
     }
-    /* dates, versions and attributes of the 15 entries do not matter to anybody */
+    /* dates, versions and attributes of the 15 entries are never read */
     tap_ok(bad_lines == 0 && accepted < 15 * 32, "every flipped byte but %zu of %zu is refused",
            accepted, full);
     free(archive.bytes);
@@ -767,7 +766,7 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
-/* Writes the scene, reads it, and compares all there is. */
+/* Writes the scene, reads it back and compares everything. */
 static void round_trip(const char *without, bool half, bool weights, const char *title) {
     Scene scene, again = {0};
     Err err = {0};
@@ -843,7 +842,8 @@ static void test_files(void) {
     truncate(path, (off_t)archive.length - 1);
     tap_ok(refuses_file(path, "truncated zip"), "a file cut by a byte");
     truncate(path, ((off_t)4 << 30) + 1);
-    tap_ok(refuses_file(path, "4294967297 bytes, must be at most 4294967296"), "a file beyond 4 GiB");
+    tap_ok(refuses_file(path, "4294967297 bytes, must be at most 4294967296"),
+           "a file beyond 4 GiB");
     truncate(path, 0);
     tap_ok(refuses_file(path, "truncated zip"), "an empty file");
     unlink(path);
@@ -857,7 +857,7 @@ int main(void) {
     if (!mkdtemp(folder))
         return tap_skip_all("no temporary folder");
     test_values();
-    Scene warm_up; /* the first refusal may load what libzip needs */
+    Scene warm_up; /* the first error can make libzip allocate for good */
     start("");
     read_arrays(&warm_up);
     scene_free(&warm_up);

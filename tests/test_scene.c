@@ -1,5 +1,5 @@
-/* Where scenes come from: configurations, samples, files by their content, and names that nobody
- * knows. */
+/* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
+ */
 #include "src/scene/scene.h"
 #include "tests/tap.h"
 

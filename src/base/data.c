@@ -127,8 +127,7 @@ static void remove_and_reraise(int signal_number) {
     raise(signal_number);
 }
 
-/* Takes over only signals with the default action; others have a handler and do not end the
- * program. */
+/* Replaces only default actions: other signals have a handler and do not end the program. */
 static void guard_begin(const char *temporary) {
     pthread_mutex_lock(&guard_lock);
     snprintf(guard_path, sizeof guard_path, "%s", temporary);

@@ -28,6 +28,12 @@ static const char *type_name(const json_t *value) {
     return names[json_typeof(value)];
 }
 
+/* Checks the JSON type of a value; `wanted` describes it. */
+static bool expect(const FieldReader *reader, FieldPath path, const json_t *value, bool matches,
+                   const char *wanted) {
+    return matches || FIELD_REFUSE(reader, path, "", "is %s, must be %s", type_name(value), wanted);
+}
+
 static void store_number(const Field *field, void *target, int index, double value) {
     switch (field->type) {
     case FIELD_INT:
@@ -48,9 +54,9 @@ static void store_number(const Field *field, void *target, int index, double val
 static bool read_number(const FieldReader *reader, FieldPath path, const Field *field,
                         const json_t *value, void *target, int index) {
     bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
-    if (whole ? !json_is_integer(value) : !json_is_number(value))
-        return FIELD_REFUSE(reader, path, "", "is %s, must be %s", type_name(value),
-                            whole ? "a whole number" : "a number");
+    if (!expect(reader, path, value, whole ? json_is_integer(value) : json_is_number(value),
+                whole ? "a whole number" : "a number"))
+        return false;
     double number = json_number_value(value);
     if (!(number >= field->min && number <= field->max))
         return FIELD_REFUSE(reader, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
@@ -76,8 +82,8 @@ static bool read_numbers(const FieldReader *reader, FieldPath path, const Field 
 
 static bool read_text(const FieldReader *reader, FieldPath path, const Field *field,
                       const json_t *value, char *target) {
-    if (!json_is_string(value))
-        return FIELD_REFUSE(reader, path, "", "is %s, must be a string", type_name(value));
+    if (!expect(reader, path, value, json_is_string(value), "a string"))
+        return false;
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
     if (length < (size_t)field->min || length > (size_t)field->max)
@@ -112,9 +118,8 @@ static bool read_word(const FieldReader *reader, FieldPath path, const Field *fi
 
 static bool read_list(const FieldReader *reader, FieldPath path, const Field *field,
                       const json_t *value, FieldList *list) {
-    if (!json_is_array(value))
-        return FIELD_REFUSE(reader, path, "", "is %s, must be an array of objects",
-                            type_name(value));
+    if (!expect(reader, path, value, json_is_array(value), "an array of objects"))
+        return false;
     size_t count = json_array_size(value);
     if (count < (size_t)field->min || count > (size_t)field->max)
         return FIELD_REFUSE(reader, path, "", "has %zu elements, must have %g to %g", count,
@@ -166,9 +171,8 @@ static bool refuse_unknown_keys(const FieldReader *reader, FieldPath path, const
 
 bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *table,
                  const json_t *value, void *target) {
-    if (!json_is_object(value))
-        return FIELD_REFUSE(reader, path, "", "is %s, must be an object", type_name(value));
-    if (!refuse_unknown_keys(reader, path, table, value))
+    if (!expect(reader, path, value, json_is_object(value), "an object") ||
+        !refuse_unknown_keys(reader, path, table, value))
         return false;
     for (size_t i = 0; i < table->count; i++) {
         const Field *field = &table->fields[i];

@@ -8,8 +8,7 @@
  * (optimal string alignment distance). Compares only the first 63 bytes of each. */
 int edit_distance(const char *a, const char *b);
 
-/* The name with the smallest edit distance from `word`, the first of several; NULL if count is 0.
- */
+/* The first name with the smallest edit distance from `word`; NULL if count is 0. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
 #endif

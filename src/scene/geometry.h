@@ -78,9 +78,8 @@ void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, doub
 /* The shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);
 
-/* Checks a rig: at least one camera, finite numbers, invertible K, proper rotations, ranges that
- * are not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`.
- */
+/* Checks that a rig has a camera, finite numbers, invertible K, proper rotations, ranges that are
+ * not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
 #ifdef __cplusplus

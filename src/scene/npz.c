@@ -52,14 +52,19 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
 }
 
 /* Takes ownership of the source. */
-static bool open_source(Npz *npz, zip_source_t *source, zip_error_t *error, Err *err) {
-    npz->zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, error) : NULL;
+static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
+    if (!source)
+        return refuse_zip(npz, "out of memory", err);
+    zip_error_t error;
+    zip_error_init(&error);
+    npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     if (!npz->zip) {
-        err_set(err, ERR_FAILED, npz->where, "", "broken zip: %s", zip_error_strerror(error));
-        if (source)
-            zip_source_free(source);
-        return false;
+        err_set(err, ERR_FAILED, npz->where, "", "broken zip: %s", zip_error_strerror(&error));
+        zip_source_free(source);
     }
+    zip_error_fini(&error);
+    if (!npz->zip)
+        return false;
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
     bool ok = count >= 0 && count <= NPZ_MAX_MEMBERS;
     if (!ok)
@@ -82,11 +87,7 @@ bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *whe
     const ZipBytes archive = {bytes ? bytes : "", -1, length};
     if (!zip_check_directory(&archive, npz->where, err))
         return false;
-    zip_error_t error;
-    zip_error_init(&error);
-    bool ok = open_source(npz, zip_source_buffer_create(bytes, length, 0, &error), &error, err);
-    zip_error_fini(&error);
-    return ok;
+    return open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
 }
 
 static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
@@ -100,8 +101,7 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
     return zip_check_directory(&(ZipBytes){NULL, fd, length}, npz->where, err);
 }
 
-/* Checks the open file and gives the same one to libzip, so that it cannot be exchanged in between.
- */
+/* libzip gets the same open file that is checked, so that nobody can exchange it in between. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
     init(npz, path);
     FILE *file = fopen(path, "rbe");
@@ -111,14 +111,10 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
         fclose(file);
         return false;
     }
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
+    zip_source_t *source = zip_source_filep_create(file, 0, -1, NULL);
     if (!source)
         fclose(file);
-    bool ok = open_source(npz, source, &error, err);
-    zip_error_fini(&error);
-    return ok;
+    return open_source(npz, source, err);
 }
 
 void npz_close(Npz *npz) {
@@ -153,9 +149,7 @@ static bool stream_open(Stream *stream, const Npz *npz, int member, Err *err) {
            err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
 }
 
-/* Reads exactly `count` bytes, never more than the declared size: a zip bomb cannot inflate
- * further.
- */
+/* Reads exactly `count` bytes. Never inflates beyond the declared size (zip bombs). */
 static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
     if (count > stream->left)
         return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes left of %zu",

@@ -43,8 +43,7 @@ bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *w
  * product does not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array, Err *err);
 
-/* Writes a header, padded so that the data that follows is aligned to 64 bytes. Returns its length.
- */
+/* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
 /* The shape as Python prints it: "(6, 59, 16, 44)". */

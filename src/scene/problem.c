@@ -168,8 +168,7 @@ static bool find_out_largest(HostProblem *problem, Err *err) {
     BevProblem original = *view;
     int64_t outputs = view->out.rows * view->out.row_len;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
-    original.depth.scale = original.feat.scale = original.out.scale =
-        1; /* the last update left its scales */
+    original.depth.scale = original.feat.scale = original.out.scale = 1; /* no old scales */
     original.depth.data = problem->features.depth;
     original.feat.data = problem->features.feat;
     if (!problem->pooled_fp32)

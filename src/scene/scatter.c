@@ -200,26 +200,6 @@ static bool allocate_points(BevMap *map, BevAlign align, Err *err) {
     return true;
 }
 
-bool scatter_find_intervals(BevMap *map, Err *err) {
-    int64_t intervals = 0;
-    for (int64_t t = 0; t < map->points; t++)
-        intervals += t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1];
-    free(map->interval_starts);
-    free(map->interval_lengths);
-    map->intervals = intervals;
-    if (!allocate_intervals(map, err))
-        return false;
-    map->intervals = 0;
-    for (int64_t t = 0; t < map->points; t++) {
-        if (t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1]) {
-            map->interval_starts[map->intervals] = (int32_t)t;
-            map->interval_lengths[map->intervals++] = 0;
-        }
-        map->interval_lengths[map->intervals - 1]++;
-    }
-    return true;
-}
-
 /* Maps without weights are built faster than a second thread pays off; more than 8 threads gain
  * nothing. */
 static int64_t parts_for(BevAlign align) {

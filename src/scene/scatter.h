@@ -28,9 +28,6 @@ void scatter_free(BevMap *map);
  * interval per cell. Errors name `where`, array, element, value and bound. Time O(points). */
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err);
 
-/* Computes interval_starts and interval_lengths of a map whose ranks_bev is sorted. */
-bool scatter_find_intervals(BevMap *map, Err *err);
-
 typedef struct {
     int64_t points, intervals, cells;
     int32_t median, p90, p99, longest;

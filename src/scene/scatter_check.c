@@ -1,5 +1,4 @@
-/* Checks scatter maps from files. A kernel uses their ranks as addresses, so every one is checked.
- */
+/* Checks scatter maps from files: kernels use their ranks as addresses. */
 #include "src/base/data.h"
 #include "src/scene/scatter.h"
 

@@ -160,25 +160,24 @@ static bool load_file(const char *path, Scene *scene, Err *err) {
     return ok;
 }
 
-static bool load_sample(const char *name, Scene *scene, Err *err) {
-    char relative[128], path[PATH_MAX];
+static bool sample_path(const char *name, char path[PATH_MAX], Err *err) {
+    char relative[128];
     snprintf(relative, sizeof relative, "samples/%.64s.json", name);
-    return data_path(relative, path, sizeof path, err) && load_file(path, scene, err);
+    return data_path(relative, path, PATH_MAX, err);
 }
 
 bool scene_load(const char *name_or_path, Scene *scene, Err *err) {
+    char path[PATH_MAX];
     memset(scene, 0, sizeof *scene);
     const Preset *preset = preset_find(name_or_path);
     if (preset) {
-        if (!load_sample(preset_world, scene, err))
+        if (!sample_path(preset_world, path, err) || !load_file(path, scene, err))
             return false;
         preset_apply(preset, scene);
         return true;
     }
-    char relative[128];
-    snprintf(relative, sizeof relative, "samples/%.64s.json", name_or_path);
-    if (!strchr(name_or_path, '/') && data_exists(relative))
-        return load_sample(name_or_path, scene, err);
+    if (!strchr(name_or_path, '/') && sample_path(name_or_path, path, NULL))
+        return load_file(path, scene, err);
     if (access(name_or_path, F_OK) != 0)
         return unknown_name(name_or_path, err);
     return load_file(name_or_path, scene, err);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- calibration: the terms of BEVDet and CUDA-BEVFusion --------------------------------------
- */
+/* ---- calibration: the terms of BEVDet and CUDA-BEVFusion ------------------------------------- */
 
 /* The calibration arrays; scene.h explains them. */
 typedef struct {
@@ -57,9 +56,7 @@ static bool set_cameras(const ArrayReader *reader, const Calibration *calibratio
     return true;
 }
 
-/* BEVDet saves the crop as the rectangle that is kept after the resize. Its size must be
- * image_size.
- */
+/* BEVDet's crop is the rectangle that is kept after the resize; its size must be image_size. */
 static bool check_crop(const ArrayReader *reader, const double *crop, const Frustum *frustum) {
     const double size[2] = {frustum->input_w, frustum->input_h};
     for (int axis = 0; axis < 2; axis++) {
@@ -102,16 +99,13 @@ static bool set_frustum(const ArrayReader *reader, const Calibration *calibratio
         return false;
     frustum->crop_x = crop[0];
     frustum->crop_y = crop[1];
-    /* The size of the original image is not in the file. This is the smallest that the crop needs.
-     */
+    /* The file does not have the original image size. This is the smallest that the crop needs. */
     frustum->image_w = (int)fmax(1, round((crop[0] + size[1]) / frustum->resize));
     frustum->image_h = (int)fmax(1, round((crop[1] + size[0]) / frustum->resize));
     return set_depth_range(reader, calibration->depth_range, frustum);
 }
 
-/* Sets an axis from a row of `grid`: lower end, upper end, cell size. The range must be whole
- * cells.
- */
+/* A row of `grid` is lower end, upper end, cell size. The range must be whole cells. */
 static bool set_axis(const ArrayReader *reader, int axis, const double *row, int max_cells,
                      double *min_m, double *max_m, int *cells) {
     if (!(row[0] < row[1]))

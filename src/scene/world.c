@@ -172,9 +172,8 @@ void world_sky(const double direction[3], float color[3]) {
 
 /* ---- the ground ------------------------------------------------------------------------------ */
 
-/* True when one of the patch's copies contains (x, y); `at` receives the point in that copy's
- * frame. Copy k is k steps away. Only copies whose circle reaches the point along the step are
- * tested. */
+/* True when a copy of the patch contains (x, y); `at` receives the point in that copy's frame. Copy
+ * k is k steps away. Only copies whose circle can contain the point are tested. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
     const double *step = patch->step_m;

@@ -1,5 +1,4 @@
-/* The 3D world of a sample scene: flat ground with coloured patches, and boxes and cylinders on it.
- */
+/* The world of a sample scene: flat ground with coloured patches, boxes and cylinders. */
 #ifndef BEV_WORLD_H
 #define BEV_WORLD_H
 

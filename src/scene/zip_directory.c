@@ -43,25 +43,6 @@ static bool has_other_end(const unsigned char *tail, size_t length) {
            memcmp(tail + length - END_BYTES - END64_LOCATOR_BYTES, "PK\6\7", 4) == 0;
 }
 
-/* Name and length of the directory entry at `entry`. */
-static const char *entry_name(const unsigned char *entry, size_t *length) {
-    *length = le16(entry + 28);
-    return (const char *)entry + ENTRY_BYTES;
-}
-
-static bool check_names_differ(const char *where, const unsigned char *const *entries, int last,
-                               Err *err) {
-    size_t length, other_length;
-    const char *name = entry_name(entries[last], &length);
-    for (int i = 0; i < last; i++) {
-        const char *other = entry_name(entries[i], &other_length);
-        if (length == other_length && memcmp(name, other, length) == 0)
-            return err_set(err, ERR_FAILED, where, "", "%.*s is in the archive twice",
-                           length < 80 ? (int)length : 80, name);
-    }
-    return true;
-}
-
 static bool check_entries(const char *where, const unsigned char *directory, size_t size, int count,
                           uint64_t archive, Err *err) {
     const unsigned char *entries[NPZ_MAX_MEMBERS];
@@ -75,8 +56,12 @@ static bool check_entries(const char *where, const unsigned char *directory, siz
             return refuse(where, "broken zip: an entry ends outside the directory", err);
         if (le32(entry + 20) > archive)
             return refuse(where, "broken zip: an entry is longer than the file", err);
-        if (!check_names_differ(where, entries, i, err))
-            return false;
+        size_t length = le16(entry + 28);
+        for (int k = 0; k < i; k++)
+            if (le16(entries[k] + 28) == length &&
+                memcmp(entries[k] + ENTRY_BYTES, entry + ENTRY_BYTES, length) == 0)
+                return err_set(err, ERR_FAILED, where, "", "%.*s is in the archive twice",
+                               length < 80 ? (int)length : 80, (const char *)entry + ENTRY_BYTES);
     }
     return at == size || refuse(where, "broken zip: more directory entries than declared", err);
 }
