@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes a scene for bevscope from NumPy arrays or PyTorch tensors. NumPy is all it needs.
+"""Writes a scene for bevscope from NumPy arrays or PyTorch tensors. Needs only NumPy.
 
-BEVDet, in LSSViewTransformer.view_transform_core, with the rig (any alignment can then be tried):
+BEVDet, in LSSViewTransformer.view_transform_core. Saves the rig, so that every align can be tried:
 
     from export_scene import export_scene
     export_scene("net.npz", depth, feat.permute(0, 1, 3, 4, 2),      # (1, N, D, h, w), (1, N, h, w, C)
@@ -11,19 +11,19 @@ BEVDet, in LSSViewTransformer.view_transform_core, with the rig (any alignment c
                  depth_range=self.grid_config["depth"],
                  grid=[self.grid_config[axis] for axis in "xyz"])
 
-or, in voxel_pooling_v2, with the very arrays that its kernel reads:
+or, in voxel_pooling_v2. Saves the arrays that its kernel reads:
 
     export_ranks("net.npz", depth, feat, ranks_depth, ranks_feat, ranks_bev,
                  interval_starts, interval_lengths, bev_feat_shape)
 
 CUDA-BEVFusion: camera_intrinsics[:, :3, :3] and camera2lidar go in place of cam2imgs and
-sensor2egos (the picture is then in the frame of the lidar), xbound, ybound, zbound are the rows of
+sensor2egos (the grid is then in the lidar frame), xbound, ybound, zbound are the rows of
 `grid` and dbound is `depth_range`. Its feature (N, h, w, C) and depth (N, D, h, w) fit as they are.
 
 Then: bevscope snapshot net.npz -o net.png --view norm
 
-One resize and one crop serve all cameras; flips and rotations of the image, or of the BEV, are not
-in the format: export with test-time augmentation.
+All cameras share one resize and one crop. The format has no flips and rotations of images or of the
+BEV: export in test mode, without random augmentation.
 """
 import sys
 
@@ -31,7 +31,7 @@ import numpy as np
 
 
 def to_numpy(array):
-    """An array or a tensor, wherever it lives, as a C-ordered NumPy array."""
+    """An array or a tensor (CPU or GPU) as a C-ordered NumPy array."""
     if hasattr(array, "detach"):  # PyTorch; bfloat16 has no NumPy type
         array = array.detach().cpu()
         if str(array.dtype) == "torch.bfloat16":
@@ -41,7 +41,7 @@ def to_numpy(array):
 
 
 def tensors(depth, feat):
-    """depth (camera, D, h, w) and feat (camera, h, w, C), a batch of one left out."""
+    """Checks depth (camera, D, h, w) and feat (camera, h, w, C); removes a batch axis of length 1."""
     pair = []
     for name, array in ("depth", depth), ("feat", feat):
         array = to_numpy(array)
@@ -59,10 +59,10 @@ def tensors(depth, feat):
 
 def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, crop, depth_range,
                  grid):
-    """Tensors and the rig they were made with.
+    """Saves tensors and the rig that they were made with.
 
     intrinsics (camera, 3, 3) in pixels of the camera's own image; cam2ego (camera, 4, 4) in metres;
-    image_size (H, W) of the network input; resize and crop (x, y) lead from the camera's image to it:
+    image_size (H, W) of the network input; resize and crop (x, y) map the camera's image to it:
     u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of (lower, upper,
     cell), with a single cell in z.
     """
@@ -78,7 +78,7 @@ def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, cro
 
 def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
                  interval_lengths, bev_shape, weights=None):
-    """Tensors and the five index arrays, under BEVDet's names; bev_shape (ny, nx) or BEVDet's
+    """Saves tensors and the five index arrays of BEVDet; bev_shape (ny, nx) or BEVDet's
     (1, 1, ny, nx, C)."""
     arrays = dict(ranks_depth=ranks_depth, ranks_feat=ranks_feat, ranks_bev=ranks_bev,
                   interval_starts=interval_starts, interval_lengths=interval_lengths)
@@ -89,7 +89,7 @@ def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval
 
 
 def demo(path):
-    """Two cameras, forward and backward, that see a wall 10 m away: something to try bevscope on."""
+    """Writes a small scene: two cameras, forward and backward, that see a wall 10 m away."""
     cameras, bins, h, w, channels = 2, 40, 8, 22, 16
     depth = np.full((cameras, bins, h, w), 0.1 / bins, np.float32)
     depth[:, 18] += 0.9  # 1 + 18 * 0.5 = 10 m

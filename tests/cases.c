@@ -2,6 +2,7 @@
 
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
+#include "tests/maps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ int case_count(void) {
 Case case_at(int number) {
     if (number < CORNERS)
         return corners[number];
-    const Preset *config = &configs[number - CORNERS];
+    const Preset *config = &presets[number - CORNERS];
     return (Case){.name = config->name, .config = config};
 }
 
@@ -158,7 +159,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     free(touches);
     if (!ok)
         return err_set(err, ERR_FAILED, c->name, "", "out of memory");
-    return scatter_find_intervals(map, err);
+    return map_find_intervals(map, err);
 }
 
 /* ---- maps from the flagship's rig ------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 #ifndef BEV_CASES_H
 #define BEV_CASES_H
 
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 
 typedef struct {
     const char *name;

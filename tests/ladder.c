@@ -10,10 +10,11 @@
 #include "src/run/cuda/device.h"
 #include "src/accuracy/gates.h"
 #include "src/run/session.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 #include "src/scene/workload.h"
+#include "tests/maps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -277,7 +278,7 @@ static bool climb_even(Ladder *ladder, Err *err) {
             features.depth[i] = (float)random_unit(&seed);
         for (size_t i = 0; i < values; i++)
             features.feat[i] = (float)(2 * random_unit(&seed) - 1);
-        ok = scatter_find_intervals(&map, err);
+        ok = map_find_intervals(&map, err);
     }
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         Case c = {.scene = "even"};
@@ -372,7 +373,7 @@ int main(int argc, char **argv) {
     write_machine(&ladder, &info, &limits);
     bool ok = true;
     for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? preset_total : preset_count); i++)
-        ok = climb_config(&ladder, configs[i].name, &err);
+        ok = climb_config(&ladder, presets[i].name, &err);
     if (ok && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);
     counters_close(ladder.reader);

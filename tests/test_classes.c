@@ -1,5 +1,5 @@
-/* Legend colours: told apart by readers with normal, protan, deutan and tritan vision, on white and
- * on the dark background, as CIELAB distances after simulated colour blindness (Machado, Oliveira
+/* Legend colours must differ for normal, protan, deutan and tritan vision, on white and on the dark
+ * background, measured as CIELAB distances after simulated colour blindness (Machado, Oliveira
  * and Fernandes 2009, severity 1). */
 #include "src/scene/world.h"
 #include "tests/tap.h"

@@ -1,5 +1,5 @@
-/* Finding, reading and replacing files: an old file survives whatever goes wrong, and nothing is
- * left beside it. */
+/* Finding, reading and replacing files. After any failure the old file is unchanged and no
+ * temporary file is left. */
 #include "src/base/data.h"
 #include "src/base/nearest.h"
 #include "tests/tap.h"
@@ -18,7 +18,8 @@
 
 static char folder[] = "/tmp/bevscope-data-XXXXXX";
 
-/* Stands before the C library's: a file system without nameless files, when told to be one. */
+/* The open() below replaces the C library's. With this flag set it behaves like a file system without
+ * O_TMPFILE. */
 static bool refuse_nameless;
 
 int open(const char *path, int flags, ...) {
@@ -49,7 +50,7 @@ static bool holds(const char *path, const char *text) {
     return same;
 }
 
-/* Files in a folder, hidden ones included. */
+/* Number of files in a folder, hidden ones included. */
 static int entries(const char *path) {
     DIR *directory = opendir(path);
     int count = 0;
@@ -178,7 +179,7 @@ static void test_write(void) {
     unlink(path);
 }
 
-/* What a child did, run under limits and identities that the test itself must not have. */
+/* The result of a child process, which runs with limits and a user that the test must not have. */
 static bool in_child(bool (*action)(void)) {
     fflush(stdout);
     pid_t child = fork();
@@ -200,7 +201,7 @@ static bool write_killed_by_the_limit(void) {
     return false; /* the signal came first */
 }
 
-/* Root may write anywhere: ask as somebody else. */
+/* Root may write anywhere, so the child runs as another user. */
 static bool drop_root(void) {
     return geteuid() != 0 || (setgid(65534) == 0 && setuid(65534) == 0);
 }
@@ -274,7 +275,7 @@ static void write_forever(const char *path, bool afresh) {
     }
 }
 
-/* Kills a writer again and again, at many different moments; counts what was wrong afterwards. */
+/* Kills a writer at many different moments; counts the errors found afterwards. */
 static int count_damage(int signal_number, bool afresh, int rounds, int *leftovers) {
     const char *path = in_folder("killed.png");
     int damaged = 0;
@@ -298,7 +299,7 @@ static int count_damage(int signal_number, bool afresh, int rounds, int *leftove
     return damaged;
 }
 
-/* Removes what killed writers left beside the file; returns how many of these were incomplete. */
+/* Removes the temporary files of killed writers; returns how many of these were incomplete. */
 static int remove_leftovers(void) {
     DIR *directory = opendir(folder);
     int torn = 0;
@@ -350,7 +351,7 @@ static void note_signal(int number) {
     handled = 1;
 }
 
-/* A program with handlers of its own keeps them. */
+/* A program keeps its own signal handlers. */
 static void test_handlers(void) {
     struct sigaction action = {.sa_handler = note_signal}, now;
     sigaction(SIGINT, &action, NULL);

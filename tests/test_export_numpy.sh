@@ -1,6 +1,6 @@
 #!/bin/sh
-# Exchange with the real NumPy, both ways: what np.savez and the exporter of samples/ write, we read;
-# what we write, np.load reads; and NumPy, following BEVDet, finds the same points as we do.
+# Exchange with NumPy: bevscope reads what np.savez and samples/export_scene.py write; np.load reads
+# what bevscope writes; and NumPy code that follows BEVDet finds the same points as bevscope.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples"
 for python in python3 /usr/bin/python3; do
@@ -25,7 +25,7 @@ quiet() {
     "$@" >out
 }
 
-# refuses WORDS NAME SCRIPT: NumPy writes bad.npz, bevscope refuses it in one line with the words.
+# refuses WORDS NAME SCRIPT: NumPy writes bad.npz, bevscope reports it in one line that contains WORDS.
 refuses() {
     { echo 'import numpy as np'; echo 'd = dict(np.load("demo.npz"))'; echo "$3"
       echo 'np.savez("bad.npz", **d)'; } >script.py

@@ -1,5 +1,5 @@
-/* Features: the embedding, depth distributions against their definition, the toy scene pooled by
- * hand, and the flagship decoded back into what stands there. */
+/* Features: the embedding, depth distributions compared with their definition, the toy scene pooled
+ * by hand, and sample intersection decoded back into its objects. */
 #include "src/scene/features.h"
 #include "src/scene/scatter.h"
 #include "tests/scenes.h"
@@ -130,7 +130,7 @@ static void test_width(const Scene *toy) {
     }
 }
 
-/* What reaches beyond the last bin counts for the last bin. */
+/* The part of a Gaussian beyond the last bin belongs to the last bin. */
 static void test_tail(const Scene *toy) {
     Scene scene = *toy;
     Solid wall = {SOLID_BOX, CLASS_BUILDING, {1, 1, 1}, {59.5, 0}, 0, {1, 400, 400}, 0, {0, 0}};
@@ -243,7 +243,7 @@ static void test_threads(const Scene *scene, const Features *plain) {
     features_free(&again);
 }
 
-/* A draft is coarser, not something else: most of each pixel's depth lies where it should. */
+/* A draft is coarser, but most of each pixel's depth lies in the same place. */
 static void test_draft(const Scene *scene, const Features *full) {
     const BevShape *s = &scene->shape;
     Features draft = render_with(scene, 1, 0, sub_rays_draft, NULL);
@@ -349,7 +349,7 @@ static void test_toy(const Scene *toy) {
     features_free(&features);
 }
 
-/* What the decoded flagship says about a place. */
+/* What the decoded sample contains at a place. */
 static int class_at(const Scene *scene, const Decoded *decoded, double x_m, double y_m) {
     const Grid *g = &scene->rig.grid;
     int64_t x = (int64_t)((x_m - g->x_min_m) / (g->x_max_m - g->x_min_m) * g->nx);
@@ -378,7 +378,7 @@ static int cells_on_solid(const Scene *scene, const Decoded *decoded, int solid,
     return found;
 }
 
-/* The nearest vehicles are found where they stand, at two moments. */
+/* The nearest vehicles are decoded at their true positions, at two moments. */
 static void test_vehicles(const Scene *scene, double time_s) {
     Features features = render(scene, 1, time_s, NULL);
     Decoded decoded = pool(scene, &features, BEV_BILINEAR);

@@ -1,4 +1,4 @@
-/* Tensor scenes: what is read, what is written, and every way in which a file can lie. */
+/* Tensor scenes: reading, writing, and every kind of wrong file. */
 #include "kernels/codec.h"
 #include "src/scene/npz.h"
 #include "src/scene/scatter.h"
@@ -18,7 +18,7 @@ typedef struct {
     const char *name, *descr, *shape;
     int count;
     double values[48];
-    const char *header; /* instead of what descr and shape give */
+    const char *header; /* replaces the header made from descr and shape */
     size_t extra;       /* bytes beyond the elements */
 } Array;
 
@@ -47,7 +47,7 @@ enum { BASE = sizeof base / sizeof *base, CALIBRATION = 2, INDEX = 9 };
 static Array arrays[BASE + 2];
 static int array_count;
 
-/* The base without the arrays of some group: "cal" or "idx", or none. */
+/* The base without the arrays of a group: "cal" or "idx"; or without none. */
 static void start(const char *without) {
     array_count = 0;
     for (int i = 0; i < BASE; i++) {
@@ -91,7 +91,7 @@ static size_t encode(const Array *array, int i, unsigned char bytes[8]) {
     case 'i' * 10 + 8:
         return memcpy(bytes, &whole, 8), 8;
     default:
-        return memset(bytes, 0, 4), 4; /* a type that is refused before its elements */
+        return memset(bytes, 0, 4), 4; /* an unsupported type; the elements do not matter */
     }
 }
 
@@ -139,7 +139,7 @@ static bool read_bytes(Buffer bytes, Scene *scene) {
     return ok;
 }
 
-/* Reads the arrays as they are now. */
+/* Reads a scene from the current arrays. */
 static bool read_arrays(Scene *scene) {
     Buffer archive = make_archive();
     bool ok = read_bytes(archive, scene);
@@ -306,7 +306,7 @@ static const Form forms[] = {
     {"objects", "feat", "|O", NULL, 0, "feat", "object dtype \"|O\""},
     {"big-endian", "depth", ">f4", NULL, 0, "depth", "big-endian dtype \">f4\""},
     {"bfloat16", "feat", "|V2", NULL, 0, "feat", "bfloat16"},
-    {"a batch", "depth", NULL, "(1, 2, 3, 2, 3)", 0, "(1, 2, 3, 2, 3)", "leave the batch out"},
+    {"a batch", "depth", NULL, "(1, 2, 3, 2, 3)", 0, "(1, 2, 3, 2, 3)", "without a batch axis"},
     {"three axes", "depth", NULL, "(6, 2, 3)", 0, "depth: shape (6, 2, 3)",
      "(cameras, depth bins, feature rows, feature columns)"},
     {"channels first", "feat", NULL, "(2, 4, 2, 3)", 0, "feat: 4 feature rows", "depth has 2"},
@@ -315,7 +315,7 @@ static const Form forms[] = {
      "must be (cameras, 3, 3)"},
     {"3 x 4 poses", "cam2ego", NULL, "(2, 3, 4)", 24, "cam2ego: shape (2, 3, 4)",
      "(cameras, 4, 4)"},
-    {"three crops", "crop", NULL, "(3,)", 3, "crop: shape (3,)", "must be (2) or (4)"},
+    {"three crops", "crop", NULL, "(3,)", 3, "crop: shape (3,)", "must be (4) or (2)"},
     {"two resizes", "resize", NULL, "(2,)", 2, "resize: shape (2,)", "must be () or (1)"},
     {"a scalar range", "depth_range", NULL, "()", 1, "depth_range: shape ()", "must be (3)"},
     {"a point less", "ranks_bev", NULL, "(4,)", 4, "ranks_bev: 4 points", "ranks_depth has 5"},
@@ -328,13 +328,13 @@ static const Form forms[] = {
     {"huge", "depth", NULL, "(2, 1000000, 1000, 1000)", 0, "(2, 1000000, 1000, 1000)",
      "8000000000000 bytes, but has 144"},
     {"wrapping to its size", "depth", NULL, "(4611686018427387904, 4, 1, 36)", 0, "depth",
-     "wraps 64 bits"},
+     "product does not fit 64 bits"},
     {"wrapping by bytes", "depth", NULL, "(4611686018427387904, 1, 1, 1)", 0, "depth",
-     "wraps 64 bits"},
+     "product does not fit 64 bits"},
     {"beyond 64 bits", "depth", NULL, "(36893488147419103232, 1, 1, 1)", 0, "depth",
-     "beyond 64 bits"},
+     "a size that does not fit 64 bits"},
     {"negative", "depth", NULL, "(-2, 3, 2, 3)", 0, "depth", "whole numbers"},
-    {"nine axes", "depth", NULL, "(1, 1, 1, 1, 1, 1, 1, 1, 36)", 0, "depth", "more than 8 extents"},
+    {"nine axes", "depth", NULL, "(1, 1, 1, 1, 1, 1, 1, 1, 36)", 0, "depth", "more than 8 axes"},
 };
 
 static void test_forms(void) {
@@ -367,7 +367,7 @@ static const struct {
     {"a dictionary without an end", "{'descr': '<f4'", "not a dictionary"},
     {"a string without an end", "{'descr': '<f4", "string without an end"},
     {"a key without a value", "{'descr'}", "key without a value"},
-    {"no key", "{: '<f4'}", "a string was expected"},
+    {"no key", "{: '<f4'}", "a string is missing"},
     {"a key twice", "{'descr': '<f4', 'descr': '<f4'}", "key twice"},
     {"an unknown key", "{'descr': '<f4', 'align': True}", "a key that is not"},
     {"no shape", "{'descr': '<f4', 'fortran_order': False}", "is missing"},
@@ -404,7 +404,7 @@ static void test_prefix(void) {
         {"version 4", "\x93NUMPY\4\0\4\0\0\0{}  ", 16, "npy version 4"},
         {"a header beyond the data", "\x93NUMPY\1\0\5\0{}  ", 14, "truncated"},
         {"a header of 64 KiB and a byte", "\x93NUMPY\2\0\1\0\1\0{}  ", 16,
-         "65537 bytes, at most 65536"},
+         "65537 bytes, must be at most 65536"},
         {"a header of 4 GiB", "\x93NUMPY\3\0\xff\xff\xff\xff{}  ", 16, "4294967295 bytes"},
         {"half a prefix", "\x93NUMPY\1", 7, "truncated"},
         {"an empty member", "", 0, "truncated"},
@@ -430,14 +430,14 @@ static const struct {
     {"rank of depth below 0", "ranks_depth", 0, -1, "ranks_depth[0]", "-1 is outside"},
     {"rank of feat too large", "ranks_feat", 4, 12, "ranks_feat[4]", "12 is outside 0 to 11"},
     {"cell too large", "ranks_bev", 3, 12, "ranks_bev[3]", "12 is outside 0 to 11"},
-    {"two cells in an interval", "ranks_bev", 1, 2, "ranks_bev[1]", "one cell an interval"},
-    {"two intervals of a cell", "ranks_bev", 2, 1, "ranks_bev[2]", "one interval a cell"},
+    {"two cells in an interval", "ranks_bev", 1, 2, "ranks_bev[1]", "an interval has one cell"},
+    {"two intervals of a cell", "ranks_bev", 2, 1, "ranks_bev[2]", "a cell has one interval"},
     {"intervals that overlap", "interval_starts", 1, 1, "interval_starts[1]", "1, must be 2"},
     {"intervals with a hole", "interval_starts", 1, 3, "interval_starts[1]", "3, must be 2"},
     {"an interval that starts late", "interval_starts", 0, 1, "interval_starts[0]", "1, must be 0"},
     {"an empty interval", "interval_lengths", 1, 0, "interval_lengths[1]", "0"},
     {"an interval that is too long", "interval_lengths", 2, 3, "interval_lengths[2]", "3"},
-    {"a hole at the end", "interval_lengths", 2, 1, "ranks_bev[4]", "hole"},
+    {"a hole at the end", "interval_lengths", 2, 1, "ranks_bev[4]", "gap"},
     {"a negative length", "interval_lengths", 0, -5, "interval_lengths[0]", "-5"},
     {"NaN weight", "weights", 4, NAN, "weights[4]", "nan"},
     {"infinite weight", "weights", 0, INFINITY, "weights[0]", "inf"},
@@ -445,14 +445,14 @@ static const struct {
     {"singular intrinsics", "intrinsics", 0, 0, "cameras[0].intrinsics", "singular"},
     {"intrinsics' last row", "intrinsics", 17, 2, "intrinsics[1, 2, 2]", "2, must be 1"},
     {"infinite position", "cam2ego", 3, INFINITY, "cam2ego[0, 0, 3]", "inf, must be finite"},
-    {"a pose that shears", "cam2ego", 16, 0.5, "cameras[1].rotation", "no rotation"},
+    {"a pose that shears", "cam2ego", 16, 0.5, "cameras[1].rotation", "not a rotation"},
     {"a pose's last row", "cam2ego", 12, 1, "cam2ego[0, 3, 0]", "1, must be 0"},
     {"no rows", "image_size", 0, 0, "image_size[0]", "0 is outside 1 to 65536"},
     {"negative columns", "image_size", 1, -48, "image_size[1]", "-48 is outside"},
     {"zero resize", "resize", 0, 0, "resize", "0 is outside 0.001 to 1000"},
     {"NaN resize", "resize", 0, NAN, "resize", "nan, must be finite"},
     {"a crop of another width", "crop", 2, 40, "crop[2]",
-     "crop of 40 pixels, but image_size says 48"},
+     "crop of 40 pixels, but image_size has 48"},
     {"a crop of another height", "crop", 3, 50, "crop[3]", "crop of 40 pixels"},
     {"a crop far away", "crop", 1, 1e6, "crop[1]", "1000000 is outside"},
     {"depth from 0", "depth_range", 0, 0, "depth_range[0]", "0 is outside"},
@@ -546,7 +546,7 @@ static const ZipByte zip_bytes[] = {
     {"more entries than there are", 1, 12, 200, ""},
     {"a second disk", 1, 18, 1, "several disks"},
     {"a comment that is not there", 1, 2, 9, "comment"},
-    {"a directory elsewhere", 1, 6, 1, "not where it says"},
+    {"a directory elsewhere", 1, 6, 1, "not where it is declared"},
     {"a directory of another size", 1, 10, 1, ""},
     {"a name that runs out", 0, 28, 255, ""},
     {"a comment in an entry", 0, 32, 255, ""},
@@ -580,10 +580,9 @@ static void refuses_entry(const char *title, const char *name, int method, int f
 static void test_entries(void) {
     refuses_entry("an encrypted member", "depth.npy", 0, 1, 100, "depth.npy", "encrypted");
     refuses_entry("bzip2", "depth.npy", 12, 0, 100, "depth.npy", "zip method 12");
-    refuses_entry("stored, longer than it is", "depth.npy", 0, 0, 1000000, "depth.npy",
-                  "cannot hold");
+    refuses_entry("stored, longer than it is", "depth.npy", 0, 0, 1000000, "depth.npy", "can hold");
     refuses_entry("a bomb beyond what deflate can", "depth.npy", 8, 0, 4000000000u, "depth.npy",
-                  "4000000000 bytes, which its 100 cannot hold");
+                  "4000000000 bytes, more than its 100 compressed bytes can hold");
     refuses_entry("not an array", "depth.txt", 0, 0, 100, "depth.txt", "not an array");
     refuses_entry("a folder", "depth/", 0, 0, 100, "depth/", "not an array");
     refuses_entry("a path", "../depth.npy", 0, 0, 100, "../depth", "");
@@ -593,7 +592,7 @@ static void test_entries(void) {
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.npy",
-        0, 0, 100, "not an array", "short name");
+        0, 0, 100, "not an array", "be short");
     start("");
     arrays[array_count++] = *get("feat");
     refuses("a member twice", "feat.npy", "twice");
@@ -625,7 +624,7 @@ static void test_entries(void) {
 
 /* ---- deflated members that are not what they declare ----------------------------------------- */
 
-/* Zeros deflated by libzip: the bytes of the member alone. */
+/* Zeros compressed by libzip: only the bytes of the member. */
 static Buffer deflated_zeros(size_t size) {
     zip_error_t error;
     zip_error_init(&error);
@@ -690,7 +689,7 @@ static void test_deflated(void) {
     get("depth")->count = 35; /* of the 36 that shape and directory declare */
     npy = make_npy(get("depth"));
     archive = archive_of_depth(npy, (uint32_t)npy.length + 4);
-    refuses_bytes(archive, "data that ends early", "net.npz: depth", "ends 4 bytes early");
+    refuses_bytes(archive, "data that ends early", "net.npz: depth", "4 bytes are missing");
     free(archive.bytes);
     free(npy.bytes);
 
@@ -702,7 +701,7 @@ static void test_deflated(void) {
     free(archive.bytes);
     free(npy.bytes);
 
-    /* A true bomb: a quarter of a megabyte that inflates to all it declares. */
+    /* A real zip bomb: 256 KiB that inflate to the declared size. */
     Buffer zeros = deflated_zeros((size_t)1 << 28);
     ZipMaker zip = {0};
     zip_entry(&zip, "depth.npy", zeros.bytes, zeros.length, 8, 0, 1u << 28, 0);
@@ -739,7 +738,7 @@ static void test_damage(void) {
         scene_free(&scene);
         archive.bytes[i] ^= 0xff;
     }
-    /* dates, versions and attributes of the 15 entries do not matter to anybody */
+    /* dates, versions and attributes of the 15 entries are never read */
     tap_ok(bad_lines == 0 && accepted < 15 * 32, "every flipped byte but %zu of %zu is refused",
            accepted, full);
     free(archive.bytes);
@@ -767,7 +766,7 @@ static bool same_bytes(const char *a, const char *b) {
     return same;
 }
 
-/* Writes the scene, reads it, and compares all there is. */
+/* Writes the scene, reads it back and compares everything. */
 static void round_trip(const char *without, bool half, bool weights, const char *title) {
     Scene scene, again = {0};
     Err err = {0};
@@ -843,7 +842,8 @@ static void test_files(void) {
     truncate(path, (off_t)archive.length - 1);
     tap_ok(refuses_file(path, "truncated zip"), "a file cut by a byte");
     truncate(path, ((off_t)4 << 30) + 1);
-    tap_ok(refuses_file(path, "4294967297 bytes, at most 4294967296"), "a file beyond 4 GiB");
+    tap_ok(refuses_file(path, "4294967297 bytes, must be at most 4294967296"),
+           "a file beyond 4 GiB");
     truncate(path, 0);
     tap_ok(refuses_file(path, "truncated zip"), "an empty file");
     unlink(path);
@@ -857,7 +857,7 @@ int main(void) {
     if (!mkdtemp(folder))
         return tap_skip_all("no temporary folder");
     test_values();
-    Scene warm_up; /* the first refusal may load what libzip needs */
+    Scene warm_up; /* the first error can make libzip allocate for good */
     start("");
     read_arrays(&warm_up);
     scene_free(&warm_up);

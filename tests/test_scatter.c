@@ -1,6 +1,6 @@
-/* The scatter map: published sizes, every point against its geometry, bilinear weights by what
- * they must reproduce, and every defect of a foreign map. */
-#include "src/scene/presets.h"
+/* The scatter map: published sizes, every point compared with its geometry, bilinear weights by the
+ * functions that they must reproduce, and every defect of a map from a file. */
+#include "src/scene/scene.h"
 #include "src/scene/scatter.h"
 #include "tests/maps.h"
 #include "tests/scenes.h"
@@ -19,7 +19,7 @@ static BevMap build(const Rig *rig, BevAlign align, uint32_t mask) {
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* Points of a real nuScenes calibration; the shipped rig is that vehicle's, rounded. */
+/* Points of a real nuScenes calibration. The rig of the sample is that of the same car, rounded. */
 static const struct {
     const char *name;
     int64_t points;
@@ -100,7 +100,7 @@ static int64_t feature_of_rank(const Site *site, int64_t rank) {
     return rank / (pixels * s->depth_bins) * pixels + rank % pixels;
 }
 
-/* -1 outside. */
+/* The cell of a point; -1: outside the grid. */
 static int64_t cell_of_point(const Grid *g, const double p[3]) {
     if (p[0] < g->x_min_m || p[0] >= g->x_max_m || p[1] < g->y_min_m || p[1] >= g->y_max_m ||
         p[2] < g->z_min_m || p[2] >= g->z_max_m)
@@ -110,7 +110,8 @@ static int64_t cell_of_point(const Grid *g, const double p[3]) {
     return y * g->nx + x;
 }
 
-/* Sorted by cell, and within a cell by ranks_depth: with the right cells, that is the whole map. */
+/* Points are sorted by cell, and within a cell by ranks_depth. With the right cells, this defines
+ * the whole map. */
 static bool is_sorted(const BevMap *map) {
     for (int64_t t = 1; t < map->points; t++) {
         int32_t a = map->ranks_bev[t - 1], b = map->ranks_bev[t];
@@ -145,8 +146,8 @@ static void test_nearest(const Scene *scene) {
 }
 
 /* Bilinear weights reproduce linear functions: over the four neighbours of an interior point they
- * sum to 1, and the neighbours' places average to the point. `offset` is where in its cell a
- * neighbour stands: 0.5 its centre, 0 the published form's lower edge. */
+ * sum to 1, and the neighbours' positions average to the point. `offset` is the position of a
+ * neighbour in its cell: 0.5 its centre, 0 the published form's lower edge. */
 static void test_bilinear(const Scene *scene, BevAlign align, double offset) {
     const Site site = {&scene->rig, rig_shape(&scene->rig, 1)};
     const Grid *g = &site.rig->grid;
@@ -309,7 +310,7 @@ static void test_stats(void) {
     tap_ok(stats.longest_cell == cells[27], "the longest is found: 27 * 37 mod 100 = 99");
     map.interval_starts = map.interval_lengths = NULL;
     Err err = {0};
-    bool found = scatter_find_intervals(&map, &err);
+    bool found = map_find_intervals(&map, &err);
     tap_ok(found && map.intervals == 100 &&
                memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
                memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
@@ -321,7 +322,8 @@ static void test_stats(void) {
 
 /* ---- foreign maps --------------------------------------------------------------------------- */
 
-/* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7: cells in any order are fine, shared ones are not. */
+/* 9 points of cells 2, 5, 5, 5, 0, 0, 7, 7, 7. The order of cells is free; a cell with two
+ * intervals is an error. */
 typedef struct {
     int32_t depth[9], feat[9], bev[9], starts[4], lengths[4];
     float weights[9];
@@ -385,18 +387,18 @@ static const struct {
     {"a weight NaN", "weights[5]", "nan", weight_nan},
     {"a weight infinite", "weights[8]", "-inf", weight_inf},
     {"overlapping intervals", "interval_starts[2]", "overlap", overlap},
-    {"a hole between intervals", "interval_starts[2]", "hole", hole},
-    {"a hole before the first", "interval_starts[0]", "hole", late_start},
+    {"a hole between intervals", "interval_starts[2]", "gap", hole},
+    {"a hole before the first", "interval_starts[0]", "gap", late_start},
     {"a negative start", "interval_starts[0]", "-1", negative_start},
     {"an empty interval", "interval_lengths[0]", "at least 1", empty},
     {"a negative length", "interval_lengths[1]", "-3", negative_length},
     {"an interval past the end", "interval_lengths[3]", "only 3", too_long},
     {"an interval far past the end", "interval_lengths[3]", "2147483647", far_too_long},
-    {"a hole at the end", "ranks_bev[8]", "hole", tail_hole},
+    {"a hole at the end", "ranks_bev[8]", "gap", tail_hole},
     {"points of a missing interval", "ranks_bev[6]", "6 to 8", missing_interval},
     {"points without intervals", "ranks_bev[0]", "0 to 8", no_intervals},
-    {"two cells in an interval", "ranks_bev[2]", "interval 1 is of cell 5", mixed},
-    {"two cells, at the very end", "ranks_bev[8]", "interval 3 is of cell 7", mixed_at_end},
+    {"two cells in an interval", "ranks_bev[2]", "interval 1 belongs to cell 5", mixed},
+    {"two cells, at the very end", "ranks_bev[8]", "interval 3 belongs to cell 7", mixed_at_end},
     {"a cell in two intervals", "ranks_bev[4]", "cell 2", shared},
     {"a cell in neighbouring intervals", "ranks_bev[4]", "cell 5", split},
 };

@@ -1,6 +1,5 @@
-/* Where scenes come from: configurations, samples, files by their content, and names that nobody
- * knows. */
-#include "src/scene/presets.h"
+/* Where scenes come from: presets, samples, files recognised by their content; and unknown names.
+ */
 #include "src/scene/scene.h"
 #include "tests/tap.h"
 
@@ -56,7 +55,7 @@ static void refuses(const char *name, const char *words) {
 static void test_configs(void) {
     for (int i = 0; i < preset_total; i++) {
         Scene scene;
-        const Preset *config = &configs[i];
+        const Preset *config = &presets[i];
         bool ok = load(config->name, &scene);
         tap_ok(ok && strcmp(scene.name, config->name) == 0 && scene.channels == config->channels &&
                    scene.shape.channels == config->channels &&
@@ -72,7 +71,7 @@ static void test_names(void) {
     size_t count = scene_names(names, 64);
     bool configs_first = count == (size_t)preset_total + 2;
     for (int i = 0; configs_first && i < preset_total; i++)
-        configs_first = names[i].is_config && strcmp(names[i].name, configs[i].name) == 0;
+        configs_first = names[i].is_config && strcmp(names[i].name, presets[i].name) == 0;
     tap_ok(configs_first, "the configurations, in their order");
     tap_ok(count == (size_t)preset_total + 2 && !names[preset_total].is_config &&
                strcmp(names[preset_total].name, "corner") == 0 &&

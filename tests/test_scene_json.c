@@ -1,5 +1,5 @@
-/* World scenes: everything the format has is read, and every broken field is refused in one line
- * that names the file, the JSON path, the value and the bound. */
+/* World scenes: every field of the format is read, and every bad field is reported in one line that
+ * names the file, the JSON path, the value and the bound. */
 #include "src/scene/scene.h"
 #include "tests/memory.h"
 #include "tests/tap.h"
@@ -131,7 +131,7 @@ static void test_values(void) {
 
 static int refusals;
 
-/* Refused, on one line, at `path`, with `words` in the line. */
+/* Expects an error in one line, at `path`, that contains `words`. */
 static bool refused_at(const json_t *json, const char *path, const char *words) {
     Scene scene;
     char line[800], start[256];
@@ -189,7 +189,7 @@ static void put(json_t *parent, const char *key, size_t index, json_t *value) {
         json_array_set_new(parent, index, value);
 }
 
-/* Another JSON type in its place. */
+/* A value of another JSON type. */
 static bool break_type(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
                        const char *path) {
     bool ok = true;
@@ -211,7 +211,7 @@ static bool break_type(json_t *root, json_t *parent, const char *key, size_t ind
     return ok;
 }
 
-/* Far below and above every bound; a fraction where a whole number is due. */
+/* Values far below and above the bounds; a fraction instead of a whole number. */
 static bool break_number(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
                          const char *path) {
     if (!json_is_number(value))
@@ -232,7 +232,7 @@ static bool break_number(json_t *root, json_t *parent, const char *key, size_t i
     return ok;
 }
 
-/* An array with one element less and one more. */
+/* An array with one element too few and one too many. */
 static bool break_length(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
                          const char *path) {
     if (!json_is_array(value) || !json_is_number(json_array_get(value, 0)))
@@ -248,7 +248,7 @@ static bool break_length(json_t *root, json_t *parent, const char *key, size_t i
     return ok;
 }
 
-/* A mistyped key names the one that was meant; a strange one names the nearest. */
+/* The error for an unknown key names the nearest known key. */
 static bool break_key(json_t *root, json_t *parent, const char *key, size_t index, json_t *value,
                       const char *path) {
     (void)index;
@@ -400,11 +400,11 @@ static const Edit edits[] = {
     {"squares in a rectangle",
      "\"repeat\": 5",
      "\"square_m\": 1",
-     {"$.world.patches[0].square_m", "only a checker"}},
+     {"$.world.patches[0].square_m", "only kind \"checker\" has"}},
     {"two colours in a rectangle",
      "\"repeat\": 5",
      "\"color2\": [0, 0, 0]",
-     {"$.world.patches[0].color2", "only a checker"}},
+     {"$.world.patches[0].color2", "only kind \"checker\" has"}},
     {"a flat box", "[4, 2, 1.5]", "[4, 2, 0]", {"$.world.solids[0].size_m[2]", "0 is outside"}},
     {"text after the end", "5]}]}}", "5]}]}} {", {"line", "end of file expected"}},
     {"not an object", "{\"bevscope\"", "[{\"bevscope\"", {"line"}},
@@ -482,7 +482,7 @@ static void test_sizes(void) {
     expect(deep, false, "2147483647", "a frustum beyond int32 ranks");
 }
 
-/* Whatever the file's end is lost, and whatever it is filled up with. */
+/* The file cut off at any byte, and the rest replaced by any byte. */
 static void test_prefixes(void) {
     Scene scene;
     char line[800];
@@ -507,7 +507,7 @@ static void test_prefixes(void) {
     free(spaces);
 }
 
-/* A long file name loses its start, never the JSON path. */
+/* A long file name is shortened at its start; the JSON path stays complete. */
 static void test_long_name(void) {
     char name[600], line[800];
     memset(name, 'd', sizeof name);

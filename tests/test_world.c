@@ -1,5 +1,5 @@
-/* Worlds: rays against hand-made hits and against a slow march through the same solids, patches
- * against their definition, and motion that repeats. */
+/* Worlds: rays compared with hits computed by hand and with slow ray marching, patches compared
+ * with their definition, and motion that repeats. */
 #include "src/base/random.h"
 #include "src/scene/world.h"
 #include "tests/scenes.h"
@@ -113,8 +113,8 @@ static void random_solids(Solid *solids, int count, uint64_t *seed) {
         };
 }
 
-/* Marches in steps of 2 cm; a graze thinner than a step is missed, so a later first contact of the
- * march is only wrong where the cast point is well inside. */
+/* Marches along the ray in steps of 2 cm. It can miss a solid that the ray only grazes, so a later
+ * first hit is an error only where the point of world_cast lies well inside a solid. */
 static void test_march(void) {
     enum { SOLIDS = 24, RAYS = 400 };
     const double step = 0.02, far_m = 40;
@@ -154,7 +154,7 @@ static void test_march(void) {
     world_snapshot_free(still);
 }
 
-/* A sight must leave out nothing that a ray of its pyramid meets. */
+/* A sight must contain every solid that a ray inside its pyramid hits. */
 static void test_sight(void) {
     enum { SOLIDS = 50, SIGHTS = 300 };
     uint64_t seed = 11;
@@ -232,7 +232,7 @@ static void test_ground(void) {
     tap_ok(high[2] > high[0] && low[0] > high[0], "the sky is blue, and paler at the horizon");
 }
 
-/* Copies by their definition: is the point in any of them? */
+/* True when the point lies in any copy of the patch, by definition. */
 static bool in_any_copy(const Patch *patch, double x, double y) {
     double yaw = patch->yaw_deg * M_PI / 180;
     for (int k = 0; k < patch->repeat; k++) {
@@ -291,7 +291,7 @@ static void test_motion(void) {
     tap_ok(near(world_cast(still, &all, origin, right, 50).depth_m, 16), "and rays meet it there");
     world_snapshot_free(still);
     world.loop_s = 16;
-    solids[1].velocity_mps[0] = -3.1; /* no round binary number: bits would show rounding */
+    solids[1].velocity_mps[0] = -3.1; /* not exact in binary, so that rounding would show */
     bool same = true, held = true, steady = true;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 64; k++) {

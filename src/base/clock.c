@@ -25,7 +25,7 @@ double clock_thread_us(void) {
     return read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Field 22 of a line whose second one, a name in brackets, may hold anything. */
+/* Field 22 of /proc/self/stat. Field 2, "(name)", may contain spaces and brackets. */
 double clock_process_us(void) {
     enum { NAME = 2, STARTED = 22 };
     char line[1024];

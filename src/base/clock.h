@@ -1,4 +1,4 @@
-/* The one clock for durations: monotonic, since some moment in the past. */
+/* The clocks for durations. All are monotonic; the start of clock_us and clock_ms is arbitrary. */
 #ifndef BEV_CLOCK_H
 #define BEV_CLOCK_H
 
@@ -10,10 +10,10 @@ extern "C" {
 double clock_us(void);
 double clock_ms(void);
 
-/* Time for which the calling thread had a core, in microseconds. */
+/* CPU time of the calling thread, in microseconds. */
 double clock_thread_us(void);
 
-/* Time since this process was started, to a hundredth of a second; NaN: unknown. */
+/* Microseconds since this process started, accurate to 10 ms; NaN when unknown. */
 double clock_process_us(void);
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
     const struct {
         const char *folder, *below;
     } roots[] = {
-        {getenv("BEVSCOPE_DATA"), ""}, /* what the user says comes first */
+        {getenv("BEVSCOPE_DATA"), ""}, /* the user's choice comes first */
         {executable, ""},
         {executable, "/../share/bevscope"}, /* an installation that was moved */
         {PKGDATADIR, ""},
@@ -53,11 +54,10 @@ bool data_exists(const char *relative) {
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool too_long(const char *path, size_t limit, Err *err) {
-    return err_set(err, ERR_FAILED, path, "", "longer than the %zu bytes such a file may have",
-                   limit);
+    return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
 }
 
-/* Reads to the end of the file, which may be a pipe of unknown length. */
+/* Reads to the end. The file may be a pipe, so its length is unknown. */
 static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
                      Err *err) {
     size_t capacity = 0;
@@ -105,13 +105,14 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* The new bytes go into a file without a name (O_TMPFILE), which the kernel drops whatever kills
- * the program, SIGKILL and power loss included. A target that does not exist yet is then linked in
- * place: no temporary name ever exists. To replace one, Linux wants a name to rename from, so one
- * exists between two adjacent system calls. Where the file system has no O_TMPFILE it exists while
- * the bytes are written. In both cases a signal that would end the program removes the name first
- * (the guard below); what remains possible is a leftover by SIGKILL or power loss in that window.
- */
+/* The new bytes go into a file without a name (O_TMPFILE). The kernel deletes it when the program
+ * ends for any reason, including SIGKILL and power loss.
+ * - New target: the nameless file is linked to the target's name. No temporary name ever exists.
+ * - Existing target: rename() needs a source name, so a temporary name exists between two adjacent
+ *   system calls.
+ * - File system without O_TMPFILE: the temporary name exists while the bytes are written.
+ * In the last two cases a signal that would end the program removes the temporary file first (the
+ * guard below). Only SIGKILL or power loss at that time can leave it behind. */
 
 static const int fatal_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ, SIGXCPU};
 enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
@@ -120,13 +121,13 @@ static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
 static char guard_path[PATH_MAX];
 static struct sigaction guard_old[FATAL_SIGNALS];
 
-/* SA_RESETHAND has restored the default action: raising again ends the program as it would have. */
+/* SA_RESETHAND has restored the default action, so raising the signal again ends the program. */
 static void remove_and_reraise(int signal_number) {
     unlink(guard_path);
     raise(signal_number);
 }
 
-/* Signals that the program handles by itself do not end it and are left alone. */
+/* Replaces only default actions: other signals have a handler and do not end the program. */
 static void guard_begin(const char *temporary) {
     pthread_mutex_lock(&guard_lock);
     snprintf(guard_path, sizeof guard_path, "%s", temporary);
@@ -163,7 +164,7 @@ static bool write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
-/* A replaced file keeps its mode, a new one has what the umask leaves. */
+/* A replaced file keeps its mode. A new file gets the mode that the umask allows. */
 static bool fill(int fd, const char *target, const struct stat *old, const void *bytes,
                  size_t length, Err *err) {
     if (!write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
@@ -172,7 +173,7 @@ static bool fill(int fd, const char *target, const struct stat *old, const void 
     return true;
 }
 
-/* A name beside the target, so that the rename stays within one file system. */
+/* A name in the target's folder: rename() works only within one file system. */
 static void temporary_name(const char *target, int attempt, char name[PATH_MAX]) {
     const char *slash = strrchr(target, '/');
     int folder = slash ? (int)(slash + 1 - target) : 0;
@@ -180,50 +181,33 @@ static void temporary_name(const char *target, int attempt, char name[PATH_MAX])
              (long)getpid(), attempt);
 }
 
-/* Gives the nameless file a name to rename from. */
-static bool link_temporary(int fd, const char *temporary) {
+/* Gives the nameless file the name `name`. */
+static bool link_nameless(int fd, const char *name) {
     char nameless[64];
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, nameless, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0;
+    return linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-static bool replace_by_nameless(int fd, const char *target, Err *err) {
-    if (link_temporary(fd, target))
-        return true;
-    bool ok = errno == EEXIST;
-    char temporary[PATH_MAX];
-    for (int attempt = 0; ok; attempt++) {
-        temporary_name(target, attempt, temporary);
-        guard_begin(temporary);
-        if (link_temporary(fd, temporary)) {
-            ok = rename(temporary, target) == 0;
-            if (!ok)
-                unlink(temporary);
-            guard_end();
-            break;
-        }
-        ok = errno == EEXIST; /* left by a killed process of the same number */
-        guard_end();
-    }
-    return ok || failed(target, "cannot replace", "nothing was changed", err);
-}
-
-static bool replace_by_named(const char *target, const struct stat *old, const void *bytes,
-                             size_t length, Err *err) {
+/* Renames a temporary file to the target. `nameless` is a filled file without a name; -1: there is
+ * none, and the temporary file is created and filled here. */
+static bool replace_by_rename(int nameless, const char *target, const struct stat *old,
+                              const void *bytes, size_t length, Err *err) {
     char temporary[PATH_MAX];
     int fd = -1;
-    for (int attempt = 0; fd < 0; attempt++) {
+    for (int attempt = 0;; attempt++) {
         temporary_name(target, attempt, temporary);
         guard_begin(temporary);
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
+        if (nameless < 0)
+            fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (nameless < 0 ? fd >= 0 : link_nameless(nameless, temporary))
             break;
         guard_end();
-        if (errno != EEXIST)
-            return failed(target, "cannot create", "", err);
+        if (errno != EEXIST) /* EEXIST: a killed process with the same id left it */
+            return failed(target, "cannot create", "nothing was changed", err);
     }
-    bool ok = fill(fd, target, old, bytes, length, err);
-    close(fd);
+    bool ok = nameless >= 0 || fill(fd, target, old, bytes, length, err);
+    if (fd >= 0)
+        close(fd);
     if (ok && rename(temporary, target) != 0)
         ok = failed(target, "cannot replace", "nothing was changed", err);
     if (!ok)
@@ -239,13 +223,14 @@ static bool replace(const char *target, const struct stat *old, const void *byte
     const char *folder = dirname(copy);
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
-        return replace_by_named(target, old, bytes, length, err);
+        return replace_by_rename(-1, target, old, bytes, length, err);
     if (fd < 0)
         return failed(target, "cannot create", "", err);
-    bool ok = fill(fd, target, old, bytes, length, err) && replace_by_nameless(fd, target, err);
+    bool ok = fill(fd, target, old, bytes, length, err) &&
+              (link_nameless(fd, target) || replace_by_rename(fd, target, old, bytes, length, err));
     close(fd);
     int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory >= 0) { /* the name itself reaches the disk; best effort */
+    if (directory >= 0) { /* write the new name to disk too; failure is harmless */
         (void)fsync(directory);
         close(directory);
     }
@@ -276,9 +261,22 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
         return err_set(err, ERR_FAILED, path, "name a file in it", "is a folder");
     if (!S_ISREG(old.st_mode))
         return write_special(path, bytes, length, err);
-    if (access(path, W_OK) != 0) /* a rename would not ask */
+    if (access(path, W_OK) != 0) /* rename() does not check this */
         return failed(path, "cannot replace", "the old file is unchanged", err);
     if (!realpath(path, resolved))
         return failed(path, "cannot resolve", "", err);
     return replace(resolved, &old, bytes, length, err);
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
+                 ...) {
+    char where[sizeof err->where], text[sizeof err->what];
+    snprintf(where, sizeof where, "%s: %s", file, place);
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return err_set(err, ERR_FAILED, where, hint, "%s", text);
 }

@@ -1,5 +1,4 @@
-/* Where the program's own files are (samples, recorded results, assets), and how it reads and
- * replaces files. */
+/* Finds the program's own files (samples, recorded results, assets); reads and writes any file. */
 #ifndef BEV_DATA_H
 #define BEV_DATA_H
 
@@ -7,21 +6,26 @@
 
 #include <stddef.h>
 
-/* Path of `relative` ("samples/intersection.json", or a folder: "samples") under the first of these
- * that has it: $BEVSCOPE_DATA, the folder of the executable, ../share/bevscope from there, the
- * installed data folder, the source folder of the build. */
+/* Writes the full path of `relative`, a file ("samples/intersection.json") or a folder ("samples").
+ * Searches in this order: $BEVSCOPE_DATA, the folder of the executable, ../share/bevscope next to
+ * that folder, the installed data folder, the source folder of the build. */
 bool data_path(const char *relative, char *path, size_t size, Err *err);
 
-/* Whether data_path would find it. */
+/* True when data_path finds `relative`. */
 bool data_exists(const char *relative);
 
-/* Whole file into malloc'd memory, at most `limit` bytes; *length excludes the added NUL. */
+/* Reads a whole file of at most `limit` bytes. The caller frees *bytes; a NUL follows the last byte
+ * and is not counted in *length. */
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err);
 
-/* Replaces `path` with `bytes`: a reader sees the old file or the whole new one. On any failure the
- * old file survives and no temporary is left behind; data.c says what each signal can do. A
- * symbolic link keeps pointing at what is replaced. Devices and pipes are written to as they are.
- */
+/* Replaces the contents of `path`. A reader sees either the old file or the complete new one. After
+ * a failure the old file is unchanged and no temporary file remains (data.c says what signals can
+ * leave behind). For a symbolic link, the file it points to is replaced. Devices and pipes are
+ * written directly. */
 bool data_write(const char *path, const void *bytes, size_t length, Err *err);
+
+/* Reports an error at `place` of `file`: err->where becomes "file: place". Returns false. */
+bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
+                 ...) __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -3,7 +3,6 @@
 #include "src/base/nearest.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +19,6 @@ FieldPath field_path_index(FieldPath parent, size_t index) {
     return path;
 }
 
-bool field_refuse(const FieldReader *reader, FieldPath path, const char *hint, const char *what,
-                  ...) {
-    char place[256], text[256];
-    snprintf(place, sizeof place, "%s: %s", reader->where, path.text);
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
-    va_end(args);
-    return err_set(reader->err, ERR_FAILED, place, hint, "%s", text);
-}
-
 static const char *type_name(const json_t *value) {
     static const char *const names[] = {
         [JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",  [JSON_STRING] = "a string",
@@ -38,6 +26,12 @@ static const char *type_name(const json_t *value) {
         [JSON_FALSE] = "false",      [JSON_NULL] = "null",
     };
     return names[json_typeof(value)];
+}
+
+/* Checks the JSON type of a value; `wanted` describes it. */
+static bool expect(const FieldReader *reader, FieldPath path, const json_t *value, bool matches,
+                   const char *wanted) {
+    return matches || FIELD_REFUSE(reader, path, "", "is %s, must be %s", type_name(value), wanted);
 }
 
 static void store_number(const Field *field, void *target, int index, double value) {
@@ -60,12 +54,12 @@ static void store_number(const Field *field, void *target, int index, double val
 static bool read_number(const FieldReader *reader, FieldPath path, const Field *field,
                         const json_t *value, void *target, int index) {
     bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
-    if (whole ? !json_is_integer(value) : !json_is_number(value))
-        return field_refuse(reader, path, "", "is %s, must be %s", type_name(value),
-                            whole ? "a whole number" : "a number");
+    if (!expect(reader, path, value, whole ? json_is_integer(value) : json_is_number(value),
+                whole ? "a whole number" : "a number"))
+        return false;
     double number = json_number_value(value);
     if (!(number >= field->min && number <= field->max))
-        return field_refuse(reader, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
+        return FIELD_REFUSE(reader, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
                             field->max);
     store_number(field, target, index, number);
     return true;
@@ -74,10 +68,10 @@ static bool read_number(const FieldReader *reader, FieldPath path, const Field *
 static bool read_numbers(const FieldReader *reader, FieldPath path, const Field *field,
                          const json_t *value, void *target) {
     if (!json_is_array(value))
-        return field_refuse(reader, path, "", "is %s, must be an array of %d numbers",
+        return FIELD_REFUSE(reader, path, "", "is %s, must be an array of %d numbers",
                             type_name(value), field->numbers);
     if (json_array_size(value) != (size_t)field->numbers)
-        return field_refuse(reader, path, "", "has %zu elements, must have %d",
+        return FIELD_REFUSE(reader, path, "", "has %zu elements, must have %d",
                             json_array_size(value), field->numbers);
     for (int i = 0; i < field->numbers; i++)
         if (!read_number(reader, field_path_index(path, (size_t)i), field,
@@ -88,16 +82,16 @@ static bool read_numbers(const FieldReader *reader, FieldPath path, const Field 
 
 static bool read_text(const FieldReader *reader, FieldPath path, const Field *field,
                       const json_t *value, char *target) {
-    if (!json_is_string(value))
-        return field_refuse(reader, path, "", "is %s, must be a string", type_name(value));
+    if (!expect(reader, path, value, json_is_string(value), "a string"))
+        return false;
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
     if (length < (size_t)field->min || length > (size_t)field->max)
-        return field_refuse(reader, path, "", "has %zu bytes, must have %g to %g", length,
+        return FIELD_REFUSE(reader, path, "", "has %zu bytes, must have %g to %g", length,
                             field->min, field->max);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return field_refuse(reader, path, "", "byte %zu is a control character, 0x%02x", i,
+            return FIELD_REFUSE(reader, path, "", "byte %zu is a control character, 0x%02x", i,
                                 (unsigned)text[i]);
     memcpy(target, text, length + 1);
     return true;
@@ -112,28 +106,27 @@ static bool read_word(const FieldReader *reader, FieldPath path, const Field *fi
         count++;
     }
     if (!json_is_string(value))
-        return field_refuse(reader, path, "", "is %s, must be a word such as \"%s\"",
+        return FIELD_REFUSE(reader, path, "", "is %s, must be a word such as \"%s\"",
                             type_name(value), words[0]);
     const char *text = json_string_value(value);
     for (*target = 0; *target < count; ++*target)
         if (strcmp(text, words[*target]) == 0)
             return true;
-    return field_refuse(reader, path, "", "unknown word \"%.60s\", the nearest known is \"%s\"",
+    return FIELD_REFUSE(reader, path, "", "unknown word \"%.60s\", the nearest known is \"%s\"",
                         text, nearest_name(text, words, (size_t)count));
 }
 
 static bool read_list(const FieldReader *reader, FieldPath path, const Field *field,
                       const json_t *value, FieldList *list) {
-    if (!json_is_array(value))
-        return field_refuse(reader, path, "", "is %s, must be an array of objects",
-                            type_name(value));
+    if (!expect(reader, path, value, json_is_array(value), "an array of objects"))
+        return false;
     size_t count = json_array_size(value);
     if (count < (size_t)field->min || count > (size_t)field->max)
-        return field_refuse(reader, path, "", "has %zu elements, must have %g to %g", count,
+        return FIELD_REFUSE(reader, path, "", "has %zu elements, must have %g to %g", count,
                             field->min, field->max);
     list->items = calloc(count ? count : 1, field->table->item_size);
     if (!list->items)
-        return field_refuse(reader, path, "", "no memory for %zu elements", count);
+        return FIELD_REFUSE(reader, path, "", "out of memory for %zu elements", count);
     list->count = (int)count;
     for (size_t i = 0; i < count; i++)
         if (!fields_read(reader, field_path_index(path, i), field->table, json_array_get(value, i),
@@ -170,7 +163,7 @@ static bool refuse_unknown_keys(const FieldReader *reader, FieldPath path, const
     json_object_foreach((json_t *)object, key, value) {
         const char *nearest = nearest_name(key, keys, table->count);
         if (strcmp(key, nearest) != 0)
-            return field_refuse(reader, field_path_key(path, key), "",
+            return FIELD_REFUSE(reader, field_path_key(path, key), "",
                                 "unknown key, the nearest known is \"%s\"", nearest);
     }
     return true;
@@ -178,9 +171,8 @@ static bool refuse_unknown_keys(const FieldReader *reader, FieldPath path, const
 
 bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *table,
                  const json_t *value, void *target) {
-    if (!json_is_object(value))
-        return field_refuse(reader, path, "", "is %s, must be an object", type_name(value));
-    if (!refuse_unknown_keys(reader, path, table, value))
+    if (!expect(reader, path, value, json_is_object(value), "an object") ||
+        !refuse_unknown_keys(reader, path, table, value))
         return false;
     for (size_t i = 0; i < table->count; i++) {
         const Field *field = &table->fields[i];
@@ -190,8 +182,8 @@ bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *ta
             if (!read_field(reader, field_path_key(path, field->key), field, member, at))
                 return false;
         } else if (!field->optional) {
-            return field_refuse(reader, field_path_key(path, field->key), "", "is missing");
-        } else if (field->type != FIELD_TEXT) { /* a missing text stays empty */
+            return FIELD_REFUSE(reader, field_path_key(path, field->key), "", "is missing");
+        } else if (field->type != FIELD_TEXT) {
             for (int n = 0; n < (field->numbers ? field->numbers : 1); n++)
                 store_number(field, at, n, field->fallback);
         }

@@ -1,25 +1,24 @@
-/* JSON objects read into C structs by tables: one row per key says its type, its bounds, its
- * default and where it goes. What no row names is refused. */
+/* Reads JSON objects into C structs. A table has one row per key: its type, bounds, default value
+ * and the member that receives it. A key without a row is an error. */
 #ifndef BEV_JSON_FIELDS_H
 #define BEV_JSON_FIELDS_H
 
-#include "kernels/err.h"
+#include "src/base/data.h"
 
 #include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The C type behind a field: int, int64_t, float, double, char[], int (a word's number), the struct
- * of another table, FieldList. */
+/* The JSON value of a field, and the C type that receives it. */
 typedef enum {
-    FIELD_INT,
-    FIELD_INT64,
-    FIELD_FLOAT,
-    FIELD_DOUBLE,
-    FIELD_TEXT,
-    FIELD_WORD,
-    FIELD_OBJECT,
-    FIELD_LIST
+    FIELD_INT,    /* whole number: int */
+    FIELD_INT64,  /* whole number: int64_t */
+    FIELD_FLOAT,  /* number: float */
+    FIELD_DOUBLE, /* number: double */
+    FIELD_TEXT,   /* string: char[] */
+    FIELD_WORD,   /* one of a list of words: int, its index */
+    FIELD_OBJECT, /* object: the struct of another table */
+    FIELD_LIST    /* array of objects: FieldList */
 } FieldType;
 
 typedef struct {
@@ -27,34 +26,34 @@ typedef struct {
     void *items; /* calloc'd; the caller frees it, also after a failure */
 } FieldList;
 
-typedef const char *FieldWordAt(int index); /* NULL after the last word */
+typedef const char *FieldWordAt(int index); /* the words of a FIELD_WORD; NULL after the last */
 
 typedef struct FieldTable FieldTable;
 
 typedef struct {
     const char *key;
     FieldType type;
-    size_t offset;   /* in the C struct */
-    int numbers;     /* 0: a plain number; else the length of an array of numbers */
-    double min, max; /* of a number, of the bytes of a text, of the elements of a list */
-    bool optional;
-    double fallback;         /* of numbers; a missing text stays empty */
+    size_t offset;           /* of the member in the C struct */
+    int numbers;             /* 0: one number; else the length of an array of numbers */
+    double min, max;         /* bounds of a number, of a text's bytes, of a list's length */
+    bool optional;           /* the key may be missing */
+    double fallback;         /* value of a missing number; a missing text stays empty */
     FieldWordAt *word_at;    /* FIELD_WORD */
     const FieldTable *table; /* FIELD_OBJECT, FIELD_LIST */
 } Field;
 
-enum { FIELDS_MAX = 16, FIELD_MAX_WORDS = 32 }; /* keys of an object, words of a field */
+enum { FIELDS_MAX = 16, FIELD_MAX_WORDS = 32 }; /* keys per object, words per field */
 
 struct FieldTable {
     const Field *fields;
     size_t count;
-    size_t item_size; /* of the C struct */
+    size_t item_size; /* bytes of the C struct */
 };
 
 #define FIELD_TABLE(fields_, type_)                                                                \
     { fields_, sizeof(fields_) / sizeof *(fields_), sizeof(type_) }
 
-/* A place in the document: "$.cameras[2].focal_px". */
+/* A place in the document, for error messages: "$.cameras[2].focal_px". */
 typedef struct {
     char text[128];
 } FieldPath;
@@ -63,16 +62,16 @@ FieldPath field_path_key(FieldPath parent, const char *key);
 FieldPath field_path_index(FieldPath parent, size_t index);
 
 typedef struct {
-    const char *where; /* heads errors: the file */
+    const char *where; /* file name, at the start of error messages */
     Err *err;
 } FieldReader;
 
-/* Reads `object` into the zeroed struct at `target`; stops at the first field that is broken. */
+/* Reads `object` into the zeroed struct at `target`. Stops at the first bad field. */
 bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *table,
                  const json_t *object, void *target);
 
-/* Refuses what lies at `path`; returns false. */
-__attribute__((format(printf, 4, 5))) bool field_refuse(const FieldReader *reader, FieldPath path,
-                                                        const char *hint, const char *what, ...);
+/* Reports an error at `path_`: hint, then a printf format and its arguments. Yields false. */
+#define FIELD_REFUSE(reader_, path_, ...)                                                          \
+    data_refuse((reader_)->err, (reader_)->where, (path_).text, __VA_ARGS__)
 
 #endif

@@ -51,7 +51,7 @@ KernelConfig kernel_config_baseline(const KernelConfig *config) {
     return baseline;
 }
 
-/* The first of `count` whose bit is set, beginning at `preferred`. */
+/* The first set bit of `mask`, searched from `preferred` upwards and then from bit 0. */
 static int first_of(unsigned mask, int preferred, int count) {
     for (int i = 0; i < count; i++)
         if (mask & 1u << (preferred + i) % count)

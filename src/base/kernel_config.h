@@ -1,4 +1,4 @@
-/* A kernel with a format and an align: what fits together, and what to say when it does not. */
+/* A kernel with a number format and an align, and which of them fit together. */
 #ifndef BEV_KERNEL_CONFIG_H
 #define BEV_KERNEL_CONFIG_H
 
@@ -15,22 +15,21 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 /* "V3 FP16 nearest", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
-/* The rows of a backend, in lesson order. Returns their number. */
+/* Lists at most `max` kernels of a backend in lesson order. Returns their number. */
 int kernels_of(BevWhere where, const BevKernel **kernels, int max);
 
-/* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name without the
- * backend ("v3") or its title ("V2+DO"), in any case. NULL: none. */
+/* Finds a kernel of that backend by its name ("cpu_v3"), its name without the backend ("v3") or its
+ * title ("V2+DO"), in upper or lower case. NULL when there is none. */
 const BevKernel *kernel_named(BevWhere where, const char *name);
 
-/* The row of the other backend that stands for the same kernel, or that backend's V3, or its last.
- */
+/* The same kernel on the other backend; else that backend's V3; else its last kernel. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
 
-/* The default baseline: the row titled V2 there, at the same format and align. */
+/* The default baseline: kernel V2 of the same backend, with the same format and align. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
-/* Makes format and align such that the kernel and the scene (`aligns`, a bit mask) take them.
- * Appends to `said` what had to change ("; V4 has no NVFP4: FP8"). */
+/* Changes format and align where the kernel or the scene (`aligns`, a bit mask) does not support
+ * them. Appends each change to the text `said` ("; V4 has no NVFP4: FP8"). */
 void kernel_config_settle(KernelConfig *config, unsigned aligns, char *said, size_t size);
 
 #endif

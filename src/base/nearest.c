@@ -3,18 +3,17 @@
 #include <limits.h>
 #include <string.h>
 
-enum { LOOK_AT = 63 };
+enum { MAX_BYTES = 63 };
 
 static int least(int a, int b, int c) {
     int ab = a < b ? a : b;
     return ab < c ? ab : c;
 }
 
-/* Optimal string alignment over three rows of the table: the row before last is needed for swaps.
- */
+/* Dynamic programming that keeps three rows of the table; swaps need the row before the last. */
 int edit_distance(const char *a, const char *b) {
-    int rows[3][LOOK_AT + 1];
-    int a_length = (int)strnlen(a, LOOK_AT), b_length = (int)strnlen(b, LOOK_AT);
+    int rows[3][MAX_BYTES + 1];
+    int a_length = (int)strnlen(a, MAX_BYTES), b_length = (int)strnlen(b, MAX_BYTES);
     for (int j = 0; j <= b_length; j++)
         rows[0][j] = j;
     for (int i = 1; i <= a_length; i++) {

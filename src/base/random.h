@@ -1,10 +1,10 @@
-/* A seeded stream of random numbers, the same on every machine (splitmix64). */
+/* Seeded random numbers, the same on every machine: splitmix64 (Steele, Lea, Flood 2014). */
 #ifndef BEV_RANDOM_H
 #define BEV_RANDOM_H
 
 #include <stdint.h>
 
-/* `state` is any number, the seed; each call advances it. */
+/* 64 random bits. *state starts as the seed, any number; each call advances it. */
 static inline uint64_t random_bits(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

@@ -1,11 +1,10 @@
 #include "src/base/units.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A step of a unit: values below `below` are divided by `divisor`. */
+/* Values below `below` are divided by `divisor` and printed with `suffix`. */
 typedef struct {
     double below, divisor;
     const char *suffix;
@@ -46,8 +45,7 @@ static void grouped(double value, char *text, size_t size) {
     text[used] = '\0';
 }
 
-/* Three figures that count; the digits that a measurement does not have are noise. Bytes and counts
- * are whole. */
+/* Three significant digits: more would be noise in a measurement. Bytes and counts are whole. */
 static void number_text(Unit unit, const Step *step, double value, char *text, size_t size) {
     bool whole = unit == UNIT_COUNT || (unit == UNIT_BYTES && step->divisor == 1);
     value /= step->divisor;
@@ -87,4 +85,27 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
         snprintf(text, size, "still %s%s", to, step->suffix);
     else
         snprintf(text, size, "%s to %s%s", from, to, step->suffix);
+}
+
+/* ---- readings -------------------------------------------------------------------------------- */
+
+const char *const source_names[] = {"n/a", "measured", "recorded", "model"};
+
+void figure_text(Unit unit, double value, char *text, size_t size) {
+    unit_text(unit, value, text, size);
+    size_t length = strlen(text);
+    if (length > 3 && !strcmp(text + length - 3, " us") && length + 2 <= size)
+        memcpy(text + length - 2, "\u00b5s", sizeof "\u00b5s");
+}
+
+void reading_text(Unit unit, const Reading *reading, char *text, size_t size) {
+    figure_text(unit, reading->source == SOURCE_UNKNOWN ? NAN : reading->value, text, size);
+}
+
+const char *reading_mark(const Reading *reading) {
+    static const char *const marks[] = {[SOURCE_UNKNOWN] = "",
+                                        [SOURCE_MEASURED] = "",
+                                        [SOURCE_RECORDED] = "r",
+                                        [SOURCE_MODEL] = "m"};
+    return reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
 }

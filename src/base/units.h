@@ -1,8 +1,9 @@
-/* Figures as text, unit included. What is unknown prints "n/a", never 0. ASCII only: these texts
- * also go to logs and plain terminals. */
+/* Numbers as text with their unit, and where a number comes from. An unknown number prints "n/a",
+ * never 0. */
 #ifndef BEV_UNITS_H
 #define BEV_UNITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,11 +15,36 @@ typedef enum {
     UNIT_COUNT  /* "209,019" */
 } Unit;
 
-/* NaN, infinities and negative values are unknown. */
+/* ASCII only, because logs and plain terminals print these texts too. NaN, infinities and negative
+ * values are unknown. */
 void unit_text(Unit unit, double value, char *text, size_t size);
 
-/* "10.2 to 6.1 MB", both in the unit of the larger; "still 6.1 MB" where they read the same; the
- * later one alone where the earlier is unknown. */
+/* A change: "10.2 to 6.1 MB", both in the unit of the larger value. "still 6.1 MB" when both print
+ * the same. Only `after` when one of them is unknown. */
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
+
+/* Where a number comes from. Every screen shows it beside the number. */
+typedef enum { SOURCE_UNKNOWN, SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL } FigureSource;
+
+/* One number on a screen. A zeroed Reading is unknown. */
+typedef struct {
+    double value;
+    FigureSource source;
+    bool stale; /* measured for an earlier selection or scene; shown with a mark */
+} Reading;
+
+/* Indexed by FigureSource: "n/a", "measured", "recorded", "model". */
+extern const char *const source_names[];
+
+static inline Reading reading(double value, FigureSource source) {
+    return (Reading){.value = value, .source = source};
+}
+
+/* Like unit_text, but with "µs" instead of "us", for screens that show UTF-8. */
+void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
+void figure_text(Unit unit, double value, char *text, size_t size);
+
+/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale. */
+const char *reading_mark(const Reading *reading);
 
 #endif

@@ -51,7 +51,7 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     FieldPath root = {"$"};
     GpuFields fields = {0};
     bool ok = json_is_object(json) ? fields_read(&reader, root, &gpu_table, json, &fields)
-                                   : field_refuse(&reader, root, "", "is not an object");
+                                   : FIELD_REFUSE(&reader, root, "", "is not an object");
     json_decref(json);
     *file = (GpuFile){.gpu = {.cc_major = fields.compute_capability[0],
                               .cc_minor = fields.compute_capability[1],

@@ -7,7 +7,7 @@
 #include "kernels/bevpool.h"
 #include "src/cachesim/gpus.h"
 #include "src/cachesim/prediction.h"
-#include "src/base/reading.h"
+#include "src/base/units.h"
 
 enum {
     MODEL_KERNELS = 16,

@@ -1,7 +1,7 @@
 /* bevscope agreement: how far the memory model is off where hardware counted. A row for each kernel
  * and a count of the rows that are near enough. Reads recorded files; needs no GPU. */
 #include "src/cli/model.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,8 +166,8 @@ static bool add_scenes(Agreement *agreement, const ChosenGpus *chosen, const Opt
     for (int i = 0; ok && i < options->argument_count; i++)
         ok = add_scene(agreement, chosen, options->arguments[i], err);
     for (int i = 0; ok && options->argument_count == 0 && i < preset_total; i++)
-        ok = !counted_kernels(chosen, configs[i].name) ||
-             add_scene(agreement, chosen, configs[i].name, err);
+        ok = !counted_kernels(chosen, presets[i].name) ||
+             add_scene(agreement, chosen, presets[i].name, err);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     return ok;

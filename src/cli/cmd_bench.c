@@ -2,7 +2,7 @@
 #include "config.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/view/draw/text.h"
 
 #ifdef HAVE_CUDA
@@ -73,7 +73,7 @@ static int choose_scenes(const Options *options, const char **scenes) {
         return options->argument_count;
     }
     for (int i = 0; i < preset_count; i++)
-        scenes[i] = configs[i].name;
+        scenes[i] = presets[i].name;
     return preset_count;
 }
 

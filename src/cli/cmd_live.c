@@ -2,7 +2,7 @@
 #include "src/cachesim/gpus.h"
 #include "src/cli/selection.h"
 #include "src/run/machine.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/ui/loop.h"
 #include "src/ui/rescue.h"
 #include "src/ui/script.h"

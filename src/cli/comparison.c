@@ -1,7 +1,7 @@
 /* The model beside the latencies that were published and recorded, over the six configurations. */
 #include "src/cli/model.h"
 
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ enum { FORMATS = 2, PARTS = 2 * 6 };
 /* The n-th configuration and format; the last ones take longest. */
 static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err) {
     SceneModel model;
-    const char *config = configs[n / FORMATS].name;
+    const char *config = presets[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
     bool ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST,
                                compared_kernels(chosen, dtype), err);
@@ -100,7 +100,7 @@ bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *compariso
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        if (!quick || &configs[n / FORMATS] == preset_find("canonical"))
+        if (!quick || &presets[n / FORMATS] == preset_find("canonical"))
             ok = compare(chosen, n, &parts[n], &errs[n]) && ok;
     }
     comparison->count = 0;

@@ -2,7 +2,7 @@
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/run/bench.h"
-#include "src/scene/presets.h"
+#include "src/scene/scene.h"
 #include "src/scene/scene.h"
 #include "src/state/glossary.h"
 #include "src/state/keys.h"
@@ -181,8 +181,8 @@ static void list_samples(FILE *out) {
 static void list_configs(FILE *out) {
     for (int i = 0; i < preset_total; i++)
         fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d cells, C = %lld\n",
-                configs[i].name, configs[i].feat_w, configs[i].feat_h, configs[i].depth_step_m,
-                configs[i].cells, configs[i].cells, (long long)configs[i].channels);
+                presets[i].name, presets[i].feat_w, presets[i].feat_h, presets[i].depth_step_m,
+                presets[i].cells, presets[i].cells, (long long)presets[i].channels);
 }
 
 void help_list(FILE *out) {

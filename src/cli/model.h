@@ -4,7 +4,7 @@
 #define BEV_MODEL_H
 
 #include "kernels/regime.h"
-#include "src/base/reading.h"
+#include "src/base/units.h"
 #include "src/cachesim/gpu_file.h"
 #include "src/cachesim/memory_model.h"
 #include "src/cachesim/predict.h"

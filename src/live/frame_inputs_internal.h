@@ -5,7 +5,6 @@
 
 #include "src/live/frame_inputs.h"
 #include "src/run/session.h"
-#include "src/base/give_up.h"
 #include "src/scene/problem.h"
 
 /* Refuses for lack of memory; returns false. */

@@ -5,7 +5,6 @@
 #define BEV_PIPELINE_H
 
 #include "src/live/frame_inputs.h"
-#include "src/base/give_up.h"
 
 typedef struct Pipeline Pipeline;
 

@@ -66,7 +66,7 @@ Limits recorded_limits(const RecordedSet *set, const Gpu *gpu);
 /* A latency that the article published, of its TensorRT plugins. Of the point counts only
  * canonical's was published: those of the other configurations are our definitions. */
 typedef struct {
-    const char *gpu, *config; /* names of rows of gpus[] and configs[] */
+    const char *gpu, *config; /* names of rows of gpus[] and presets[] */
     const char *column;       /* the article's name of the kernel: "V2+DO" */
     BevDtype dtype;
     double latency_us;

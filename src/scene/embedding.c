@@ -1,4 +1,4 @@
-#include "src/scene/embedding.h"
+#include "src/scene/features.h"
 
 #include "kernels/vector.h"
 #include "src/base/random.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Box-Muller. The radius takes 1 - [0, 1): the logarithm of 0 is infinite. */
+/* Box-Muller transform. random_unit() can be 0, 1 - random_unit() cannot: log(0) is infinite. */
 static double random_normal(uint64_t *state) {
     double radius = sqrt(-2 * log(1 - random_unit(state)));
     return radius * cos(2 * M_PI * random_unit(state));
@@ -34,7 +34,7 @@ static void normalise(double *row, int64_t n) {
         row[i] /= length;
 }
 
-/* Gram-Schmidt, twice over: the second round removes what rounding left of the first. */
+/* Gram-Schmidt, two rounds: the second removes the rounding errors of the first. */
 static void orthonormalise(double *rows, int64_t channels) {
     for (int i = 0; i < EMBED_DIMS; i++) {
         double *row = rows + i * channels;

@@ -1,36 +1,162 @@
 #include "src/scene/features.h"
 
-#include "src/scene/look.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Rows matter more: near the horizon one pixel's ground reaches from 25 m to 50 m, and every depth
- * bin in between wants a share. */
+/* More rows than columns: near the horizon one pixel row covers the ground from 25 m to 50 m, and
+ * every depth bin in between must get its share. */
 const SubRays sub_rays_full = {4, 12}, sub_rays_draft = {2, 4};
 
+#define CAMERA_FAR_M 400.0 /* ground farther away counts as sky */
+
+/* ---- sampling the footprint of a pixel ------------------------------------------------------- */
+
+/* A camera of the rig in the world at one moment. */
 typedef struct {
-    const Rig *rig;
-    const WorldSnapshot *still;
-    Embedding embedding;
-    BevShape shape;
-    SubRays rays;
-    double temperature, far_m; /* far_m: where the last bin ends */
-    double *mass;              /* (camera, h, depth): scratch, a line of pixels its own row */
-    const Features *features;
-    CameraViews *views;
-} Render;
+    const Camera *camera;
+    const Frustum *frustum;
+    const WorldSnapshot *snapshot;
+} Viewpoint;
 
-/* ---- depth ----------------------------------------------------------------------------------- */
+/* A rectangle of the network input, with one sub-ray in each of columns x rows equal parts. */
+typedef struct {
+    double u_px, v_px; /* centre */
+    double width_px, height_px;
+    int columns, rows;
+} Footprint;
 
-/* Share of a normal distribution below `x` standard deviations. */
-static double normal_below(double x) {
+/* Sums over the sub-rays of a pixel. */
+typedef struct {
+    int rays, votes[CLASS_COUNT + 1]; /* votes: sub-rays per class; CLASS_COUNT: sky */
+    double color[3], depth_m;         /* color: over all rays; depth_m: over those that hit */
+} PixelSum;
+
+/* The ray through centre + (across * width, down * height). */
+static void ray_at(const Viewpoint *view, const Footprint *footprint, double across, double down,
+                   double origin_m[3], double direction[3]) {
+    camera_ray(view->camera, view->frustum, footprint->u_px + across * footprint->width_px,
+               footprint->v_px + down * footprint->height_px, origin_m, direction);
+}
+
+/* The solids that rays through the footprint can hit. */
+static WorldSight footprint_sight(const Viewpoint *view, const Footprint *footprint) {
+    double origin_m[3], edges[4][3];
+    for (int i = 0; i < 4; i++)
+        ray_at(view, footprint, i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, origin_m, edges[i]);
+    return world_sight(view->snapshot, origin_m, edges);
+}
+
+/* Casts a sub-ray through the centre of its part and adds what it hits to the sums. */
+static WorldHit cast_sub_ray(const Viewpoint *view, const Footprint *footprint,
+                             const WorldSight *sight, int column, int row, PixelSum *sum) {
+    double origin_m[3], direction[3];
+    ray_at(view, footprint, (column + 0.5) / footprint->columns - 0.5,
+           (row + 0.5) / footprint->rows - 0.5, origin_m, direction);
+    WorldHit hit = world_cast(view->snapshot, sight, origin_m, direction, CAMERA_FAR_M);
+    float sky[3];
+    const float *color = hit.color;
+    if (!hit.hit) {
+        world_sky(direction, sky);
+        color = sky;
+    }
+    for (int i = 0; i < 3; i++)
+        sum->color[i] += color[i];
+    sum->depth_m += hit.hit ? hit.depth_m : 0;
+    sum->votes[hit.hit ? hit.class : CLASS_COUNT]++;
+    sum->rays++;
+    return hit;
+}
+
+/* Writes means and the most frequent class into element `pixel` of the views. */
+static void store_view_pixel(const PixelSum *sum, CameraViews *views, int64_t pixel) {
+    int commonest = 0, hits = sum->rays - sum->votes[CLASS_COUNT];
+    for (int i = 1; i <= CLASS_COUNT; i++)
+        if (sum->votes[i] > sum->votes[commonest])
+            commonest = i;
+    for (int i = 0; i < 3; i++)
+        views->color[pixel * 3 + i] = (float)(sum->color[i] / sum->rays);
+    views->class[pixel] = (uint8_t)commonest;
+    views->depth_m[pixel] = hits > 0 ? (float)(sum->depth_m / hits) : NAN;
+}
+
+/* ---- camera views ---------------------------------------------------------------------------- */
+
+static bool camera_views_alloc(CameraViews *views, int64_t cameras, int64_t h, int64_t w,
+                               Err *err) {
+    size_t pixels = (size_t)(cameras * h * w);
+    *views = (CameraViews){.cameras = cameras, .h = h, .w = w};
+    views->color = malloc(pixels * 3 * sizeof *views->color);
+    views->class = malloc(pixels);
+    views->depth_m = malloc(pixels * sizeof *views->depth_m);
+    if (views->color && views->class && views->depth_m)
+        return true;
+    camera_views_free(views);
+    return err_set(err, ERR_FAILED, "camera views", "", "out of memory for %zu pixels", pixels);
+}
+
+void camera_views_free(CameraViews *views) {
+    if (!views)
+        return;
+    free(views->color);
+    free(views->class);
+    free(views->depth_m);
+    *views = (CameraViews){.cameras = 0};
+}
+
+/* Renders line y of a camera. world_sight is called once per BLOCK pixels. */
+static void render_view_line(const Rig *rig, const WorldSnapshot *snapshot, int64_t camera,
+                             int64_t y, CameraViews *views) {
+    enum { BLOCK = 16, COLUMNS = 2, ROWS = 2 };
+    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, snapshot};
+    double width_px = (double)rig->frustum.input_w / (double)views->w;
+    double height_px = (double)rig->frustum.input_h / (double)views->h;
+    Footprint pixel = {0, ((double)y + 0.5) * height_px - 0.5, width_px, height_px, COLUMNS, ROWS};
+    WorldSight sight = {.count = -1};
+    for (int64_t x = 0; x < views->w; x++) {
+        if (x % BLOCK == 0) {
+            Footprint block = pixel;
+            block.u_px = ((double)x + BLOCK / 2.0) * width_px - 0.5;
+            block.width_px = BLOCK * width_px;
+            sight = footprint_sight(&view, &block);
+        }
+        pixel.u_px = ((double)x + 0.5) * width_px - 0.5;
+        PixelSum sum = {.rays = 0};
+        for (int row = 0; row < ROWS; row++)
+            for (int column = 0; column < COLUMNS; column++)
+                cast_sub_ray(&view, &pixel, &sight, column, row, &sum);
+        store_view_pixel(&sum, views, (camera * views->h + y) * views->w + x);
+    }
+}
+
+bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
+                         const GiveUp *give_up, CameraViews *views, Err *err) {
+    WorldSnapshot *snapshot = NULL;
+    bool done = world_snapshot(world, time_s, &snapshot, err) &&
+                camera_views_alloc(views, rig->camera_count, h, w, err);
+    int64_t lines = done ? rig->camera_count * h : 0;
+    bool unwanted = false;
+#pragma omp parallel for schedule(dynamic, 4) reduction(|| : unwanted)
+    for (int64_t line = 0; line < lines; line++) {
+        unwanted = unwanted || given_up(give_up);
+        if (!unwanted)
+            render_view_line(rig, snapshot, line / h, line % h, views);
+    }
+    world_snapshot_free(snapshot);
+    if (unwanted)
+        camera_views_free(views);
+    return done && !unwanted;
+}
+
+/* ---- depth distributions --------------------------------------------------------------------- */
+
+/* Cumulative distribution function of the standard normal distribution. */
+static double normal_cdf(double x) {
     return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-/* Adds a Gaussian around depth z to the bins' mass, each bin taking what falls within half a step
- * of it; the outer bins take the tails. */
+/* Adds a Gaussian around depth z to the bins. A bin takes the part within half a step of its
+ * centre; the first and the last bin reached also take the tail beyond. */
 static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double z_m) {
     const double step = frustum->depth_step_m, tail = 5;
     double sigma = fmax(SIGMA_AT_10M_M * (z_m / 10) * (z_m / 10), step / 4);
@@ -40,14 +166,14 @@ static void add_depth(double *mass, int64_t bins, const Frustum *frustum, double
     double below = 0;
     for (int64_t d = first; d <= last; d++) {
         double edge_m = frustum_depth_m(frustum, d) + step / 2;
-        double upto = d < last ? normal_below((edge_m - z_m) / sigma) : 1;
+        double upto = d < last ? normal_cdf((edge_m - z_m) / sigma) : 1;
         mass[d] += upto - below;
         below = upto;
     }
 }
 
-/* Raises the bins to 1/temperature and writes them as a distribution, `stride` apart. Dividing by
- * the peak first keeps a cold power from vanishing as a whole. */
+/* Raises the bins to 1 / temperature, normalises them and writes them `stride` apart. They are
+ * divided by the largest first: a large power could otherwise round all of them to 0. */
 static void store_depth(double *mass, int64_t bins, double temperature, float *out,
                         int64_t stride) {
     double peak = 0, sum = 0;
@@ -63,10 +189,23 @@ static void store_depth(double *mass, int64_t bins, double temperature, float *o
         out[d * stride] = (float)(mass[d] / sum);
 }
 
-/* ---- pixels ---------------------------------------------------------------------------------- */
+/* ---- features -------------------------------------------------------------------------------- */
 
-/* The pixel's surroundings, halfway to its neighbours. linspace puts the only pixel of a single
- * column or row at 0; it still stands for the whole input. */
+typedef struct {
+    const Rig *rig;
+    WorldSnapshot *snapshot;
+    Embedding embedding;
+    BevShape shape;
+    SubRays rays;
+    double temperature;
+    double far_m; /* end of the last bin */
+    double *mass; /* (camera, h, depth): scratch, a row for each line of pixels */
+    const Features *features;
+    CameraViews *views; /* NULL: not wanted */
+} Render;
+
+/* The area that is closer to this feature pixel than to its neighbours. linspace puts the only
+ * pixel of a single column or row at 0, but it stands for the whole input. */
 static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t h, int64_t w) {
     bool one_w = frustum->feat_w == 1, one_h = frustum->feat_h == 1;
     return (Footprint){
@@ -79,7 +218,7 @@ static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t
     };
 }
 
-/* Adds a sub-ray's share of the pixel: to the embedding's coordinates and to the bins. */
+/* Adds a sub-ray's share to the coordinates of the pixel's feature and to its depth bins. */
 static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED_DIMS],
                     double *mass) {
     const float share = 1.0F / (float)(render->rays.columns * render->rays.rows);
@@ -97,31 +236,26 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
     const Frustum *frustum = &render->rig->frustum;
-    const Camera *seen_by = &render->rig->cameras[camera];
+    const Viewpoint view = {&render->rig->cameras[camera], frustum, render->snapshot};
     const Footprint footprint = feature_footprint(frustum, render->rays, h, w);
-    const WorldSight sight = footprint_sight(&footprint, seen_by, frustum, render->still);
+    const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
     float parts[EMBED_DIMS] = {0};
-    Look look = {.rays = 0};
+    PixelSum sum = {.rays = 0};
     for (int64_t d = 0; d < shape->depth_bins; d++)
         mass[d] = 0;
     for (int row = 0; row < footprint.rows; row++)
         for (int column = 0; column < footprint.columns; column++) {
-            double origin_m[3], direction[3];
-            footprint_ray(&footprint, seen_by, frustum, column, row, origin_m, direction);
-            WorldHit hit = world_cast(render->still, &sight, origin_m, direction, LOOK_FAR_M);
+            WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row, &sum);
             add_hit(render, &hit, parts, mass);
-            look_add(&look, &hit, direction);
         }
     store_depth(mass, shape->depth_bins, render->temperature,
                 render->features->depth + camera * shape->depth_bins * pixels + pixel, pixels);
     embedding_encode(&render->embedding, parts,
                      render->features->feat + (camera * pixels + pixel) * shape->channels);
     if (render->views)
-        look_store(&look, render->views, camera * pixels + pixel);
+        store_view_pixel(&sum, render->views, camera * pixels + pixel);
 }
-
-/* ---- all of them ----------------------------------------------------------------------------- */
 
 size_t features_depth_count(const BevShape *shape) {
     return (size_t)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w);
@@ -152,13 +286,11 @@ bool features_render_into(const Rig *rig, const World *world, int64_t channels, 
     assert(temperature > 0);
     Render render = {
         .rig = rig, .rays = rays, .temperature = temperature, .features = features, .views = views};
-    WorldSnapshot *still = NULL;
     render.shape = rig_shape(rig, channels);
     render.far_m =
         frustum_depth_m(&rig->frustum, render.shape.depth_bins - 1) + rig->frustum.depth_step_m / 2;
     bool done = embedding_init(&render.embedding, channels, seed, err) &&
-                world_snapshot(world, time_s, &still, err) && render_alloc(&render, err);
-    render.still = still;
+                world_snapshot(world, time_s, &render.snapshot, err) && render_alloc(&render, err);
     int64_t h = render.shape.feat_h, lines = done ? render.shape.cameras * h : 0;
     bool unwanted = false;
 #pragma omp parallel for schedule(dynamic, 1) reduction(|| : unwanted)
@@ -172,7 +304,7 @@ bool features_render_into(const Rig *rig, const World *world, int64_t channels, 
     if (!done)
         camera_views_free(views);
     embedding_free(&render.embedding);
-    world_snapshot_free(still);
+    world_snapshot_free(render.snapshot);
     free(render.mass);
     return done;
 }

@@ -1,63 +1,105 @@
-/* Depth distributions and camera features in FP32, before any storage format: what a network
- * would hand to the pooling. For sample worlds they are ray-cast. */
+/* Depth distributions and camera features in FP32, before any storage format: what a network gives
+ * to BEV pooling. For sample worlds they are made by ray casting and a random embedding. */
 #ifndef BEV_FEATURES_H
 #define BEV_FEATURES_H
 
-#include "src/scene/embedding.h"
 #include "src/scene/geometry.h"
-#include "src/base/give_up.h"
 #include "src/scene/world.h"
+
+/* ---- embedding: class, colour and height as a vector of C channels --------------------------- */
+
+/* Rows of the embedding: one per class, then red, green, blue and height. Pooling is linear, so the
+ * coordinates of a pooled vector are sums: for a class the pooled depth probability (its mass), for
+ * red the mass times red. */
+enum { EMBED_R = CLASS_COUNT, EMBED_G, EMBED_B, EMBED_HEIGHT, EMBED_DIMS };
+
+#define EMBED_HEIGHT_M 10.0 /* a height of 10 m has coordinate 1, the same scale as colours */
+
+typedef struct {
+    int64_t channels;
+    float *rows; /* (EMBED_DIMS, channels), unit length; orthogonal when channels >= EMBED_DIMS */
+    double *columns; /* the same matrix transposed, (channels, EMBED_DIMS), for decoding */
+} Embedding;
+
+/* Makes a seeded Gaussian random matrix and orthonormalises it in double. With fewer than
+ * EMBED_DIMS channels the rows cannot be orthogonal: they only have unit length, and
+ * embedding_decode returns false. */
+bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *err);
+void embedding_free(Embedding *embedding); /* accepts NULL */
+
+/* vector[c] = sum over i of parts[i] * rows[i][c]. */
+void embedding_encode(const Embedding *embedding, const float parts[EMBED_DIMS], float *vector);
+
+/* The inverse for orthonormal rows: parts[i] = sum over c of vector[c] * rows[i][c]. */
+bool embedding_decode(const Embedding *embedding, const float *vector, float parts[EMBED_DIMS]);
+
+/* ---- features -------------------------------------------------------------------------------- */
 
 typedef struct {
     float *depth; /* (camera, depth, h, w) */
     float *feat;  /* (camera, h, w, c) */
 } Features;
 
-/* What the cameras' pixels show before the embedding, for the strip of camera views. */
+/* What the cameras see, before the embedding: for pictures. */
 typedef struct {
     int64_t cameras, h, w;
     float *color;   /* (camera, h, w, 3), linear 0..1, sky included */
-    uint8_t *class; /* (camera, h, w), the commonest class, CLASS_COUNT: sky */
-    float *depth_m; /* (camera, h, w), mean over the pixel's hits, NaN: sky */
+    uint8_t *class; /* (camera, h, w), the most frequent class of the pixel; CLASS_COUNT: sky */
+    float *depth_m; /* (camera, h, w), mean over the sub-rays that hit something; NaN: sky */
 } CameraViews;
 
-/* Sub-rays of one feature pixel. FULL is what every figure and measurement is made with; DRAFT is
- * six times faster, for a moving picture whose next frame comes at once. */
+/* Rays per feature pixel. Figures and measurements use sub_rays_full (4 x 12). sub_rays_draft
+ * (2 x 4) costs a sixth, for moving pictures whose next frame comes at once. */
 typedef struct {
     int columns, rows;
 } SubRays;
 extern const SubRays sub_rays_full, sub_rays_draft;
 
-/* Ray-casts `world` through `rig` at time_s. Each feature pixel is supersampled over its
- * footprint, and its feature is the mean over the sub-rays of
- *     e[class] + r * e[R] + g * e[G] + b * e[B] + height / EMBED_HEIGHT_M * e[HEIGHT]
- * with e from the embedding of `channels` and `seed`. A sub-ray that hits at depth z adds a
- * Gaussian of sigma(z) = SIGMA_AT_10M_M * (z/10)^2 metres (at least a quarter bin) to the pixel's
- * depth distribution, which sums to 1 and is then raised to 1/temperature and renormalised. Sky,
- * and what lies beyond the last bin, has a zero feature and puts its share of depth into the last
- * bin. `views` may be NULL. The caller frees with features_free / camera_views_free. Deterministic
- * for any number of threads. False with nothing to free: an error; or given up, which is asked once
- * a line (NULL: never) and leaves `err` as it is. */
-#define SIGMA_AT_10M_M 0.08 /* 2 m at 50 m: what one pixel of disparity is worth */
+/* Tells a long computation that its result is no longer wanted. `asked` may be called from any
+ * thread; once it returns true it must keep returning true until the computation has returned. A
+ * zeroed GiveUp never asks. */
+typedef struct {
+    bool (*asked)(void *context);
+    void *context;
+} GiveUp;
 
+/* Accepts NULL: never. */
+static inline bool given_up(const GiveUp *give_up) {
+    return give_up && give_up->asked && give_up->asked(give_up->context);
+}
+
+/* Ray-casts `world` at time_s through the cameras of `rig`. Each feature pixel is the mean over
+ * sub-rays through its footprint (supersampling):
+ * - Feature: the mean of e[class] + r e[R] + g e[G] + b e[B] + height / EMBED_HEIGHT_M e[HEIGHT],
+ *   with the rows e of the embedding of `channels` and `seed`.
+ * - Depth: each hit at depth z adds a Gaussian with standard deviation SIGMA_AT_10M_M * (z / 10)^2
+ *   metres, at least a quarter bin. The pixel's sum is raised to 1 / temperature and normalised to
+ *   1.
+ * - Sky and hits beyond the last bin have a zero feature and put their share into the last bin.
+ * `views` may be NULL. The caller frees with features_free and camera_views_free. The result does
+ * not depend on the number of threads. `give_up` (may be NULL) is asked once per line of pixels.
+ * Returns false after an error, and after give_up, which leaves `err` unchanged; then there is
+ * nothing to free. */
 bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
                      double temperature, double time_s, SubRays rays, const GiveUp *give_up,
                      Features *features, CameraViews *views, Err *err);
 
-/* The same into arrays of the caller's, which stay the caller's. */
+/* The error of stereo depth grows with z^2: this is 2 m at 50 m, about one pixel of disparity. */
+#define SIGMA_AT_10M_M 0.08
+
+/* The same, written into arrays that the caller owns. */
 bool features_render_into(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
                           double temperature, double time_s, SubRays rays, const GiveUp *give_up,
                           const Features *features, CameraViews *views, Err *err);
 
-/* How many floats `depth` and `feat` are. */
+/* Number of floats in `depth` and in `feat`. */
 size_t features_depth_count(const BevShape *shape);
 size_t features_feat_count(const BevShape *shape);
 
 void features_free(Features *features);
 void camera_views_free(CameraViews *views);
 
-/* Rays the cameras at higher resolution for pictures only: `w` x `h` pixels a camera. Given up as
- * above. */
+/* Renders camera pictures of w x h pixels, without features. `give_up` as above. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err);
 

@@ -1,8 +1,9 @@
 #include "src/scene/geometry.h"
 
+#include "src/base/data.h"
+
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 enum { RIGHT, DOWN, FORWARD }; /* columns of a camera's rotation */
@@ -33,7 +34,7 @@ void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double
         camera->intrinsics[i] = k[i];
 }
 
-/* Determinant of K's upper left 2 x 2; K's last row is 0 0 1 (rig_check). */
+/* Determinant of K: that of its upper left 2 x 2, because its last row is 0 0 1 (rig_check). */
 static double intrinsics_det(const double k[9]) {
     return k[0] * k[4] - k[1] * k[3];
 }
@@ -53,30 +54,13 @@ void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, doubl
     }
 }
 
-bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
-                    double *u_px, double *v_px, double *depth_m) {
-    double seen[3] = {0, 0, 0}; /* right, down, forward: the rotation's transpose */
-    for (int axis = 0; axis < 3; axis++)
-        for (int column = 0; column < 3; column++)
-            seen[column] +=
-                camera->rotation[3 * axis + column] * (ego_m[axis] - camera->position_m[axis]);
-    if (!(seen[FORWARD] > 0))
-        return false;
-    const double *k = camera->intrinsics;
-    double right = seen[RIGHT] / seen[FORWARD], down = seen[DOWN] / seen[FORWARD];
-    *u_px = frustum->resize * (k[0] * right + k[1] * down + k[2]) - frustum->crop_x;
-    *v_px = frustum->resize * (k[3] * right + k[4] * down + k[5]) - frustum->crop_y;
-    *depth_m = seen[FORWARD];
-    return true;
-}
-
 /* ---- frustum -------------------------------------------------------------------------------- */
 
 int64_t frustum_depth_bins(const Frustum *frustum) {
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);
-    if (!(bins >= 1)) /* NaN counts as empty */
+    if (!(bins >= 1)) /* true for NaN too */
         return 0;
-    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX: rig_check refuses it */
+    return bins > INT_MAX ? INT64_MAX : (int64_t)bins; /* INT64_MAX: rig_check reports it */
 }
 
 double frustum_depth_m(const Frustum *frustum, int64_t d) {
@@ -120,42 +104,34 @@ BevShape rig_shape(const Rig *rig, int64_t channels) {
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Where the rig came from, and where a refusal goes. */
+/* What the checks need to report an error. */
 typedef struct {
     const char *where;
     Err *err;
 } Check;
 
-__attribute__((format(printf, 4, 5))) static bool refuse(const Check *check, const char *path,
-                                                         const char *hint, const char *what, ...) {
-    char where[sizeof check->err->where], text[sizeof check->err->what];
-    snprintf(where, sizeof where, "%s: %s", check->where, path);
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
-    va_end(args);
-    return err_set(check->err, ERR_FAILED, where, hint, "%s", text);
-}
+#define REFUSE(check_, path_, ...) data_refuse((check_)->err, (check_)->where, path_, __VA_ARGS__)
 
 static bool check_finite(const Check *check, const char *path, const double *values, int count) {
     for (int i = 0; i < count; i++)
         if (!isfinite(values[i]))
-            return refuse(check, path, "", "element %d is %g, must be finite", i, values[i]);
+            return REFUSE(check, path, "", "element %d is %g, must be finite", i, values[i]);
     return true;
 }
 
-static bool check_size(const Check *check, const char *path, int size) {
-    return size >= 1 || refuse(check, path, "", "size %d, must be at least 1", size);
+static bool check_sizes(const Check *check, const char *path, int a, int b) {
+    return (a >= 1 && b >= 1) ||
+           REFUSE(check, path, "", "size %d, must be at least 1", a < b ? a : b);
 }
 
-/* min and max in metres, and their distance, must be usable numbers in this order. */
+/* min < max, and both and their difference are finite. */
 static bool check_range(const Check *check, const char *path, double min, double max) {
     const double range[2] = {min, max};
     if (!check_finite(check, path, range, 2))
         return false;
     if (!(max > min))
-        return refuse(check, path, "", "range %g to %g is empty or inverted", min, max);
-    return isfinite(max - min) || refuse(check, path, "", "range %g to %g is too wide", min, max);
+        return REFUSE(check, path, "", "range %g to %g is empty or inverted", min, max);
+    return isfinite(max - min) || REFUSE(check, path, "", "range %g to %g is too wide", min, max);
 }
 
 /* Ranks are int32: the product of a tensor's or grid's sizes must stay below 2^31. */
@@ -163,8 +139,8 @@ static bool check_product(const Check *check, const char *path, const int64_t *s
     int64_t product = 1;
     for (int i = 0; i < count; i++) {
         if (sizes[i] > INT32_MAX / product)
-            return refuse(check, path, "ranks are int32", "sizes multiply to more than %d",
-                          INT32_MAX);
+            return REFUSE(check, path, "ranks are int32: use smaller sizes",
+                          "the product of the sizes is above %d", INT32_MAX);
         product *= sizes[i];
     }
     return true;
@@ -175,7 +151,7 @@ static bool check_grid(const Check *check, const Grid *grid) {
     return check_range(check, "grid.x_m", grid->x_min_m, grid->x_max_m) &&
            check_range(check, "grid.y_m", grid->y_min_m, grid->y_max_m) &&
            check_range(check, "grid.z_m", grid->z_min_m, grid->z_max_m) &&
-           check_size(check, "grid.cells", grid->nx) && check_size(check, "grid.cells", grid->ny) &&
+           check_sizes(check, "grid.cells", grid->nx, grid->ny) &&
            check_product(check, "grid.cells", cells, 2);
 }
 
@@ -185,24 +161,21 @@ static bool check_depth(const Check *check, const Frustum *frustum) {
         !check_finite(check, path, &frustum->depth_step_m, 1))
         return false;
     if (!(frustum->depth_start_m > 0))
-        return refuse(check, path, "", "start %g m, must be above 0", frustum->depth_start_m);
+        return REFUSE(check, path, "", "start %g m, must be above 0", frustum->depth_start_m);
     return frustum->depth_step_m > 0 ||
-           refuse(check, path, "", "step %g m, must be above 0", frustum->depth_step_m);
+           REFUSE(check, path, "", "step %g m, must be above 0", frustum->depth_step_m);
 }
 
 static bool check_frustum(const Check *check, const Frustum *frustum) {
     const double crop[] = {frustum->crop_x, frustum->crop_y};
-    if (!check_size(check, "frustum.image_px", frustum->image_w) ||
-        !check_size(check, "frustum.image_px", frustum->image_h) ||
-        !check_size(check, "frustum.input_px", frustum->input_w) ||
-        !check_size(check, "frustum.input_px", frustum->input_h) ||
-        !check_size(check, "frustum.features", frustum->feat_w) ||
-        !check_size(check, "frustum.features", frustum->feat_h) ||
+    if (!check_sizes(check, "frustum.image_px", frustum->image_w, frustum->image_h) ||
+        !check_sizes(check, "frustum.input_px", frustum->input_w, frustum->input_h) ||
+        !check_sizes(check, "frustum.features", frustum->feat_w, frustum->feat_h) ||
         !check_finite(check, "frustum.resize", &frustum->resize, 1) ||
         !check_finite(check, "frustum.crop_px", crop, 2))
         return false;
     if (!(frustum->resize > 0))
-        return refuse(check, "frustum.resize", "", "%g, must be above 0", frustum->resize);
+        return REFUSE(check, "frustum.resize", "", "%g, must be above 0", frustum->resize);
     return check_depth(check, frustum);
 }
 
@@ -210,15 +183,15 @@ static bool check_intrinsics(const Check *check, const char *path, const double 
     if (!check_finite(check, path, k, 9))
         return false;
     if (k[6] != 0 || k[7] != 0 || k[8] != 1)
-        return refuse(check, path, "", "last row is %g %g %g, must be 0 0 1", k[6], k[7], k[8]);
+        return REFUSE(check, path, "", "last row is %g %g %g, must be 0 0 1", k[6], k[7], k[8]);
     double largest = fmax(fmax(fabs(k[0]), fabs(k[1])), fmax(fabs(k[3]), fabs(k[4])));
     double det = intrinsics_det(k);
     return fabs(det) > 1e-9 * largest * largest ||
-           refuse(check, path, "focal lengths must not be 0", "singular, determinant %g", det);
+           REFUSE(check, path, "focal lengths must not be 0", "K is singular: determinant %g", det);
 }
 
-/* Columns of unit length, at right angles, right-handed. Calibrations stored as float16 are off
- * by 1e-3. */
+/* A rotation has orthonormal columns and determinant 1. The tolerance allows calibrations stored as
+ * float16, whose errors are 1e-3. */
 static bool check_rotation(const Check *check, const char *path, const double r[9]) {
     const double tolerance = 4e-3;
     if (!check_finite(check, path, r, 9))
@@ -227,13 +200,14 @@ static bool check_rotation(const Check *check, const char *path, const double r[
         for (int j = i; j < 3; j++) {
             double dot = r[i] * r[j] + r[3 + i] * r[3 + j] + r[6 + i] * r[6 + j];
             if (!(fabs(dot - (i == j)) <= tolerance))
-                return refuse(check, path, "", "no rotation: column %d . column %d is %g, not %d",
-                              i, j, dot, i == j);
+                return REFUSE(check, path, "",
+                              "not a rotation: column %d . column %d is %g, must be %d", i, j, dot,
+                              i == j);
         }
     double det = r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) +
                  r[2] * (r[3] * r[7] - r[4] * r[6]);
-    return det > 0 || refuse(check, path, "axes are right, down, forward",
-                             "no rotation: determinant %g, a mirror image", det);
+    return det > 0 || REFUSE(check, path, "the camera axes are right, down, forward",
+                             "not a rotation: determinant %g, a mirror image", det);
 }
 
 static bool check_camera(const Check *check, const Camera *camera, int index) {
@@ -251,7 +225,7 @@ static bool check_camera(const Check *check, const Camera *camera, int index) {
 bool rig_check(const Rig *rig, const char *where, Err *err) {
     const Check check = {where, err};
     if (rig->camera_count < 1 || rig->camera_count > RIG_MAX_CAMERAS)
-        return refuse(&check, "cameras", "", "%d cameras, must be 1 to %d", rig->camera_count,
+        return REFUSE(&check, "cameras", "", "%d cameras, must be 1 to %d", rig->camera_count,
                       RIG_MAX_CAMERAS);
     for (int i = 0; i < rig->camera_count; i++)
         if (!check_camera(&check, &rig->cameras[i], i))

@@ -1,5 +1,9 @@
-/* Cameras, frustum and BEV grid: where a feature pixel at a depth lands on the ground plane.
- * Convention of BEVDet and CUDA-BEVFusion; ego frame x forward, y left, z up, metres. */
+/* Cameras, frustum and BEV grid: which point in space a feature pixel has at a given depth. The
+ * frustum convention is that of BEVDet and CUDA-BEVFusion:
+ *   u = linspace(0, input_w - 1, feat_w), v = linspace(0, input_h - 1, feat_h)
+ *   d = arange(depth_start, depth_stop, depth_step)
+ *   undo crop and resize, unproject with K^-1, then transform from camera to ego.
+ * Ego frame: x forward, y left, z up, in metres. */
 #ifndef BEV_GEOMETRY_H
 #define BEV_GEOMETRY_H
 
@@ -13,12 +17,13 @@ enum { RIG_MAX_CAMERAS = 32 };
 
 typedef struct {
     char name[32];
-    double intrinsics[9]; /* K, row-major, pixels of the original image */
-    double rotation[9];   /* camera to ego, row-major; camera axes right, down, forward */
+    double intrinsics[9]; /* K (3, 3), row-major, in pixels of the original image */
+    double rotation[9];   /* camera to ego (3, 3), row-major; camera axes right, down, forward */
     double position_m[3]; /* in the ego frame */
 } Camera;
 
-/* From the original image to the feature map: u_in = resize * u - crop_x, v_in likewise. */
+/* From the original image to the network input, u_in = resize * u - crop_x and v_in = resize * v -
+ * crop_y, and from there to the feature map and the depth bins. */
 typedef struct {
     int image_w, image_h; /* original image, pixels */
     double resize;
@@ -28,8 +33,8 @@ typedef struct {
     double depth_start_m, depth_stop_m, depth_step_m; /* bins at start, start + step, ... < stop */
 } Frustum;
 
-/* A point is inside when min <= p < max on every axis. Cell (x, y) is number y * nx + x and covers
- * [x_min + x * cell, x_min + (x + 1) * cell). */
+/* A point is inside when min <= p < max on every axis. Cell (x, y) has number y * nx + x and covers
+ * x_min + x * cell <= p < x_min + (x + 1) * cell, with cell = (x_max - x_min) / nx; y likewise. */
 typedef struct {
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
     int nx, ny;
@@ -42,43 +47,39 @@ typedef struct {
     Grid grid;
 } Rig;
 
-/* Sets rotation and position from angles in degrees: yaw anticlockwise from x, pitch up positive,
- * roll positive turns the camera's right axis downwards. */
+/* Sets rotation and position. Yaw turns anticlockwise from the x axis, positive pitch looks up, and
+ * positive roll turns the camera's right axis down. */
 void camera_set_pose(Camera *camera, double yaw_deg, double pitch_deg, double roll_deg,
                      const double position_m[3]);
 
-/* Sets K from one focal length and the principal point, pixels of the original image. */
+/* Sets K from the focal length and the principal point, in pixels of the original image. */
 void camera_set_intrinsics(Camera *camera, double focal_px, double cx_px, double cy_px);
 
 /* Number of depth bins: the length of arange(start, stop, step). 0 for an empty range. */
 int64_t frustum_depth_bins(const Frustum *frustum);
 
-/* Metres of depth bin d. */
+/* Depth of bin d in metres. */
 double frustum_depth_m(const Frustum *frustum, int64_t d);
 
-/* Pixel of the network input at feature column w / row h: linspace(0, input - 1, feat). A feature
- * map of one column or row sits at 0, as linspace does. */
+/* Pixel of the network input at feature column w or row h: linspace(0, input - 1, feat). A single
+ * column or row is at 0, as in numpy. */
 double frustum_u_px(const Frustum *frustum, double w);
 double frustum_v_px(const Frustum *frustum, double h);
 
-/* The ray of input pixel (u, v): ego = origin + depth * direction, `depth` being metres along the
- * optical axis (not along the ray). The augmentation is undone. Needs a checked rig. */
+/* The ray of network input pixel (u, v): ego = origin + depth * direction, with depth in metres
+ * along the optical axis (not along the ray). With K = intrinsics and R = rotation: direction = R
+ * K^-1 ((u + crop_x) / resize, (v + crop_y) / resize, 1). The rig must have passed rig_check. */
 void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, double v_px,
                 double origin_m[3], double direction[3]);
-
-/* The input pixel and depth of an ego point; false when it lies behind the camera. */
-bool camera_project(const Camera *camera, const Frustum *frustum, const double ego_m[3],
-                    double *u_px, double *v_px, double *depth_m);
 
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
 
-/* The shape of a problem on this rig with `channels` features. */
+/* The shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);
 
-/* Refuses what cannot be computed with: no camera, singular K, non-finite numbers, a rotation that
- * is none, empty or inverted ranges, sizes below 1 or products beyond int32 ranks. `where` heads
- * the error ("samples/intersection.json: $.grid.x_m"). */
+/* Checks that a rig has a camera, finite numbers, invertible K, proper rotations, ranges that are
+ * not empty, sizes of at least 1, and ranks that fit int32. Error messages start with `where`. */
 bool rig_check(const Rig *rig, const char *where, Err *err);
 
 #ifdef __cplusplus

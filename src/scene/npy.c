@@ -1,10 +1,10 @@
-#include "src/scene/npy.h"
+#include "src/scene/npz.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "array files are little-endian and read without swapping"
+#error "array files are little-endian; this code does not swap bytes"
 #endif
 
 const NpyTypeInfo npy_types[NPY_TYPE_COUNT] = {
@@ -21,18 +21,18 @@ bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *w
         return err_set(err, ERR_FAILED, where, "", "not an .npy array: wrong magic bytes");
     int major = prefix[6];
     if (major < 1 || major > 3)
-        return err_set(err, ERR_FAILED, where, "", "npy version %d, known are 1 to 3", major);
+        return err_set(err, ERR_FAILED, where, "", "npy version %d, must be 1 to 3", major);
     *text_start = major == 1 ? 10 : 12;
     *text_bytes = prefix[8] | (size_t)prefix[9] << 8;
     if (major > 1)
         *text_bytes |= (size_t)prefix[10] << 16 | (size_t)prefix[11] << 24;
     if (*text_bytes > NPY_MAX_HEADER_BYTES)
-        return err_set(err, ERR_FAILED, where, "", "npy header of %zu bytes, at most %d",
+        return err_set(err, ERR_FAILED, where, "", "npy header of %zu bytes, must be at most %d",
                        *text_bytes, NPY_MAX_HEADER_BYTES);
     return true;
 }
 
-/* ---- the header's text, a Python dictionary of three entries --------------------------------- */
+/* ---- the header's text: a Python dictionary with three keys ---------------------------------- */
 
 typedef struct {
     const char *at, *end;
@@ -70,11 +70,11 @@ static bool accept_word(Parser *parser, const char *word) {
     return true;
 }
 
-/* A quoted string without escapes; none of the strings we know has any. */
+/* A quoted string. Escapes are not supported: none of the known strings has one. */
 static bool parse_string(Parser *parser, char *text, size_t size) {
     char quote = peek(parser);
     if (quote != '\'' && quote != '"')
-        return broken(parser, "a string was expected");
+        return broken(parser, "a string is missing");
     const char *start = ++parser->at;
     const char *stop = memchr(start, quote, (size_t)(parser->end - start));
     if (!stop)
@@ -131,7 +131,7 @@ static bool parse_extent(Parser *parser, int64_t *extent) {
         if (__builtin_mul_overflow(*extent, 10, extent) ||
             __builtin_add_overflow(*extent, *parser->at - '0', extent))
             return err_set(parser->err, ERR_FAILED, parser->where, "",
-                           "shape has an extent beyond 64 bits");
+                           "shape has a size that does not fit 64 bits");
     return true;
 }
 
@@ -141,7 +141,7 @@ static bool parse_shape(Parser *parser, NpyArray *array) {
     while (!accept(parser, ')')) {
         if (array->rank == NPY_MAX_RANK)
             return err_set(parser->err, ERR_FAILED, parser->where, "",
-                           "shape has more than %d extents", NPY_MAX_RANK);
+                           "shape has more than %d axes", NPY_MAX_RANK);
         if (!parse_extent(parser, &array->shape[array->rank++]))
             return false;
         if (!accept(parser, ',') && peek(parser) != ')')
@@ -162,7 +162,7 @@ static bool multiply_shape(const Parser *parser, NpyArray *array) {
     char text[128];
     npy_shape_text(array, text, sizeof text);
     return err_set(parser->err, ERR_FAILED, parser->where, "",
-                   "shape %s: the product wraps 64 bits", text);
+                   "shape %s: the product does not fit 64 bits", text);
 }
 
 bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array,
@@ -204,13 +204,12 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* As Python prints a tuple: a single extent keeps its comma. */
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "(");
     for (int i = 0; i < array->rank && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, i ? ", %lld" : "%lld",
                                  (long long)array->shape[i]);
-    if (used < size)
+    if (used < size) /* a tuple of one element keeps its comma */
         snprintf(text + used, size - used, array->rank == 1 ? ",)" : ")");
 }
 

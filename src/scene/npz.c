@@ -1,9 +1,9 @@
 #include "src/scene/npz.h"
 
 #include "kernels/codec.h"
+#include "src/base/data.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool refuse_zip(const Npz *npz, const char *what, Err *err) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* deflate cannot say more than 1032 bytes in one. */
+/* Deflate compresses by a factor of 1032 at most. */
 static bool size_is_possible(const struct zip_stat *stat) {
     return stat->comp_method == ZIP_CM_STORE ? stat->size == stat->comp_size
                                              : stat->size / 1032 <= stat->comp_size;
@@ -33,7 +33,8 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%s: %.80s", npz->where, stat.name);
     if (length < 5 || length - 4 >= NPZ_MAX_NAME || strcmp(stat.name + length - 4, ".npy") != 0)
-        return err_set(err, ERR_FAILED, where, "", "not an array: a short name and .npy expected");
+        return err_set(err, ERR_FAILED, where, "",
+                       "not an array: the name must end in .npy and be short");
     if (stat.encryption_method != ZIP_EM_NONE)
         return err_set(err, ERR_FAILED, where, "", "encrypted");
     if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
@@ -41,7 +42,7 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
                        "zip method %u, must be stored (0) or deflated (8)", stat.comp_method);
     if (!size_is_possible(&stat))
         return err_set(err, ERR_FAILED, where, "",
-                       "declares %llu bytes, which its %llu cannot hold",
+                       "declares %llu bytes, more than its %llu compressed bytes can hold",
                        (unsigned long long)stat.size, (unsigned long long)stat.comp_size);
     NpzMember *member = &npz->members[npz->count];
     snprintf(member->name, sizeof member->name, "%.*s", (int)(length - 4), stat.name);
@@ -50,19 +51,24 @@ static bool add_member(Npz *npz, zip_uint64_t index, Err *err) {
     return true;
 }
 
-/* Takes the source over. */
-static bool open_source(Npz *npz, zip_source_t *source, zip_error_t *error, Err *err) {
-    npz->zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, error) : NULL;
+/* Takes ownership of the source. */
+static bool open_source(Npz *npz, zip_source_t *source, Err *err) {
+    if (!source)
+        return refuse_zip(npz, "out of memory", err);
+    zip_error_t error;
+    zip_error_init(&error);
+    npz->zip = zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error);
     if (!npz->zip) {
-        err_set(err, ERR_FAILED, npz->where, "", "broken zip: %s", zip_error_strerror(error));
-        if (source)
-            zip_source_free(source);
-        return false;
+        err_set(err, ERR_FAILED, npz->where, "", "broken zip: %s", zip_error_strerror(&error));
+        zip_source_free(source);
     }
+    zip_error_fini(&error);
+    if (!npz->zip)
+        return false;
     zip_int64_t count = zip_get_num_entries(npz->zip, 0);
     bool ok = count >= 0 && count <= NPZ_MAX_MEMBERS;
     if (!ok)
-        refuse_zip(npz, "broken zip: other entries than its directory says", err);
+        refuse_zip(npz, "broken zip: not as many entries as declared", err);
     for (zip_int64_t i = 0; ok && i < count; i++)
         ok = add_member(npz, (zip_uint64_t)i, err);
     if (!ok)
@@ -70,22 +76,18 @@ static bool open_source(Npz *npz, zip_source_t *source, zip_error_t *error, Err 
     return ok;
 }
 
-static void start(Npz *npz, const char *where) {
+static void init(Npz *npz, const char *where) {
     memset(npz, 0, sizeof *npz);
     size_t length = strlen(where), most = sizeof npz->where - 1;
     snprintf(npz->where, sizeof npz->where, "%s", length > most ? where + length - most : where);
 }
 
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err) {
-    start(npz, where);
+    init(npz, where);
     const ZipBytes archive = {bytes ? bytes : "", -1, length};
     if (!zip_check_directory(&archive, npz->where, err))
         return false;
-    zip_error_t error;
-    zip_error_init(&error);
-    bool ok = open_source(npz, zip_source_buffer_create(bytes, length, 0, &error), &error, err);
-    zip_error_fini(&error);
-    return ok;
+    return open_source(npz, zip_source_buffer_create(bytes, length, 0, NULL), err);
 }
 
 static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
@@ -94,14 +96,14 @@ static bool check_file(const Npz *npz, int fd, uint64_t max_bytes, Err *err) {
         return refuse_zip(npz, "not a regular file", err);
     uint64_t length = (uint64_t)status.st_size;
     if (length > max_bytes)
-        return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, at most %llu",
+        return err_set(err, ERR_FAILED, npz->where, "", "%llu bytes, must be at most %llu",
                        (unsigned long long)length, (unsigned long long)max_bytes);
     return zip_check_directory(&(ZipBytes){NULL, fd, length}, npz->where, err);
 }
 
-/* The open file is checked and then read by libzip: nobody can swap it in between. */
+/* libzip gets the same open file that is checked, so that nobody can exchange it in between. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
-    start(npz, path);
+    init(npz, path);
     FILE *file = fopen(path, "rbe");
     if (!file)
         return err_set(err, ERR_FAILED, npz->where, "", "cannot open: %s", strerror(errno));
@@ -109,14 +111,10 @@ bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err) {
         fclose(file);
         return false;
     }
-    zip_error_t error;
-    zip_error_init(&error);
-    zip_source_t *source = zip_source_filep_create(file, 0, -1, &error);
+    zip_source_t *source = zip_source_filep_create(file, 0, -1, NULL);
     if (!source)
         fclose(file);
-    bool ok = open_source(npz, source, &error, err);
-    zip_error_fini(&error);
-    return ok;
+    return open_source(npz, source, err);
 }
 
 void npz_close(Npz *npz) {
@@ -151,8 +149,7 @@ static bool stream_open(Stream *stream, const Npz *npz, int member, Err *err) {
            err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s", zip_strerror(npz->zip));
 }
 
-/* Exactly `count` bytes. The caller never asks beyond the declared size, so inflating stops there.
- */
+/* Reads exactly `count` bytes. Never inflates beyond the declared size (zip bombs). */
 static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
     if (count > stream->left)
         return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes left of %zu",
@@ -163,8 +160,7 @@ static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
             return err_set(err, ERR_FAILED, stream->where, "", "cannot read: %s",
                            zip_file_strerror(stream->file));
         if (got == 0)
-            return err_set(err, ERR_FAILED, stream->where, "",
-                           "truncated: the data ends %llu bytes early",
+            return err_set(err, ERR_FAILED, stream->where, "", "truncated: %llu bytes are missing",
                            (unsigned long long)stream->left);
         at += got;
         count -= (size_t)got;
@@ -173,7 +169,7 @@ static bool stream_read(Stream *stream, void *to, size_t count, Err *err) {
     return true;
 }
 
-/* At the end of the data libzip compares the sum. */
+/* Reads past the end of the data, where libzip verifies the checksum. */
 static bool stream_finish(Stream *stream, Err *err) {
     char more;
     zip_int64_t got = zip_fread(stream->file, &more, 1);
@@ -209,9 +205,9 @@ static bool read_header(Stream *stream, NpyArray *array, Err *err) {
         return true;
     char shape[128];
     npy_shape_text(array, shape, sizeof shape);
-    return err_set(err, ERR_FAILED, stream->where, "", "shape %s of %s is %llu bytes, but has %llu",
-                   shape, npy_types[array->type].name, (unsigned long long)needed,
-                   (unsigned long long)stream->left);
+    return err_set(
+        err, ERR_FAILED, stream->where, "", "shape %s of %s needs %llu bytes, but has %llu", shape,
+        npy_types[array->type].name, (unsigned long long)needed, (unsigned long long)stream->left);
 }
 
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
@@ -242,30 +238,25 @@ static double element_at(NpyType type, const unsigned char *bytes) {
     case NPY_I4:
         return value.i4;
     default:
-        return (double)value.i8; /* beyond 2^53 it loses digits, never its size */
+        return (double)value.i8; /* beyond 2^53 rounded, but still too large for int32 */
     }
 }
 
-bool npz_refuse_element(const Npz *npz, const char *name, const NpyArray *array, int64_t i,
-                        Err *err, const char *what, ...) {
+NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {
     int64_t index[NPY_MAX_RANK] = {0};
     for (int axis = array->rank - 1; axis >= 0; axis--) {
         index[axis] = i % array->shape[axis];
         i /= array->shape[axis];
     }
-    char where[256], text[256];
-    size_t used = (size_t)snprintf(where, sizeof where, "%s: %s", npz->where, name);
-    for (int axis = 0; axis < array->rank && used < sizeof where; axis++)
-        used += (size_t)snprintf(where + used, sizeof where - used, "%s%lld%s", axis ? ", " : "[",
+    NpzPlace place;
+    size_t size = sizeof place.text, used = (size_t)snprintf(place.text, size, "%s", name);
+    for (int axis = 0; axis < array->rank && used < size; axis++)
+        used += (size_t)snprintf(place.text + used, size - used, "%s%lld%s", axis ? ", " : "[",
                                  (long long)index[axis], axis == array->rank - 1 ? "]" : "");
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
-    va_end(args);
-    return err_set(err, ERR_FAILED, where, "", "%s", text);
+    return place;
 }
 
-/* Elements [first, first + count) from their bytes. */
+/* Converts elements [first, first + count) from their bytes in the file. */
 static bool convert(const Npz *npz, int member, const NpyArray *array, NpyType type,
                     const unsigned char *bytes, int64_t first, int64_t count, void *elements,
                     Err *err) {
@@ -279,8 +270,9 @@ static bool convert(const Npz *npz, int member, const NpyArray *array, NpyType t
         else if (value >= INT32_MIN && value <= INT32_MAX)
             ((int32_t *)elements)[first + i] = (int32_t)value;
         else
-            return npz_refuse_element(npz, npz->members[member].name, array, first + i, err,
-                                      "%.0f does not fit int32", value);
+            return data_refuse(err, npz->where,
+                               npz_place(npz->members[member].name, array, first + i).text, "",
+                               "%.0f does not fit int32", value);
     }
     return true;
 }
@@ -305,7 +297,7 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
     NpyArray again;
     bool ok = stream_open(&stream, npz, member, err) && read_header(&stream, &again, err);
     if (ok && (again.type != array->type || again.count != array->count))
-        ok = err_set(err, ERR_FAILED, stream.where, "", "changed while it was read");
+        ok = err_set(err, ERR_FAILED, stream.where, "", "the file changed while it was read");
     if (ok && array->type == type)
         ok = stream_read(&stream, elements, (size_t)array->count * npy_types[type].bytes, err);
     else if (ok)
@@ -313,4 +305,108 @@ bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, v
     ok = ok && stream_finish(&stream, err);
     stream_close(&stream);
     return ok;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
+    return err_set(err, ERR_FAILED, "npz", "", "cannot %s: %s", doing, zip_error_strerror(error));
+}
+
+bool npz_writer_open(NpzWriter *writer, Err *err) {
+    zip_error_t error;
+    zip_error_init(&error);
+    writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
+    writer->zip =
+        writer->source ? zip_open_from_source(writer->source, ZIP_TRUNCATE, &error) : NULL;
+    bool ok = writer->zip != NULL;
+    if (ok) {
+        zip_source_keep(writer->source); /* keep it after zip_close, to read the bytes */
+    } else {
+        refuse_writing("start an archive", &error, err);
+        zip_source_free(writer->source);
+        writer->source = NULL;
+    }
+    zip_error_fini(&error);
+    return ok;
+}
+
+/* Header and elements in one block of memory, which libzip frees when it closes the archive. */
+static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
+    char header[NPY_WRITTEN_BYTES];
+    size_t start = npy_write_header(array, header);
+    size_t bytes = (size_t)array->count * npy_types[array->type].bytes;
+    char *block = malloc(start + bytes);
+    if (!block)
+        return NULL;
+    memcpy(block, header, start);
+    if (bytes > 0)
+        memcpy(block + start, elements, bytes);
+    zip_source_t *source = zip_source_buffer(writer->zip, block, start + bytes, 1);
+    if (!source)
+        free(block);
+    return source;
+}
+
+bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
+                    const int64_t *shape, const void *elements, Err *err) {
+    enum { DATE_1980_01_01 = 1 << 5 | 1 };
+    NpyArray array = {.type = type, .rank = rank, .count = 1};
+    for (int i = 0; i < rank; i++) {
+        array.shape[i] = shape[i];
+        array.count *= shape[i];
+    }
+    char file[NPZ_MAX_NAME + 4];
+    snprintf(file, sizeof file, "%.*s.npy", NPZ_MAX_NAME - 1, name);
+    zip_source_t *source = array_source(writer, &array, elements);
+    if (!source)
+        return err_set(err, ERR_FAILED, name, "", "out of memory");
+    zip_int64_t index = zip_file_add(writer->zip, file, source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+        zip_source_free(source);
+        return refuse_writing("add an array", zip_get_error(writer->zip), err);
+    }
+    if (zip_set_file_compression(writer->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0 ||
+        zip_file_set_dostime(writer->zip, (zip_uint64_t)index, 0, DATE_1980_01_01, 0) != 0)
+        return refuse_writing("add an array", zip_get_error(writer->zip), err);
+    return true;
+}
+
+static bool read_bytes(zip_source_t *source, char **bytes, size_t *length, Err *err) {
+    struct zip_stat stat;
+    if (zip_source_stat(source, &stat) != 0 || !(stat.valid & ZIP_STAT_SIZE) ||
+        zip_source_open(source) != 0)
+        return refuse_writing("read the archive", zip_source_error(source), err);
+    *length = (size_t)stat.size;
+    *bytes = malloc(*length);
+    bool ok = *bytes && zip_source_read(source, *bytes, stat.size) == (zip_int64_t)stat.size;
+    zip_source_close(source);
+    return ok || err_set(err, ERR_FAILED, "npz", "", "out of memory for %zu bytes", *length);
+}
+
+bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err) {
+    *bytes = NULL;
+    *length = 0;
+    bool ok = zip_close(writer->zip) == 0;
+    if (ok)
+        writer->zip = NULL;
+    else
+        refuse_writing("write the archive", zip_get_error(writer->zip), err);
+    ok = ok && read_bytes(writer->source, bytes, length, err);
+    if (!ok) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    npz_writer_abort(writer);
+    return ok;
+}
+
+void npz_writer_abort(NpzWriter *writer) {
+    if (!writer)
+        return;
+    if (writer->zip)
+        zip_discard(writer->zip);
+    if (writer->source)
+        zip_source_free(writer->source);
+    memset(writer, 0, sizeof *writer);
 }

@@ -1,53 +1,98 @@
-/* NumPy's .npz: a zip of .npy arrays, stored or deflated. Nothing is allocated on the word of a
- * file: sizes are checked against each other and against what is there first. */
+/* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Every size that a file declares is
+ * checked against the other sizes and against the file's length before memory is allocated. */
 #ifndef BEV_NPZ_H
 #define BEV_NPZ_H
 
-#include "src/scene/npy.h"
-#include "src/scene/zip_directory.h"
+#include "kernels/err.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum { NPZ_MAX_MEMBERS = ZIP_MAX_ENTRIES, NPZ_MAX_NAME = 64 };
+/* ---- .npy: the header of one array (npy.c) --------------------------------------------------- */
+
+/* The element types that can be read; all little-endian. */
+typedef enum { NPY_F2, NPY_F4, NPY_F8, NPY_I4, NPY_I8, NPY_TYPE_COUNT } NpyType;
+
+typedef struct {
+    const char *descr; /* in headers: "<f4" */
+    const char *name;  /* in messages: "float32" */
+    size_t bytes;      /* of one element */
+} NpyTypeInfo;
+
+extern const NpyTypeInfo npy_types[NPY_TYPE_COUNT];
+
+enum {
+    NPY_MAX_RANK = 8,
+    NPY_PREFIX_BYTES = 12,            /* magic bytes, version and length, at most */
+    NPY_MAX_HEADER_BYTES = 64 * 1024, /* NumPy's own headers are below 1 KiB */
+    NPY_WRITTEN_BYTES = 256           /* a header that npy_write_header writes, at most */
+};
+
+typedef struct {
+    NpyType type;
+    int rank; /* 0: a scalar */
+    int64_t shape[NPY_MAX_RANK];
+    int64_t count; /* elements */
+} NpyArray;
+
+/* Reads the first bytes of a .npy file: where the header's text starts, and its length. */
+bool npy_read_prefix(const unsigned char prefix[NPY_PREFIX_BYTES], const char *where,
+                     size_t *text_start, size_t *text_bytes, Err *err);
+
+/* Reads the header's text into *array. Types other than NpyType, Fortran order and shapes whose
+ * product does not fit 64 bits are errors. Allocates nothing. Error messages start with `where`. */
+bool npy_read_header(const char *text, size_t length, const char *where, NpyArray *array, Err *err);
+
+/* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
+size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
+
+/* The shape as Python prints it: "(6, 59, 16, 44)". */
+void npy_shape_text(const NpyArray *array, char *text, size_t size);
+
+/* ---- reading an archive ---------------------------------------------------------------------- */
+
+enum { NPZ_MAX_MEMBERS = 64, NPZ_MAX_NAME = 64 };
 
 typedef struct {
     char name[NPZ_MAX_NAME]; /* without ".npy" */
-    uint64_t bytes;          /* of the .npy, inflated */
+    uint64_t bytes;          /* of the .npy file, uncompressed */
 } NpzMember;
 
-/* An open archive. */
 typedef struct {
     struct zip *zip;
-    char where[128]; /* heads errors; a long path keeps its end */
+    char where[128]; /* start of error messages: the end of the path */
     int count;
     NpzMember members[NPZ_MAX_MEMBERS];
 } Npz;
 
-/* Opens an archive and checks its directory: at most NPZ_MAX_MEMBERS arrays, no name twice, nothing
- * encrypted, no other method than stored or deflated, no size that the archive cannot hold. Memory
- * is borrowed until npz_close. */
+/* Opens an archive and checks its directory: at most NPZ_MAX_MEMBERS arrays, all names different,
+ * nothing encrypted, each stored or deflated, no size that the file cannot hold. `bytes` must stay
+ * valid until npz_close. */
 bool npz_open_file(Npz *npz, const char *path, uint64_t max_bytes, Err *err);
 bool npz_open_memory(Npz *npz, const void *bytes, size_t length, const char *where, Err *err);
 void npz_close(Npz *npz);
 
-/* Index of the member of that name, or -1. */
+/* Index of the member with that name, or -1. */
 int npz_find(const Npz *npz, const char *name);
 
-/* Reads a member's header and checks that shape x element size is exactly what follows it. */
+/* Reads a member's header and checks that the data after it has exactly the size that it says. */
 bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err);
 
-/* Reads all elements as `type` (array->count of them): F2 as F4; any as F8; I8 as I4, where values
- * that do not fit are refused. Every byte of the member is checked, its sum included. */
+/* Reads all array->count elements as `type`: F4 from F2 or F4; F8 from any type; I4 from I4 or I8,
+ * where a value that does not fit is an error. The checksum of the member is verified. */
 bool npz_read(const Npz *npz, int member, const NpyArray *array, NpyType type, void *elements,
               Err *err);
 
-/* Refuses member[i] in the flat order of `array`, written as "where: name[c, d, h, w]". */
-__attribute__((format(printf, 6, 7))) bool npz_refuse_element(const Npz *npz, const char *name,
-                                                              const NpyArray *array, int64_t i,
-                                                              Err *err, const char *what, ...);
+/* An element for error messages: "name[c, d, h, w]" for element i in C order. */
+typedef struct {
+    char text[256];
+} NpzPlace;
+NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i);
 
-/* An archive being written in memory: stored members with a fixed date, so that the same arrays
- * give the same bytes. */
+/* ---- writing an archive ---------------------------------------------------------------------- */
+
+/* An archive in memory. Members are stored with a fixed date, so that the same arrays give the same
+ * bytes. */
 typedef struct {
     struct zip *zip;
     struct zip_source *source;
@@ -59,5 +104,20 @@ bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
 /* Closes the writer, also on failure. The caller frees *bytes. */
 bool npz_writer_finish(NpzWriter *writer, char **bytes, size_t *length, Err *err);
 void npz_writer_abort(NpzWriter *writer);
+
+/* ---- the directory of a zip file (zip_directory.c) ------------------------------------------- */
+
+/* A zip file in memory, or an open file when `memory` is NULL. */
+typedef struct {
+    const unsigned char *memory;
+    int fd;
+    uint64_t length;
+} ZipBytes;
+
+/* Checks a zip file's directory before libzip reads it: libzip allocates memory for as many entries
+ * as the end record declares (up to 65,536), and it tries every end record in the last 64 KiB.
+ * Accepts what np.savez writes: one end record, no comment, the directory directly before it, as
+ * many entries as declared, all names different, no entry longer than the file. */
+bool zip_check_directory(const ZipBytes *bytes, const char *where, Err *err);
 
 #endif

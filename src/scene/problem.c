@@ -9,7 +9,7 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-enum { LINE = 64 }; /* bytes; a vector of a row that begins with a cache line lies in one line */
+enum { LINE = 64 }; /* bytes of a cache line: an aligned row keeps its vectors within one line */
 
 static void *codes_new(size_t bytes, bool clear) {
     size_t lines = (bytes / LINE + 1) * LINE;
@@ -68,8 +68,8 @@ void problem_free(HostProblem *problem) {
 
 /* ---- encoding -------------------------------------------------------------------------------- */
 
-/* Magnitudes of floats are ordered as their bits are, infinity and NaN at the top; whole numbers
- * make the loop vector code. */
+/* Magnitudes of floats have the same order as their bits, with infinity and NaN at the top. The
+ * compiler vectorises a maximum of integers. */
 static uint32_t magnitude_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -84,7 +84,7 @@ static float float_of(uint32_t bits) {
 
 static const uint32_t INFINITY_BITS = 0x7f800000;
 
-/* Of the finite values. */
+/* The largest magnitude of the finite values. */
 static float largest_abs(const float *values, int64_t count) {
     uint32_t largest = 0;
 #pragma omp parallel for simd schedule(static) reduction(max : largest)
@@ -100,15 +100,15 @@ static bool is_scaled(BevDtype dtype) {
     return bev_tensor_scale(dtype, FLT_MAX) != 1;
 }
 
-/* Largest magnitude that still rounds to a finite value of the format: half a step, in the last
- * place of the largest, above it. */
+/* The largest magnitude that still rounds to a finite value of the format: half a unit in the last
+ * place above the largest value. */
 static double reach(BevDtype dtype) {
     int exponent;
     frexp(bev_dtypes[dtype].largest, &exponent);
     return bev_dtypes[dtype].largest + ldexp(bev_dtypes[dtype].unit_roundoff, exponent - 1);
 }
 
-/* Finite values beyond `limit`. */
+/* Number of finite values with a magnitude above `limit`. */
 static int64_t count_beyond(const float *values, int64_t count, double limit) {
     int64_t beyond = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ static int64_t count_beyond(const float *values, int64_t count, double limit) {
     return beyond;
 }
 
-/* What the format's range clipped of columns [first, first + count) of an encoded row. */
+/* Number of values clipped in columns [first, first + count) of an encoded row. */
 static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t first, int64_t count,
                                const float *values) {
     double limit = reach(tensor->dtype) * tensor->scale;
@@ -133,9 +133,9 @@ static int64_t count_saturated(const BevTensor *tensor, int64_t row, int64_t fir
     return saturated;
 }
 
-enum { SPAN = 4096 }; /* columns that a thread encodes at a time; whole blocks */
+enum { SPAN = 4096 }; /* columns that a thread encodes at a time; a multiple of BEV_BLOCK */
 
-/* Returns how many finite values the format's range clipped. */
+/* Encodes all values and returns how many finite ones were clipped. */
 static int64_t encode(BevTensor *tensor, const float *values) {
     int64_t row_len = tensor->row_len, spans = (row_len + SPAN - 1) / SPAN, saturated = 0;
     tensor->scale =
@@ -162,13 +162,13 @@ static bool pool_fp32(const BevProblem *problem, Err *err) {
     return ok;
 }
 
-/* The largest value that pooling the originals gives. */
+/* Pools the FP32 originals and stores the largest magnitude of the result. */
 static bool find_out_largest(HostProblem *problem, Err *err) {
     const BevProblem *view = &problem->view;
     BevProblem original = *view;
     int64_t outputs = view->out.rows * view->out.row_len;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
-    original.depth.scale = original.feat.scale = original.out.scale = 1; /* of the last update */
+    original.depth.scale = original.feat.scale = original.out.scale = 1; /* no old scales */
     original.depth.data = problem->features.depth;
     original.feat.data = problem->features.feat;
     if (!problem->pooled_fp32)
@@ -182,7 +182,7 @@ static bool find_out_largest(HostProblem *problem, Err *err) {
     return ok;
 }
 
-/* The output's scale, where its format has one. */
+/* Sets the scale of the output when its format has one. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
     BevTensor *out = &problem->view.out;
     if (!is_scaled(out->dtype))
@@ -228,7 +228,7 @@ bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtyp
     return false;
 }
 
-enum { OUT_ROWS = 256 }; /* that a thread decodes at a time */
+enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */
 
 void problem_output(const BevProblem *problem, const void *codes, float *values) {
     BevTensor out = problem->out;

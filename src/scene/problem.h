@@ -1,26 +1,27 @@
-/* From features and a map to what a kernel sees: values encoded, output sized and scaled. */
+/* Makes the input of a kernel from features and a scatter map: encoded tensors, an output tensor
+ * and its scale. */
 #ifndef BEV_PROBLEM_H
 #define BEV_PROBLEM_H
 
 #include "src/scene/features.h"
 
-/* A problem in host memory that owns its tensors. `features` are the FP32 originals, for gate B. */
+/* A problem in host memory that owns its tensors. */
 typedef struct {
-    BevProblem view;    /* hand `&hosted.view` to the kernels */
-    Features features;  /* borrowed */
-    float *own_weights; /* in place of the borrowed map's weights; else NULL */
-    int64_t saturated;  /* finite values that the format's range clipped while encoding */
-    double out_largest; /* magnitude in the FP32 pooling result; NaN: not needed so far */
-    float *pooled_fp32; /* where that is found, kept for the next update; NULL: not needed so far */
+    BevProblem view;    /* what the kernels get */
+    Features features;  /* the FP32 originals, borrowed; gate B compares with them */
+    float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
+    int64_t saturated;  /* number of finite values that encoding clipped to the format's range */
+    double out_largest; /* largest magnitude of the FP32 pooling result; NaN: not computed */
+    float *pooled_fp32; /* memory for that result, kept for the next update; NULL: none */
 } HostProblem;
 
-/* Allocates tensors of zeros with scale 1 for `dtype` and borrows `map`. Free with problem_free. */
+/* Allocates tensors of zeros with scale 1 for `dtype`. Borrows `map`. Free with problem_free. */
 bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                   const BevMap *map, Err *err);
 
-/* Encodes `features` (borrowed: must outlive the problem) with `dtype` and borrows `map`.
- * Scales: depth and feat from their largest absolute value; the output's from the FP32 pooling
- * result (calibration by maximum), 1 where the output format has no scale. */
+/* Allocates the tensors and encodes `features` with `dtype`. Borrows `features` and `map`, which
+ * must outlive the problem. Scales are calibrated by maximum: depth and feat by their largest
+ * magnitude, the output by that of the FP32 pooling result; 1 for formats without a scale. */
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 
@@ -42,7 +43,7 @@ bool problem_update_known(HostProblem *problem, const Features *features, double
 
 void problem_free(HostProblem *problem);
 
-/* Decodes `codes`, an output of the problem, into `values` (nx * ny * channels FP32). */
+/* Decodes `codes`, an output of the problem, into `values`, FP32 (ny, nx, channels). */
 void problem_output(const BevProblem *problem, const void *codes, float *values);
 
 #endif

@@ -1,7 +1,7 @@
-/* A counting sort by cell in two passes over the frustum: count, then place. The points' way to
- * their cells is computed twice, which is cheaper than keeping it. For weighted maps, four times
- * the work, the frustum is cut into as many parts as there are threads; within a cell their points
- * keep their order, so that the map is the same for any number of them. */
+/* A counting sort by cell in two passes over the frustum points: count, then place. The cells of
+ * each point are computed twice, which is cheaper than storing them. Maps with weights are four
+ * times the work: there the frustum is cut into one part per thread. The points of a cell stay in
+ * the order of the parts, so that the map does not depend on the number of threads. */
 #include "src/scene/scatter.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ typedef struct {
     BevShape shape;
     double cell_x_m, cell_y_m;
     double *directions; /* (camera, h, w, 3) */
-    int64_t parts;      /* of the frustum's planes (camera, depth) */
-    int32_t *counts;    /* (part, cell): of the cell's points; later the place of its next one */
+    int64_t parts;      /* number of parts of the frustum's planes (camera, depth) */
+    int32_t *counts; /* (part, cell): number of points, later the index of the cell's next point */
 } Sort;
 
 /* ---- from a point to its cells -------------------------------------------------------------- */
@@ -38,14 +38,14 @@ static void add_neighbour(Splat *splat, const Grid *grid, int x, int y, double w
     splat->weights[splat->count++] = (float)weight;
 }
 
-/* floor() for what fits an int; the library's is a call. */
+/* floor() for values that fit an int; the library's floor() is a function call. */
 static int floor_int(double x) {
     int toward_zero = (int)x;
     return toward_zero - (x < toward_zero);
 }
 
-/* The four neighbours of (x, y), in cells; whole numbers are where a neighbour weighs 1. floor,
- * not a cast: truncation would pull points of (-1, 0) into cell 0. */
+/* The four neighbours of (x, y), in units of cells; at whole numbers one neighbour has weight 1.
+ * Rounds down: truncation would move points between -1 and 0 into cell 0. */
 static void splat_bilinear(Splat *splat, const Grid *grid, double x, double y) {
     if (!(x > -1 && x < grid->nx && y > -1 && y < grid->ny))
         return;
@@ -57,8 +57,7 @@ static void splat_bilinear(Splat *splat, const Grid *grid, double x, double y) {
     add_neighbour(splat, grid, x0 + 1, y0 + 1, right * up);
 }
 
-/* For points inside the grid. A point within rounding of the far edge may come out one cell too
- * far. */
+/* For points inside the grid. Rounding can move a point at the upper edge one cell too far. */
 static void splat_nearest(Splat *splat, const Grid *grid, double x, double y) {
     int cell_x = (int)x, cell_y = (int)y;
     add_neighbour(splat, grid, cell_x < grid->nx ? cell_x : grid->nx - 1,
@@ -84,7 +83,7 @@ static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
 
 /* ---- the two passes ------------------------------------------------------------------------- */
 
-/* Counts a point into its cells, and with a map also places it. */
+/* Counts a point in its cells. With a map, also stores it there. */
 static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth, int64_t ranks_feat,
                        BevMap *map) {
     for (int i = 0; i < splat->count; i++) {
@@ -98,7 +97,7 @@ static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth,
     }
 }
 
-/* Visits the points in the order of ranks_depth, which makes the sort a stable one. */
+/* Visits the points in the order of ranks_depth: the sort keeps this order within a cell. */
 static void sort_part(const Sort *sort, int64_t part, BevMap *map) {
     const BevShape *shape = &sort->shape;
     int64_t planes = shape->cameras * shape->depth_bins, pixels = shape->feat_h * shape->feat_w;
@@ -128,8 +127,8 @@ static void sort_pass(const Sort *sort, BevMap *map) {
         sort_part(sort, part, map);
 }
 
-/* Turns counts into places, and counts points and intervals; beyond INT32_MAX points the places
- * mean nothing. */
+/* Turns counts into the index of each cell's first point, and counts points and intervals. The
+ * caller checks that the points fit int32. */
 static void counts_to_places(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
     for (int64_t cell = 0; cell < cells; cell++) {
@@ -143,8 +142,8 @@ static void counts_to_places(const Sort *sort, BevMap *map) {
     }
 }
 
-/* Intervals and ranks_bev follow from where each cell's points end, which is where the second pass
- * has left the counts of the last part. */
+/* Fills the intervals and ranks_bev. After the second pass the counts of the last part hold the end
+ * of each cell's points. */
 static void fill_cells(const Sort *sort, BevMap *map) {
     int64_t cells = sort->shape.nx * sort->shape.ny;
     const int32_t *ends = sort->counts + (sort->parts - 1) * cells;
@@ -173,7 +172,7 @@ static void fill_directions(const Sort *sort) {
                            frustum_v_px(frustum, h), origin_m, direction);
 }
 
-/* malloc for `count` elements; a map without points still gets arrays. */
+/* malloc for `count` elements, at least one, so that an empty map has arrays too. */
 static void *array_of(int64_t count, size_t size) {
     return malloc((size_t)(count > 0 ? count : 1) * size);
 }
@@ -201,28 +200,8 @@ static bool allocate_points(BevMap *map, BevAlign align, Err *err) {
     return true;
 }
 
-bool scatter_find_intervals(BevMap *map, Err *err) {
-    int64_t intervals = 0;
-    for (int64_t t = 0; t < map->points; t++)
-        intervals += t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1];
-    free(map->interval_starts);
-    free(map->interval_lengths);
-    map->intervals = intervals;
-    if (!allocate_intervals(map, err))
-        return false;
-    map->intervals = 0;
-    for (int64_t t = 0; t < map->points; t++) {
-        if (t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1]) {
-            map->interval_starts[map->intervals] = (int32_t)t;
-            map->interval_lengths[map->intervals++] = 0;
-        }
-        map->interval_lengths[map->intervals - 1]++;
-    }
-    return true;
-}
-
-/* At 3 ms for 209,000 points waking a second thread costs as much as it saves; and more than a few
- * gain nothing. */
+/* Maps without weights are built faster than a second thread pays off; more than 8 threads gain
+ * nothing. */
 static int64_t parts_for(BevAlign align) {
     enum { MOST = 8 };
     int threads = 1;
@@ -319,8 +298,8 @@ void scatter_free(BevMap *map) {
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
-/* Smallest length that at least `percent` of the intervals do not exceed: bisection, so that
- * nothing is sorted, copied or allocated. */
+/* The smallest length that at least `percent` of the intervals do not exceed (nearest rank). Found
+ * by bisection, which needs no sorting and no memory. */
 static int32_t percentile(const BevMap *map, int32_t longest, int64_t percent) {
     int64_t wanted = (map->intervals * percent + 99) / 100;
     int32_t low = 0, high = longest;

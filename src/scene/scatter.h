@@ -1,14 +1,15 @@
-/* The scatter map: which (depth, feature) pairs belong to which cell, sorted by cell. */
+/* Builds and checks the scatter map: which pairs of depth value and feature vector are added to
+ * which BEV cell, sorted by cell. */
 #ifndef BEV_SCATTER_H
 #define BEV_SCATTER_H
 
 #include "src/scene/geometry.h"
 
-/* Builds the map of `rig` by counting sort, stable in the order of ranks_depth. Nearest keeps a
- * point that lies inside the grid. Bilinear expands each point inside the z range to those of its
- * four neighbours that exist and weigh more than 0. A camera whose bit in `camera_mask` is 0 (a
- * dirty lens) contributes nothing. The caller frees with scatter_free. Fails when memory or int32
- * does not suffice; a map of 0 points is no error. */
+/* Builds the map of `rig` by a counting sort by cell; within a cell ranks_depth ascends. Nearest
+ * keeps each point inside the grid. Bilinear and lattice split each point inside the z range among
+ * its four neighbour cells, leaving out cells outside the grid and weights of 0. Cameras whose bit
+ * in `camera_mask` is 0 contribute nothing. The caller frees with scatter_free. Fails without
+ * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
 /* The same in memory of the caller's, of scatter_bytes() aligned for int32; scatter_free is not for
@@ -22,21 +23,18 @@ size_t scatter_bytes(const Rig *rig, BevAlign align);
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 
-/* Checks a map from outside against `shape`: ranks in range, finite weights, intervals that
- * partition the points exactly in order, each of length >= 1, one rank_bev per interval, no cell
- * twice. The error names `where`, the array, the element, its value and the bound. O(points). */
+/* Checks a map from a file: ranks within `shape`, finite weights, intervals of at least one point
+ * that follow each other without gaps and contain all points, one ranks_bev value per interval, one
+ * interval per cell. Errors name `where`, array, element, value and bound. Time O(points). */
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err);
-
-/* Fills interval_starts and interval_lengths of a map whose ranks_bev is sorted. */
-bool scatter_find_intervals(BevMap *map, Err *err);
 
 typedef struct {
     int64_t points, intervals, cells;
     int32_t median, p90, p99, longest;
-    int64_t longest_cell; /* cell number of the longest interval, -1 without intervals */
+    int64_t longest_cell; /* cell with the longest interval; -1: no intervals */
 } ScatterStats;
 
-/* Lengths of a map's intervals; percentiles by nearest rank. `cells` = nx * ny. */
+/* Statistics of the interval lengths; percentiles by nearest rank. `cells` is nx * ny. */
 ScatterStats scatter_stats(const BevMap *map, int64_t cells);
 
 #endif

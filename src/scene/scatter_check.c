@@ -1,29 +1,37 @@
-/* Maps from outside: a kernel reads and writes wherever they point, so nothing is believed. */
+/* Checks scatter maps from files: kernels use their ranks as addresses. */
+#include "src/base/data.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Refuses array[element]. */
-__attribute__((format(printf, 6, 7))) static bool refuse(Err *err, const char *where,
-                                                         const char *array, int64_t element,
-                                                         const char *hint, const char *what, ...) {
-    char place[sizeof err->where], text[sizeof err->what];
-    snprintf(place, sizeof place, "%s: %s[%lld]", where, array, (long long)element);
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
-    va_end(args);
-    return err_set(err, ERR_FAILED, place, hint, "%s", text);
+/* What the checks need to report an error. */
+typedef struct {
+    const char *where;
+    Err *err;
+} Check;
+
+/* "ranks_bev[12]" */
+typedef struct {
+    char text[64];
+} Element;
+
+static Element element(const char *array, int64_t i) {
+    Element place;
+    snprintf(place.text, sizeof place.text, "%s[%lld]", array, (long long)i);
+    return place;
 }
 
-/* Every rank in [0, bound). Either the rank or its distance to the last one allowed has the sign
- * bit set where it is outside; only a bad array is walked again for the culprit. */
+#define REFUSE(check_, array_, i_, ...)                                                            \
+    data_refuse((check_)->err, (check_)->where, element(array_, i_).text, __VA_ARGS__)
+
+/* Checks that 0 <= rank < bound. For a rank outside, the rank or its distance to the last valid
+ * rank is negative: the loop collects sign bits, so that it becomes vector code. Only a bad array
+ * is searched for the element. */
 static bool check_ranks(const int32_t *ranks, int64_t count, int64_t bound, const char *array,
-                        const char *where, Err *err) {
+                        const Check *check) {
     uint32_t last = (uint32_t)(bound - 1 < INT32_MAX ? bound - 1 : INT32_MAX), signs = 0;
 #pragma omp simd reduction(| : signs)
     for (int64_t t = 0; t < count; t++)
@@ -33,12 +41,13 @@ static bool check_ranks(const int32_t *ranks, int64_t count, int64_t bound, cons
     int64_t bad = 0;
     while (ranks[bad] >= 0 && ranks[bad] < bound)
         bad++;
-    return refuse(err, where, array, bad, "", "%d is outside 0 to %lld", ranks[bad],
+    return REFUSE(check, array, bad, "", "%d is outside 0 to %lld", ranks[bad],
                   (long long)bound - 1);
 }
 
-/* NaN and infinity have an exponent of all ones: one more carries into the sign bit. */
-static bool check_weights(const BevMap *map, const char *where, Err *err) {
+/* Checks that all weights are finite. NaN and infinity have an exponent of all ones, so adding 1 to
+ * the exponent sets the sign bit. */
+static bool check_weights(const BevMap *map, const Check *check) {
     if (!map->weights)
         return true;
     const uint32_t exponent = 0x7f800000, one = 0x00800000;
@@ -56,42 +65,42 @@ static bool check_weights(const BevMap *map, const char *where, Err *err) {
     int64_t bad = 0;
     while (isfinite(map->weights[bad]))
         bad++;
-    return refuse(err, where, "weights", bad, "", "%g, must be finite", map->weights[bad]);
+    return REFUSE(check, "weights", bad, "", "%g, must be finite", map->weights[bad]);
 }
 
-/* Interval i must take up at point `expected`, have a point at least and end within the points. */
-static bool check_interval(const BevMap *map, int64_t i, int64_t expected, const char *where,
-                           Err *err) {
+/* Interval i must start at point `expected`, have at least one point and end within the points. */
+static bool check_interval(const BevMap *map, int64_t i, int64_t expected, const Check *check) {
     int64_t start = map->interval_starts[i], length = map->interval_lengths[i];
     if (start != expected)
-        return refuse(err, where, "interval_starts", i,
-                      start < expected ? "intervals overlap" : "intervals leave a hole",
+        return REFUSE(check, "interval_starts", i,
+                      start < expected ? "intervals overlap" : "intervals leave a gap",
                       "%lld, must be %lld, where the interval before ends", (long long)start,
                       (long long)expected);
     if (length < 1)
-        return refuse(err, where, "interval_lengths", i, "an interval has at least one point",
+        return REFUSE(check, "interval_lengths", i, "an interval has at least one point",
                       "%lld, must be at least 1", (long long)length);
     if (length > map->points - start)
-        return refuse(err, where, "interval_lengths", i, "", "%lld, but only %lld points are left",
+        return REFUSE(check, "interval_lengths", i, "", "%lld, but only %lld points are left",
                       (long long)length, (long long)(map->points - start));
     return true;
 }
 
-/* No cell in two intervals. */
-static bool check_unseen(const BevMap *map, int64_t i, uint8_t *seen, const char *where, Err *err) {
+/* No cell may have two intervals. `seen` has one bit per cell. */
+static bool check_unseen(const BevMap *map, int64_t i, uint8_t *seen, const Check *check) {
     int64_t start = map->interval_starts[i];
     int32_t cell = map->ranks_bev[start];
     uint8_t bit = (uint8_t)(1u << (cell & 7));
     if (seen[cell >> 3] & bit)
-        return refuse(err, where, "ranks_bev", start, "one interval a cell",
-                      "interval %lld is of cell %d, which had one before", (long long)i, cell);
+        return REFUSE(check, "ranks_bev", start, "a cell has one interval",
+                      "interval %lld is the second one of cell %d", (long long)i, cell);
     seen[cell >> 3] |= bit;
     return true;
 }
 
-/* One cell an interval. In a partition the cell may change only where an interval starts, so all
- * changes together must be as many as those at starts; only a bad map is walked for the culprit. */
-static bool check_one_cell(const BevMap *map, const char *where, Err *err) {
+/* All points of an interval must have the same cell. In a sound map the cell changes only where an
+ * interval starts, so it is enough to compare two counts: all changes, and the changes at starts.
+ * Only a bad map is searched for the element. */
+static bool check_one_cell(const BevMap *map, const Check *check) {
     const int32_t *cells = map->ranks_bev;
     int32_t changes = 0, changes_at_starts = 0; /* at most as many as points, which are int32 */
     int64_t points = map->points;
@@ -107,37 +116,39 @@ static bool check_one_cell(const BevMap *map, const char *where, Err *err) {
         while (t < start + map->interval_lengths[i] && cells[t] == cells[start])
             t++;
         if (t < start + map->interval_lengths[i])
-            return refuse(err, where, "ranks_bev", t, "one cell an interval",
-                          "%d, but interval %lld is of cell %d", cells[t], (long long)i,
+            return REFUSE(check, "ranks_bev", t, "an interval has one cell",
+                          "%d, but interval %lld belongs to cell %d", cells[t], (long long)i,
                           cells[start]);
     }
     return false;
 }
 
-static bool check_intervals(const BevMap *map, int64_t cells, const char *where, Err *err) {
+static bool check_intervals(const BevMap *map, int64_t cells, const Check *check) {
     uint8_t *seen = calloc((size_t)(cells / 8 + 1), 1);
     int64_t end = 0;
     bool good = seen != NULL;
     if (!good)
-        err_set(err, ERR_FAILED, where, "", "out of memory for %lld cells", (long long)cells);
+        err_set(check->err, ERR_FAILED, check->where, "", "out of memory for %lld cells",
+                (long long)cells);
     for (int64_t i = 0; good && i < map->intervals; i++) {
-        good = check_interval(map, i, end, where, err) && check_unseen(map, i, seen, where, err);
+        good = check_interval(map, i, end, check) && check_unseen(map, i, seen, check);
         end += map->interval_lengths[i];
     }
     free(seen);
     if (good && end != map->points)
-        return refuse(err, where, "ranks_bev", end, "intervals leave a hole",
+        return REFUSE(check, "ranks_bev", end, "intervals leave a gap",
                       "no interval holds points %lld to %lld", (long long)end,
                       (long long)map->points - 1);
-    return good && check_one_cell(map, where, err);
+    return good && check_one_cell(map, check);
 }
 
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err) {
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     int64_t cells = shape->nx * shape->ny;
+    const Check check = {where, err};
     return check_ranks(map->ranks_depth, map->points, pixels * shape->depth_bins, "ranks_depth",
-                       where, err) &&
-           check_ranks(map->ranks_feat, map->points, pixels, "ranks_feat", where, err) &&
-           check_ranks(map->ranks_bev, map->points, cells, "ranks_bev", where, err) &&
-           check_weights(map, where, err) && check_intervals(map, cells, where, err);
+                       &check) &&
+           check_ranks(map->ranks_feat, map->points, pixels, "ranks_feat", &check) &&
+           check_ranks(map->ranks_bev, map->points, cells, "ranks_bev", &check) &&
+           check_weights(map, &check) && check_intervals(map, cells, &check);
 }

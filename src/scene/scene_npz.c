@@ -1,30 +1,192 @@
-/* Tensor scenes from .npz. */
+/* Tensor scenes: from .npz and to .npz. */
+#include "kernels/codec.h"
 #include "src/scene/scatter.h"
-#include "src/scene/scene_arrays.h"
+#include "src/scene/scene_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- calibration: the terms of BEVDet and CUDA-BEVFusion ------------------------------------- */
+
+/* The calibration arrays; scene.h explains them. */
+typedef struct {
+    double intrinsics[RIG_MAX_CAMERAS * 9], cam2ego[RIG_MAX_CAMERAS * 16];
+    double image_size[2], resize, crop[4], depth_range[3], grid[9];
+} Calibration;
+
+static bool read_calibration(const ArrayReader *reader, Calibration *calibration) {
+    return arrays_read_doubles(reader, ARRAY_INTRINSICS, calibration->intrinsics) &&
+           arrays_read_doubles(reader, ARRAY_CAM2EGO, calibration->cam2ego) &&
+           arrays_read_doubles(reader, ARRAY_IMAGE_SIZE, calibration->image_size) &&
+           arrays_read_doubles(reader, ARRAY_RESIZE, &calibration->resize) &&
+           arrays_read_doubles(reader, ARRAY_CROP, calibration->crop) &&
+           arrays_read_doubles(reader, ARRAY_DEPTH_RANGE, calibration->depth_range) &&
+           arrays_read_doubles(reader, ARRAY_GRID, calibration->grid);
+}
+
+/* Checks that the last row of a matrix is 0 ... 0 1. */
+static bool check_matrix_row(const ArrayReader *reader, ArrayId id, int64_t first,
+                             const double *row, int columns) {
+    for (int i = 0; i < columns; i++) {
+        double wanted = i == columns - 1;
+        if (fabs(row[i] - wanted) > 1e-6)
+            return ARRAYS_REFUSE_ELEMENT(reader, id, first + i, "%.9g, must be %g in the last row",
+                                         row[i], wanted);
+    }
+    return true;
+}
+
+static bool set_cameras(const ArrayReader *reader, const Calibration *calibration, Rig *rig) {
+    rig->camera_count = (int)reader->size[SIZE_CAMERAS];
+    for (int i = 0; i < rig->camera_count; i++) {
+        Camera *camera = &rig->cameras[i];
+        const double *k = calibration->intrinsics + 9 * i, *m = calibration->cam2ego + 16 * i;
+        snprintf(camera->name, sizeof camera->name, "camera %d", i);
+        if (!check_matrix_row(reader, ARRAY_INTRINSICS, 9 * i + 6, k + 6, 3) ||
+            !check_matrix_row(reader, ARRAY_CAM2EGO, 16 * i + 12, m + 12, 4))
+            return false;
+        memcpy(camera->intrinsics, k, sizeof camera->intrinsics);
+        for (int row = 0; row < 3; row++) {
+            memcpy(&camera->rotation[3 * row], m + 4 * row, 3 * sizeof(double));
+            camera->position_m[row] = m[4 * row + 3];
+        }
+    }
+    return true;
+}
+
+/* BEVDet's crop is the rectangle that is kept after the resize; its size must be image_size. */
+static bool check_crop(const ArrayReader *reader, const double *crop, const Frustum *frustum) {
+    const double size[2] = {frustum->input_w, frustum->input_h};
+    for (int axis = 0; axis < 2; axis++) {
+        if (!arrays_check_between(reader, ARRAY_CROP, axis, crop[axis], -65536, 65536))
+            return false;
+        if (reader->array[ARRAY_CROP].count == 4 &&
+            fabs(crop[2 + axis] - crop[axis] - size[axis]) > 0.5)
+            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_CROP, 2 + axis,
+                                         "%g ends a crop of %g pixels, but image_size has %g",
+                                         crop[2 + axis], crop[2 + axis] - crop[axis], size[axis]);
+    }
+    return true;
+}
+
+static bool set_depth_range(const ArrayReader *reader, const double range[3], Frustum *frustum) {
+    if (!(range[0] < range[1]))
+        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_DEPTH_RANGE, 1,
+                                     "empty range: the stop %g is not above the start %g", range[1],
+                                     range[0]);
+    frustum->depth_start_m = range[0];
+    frustum->depth_stop_m = range[1];
+    frustum->depth_step_m = range[2];
+    int64_t bins = frustum_depth_bins(frustum);
+    if (bins == reader->size[SIZE_BINS])
+        return true;
+    return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_DEPTH_RANGE, 2,
+                                 "step %g gives %lld depth bins, but depth has %lld", range[2],
+                                 (long long)bins, (long long)reader->size[SIZE_BINS]);
+}
+
+static bool set_frustum(const ArrayReader *reader, const Calibration *calibration,
+                        Frustum *frustum) {
+    const double *size = calibration->image_size, *crop = calibration->crop;
+    frustum->input_h = (int)size[0];
+    frustum->input_w = (int)size[1];
+    frustum->resize = calibration->resize;
+    frustum->feat_h = (int)reader->size[SIZE_ROWS];
+    frustum->feat_w = (int)reader->size[SIZE_COLUMNS];
+    if (!check_crop(reader, crop, frustum))
+        return false;
+    frustum->crop_x = crop[0];
+    frustum->crop_y = crop[1];
+    /* The file does not have the original image size. This is the smallest that the crop needs. */
+    frustum->image_w = (int)fmax(1, round((crop[0] + size[1]) / frustum->resize));
+    frustum->image_h = (int)fmax(1, round((crop[1] + size[0]) / frustum->resize));
+    return set_depth_range(reader, calibration->depth_range, frustum);
+}
+
+/* A row of `grid` is lower end, upper end, cell size. The range must be whole cells. */
+static bool set_axis(const ArrayReader *reader, int axis, const double *row, int max_cells,
+                     double *min_m, double *max_m, int *cells) {
+    if (!(row[0] < row[1]))
+        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 1,
+                                     "empty range: the upper end %g is not above the lower end %g",
+                                     row[1], row[0]);
+    double count = (row[1] - row[0]) / row[2];
+    if (!(row[2] > 0) || !(round(count) >= 1 && round(count) <= max_cells) ||
+        fabs(count - round(count)) > 1e-3)
+        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_GRID, 3 * axis + 2,
+                                     "cells of %g m: %g of them, must be a whole number, 1 to %d",
+                                     row[2], count, max_cells);
+    *min_m = row[0];
+    *max_m = row[1];
+    *cells = (int)round(count);
+    return true;
+}
+
+static bool set_grid(const ArrayReader *reader, const double *rows, Grid *g) {
+    int nz, max = SCENE_MAX_CELLS;
+    return set_axis(reader, 0, rows, max, &g->x_min_m, &g->x_max_m, &g->nx) &&
+           set_axis(reader, 1, rows + 3, max, &g->y_min_m, &g->y_max_m, &g->ny) &&
+           set_axis(reader, 2, rows + 6, 1, &g->z_min_m, &g->z_max_m, &nz); /* one layer in z */
+}
+
+static bool read_rig(const ArrayReader *reader, Scene *scene) {
+    Calibration calibration;
+    Rig *rig = &scene->rig;
+    if (!read_calibration(reader, &calibration) || !set_cameras(reader, &calibration, rig) ||
+        !set_frustum(reader, &calibration, &rig->frustum) ||
+        !set_grid(reader, calibration.grid, &rig->grid) ||
+        !rig_check(rig, reader->npz->where, reader->err))
+        return false;
+    scene->has_rig = true;
+    scene->shape = rig_shape(rig, scene->channels);
+    return true;
+}
+
+/* The reverse, for writing. */
+static void fill_calibration(Calibration *calibration, const Rig *rig) {
+    memset(calibration, 0, sizeof *calibration);
+    for (int i = 0; i < rig->camera_count; i++) {
+        const Camera *camera = &rig->cameras[i];
+        double *m = calibration->cam2ego + 16 * i;
+        memcpy(calibration->intrinsics + 9 * i, camera->intrinsics, sizeof camera->intrinsics);
+        for (int row = 0; row < 3; row++) {
+            memcpy(m + 4 * row, &camera->rotation[3 * row], 3 * sizeof(double));
+            m[4 * row + 3] = camera->position_m[row];
+        }
+        m[15] = 1;
+    }
+    const Frustum *f = &rig->frustum;
+    const Grid *g = &rig->grid;
+    const double crop[] = {f->crop_x, f->crop_y, f->crop_x + f->input_w, f->crop_y + f->input_h};
+    const double depth_range[] = {f->depth_start_m, f->depth_stop_m, f->depth_step_m};
+    const double grid[] = {
+        g->x_min_m, g->x_max_m, (g->x_max_m - g->x_min_m) / g->nx,
+        g->y_min_m, g->y_max_m, (g->y_max_m - g->y_min_m) / g->ny,
+        g->z_min_m, g->z_max_m, g->z_max_m - g->z_min_m,
+    };
+    calibration->resize = f->resize;
+    memcpy(calibration->crop, crop, sizeof crop);
+    memcpy(calibration->depth_range, depth_range, sizeof depth_range);
+    memcpy(calibration->grid, grid, sizeof grid);
+}
+
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
+/* Accepts (ny, nx) and BEVDet's (1, 1, ny, nx, C). */
 static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
+    const double channels = (double)shape->channels;
+    const double bounds[5][2] = {
+        {1, 1}, {1, 1}, {1, SCENE_MAX_CELLS}, {1, SCENE_MAX_CELLS}, {channels, channels}};
     double values[5];
     if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, values))
         return false;
-    int at = 0; /* of ny */
-    if (reader->array[ARRAY_BEV_SHAPE].count == 5) {
-        at = 2;
-        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, 0, values[0], 1, 1) ||
-            !arrays_check_between(reader, ARRAY_BEV_SHAPE, 1, values[1], 1, 1) ||
-            !arrays_check_between(reader, ARRAY_BEV_SHAPE, 4, values[4],
-                                  (double)arrays_extent(reader, 'C'),
-                                  (double)arrays_extent(reader, 'C')))
+    int count = (int)reader->array[ARRAY_BEV_SHAPE].count, at = count == 5 ? 2 : 0;
+    for (int i = 0; i < count; i++)
+        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i, values[i], bounds[2 - at + i][0],
+                                  bounds[2 - at + i][1]))
             return false;
-    }
-    if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, at, values[at], 1, SCENE_MAX_CELLS) ||
-        !arrays_check_between(reader, ARRAY_BEV_SHAPE, at + 1, values[at + 1], 1, SCENE_MAX_CELLS))
-        return false;
     int64_t ny = (int64_t)values[at], nx = (int64_t)values[at + 1];
     if (reader->has_calibration && (ny != shape->ny || nx != shape->nx))
         return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, ny != shape->ny ? at : at + 1,
@@ -36,13 +198,13 @@ static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
     return true;
 }
 
-/* All elements, malloc'd; NULL on failure. */
+/* Reads all elements into memory that the caller frees. NULL on failure. */
 static void *read_elements(const ArrayReader *reader, ArrayId id, NpyType type) {
     const NpyArray *array = &reader->array[id];
     size_t count = array->count > 0 ? (size_t)array->count : 1;
     void *elements = malloc(count * npy_types[type].bytes);
     if (!elements)
-        arrays_refuse(reader, scene_arrays[id].name, "", "out of memory");
+        ARRAYS_REFUSE(reader, id, "", "out of memory");
     else if (npz_read(reader->npz, reader->member[id], array, type, elements, reader->err))
         return elements;
     free(elements);
@@ -57,20 +219,27 @@ static bool read_floats(const ArrayReader *reader, ArrayId id, float **values) {
     return (*values = read_elements(reader, id, NPY_F4)) != NULL;
 }
 
-static bool read_map(const ArrayReader *reader, const BevShape *shape, BevMap *map) {
-    map->points = arrays_extent(reader, 'P');
-    map->intervals = arrays_extent(reader, 'I');
-    return read_ranks(reader, ARRAY_RANKS_DEPTH, &map->ranks_depth) &&
-           read_ranks(reader, ARRAY_RANKS_FEAT, &map->ranks_feat) &&
-           read_ranks(reader, ARRAY_RANKS_BEV, &map->ranks_bev) &&
-           read_ranks(reader, ARRAY_INTERVAL_STARTS, &map->interval_starts) &&
-           read_ranks(reader, ARRAY_INTERVAL_LENGTHS, &map->interval_lengths) &&
-           (reader->member[ARRAY_WEIGHTS] < 0 ||
-            read_floats(reader, ARRAY_WEIGHTS, &map->weights)) &&
-           scatter_check(map, shape, reader->npz->where, reader->err);
+/* scene.h says when the map from the file is used. */
+static bool read_map(const ArrayReader *reader, Scene *scene) {
+    BevMap *map = &scene->map;
+    map->points = reader->size[SIZE_POINTS];
+    map->intervals = reader->size[SIZE_INTERVALS];
+    if (!read_ranks(reader, ARRAY_RANKS_DEPTH, &map->ranks_depth) ||
+        !read_ranks(reader, ARRAY_RANKS_FEAT, &map->ranks_feat) ||
+        !read_ranks(reader, ARRAY_RANKS_BEV, &map->ranks_bev) ||
+        !read_ranks(reader, ARRAY_INTERVAL_STARTS, &map->interval_starts) ||
+        !read_ranks(reader, ARRAY_INTERVAL_LENGTHS, &map->interval_lengths) ||
+        (reader->member[ARRAY_WEIGHTS] >= 0 &&
+         !read_floats(reader, ARRAY_WEIGHTS, &map->weights)) ||
+        !scatter_check(map, &scene->shape, reader->npz->where, reader->err))
+        return false;
+    scene->has_map = !scene->has_rig || !map->weights;
+    if (!scene->has_map)
+        scatter_free(map);
+    return true;
 }
 
-/* ---- the scene ------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int64_t count_non_finite(const float *values, int64_t count) {
     int64_t bad = 0;
@@ -79,37 +248,19 @@ static int64_t count_non_finite(const float *values, int64_t count) {
     return bad;
 }
 
-static bool read_rig(const ArrayReader *reader, Scene *scene) {
-    if (!arrays_read_rig(reader, &scene->rig))
-        return false;
-    scene->has_rig = true;
-    scene->shape = rig_shape(&scene->rig, scene->channels);
-    return true;
-}
-
-/* Which maps count is told in scene.h. */
-static bool read_index(const ArrayReader *reader, Scene *scene) {
-    if (!read_map(reader, &scene->shape, &scene->map))
-        return false;
-    scene->has_map = !scene->has_rig || !scene->map.weights;
-    if (!scene->has_map)
-        scatter_free(&scene->map);
-    return true;
-}
-
-/* From the small to the large: a broken file is refused before its tensors take memory. */
+/* Reads the small arrays first, so that a bad file fails before memory is allocated for tensors. */
 static bool read_scene(const ArrayReader *reader, Scene *scene) {
-    scene->channels = arrays_extent(reader, 'C');
+    scene->channels = reader->size[SIZE_CHANNELS];
     scene->temperature = 1;
-    scene->shape = (BevShape){.cameras = arrays_extent(reader, 'N'),
-                              .depth_bins = arrays_extent(reader, 'D'),
-                              .feat_h = arrays_extent(reader, 'h'),
-                              .feat_w = arrays_extent(reader, 'w'),
+    scene->shape = (BevShape){.cameras = reader->size[SIZE_CAMERAS],
+                              .depth_bins = reader->size[SIZE_BINS],
+                              .feat_h = reader->size[SIZE_ROWS],
+                              .feat_w = reader->size[SIZE_COLUMNS],
                               .channels = scene->channels};
     if ((reader->has_calibration && !read_rig(reader, scene)) ||
         (reader->has_index && !read_bev_shape(reader, &scene->shape)) ||
         !scene_check_size(&scene->shape, reader->npz->where, reader->err) ||
-        (reader->has_index && !read_index(reader, scene)) ||
+        (reader->has_index && !read_map(reader, scene)) ||
         !read_floats(reader, ARRAY_DEPTH, &scene->tensors.depth) ||
         !read_floats(reader, ARRAY_FEAT, &scene->tensors.feat))
         return false;
@@ -118,27 +269,101 @@ static bool read_scene(const ArrayReader *reader, Scene *scene) {
     return true;
 }
 
-static bool read_archive(const Npz *npz, Scene *scene, Err *err) {
+/* Reads an open archive and closes it. */
+static bool read_archive(Npz *npz, Scene *scene, Err *err) {
     ArrayReader reader;
     bool ok = arrays_open(&reader, npz, err) && read_scene(&reader, scene);
     if (!ok)
         scene_free(scene);
+    npz_close(npz);
     return ok;
 }
 
 bool scene_read_npz(const void *bytes, size_t length, const char *where, Scene *scene, Err *err) {
     Npz npz;
     memset(scene, 0, sizeof *scene);
-    bool ok = npz_open_memory(&npz, bytes, length, where, err) && read_archive(&npz, scene, err);
-    npz_close(&npz);
-    return ok;
+    return npz_open_memory(&npz, bytes, length, where, err) && read_archive(&npz, scene, err);
 }
 
 bool scene_load_npz(const char *path, Scene *scene, Err *err) {
     Npz npz;
     memset(scene, 0, sizeof *scene);
-    bool ok =
-        npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err) && read_archive(&npz, scene, err);
-    npz_close(&npz);
+    return npz_open_file(&npz, path, SCENE_MAX_FILE_BYTES, err) && read_archive(&npz, scene, err);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* Adds an array as `type`. For float16 the elements are float32. */
+static bool add_array(NpzWriter *npz, ArrayId id, NpyType type, const int64_t sizes[SIZE_COUNT],
+                      const void *elements, Err *err) {
+    int64_t axes[NPY_MAX_RANK], count = 1;
+    int rank = arrays_axes(id, sizes, axes);
+    if (type != NPY_F2)
+        return npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, elements, err);
+    for (int i = 0; i < rank; i++)
+        count *= axes[i];
+    uint16_t *codes = malloc((size_t)count * sizeof *codes);
+    if (!codes)
+        return err_set(err, ERR_FAILED, scene_arrays[id].name, "", "out of memory");
+    for (int64_t i = 0; i < count; i++)
+        codes[i] = bev_fp16_encode(((const float *)elements)[i]);
+    bool ok = npz_writer_add(npz, scene_arrays[id].name, type, rank, axes, codes, err);
+    free(codes);
+    return ok;
+}
+
+static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *features,
+                      const BevMap *map, bool half, Err *err) {
+    const BevShape *s = &scene->shape;
+    const int64_t sizes[SIZE_COUNT] = {s->cameras,  s->depth_bins, s->feat_h,     s->feat_w,
+                                       s->channels, map->points,   map->intervals};
+    const int32_t bev_shape[] = {(int32_t)s->ny, (int32_t)s->nx};
+    const int32_t image_size[] = {scene->rig.frustum.input_h, scene->rig.frustum.input_w};
+    Calibration calibration;
+    if (scene->has_rig)
+        fill_calibration(&calibration, &scene->rig);
+    const void *const elements[ARRAY_COUNT] = {
+        [ARRAY_DEPTH] = features->depth,
+        [ARRAY_FEAT] = features->feat,
+        [ARRAY_INTRINSICS] = calibration.intrinsics,
+        [ARRAY_CAM2EGO] = calibration.cam2ego,
+        [ARRAY_IMAGE_SIZE] = image_size,
+        [ARRAY_RESIZE] = &calibration.resize,
+        [ARRAY_CROP] = calibration.crop,
+        [ARRAY_DEPTH_RANGE] = calibration.depth_range,
+        [ARRAY_GRID] = calibration.grid,
+        [ARRAY_RANKS_DEPTH] = map->ranks_depth,
+        [ARRAY_RANKS_FEAT] = map->ranks_feat,
+        [ARRAY_RANKS_BEV] = map->ranks_bev,
+        [ARRAY_INTERVAL_STARTS] = map->interval_starts,
+        [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths,
+        [ARRAY_BEV_SHAPE] = bev_shape,
+        [ARRAY_WEIGHTS] = map->weights,
+    };
+    for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
+        const ArrayRow *row = &scene_arrays[id];
+        if ((row->group == GROUP_CALIBRATION && !scene->has_rig) ||
+            (row->group == GROUP_EXTRA && !elements[id]))
+            continue;
+        NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
+        if (!add_array(npz, id, type, sizes, elements[id], err))
+            return false;
+    }
+    return true;
+}
+
+bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
+                     const BevMap *map, bool half, Err *err) {
+    NpzWriter npz;
+    char *bytes = NULL;
+    size_t length = 0;
+    if (!npz_writer_open(&npz, err))
+        return false;
+    if (!add_scene(&npz, scene, features, map, half, err)) {
+        npz_writer_abort(&npz);
+        return false;
+    }
+    bool ok = npz_writer_finish(&npz, &bytes, &length, err) && data_write(path, bytes, length, err);
+    free(bytes);
     return ok;
 }

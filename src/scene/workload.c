@@ -52,7 +52,7 @@ void workload_close(Workload *workload) {
     memset(workload, 0, sizeof *workload);
 }
 
-/* Whether the index arrays in the scene's file are the map for `align`. */
+/* True when the map from the scene's file is the map for `align`. */
 static bool has_own_map(const Scene *scene, BevAlign align) {
     return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
 }

@@ -2,9 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* Legend colours, searched for so that no two, and neither the white nor the dark background, come
- * close for readers with normal, protan, deutan or tritan vision; test_world holds them to it. */
+/* The colours were searched so that they differ clearly from each other and from the white and the
+ * dark background, for normal, protan, deutan and tritan vision; test_world checks this. */
 const WorldClassInfo world_classes[CLASS_COUNT] = {
     [CLASS_ROAD] = {"road", "Road", {103, 122, 144}},
     [CLASS_LANE] = {"lane", "Lane marking", {234, 195, 33}},
@@ -27,7 +28,7 @@ void world_free(World *world) {
     *world = (World){.patch_count = 0};
 }
 
-/* ---- where things are ----------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------ */
 
 void world_solid_center(const World *world, int solid, double time_s, double center_m[2]) {
     const Solid *s = &world->solids[solid];
@@ -39,11 +40,12 @@ void world_solid_center(const World *world, int solid, double time_s, double cen
     const double ahead[2] = {s->velocity_mps[0] / speed_mps, s->velocity_mps[1] / speed_mps};
     double distance_m = speed_mps * time_s;
     if (world->loop_s > 0) {
-        /* `along` is 0 where the way passes the ego; the piece runs from -half to half of it. */
+        /* along_m: start on the path, 0 where it is nearest to the ego. The new position on the
+         * path lies between -loop_m / 2 and loop_m / 2. */
         double along_m = center_m[0] * ahead[0] + center_m[1] * ahead[1];
-        double piece_m = speed_mps * world->loop_s;
+        double loop_m = speed_mps * world->loop_s;
         distance_m = speed_mps * fmod(time_s, world->loop_s);
-        distance_m -= piece_m * floor((along_m + distance_m) / piece_m + 0.5);
+        distance_m -= loop_m * floor((along_m + distance_m) / loop_m + 0.5);
     }
     center_m[0] += ahead[0] * distance_m;
     center_m[1] += ahead[1] * distance_m;
@@ -69,4 +71,321 @@ int world_footprint(const World *world, int solid, double time_s,
         corners[i][1] = center_m[1] + x * sin(yaw) + y * cos(yaw);
     }
     return count;
+}
+
+/* ---- snapshots ------------------------------------------------------------------------------ */
+
+/* A solid or patch at one moment: its own coordinate frame, and a circle around it. */
+typedef struct {
+    double x_m, y_m, cos_yaw, sin_yaw, radius_m;
+    double low_m[2], high_m[2]; /* patches: bounding rectangle of all copies */
+} Place;
+
+struct WorldSnapshot {
+    const World *world;
+    Place *solids, *patches;
+};
+
+static Place place_at(const double center_m[2], double yaw_deg, double length_m, double width_m) {
+    double yaw = yaw_deg * M_PI / 180;
+    return (Place){.x_m = center_m[0],
+                   .y_m = center_m[1],
+                   .cos_yaw = cos(yaw),
+                   .sin_yaw = sin(yaw),
+                   .radius_m = hypot(length_m, width_m) / 2};
+}
+
+static Place place_patch(const Patch *patch) {
+    Place place = place_at(patch->center_m, patch->yaw_deg, patch->size_m[0], patch->size_m[1]);
+    for (int axis = 0; axis < 2; axis++) {
+        double reach_m = patch->repeat > 1 ? (patch->repeat - 1) * patch->step_m[axis] : 0;
+        place.low_m[axis] = patch->center_m[axis] + fmin(reach_m, 0) - place.radius_m;
+        place.high_m[axis] = patch->center_m[axis] + fmax(reach_m, 0) + place.radius_m;
+    }
+    return place;
+}
+
+bool world_snapshot(const World *world, double time_s, WorldSnapshot **snapshot, Err *err) {
+    size_t places = (size_t)world->solid_count + (size_t)world->patch_count;
+    WorldSnapshot *made = malloc(sizeof *made + places * sizeof(Place));
+    *snapshot = made;
+    if (!made)
+        return err_set(err, ERR_FAILED, "world", "", "out of memory for %zu things", places);
+    made->world = world;
+    made->solids = (Place *)(made + 1);
+    made->patches = made->solids + world->solid_count;
+    for (int i = 0; i < world->solid_count; i++) {
+        const Solid *solid = &world->solids[i];
+        double center_m[2];
+        world_solid_center(world, i, time_s, center_m);
+        double width_m = solid->kind == SOLID_BOX ? solid->size_m[1] : 0;
+        made->solids[i] = place_at(center_m, solid->yaw_deg, solid->size_m[0], width_m);
+    }
+    for (int i = 0; i < world->patch_count; i++)
+        made->patches[i] = place_patch(&world->patches[i]);
+    return true;
+}
+
+void world_snapshot_free(WorldSnapshot *snapshot) {
+    free(snapshot);
+}
+
+/* ---- light ----------------------------------------------------------------------------------- */
+
+static void shade(WorldHit *hit, double light) {
+    for (int i = 0; i < 3; i++)
+        hit->color[i] *= (float)light;
+}
+
+/* Brightness of a side wall by the direction of its normal. The ground and all tops have 1. */
+static double light_on_wall(double normal_x, double normal_y) {
+    return 0.78 + 0.17 * (0.8 * normal_x + 0.6 * normal_y);
+}
+
+static double fraction(double x) {
+    return x - floor(x);
+}
+
+/* Rows of windows on buildings and a band of windows around a car give the pictures their scale. */
+static bool is_window(const Solid *solid, double along_m, double height_m) {
+    double up = height_m - solid->z_m;
+    if (solid->class == CLASS_BUILDING)
+        return fabs(fraction(along_m / 3) - 0.5) < 0.27 && fabs(fraction(up / 3.2) - 0.5) < 0.22;
+    if (solid->class == CLASS_CAR)
+        return fabs(up / solid->size_m[2] - 0.74) < 0.13;
+    return false;
+}
+
+static void paint_solid(WorldHit *hit, const Solid *solid, double light, bool window) {
+    hit->class = solid->class;
+    memcpy(hit->color, solid->color, sizeof hit->color);
+    shade(hit, window ? 0.35 * light : light);
+}
+
+void world_sky(const double direction[3], float color[3]) {
+    static const float horizon[3] = {0.68F, 0.80F, 0.90F}, zenith[3] = {0.16F, 0.36F, 0.72F};
+    double up = direction[2] / hypot(hypot(direction[0], direction[1]), direction[2]);
+    float share = (float)fmin(fmax(up * 2, 0), 1);
+    for (int i = 0; i < 3; i++)
+        color[i] = horizon[i] + share * (zenith[i] - horizon[i]);
+}
+
+/* ---- the ground ------------------------------------------------------------------------------ */
+
+/* True when a copy of the patch contains (x, y); `at` receives the point in that copy's frame. Copy
+ * k is k steps away. Only copies whose circle can contain the point are tested. */
+static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
+                           double at[2]) {
+    const double *step = patch->step_m;
+    if (x < place->low_m[0] || x > place->high_m[0] || y < place->low_m[1] || y > place->high_m[1])
+        return false;
+    double from_x = x - place->x_m, from_y = y - place->y_m;
+    double step_square = step[0] * step[0] + step[1] * step[1];
+    int first = 0, last = 0;
+    if (patch->repeat > 1 && step_square > 0) {
+        double steps = (from_x * step[0] + from_y * step[1]) / step_square;
+        double reach = place->radius_m / sqrt(step_square);
+        first = (int)fmin(fmax(ceil(steps - reach), 0), patch->repeat);
+        last = (int)fmin(fmax(floor(steps + reach), -1), patch->repeat - 1);
+    }
+    for (int k = first; k <= last; k++) {
+        double off_x = from_x - k * step[0], off_y = from_y - k * step[1];
+        at[0] = off_x * place->cos_yaw + off_y * place->sin_yaw;
+        at[1] = off_y * place->cos_yaw - off_x * place->sin_yaw;
+        if (fabs(at[0]) <= patch->size_m[0] / 2 && fabs(at[1]) <= patch->size_m[1] / 2)
+            return true;
+    }
+    return false;
+}
+
+/* True in every second square of a checkerboard; squares are counted from the patch's centre. */
+static bool is_second_square(const Patch *patch, const double at[2]) {
+    double squares = floor(at[0] / patch->square_m) + floor(at[1] / patch->square_m);
+    return patch->kind == PATCH_CHECKER && fmod(squares, 2) != 0;
+}
+
+static void paint_ground(const WorldSnapshot *snapshot, double x, double y, WorldHit *hit) {
+    const World *world = snapshot->world;
+    hit->class = world->ground_class;
+    memcpy(hit->color, world->ground_color, sizeof hit->color);
+    for (int i = world->patch_count - 1; i >= 0; i--) {
+        const Patch *patch = &world->patches[i];
+        double at[2];
+        if (!patch_contains(patch, &snapshot->patches[i], x, y, at))
+            continue;
+        hit->class = patch->class;
+        memcpy(hit->color, is_second_square(patch, at) ? patch->color2 : patch->color,
+               sizeof hit->color);
+        return;
+    }
+}
+
+/* ---- solids ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    double origin[3], direction[3]; /* in the solid's frame, its base at z = 0 */
+} Ray;
+
+static Ray ray_in(const Place *place, double z_m, const double origin[3],
+                  const double direction[3]) {
+    double x = origin[0] - place->x_m, y = origin[1] - place->y_m;
+    double c = place->cos_yaw, s = place->sin_yaw;
+    return (Ray){
+        {x * c + y * s, y * c - x * s, origin[2] - z_m},
+        {direction[0] * c + direction[1] * s, direction[1] * c - direction[0] * s, direction[2]}};
+}
+
+/* Slab method for ray and box: narrows [*enter, *leave] to the s with low <= o + s * d <= high.
+ * True while the interval is not empty. *moved: the ray now enters through this pair of planes. */
+static bool slab(double o, double d, double low, double high, double *enter, double *leave,
+                 bool *moved) {
+    *moved = false;
+    if (d == 0)
+        return o >= low && o <= high;
+    double a = (low - o) / d, b = (high - o) / d;
+    double in = fmin(a, b), out = fmax(a, b);
+    *moved = in > *enter;
+    *enter = fmax(in, *enter);
+    *leave = fmin(out, *leave);
+    return *enter <= *leave;
+}
+
+/* Finds where the ray enters the box, before `far`. A ray that starts inside hits nothing. */
+static bool cast_box(const Solid *solid, const Place *place, const Ray *ray, double far,
+                     WorldHit *hit) {
+    const double half[2] = {solid->size_m[0] / 2, solid->size_m[1] / 2};
+    const double *o = ray->origin, *d = ray->direction;
+    double enter = 0, leave = far;
+    bool front, side, top;
+    if (!slab(o[0], d[0], -half[0], half[0], &enter, &leave, &front) ||
+        !slab(o[1], d[1], -half[1], half[1], &enter, &leave, &side) ||
+        !slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) || enter <= 0)
+        return false;
+    hit->depth_m = enter;
+    double light = 1, along_m = 0, c = place->cos_yaw, s = place->sin_yaw;
+    if (!top && side) {
+        double facing = d[1] < 0 ? 1 : -1;
+        light = light_on_wall(-s * facing, c * facing);
+        along_m = o[0] + enter * d[0];
+    } else if (!top) {
+        double facing = d[0] < 0 ? 1 : -1;
+        light = light_on_wall(c * facing, s * facing);
+        along_m = o[1] + enter * d[1];
+    }
+    double height_m = solid->z_m + o[2] + enter * d[2];
+    paint_solid(hit, solid, light, !top && is_window(solid, along_m, height_m));
+    return true;
+}
+
+/* The same for a cylinder: the roots of a quadratic equation, and a slab for its height. */
+static bool cast_cylinder(const Solid *solid, const Place *place, const Ray *ray, double far,
+                          WorldHit *hit) {
+    const double *o = ray->origin, *d = ray->direction;
+    double radius = solid->size_m[0] / 2;
+    double a = d[0] * d[0] + d[1] * d[1], b = o[0] * d[0] + o[1] * d[1];
+    double c = o[0] * o[0] + o[1] * o[1] - radius * radius;
+    double enter = 0, leave = far;
+    if (a > 0) {
+        double discriminant = b * b - a * c;
+        if (!(discriminant > 0))
+            return false;
+        enter = fmax(enter, (-b - sqrt(discriminant)) / a);
+        leave = fmin(leave, (-b + sqrt(discriminant)) / a);
+    } else if (c > 0) {
+        return false;
+    }
+    bool top;
+    if (enter > leave || !slab(o[2], d[2], 0, solid->size_m[2], &enter, &leave, &top) || enter <= 0)
+        return false;
+    hit->depth_m = enter;
+    double normal_x = (o[0] + enter * d[0]) / radius, normal_y = (o[1] + enter * d[1]) / radius;
+    double world_x = normal_x * place->cos_yaw - normal_y * place->sin_yaw;
+    double world_y = normal_x * place->sin_yaw + normal_y * place->cos_yaw;
+    paint_solid(hit, solid, top ? 1 : light_on_wall(world_x, world_y), false);
+    return true;
+}
+
+/* ---- which solids rays can hit -------------------------------------------------------------- */
+
+/* z of the cross product: positive when b lies anticlockwise of a. */
+static double cross(const double a[2], const double b[2]) {
+    return a[0] * b[1] - a[1] * b[0];
+}
+
+/* Seen from above, the pyramid is a wedge between its most clockwise edge (*right) and its most
+ * anticlockwise one (*left). False when it contains the vertical direction and is no wedge. */
+static bool find_wedge(const double edges[4][3], const double **right, const double **left) {
+    *right = *left = edges[0];
+    for (int i = 1; i < 4; i++) {
+        if (cross(*right, edges[i]) < 0)
+            *right = edges[i];
+        if (cross(*left, edges[i]) > 0)
+            *left = edges[i];
+    }
+    for (int i = 0; i < 4; i++)
+        if (cross(*right, edges[i]) < 0 || cross(*left, edges[i]) > 0 ||
+            (*right)[0] * edges[i][0] + (*right)[1] * edges[i][1] <= 0)
+            return false;
+    return true;
+}
+
+/* Keeps the solids whose circle, seen from above, reaches into the wedge. */
+WorldSight world_sight(const WorldSnapshot *snapshot, const double origin_m[3],
+                       const double edges[4][3]) {
+    WorldSight sight = {.count = 0};
+    const double *right, *left;
+    if (!find_wedge(edges, &right, &left))
+        return (WorldSight){.count = -1};
+    double right_length = hypot(right[0], right[1]), left_length = hypot(left[0], left[1]);
+    for (int i = 0; i < snapshot->world->solid_count; i++) {
+        const Place *place = &snapshot->solids[i];
+        const double to[2] = {place->x_m - origin_m[0], place->y_m - origin_m[1]};
+        if (cross(right, to) < -place->radius_m * right_length ||
+            cross(left, to) > place->radius_m * left_length)
+            continue;
+        if (sight.count == WORLD_SIGHT_MAX)
+            return (WorldSight){.count = -1};
+        sight.solids[sight.count++] = i;
+    }
+    return sight;
+}
+
+/* True when the ray, seen from above, crosses the circle around the solid. */
+static bool passes_circle(const Place *place, const double origin[3], const double direction[3]) {
+    const double to[2] = {place->x_m - origin[0], place->y_m - origin[1]};
+    double across = cross(to, direction);
+    double length_square = direction[0] * direction[0] + direction[1] * direction[1];
+    return across * across <= place->radius_m * place->radius_m * length_square;
+}
+
+/* ---- casting -------------------------------------------------------------------------------- */
+
+static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin_m[3],
+                       const double direction[3], double far_m, WorldHit *hit) {
+    const Place *place = &snapshot->solids[i];
+    const Solid *solid = &snapshot->world->solids[i];
+    if (!passes_circle(place, origin_m, direction))
+        return false;
+    Ray ray = ray_in(place, solid->z_m, origin_m, direction);
+    return solid->kind == SOLID_BOX ? cast_box(solid, place, &ray, far_m, hit)
+                                    : cast_cylinder(solid, place, &ray, far_m, hit);
+}
+
+WorldHit world_cast(const WorldSnapshot *snapshot, const WorldSight *sight,
+                    const double origin_m[3], const double direction[3], double far_m) {
+    WorldHit hit = {.hit = false, .depth_m = far_m};
+    bool all = sight->count < 0;
+    int count = all ? snapshot->world->solid_count : sight->count;
+    for (int i = 0; i < count; i++)
+        hit.hit |= cast_solid(snapshot, all ? i : sight->solids[i], origin_m, direction,
+                              hit.depth_m, &hit);
+    double ground = direction[2] < 0 ? -origin_m[2] / direction[2] : INFINITY;
+    if (ground > 0 && (hit.hit ? ground < hit.depth_m : ground <= far_m)) {
+        hit.hit = true;
+        hit.depth_m = ground;
+        paint_ground(snapshot, origin_m[0] + ground * direction[0],
+                     origin_m[1] + ground * direction[1], &hit);
+    }
+    hit.height_m = origin_m[2] + hit.depth_m * direction[2];
+    return hit;
 }

@@ -1,4 +1,4 @@
-#include "src/scene/zip_directory.h"
+#include "src/scene/npz.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ enum {
     END64_LOCATOR_BYTES = 20,
     ENTRY_BYTES = 46,
     DIRECTORY_MAX_BYTES = 64 * 1024,
-    /* what libzip searches: a comment of 64 KiB and the records before it */
+    /* the part that libzip searches: a comment of 64 KiB and the records before it */
     TAIL_BYTES = 0xffff + END_BYTES + END64_LOCATOR_BYTES
 };
 
@@ -31,8 +31,8 @@ static bool read_at(const ZipBytes *bytes, uint64_t offset, unsigned char *to, s
     return bytes->memory || pread(bytes->fd, to, count, (off_t)offset) == (ssize_t)count;
 }
 
-/* An end record before the last one, or a zip64 one, that libzip would believe. Chance does not
- * write one into an array: it would take 10 right bytes. */
+/* Finds an end record before the last one, or a zip64 one, that libzip would use instead. Array
+ * data does not look like one by chance: 10 bytes would have to match. */
 static bool has_other_end(const unsigned char *tail, size_t length) {
     for (size_t i = 0; i + END_BYTES < length; i++) {
         const unsigned char *at = tail + i;
@@ -43,42 +43,27 @@ static bool has_other_end(const unsigned char *tail, size_t length) {
            memcmp(tail + length - END_BYTES - END64_LOCATOR_BYTES, "PK\6\7", 4) == 0;
 }
 
-/* Name and length of the directory entry at `entry`. */
-static const char *entry_name(const unsigned char *entry, size_t *length) {
-    *length = le16(entry + 28);
-    return (const char *)entry + ENTRY_BYTES;
-}
-
-static bool check_names_differ(const char *where, const unsigned char *const *entries, int last,
-                               Err *err) {
-    size_t length, other_length;
-    const char *name = entry_name(entries[last], &length);
-    for (int i = 0; i < last; i++) {
-        const char *other = entry_name(entries[i], &other_length);
-        if (length == other_length && memcmp(name, other, length) == 0)
-            return err_set(err, ERR_FAILED, where, "", "%.*s is in the archive twice",
-                           length < 80 ? (int)length : 80, name);
-    }
-    return true;
-}
-
 static bool check_entries(const char *where, const unsigned char *directory, size_t size, int count,
                           uint64_t archive, Err *err) {
-    const unsigned char *entries[ZIP_MAX_ENTRIES];
+    const unsigned char *entries[NPZ_MAX_MEMBERS];
     size_t at = 0;
     for (int i = 0; i < count; i++) {
         const unsigned char *entry = entries[i] = directory + at;
         if (at + ENTRY_BYTES > size || memcmp(entry, "PK\1\2", 4) != 0)
-            return refuse(where, "broken zip: the directory has fewer entries than it says", err);
+            return refuse(where, "broken zip: fewer directory entries than declared", err);
         at += ENTRY_BYTES + le16(entry + 28) + le16(entry + 30) + le16(entry + 32);
         if (at > size)
-            return refuse(where, "broken zip: an entry goes beyond the directory", err);
+            return refuse(where, "broken zip: an entry ends outside the directory", err);
         if (le32(entry + 20) > archive)
             return refuse(where, "broken zip: an entry is longer than the file", err);
-        if (!check_names_differ(where, entries, i, err))
-            return false;
+        size_t length = le16(entry + 28);
+        for (int k = 0; k < i; k++)
+            if (le16(entries[k] + 28) == length &&
+                memcmp(entries[k] + ENTRY_BYTES, entry + ENTRY_BYTES, length) == 0)
+                return err_set(err, ERR_FAILED, where, "", "%.*s is in the archive twice",
+                               length < 80 ? (int)length : 80, (const char *)entry + ENTRY_BYTES);
     }
-    return at == size || refuse(where, "broken zip: the directory has more than it says", err);
+    return at == size || refuse(where, "broken zip: more directory entries than declared", err);
 }
 
 static bool check_tail(const char *where, const ZipBytes *bytes, unsigned char *tail, Err *err) {
@@ -92,14 +77,14 @@ static bool check_tail(const char *where, const ZipBytes *bytes, unsigned char *
     uint32_t count = le16(end + 10), size = le32(end + 12), offset = le32(end + 16);
     if (le32(end + 4) != 0 || le16(end + 8) != count || le16(end + 20) != 0)
         return refuse(where, "broken zip: several disks, or a comment", err);
-    if (count > ZIP_MAX_ENTRIES || size > DIRECTORY_MAX_BYTES)
+    if (count > NPZ_MAX_MEMBERS || size > DIRECTORY_MAX_BYTES)
         return err_set(err, ERR_FAILED, where, "",
-                       "zip of %u entries in a directory of %u bytes, at most %d in %d", count,
-                       size, ZIP_MAX_ENTRIES, DIRECTORY_MAX_BYTES);
+                       "zip directory of %u entries in %u bytes, must be at most %d in %d", count,
+                       size, NPZ_MAX_MEMBERS, DIRECTORY_MAX_BYTES);
     if ((uint64_t)offset + size != bytes->length - END_BYTES)
-        return refuse(where, "truncated zip: its directory is not where it says", err);
+        return refuse(where, "truncated zip: the directory is not where it is declared", err);
     if (!read_at(bytes, offset, tail, size))
-        return refuse(where, "cannot read the zip's directory", err);
+        return refuse(where, "cannot read the zip directory", err);
     return check_entries(where, tail, size, (int)count, bytes->length, err);
 }
 

@@ -15,7 +15,7 @@
 #include "src/scene/geometry.h"
 #include "src/state/keys.h"
 #include "src/cachesim/memory_model.h"
-#include "src/base/reading.h"
+#include "src/base/units.h"
 
 /* ---- what there is to choose from ------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* What must hold after any attempt to read a scene, whatever it was read from. */
+/* What must hold after reading a scene from any bytes. */
 #ifndef BEV_FUZZ_CHECK_SCENE_H
 #define BEV_FUZZ_CHECK_SCENE_H
 
@@ -29,7 +29,7 @@ static inline void check_refusal(const Scene *scene, const Err *err) {
          "nothing is kept of what was refused", line);
 }
 
-/* An accepted scene can be computed with: every number that memory is indexed by is in range. */
+/* An accepted scene is safe to compute with: every number used as an index is in range. */
 static inline void check_accepted(Scene *scene) {
     const BevShape *s = &scene->shape;
     Err err;

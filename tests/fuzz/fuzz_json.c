@@ -1,4 +1,4 @@
-/* World scenes from anything. */
+/* Fuzz target: world scenes from any bytes. */
 #include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
 

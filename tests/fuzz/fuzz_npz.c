@@ -1,7 +1,7 @@
-/* Tensor scenes from anything. What begins like a zip is read as it is. Everything else is a list
- * of arrays, around which a sound zip is put: a fuzzer does not guess a CRC, so this is how it gets
- * beyond the zip. Each array: its name's number, the length of its .npy (16 bits, little-endian,
- * cut to what is there), the .npy. */
+/* Fuzz target: tensor scenes from any bytes. Input that starts like a zip is read unchanged. Other
+ * input is a list of arrays that are put into a valid zip first: a fuzzer cannot guess a CRC and
+ * would never get past the zip. Each array is: a byte for its name, the length of its .npy (16
+ * bits, little-endian, at most what is left), the .npy. */
 #include "tests/fuzz/check_scene.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/zipmaker.h"
@@ -36,7 +36,7 @@ static Buffer wrap(const uint8_t *data, size_t size) {
         at += 3;
         if (length > size - at)
             length = size - at;
-        if (!used[name]) /* a name twice is the zip reader's business */
+        if (!used[name]) /* duplicate names are tested with real zips */
             zip_stored(&zip, names[name], data + at, length);
         used[name] = true;
         at += length;

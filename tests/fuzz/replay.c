@@ -1,4 +1,4 @@
-/* Feeds the kept inputs to a fuzz target: what once was found stays found, without clang. */
+/* Runs a fuzz target on the saved inputs, so that old findings are tested without clang. */
 #include "src/base/data.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/tap.h"
@@ -13,7 +13,7 @@ static int replay(const char *path, const char *name) {
         tap_ok(false, "%s: %s", name, err.what);
         return 0;
     }
-    /* A copy of just that size: a read beyond it is then seen by the address sanitizer. */
+    /* A copy of exactly this size, so that the address sanitizer sees a read beyond the end. */
     uint8_t *copy = malloc(length ? length : 1);
     memcpy(copy, bytes, length);
     free(bytes);

@@ -3,7 +3,6 @@
 #ifndef BEV_BEV_PICTURE_H
 #define BEV_BEV_PICTURE_H
 
-#include "src/base/give_up.h"
 #include "src/state/live_data.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"

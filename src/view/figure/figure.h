@@ -5,7 +5,7 @@
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
-#include "src/base/reading.h"
+#include "src/base/units.h"
 #include "src/scene/world.h"
 #include "src/view/draw/colormap.h"
 #include "src/view/bev/decode.h"

@@ -1,0 +1,92 @@
+/* The arrays of a tensor scene: a table of their names, element types, shapes and bounds, and a
+ * reader that checks an archive against it. Shared by scene_arrays.c and scene_npz.c. */
+#ifndef BEV_SCENE_INTERNAL_H
+#define BEV_SCENE_INTERNAL_H
+
+#include "src/base/data.h"
+#include "src/scene/npz.h"
+#include "src/scene/scene.h"
+
+typedef enum {
+    ARRAY_DEPTH,
+    ARRAY_FEAT,
+    ARRAY_INTRINSICS,
+    ARRAY_CAM2EGO,
+    ARRAY_IMAGE_SIZE,
+    ARRAY_RESIZE,
+    ARRAY_CROP,
+    ARRAY_DEPTH_RANGE,
+    ARRAY_GRID,
+    ARRAY_RANKS_DEPTH,
+    ARRAY_RANKS_FEAT,
+    ARRAY_RANKS_BEV,
+    ARRAY_INTERVAL_STARTS,
+    ARRAY_INTERVAL_LENGTHS,
+    ARRAY_BEV_SHAPE,
+    ARRAY_WEIGHTS,
+    ARRAY_COUNT
+} ArrayId;
+
+/* The arrays of a group must all be present or all be missing. GROUP_EXTRA: optional arrays. */
+typedef enum { GROUP_TENSORS, GROUP_CALIBRATION, GROUP_INDEX, GROUP_EXTRA } ArrayGroup;
+
+typedef struct {
+    const char *name;
+    ArrayGroup group;
+    unsigned types;  /* the element types that can be read: bits of NpyType */
+    NpyType written; /* the element type that is written; tensors can also be float16 */
+    /* One character per axis: a digit, or a letter from ArraySize. "" is a scalar. The other shape
+     * can be read too; NULL: none. */
+    const char *shape, *other_shape;
+    double min, max; /* arrays_read_doubles: bounds of all elements; both 0: any finite value */
+} ArrayRow;
+
+extern const ArrayRow scene_arrays[ARRAY_COUNT];
+
+/* Sizes that must be equal in all arrays, and their letters: N D h w C P I. */
+typedef enum {
+    SIZE_CAMERAS,
+    SIZE_BINS,
+    SIZE_ROWS,
+    SIZE_COLUMNS,
+    SIZE_CHANNELS,
+    SIZE_POINTS,
+    SIZE_INTERVALS,
+    SIZE_COUNT
+} ArraySize;
+
+/* An archive whose headers have been checked. No element has been read yet. */
+typedef struct {
+    const Npz *npz;
+    Err *err;
+    int member[ARRAY_COUNT]; /* index in the archive; -1: missing */
+    NpyArray array[ARRAY_COUNT];
+    int64_t size[SIZE_COUNT];      /* -1: no array has it */
+    const char *first[SIZE_COUNT]; /* the first array with that size */
+    bool has_calibration, has_index;
+} ArrayReader;
+
+/* Writes the axes of a row's shape; returns their number. */
+int arrays_axes(ArrayId id, const int64_t sizes[SIZE_COUNT], int64_t axes[NPY_MAX_RANK]);
+
+/* Reads all headers. Unknown and missing arrays, wrong types and shapes, and sizes that are out of
+ * bounds or differ between arrays are errors. */
+bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err);
+
+/* Reads all elements of a small array and checks that they are finite and within the bounds. */
+bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values);
+
+/* Checks that element i of an array, `value`, lies between the bounds. */
+bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, double value,
+                          double min, double max);
+
+/* Report an error in an array or in its element i: (hint and) printf format, arguments. Yield
+ * false. */
+#define ARRAYS_REFUSE(reader_, id_, ...)                                                           \
+    data_refuse((reader_)->err, (reader_)->npz->where, scene_arrays[id_].name, __VA_ARGS__)
+#define ARRAYS_REFUSE_ELEMENT(reader_, id_, i_, ...)                                               \
+    data_refuse((reader_)->err, (reader_)->npz->where,                                             \
+                npz_place(scene_arrays[id_].name, &(reader_)->array[id_], i_).text, "",            \
+                __VA_ARGS__)
+
+#endif
