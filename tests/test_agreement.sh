@@ -1,6 +1,6 @@
 #!/bin/sh
-# The memory model against the hardware counters that were recorded: what it has reached it must not
-# lose, and a recording that says otherwise must be noticed.
+# The memory model against recorded hardware counters: the agreement it has reached must not get
+# worse, and a recording that disagrees must be noticed.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -29,7 +29,7 @@ PY
 tap_run 'all hit rates and DRAM bytes agree, most latencies and orders do' \
     python3 "$folder/check.py" "$folder/agreement.json"
 
-# The same counters, but one kernel misses half, one reads more, and one takes longer.
+# Changed counters: one kernel misses half the time, one reads more, and one takes longer.
 mkdir -p "$folder/data/samples/recorded" &&
     cp "$SRCDIR"/samples/*.json "$folder/data/samples/" &&
     python3 - "$SRCDIR/samples/recorded/h200-counters.json" \

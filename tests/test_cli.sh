@@ -92,8 +92,8 @@ for format in table markdown csv; do
     tap_ok $? "bench --format $format shows both cache states"
 done
 
-# A GPU whose L2 is made smaller; without one, what was recorded.
-# What a file is called stays off the terminal's control codes.
+# A smaller L2 needs a GPU; without one, the recorded experiment is shown.
+# Control codes in a file's name do not reach the terminal.
 evil="$folder/$(printf '\033]0;evil\007\302\2332Jx').json"
 cp "$SRCDIR/samples/toy.json" "$evil"
 for command in "info" "bench --quick" "verify" "regime" "live --plain --no-window"; do
@@ -129,14 +129,14 @@ expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o "$folder/a.p
 ! cmp -s "$folder/a.png" "$folder/b.png"
 tap_ok $? 'another view gives another picture'
 
-# A scene through NumPy's format and back: the same picture of the same numbers.
+# A scene exported to NumPy's format and read back gives the same picture.
 expect 0 '' export toy "$folder/toy.npz"
 expect 0 '' snapshot "$folder/toy.npz" --view norm --dtype fp32 --title same -o "$folder/npz.png" \
     --device cpu --timing off --no-outlines
 expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.png" \
     --device cpu --timing off --no-outlines
 
-# Every write is checked.
+# Every failed write is reported.
 if [ -w /dev/full ]; then
     "$BEVSCOPE" --list >/dev/full 2>/dev/null
     [ $? = 1 ]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hardware counters on the command line, where no GPU is asked: what was recorded, beside the model.
+# Hardware counters on the command line without a GPU: recorded ones, beside the model.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The ways in which a machine may have no usable GPU, each with a line of its own, on a fake driver
-# library; and that the program goes on with the CPU.
+# Every reason why a machine has no usable GPU gives a line of its own (with a fake driver library),
+# and the program continues on the CPU.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -19,14 +19,14 @@ says() {
     tap_ok $ok "says: $pattern"
 }
 
-# Where a real driver is installed its absence cannot be had without hiding it from the loader.
+# Where a real driver is installed, its absence can only be tested by hiding it from the loader.
 if "$line" | grep -q 'libcuda.so.1 was not found'; then
     says 4 'no NVIDIA driver: libcuda.so.1 was not found' 0
 else
     tap_skip 'no driver' 'this machine has one'
 fi
 
-# Shared objects of a sanitized build would have to be loaded first; plain flags do for a fake.
+# The fake is built without sanitizers: a sanitized shared object would have to be loaded first.
 ${CC:-cc} -std=c11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/fake_cuda/fake_cuda.c"
 tap_ok $? 'the fake driver library compiles'
 LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the GPU says about itself, from fake management libraries: present, absent, incomplete,
-# failing, hanging.
+# What the GPU reports about itself, read from fake management libraries that are present, absent,
+# incomplete, failing or hanging.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -17,8 +17,7 @@ closed" ]
     tap_ok $ok "$1"
 }
 
-# build FOLDER FLAGS...: shared objects of a sanitized build would have to be loaded first; plain
-# flags do for a fake.
+# build FOLDER FLAGS...: without sanitizers; a sanitized shared object would have to be loaded first.
 build() {
     mkdir "$folder/$1"
     into=$folder/$1/libnvidia-ml.so.1
@@ -45,7 +44,7 @@ with() {
     tap_count=$((tap_count + 1))
 }
 
-# Where the real one is installed its absence cannot be had without hiding it from the loader.
+# Where the real library is installed, its absence can only be tested by hiding it from the loader.
 if ldconfig -p 2>/dev/null | grep -q libnvidia-ml.so.1; then
     tap_skip 'no library' 'this machine has one'
 else

@@ -108,7 +108,7 @@ PY
 BEVSCOPE_DATA="$folder/data" "$BEVSCOPE" regime canonical -f json -o "$folder/recorded.json"
 tap_run 'recorded beside the model' python3 "$folder/recorded.py" "$folder/recorded.json"
 
-# With less L2: two sizes, at one of which the form for small L2s won.
+# The experiment with a smaller L2: two sizes; at one of them the form for small L2s won.
 python3 - "$folder/data/samples/recorded" <<'PY'
 import json, sys
 row = {"scene": "canonical", "dtype": "fp16", "align": "nearest", "channels": 80, "cache": "warm"}
