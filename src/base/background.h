@@ -30,15 +30,6 @@ static inline void stand_back(void) {
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LEAST);
 }
 
-/* Teams that the calling thread starts leave half of the cores to pictures, whose own teams wait
- * for the last of their threads. Not for what is timed. */
-static inline void share_cores(void) {
-#ifdef _OPENMP
-    int half = omp_get_max_threads() / 2;
-    omp_set_num_threads(half > 1 ? half : 1);
-#endif
-}
-
 /* Ends the calling thread's team, until it has work for the next one: see calm.h. */
 static inline void dismiss_team(void) {
 #ifdef _OPENMP

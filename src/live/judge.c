@@ -80,7 +80,6 @@ static void judge_asked(Judge *judge) {
 static void *judge_main(void *argument) {
     Judge *judge = argument;
     stand_back();
-    share_cores();
     worker_lock(&judge->worker);
     while (!judge->worker.stop) {
         if (judge->state != JUDGE_ASKED) {
