@@ -40,7 +40,6 @@ struct Measure {
     uint64_t problems, asked_problem; /* problems: aimed at so far */
     double asked_ms, lane_ms;         /* lane_ms: no launch before */
     uint64_t aims, asked_aims;        /* aims: grows with every picture */
-    bool outdated;                    /* problem and session: not closed before a picture */
     bool wants_grid;
     KernelConfig grid_choice; /* where it wants one */
     PooledGrid *grid;         /* that came, not taken yet */
@@ -153,7 +152,8 @@ void measure_aim(Measure *measure, const FrameInputs *parts, const Job *job) {
         measure->problems++;
         lane_forget(measure->lane);
     }
-    measure->outdated = measure->outdated || fresh || other_baseline;
+    if (fresh || other_baseline)
+        close_problem(measure);
     for (int i = 0; fresh && i < measure->kernel_count; i++)
         restart(measure, &measure->kernels[i], &job->config);
     if (other_baseline && has_baseline(job)) {
@@ -375,17 +375,12 @@ static bool time_row(Measure *measure, TimedKernel *timed, MeasureStep *step, Er
     return ok;
 }
 
-/* Of what was aimed at before; or of a kernel found out to be slow, whose turn comes in the lane.
- */
-static bool clear_away(Measure *measure) {
-    bool outdated = measure->outdated;
+/* A kernel that turned out to be slow is timed by the background thread when its turn comes. */
+static bool leave_slow(Measure *measure) {
     bool slow = measure->current && timed_kernel_needs_lane(measure->current);
-    measure->outdated = false;
-    if (outdated)
-        close_problem(measure);
-    else if (slow)
+    if (slow)
         close_session(measure);
-    return outdated || slow;
+    return slow;
 }
 
 MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
@@ -397,7 +392,7 @@ MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err) {
     if (measure_busy(measure))
         return MEASURE_REST;
     MeasureStep step = MEASURE_MORE;
-    if (clear_away(measure))
+    if (leave_slow(measure))
         return step;
     bool ok = true;
     TimedKernel *timed = measure->current;
