@@ -38,7 +38,7 @@ typedef struct {
     CameraError errors[RIG_MAX_CAMERAS];
     Rig rig; /* as calibrated, errors included */
     BevMap map;
-    MapMemory map_memory;
+    Staging pinned; /* holds the arrays of a map that the GPU built */
     bool borrowed; /* it is the scene's own */
     LiveIntervals intervals;
     double took_us; /* to build */

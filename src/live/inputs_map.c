@@ -9,7 +9,7 @@
 static void map_destroy(void *contents) {
     BuiltMap *built = contents;
     if (!built->borrowed)
-        map_free(&built->map, &built->map_memory);
+        map_free(&built->map, &built->pinned);
     ref_drop(built->scene);
 }
 
@@ -41,7 +41,7 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
         for (int i = 0; i < built->rig.camera_count; i++)
             camera_bend(&built->rig.cameras[i], &built->errors[i]);
         if (!map_build(builder, where, &built->rig, built->align, built->camera_mask, &built->map,
-                       &built->map_memory, err))
+                       &built->pinned, err))
             return false;
     }
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);

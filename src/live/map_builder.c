@@ -4,8 +4,6 @@
 
 #include "src/live/map_builder.h"
 
-#include "src/base/mem_pool.h"
-
 #include <string.h>
 
 /* ---- on the GPU ------------------------------------------------------------------------------ */
@@ -66,45 +64,20 @@ static void give_back(const Staging *memory) {
 
 #endif
 
-/* ---- on the CPU ------------------------------------------------------------------------------ */
-
-static MemPool blocks = MEM_POOL; /* of weighted maps, which are four times as large */
-
-void maps_change_size(void) {
-    mem_pool_empty(&blocks);
-}
-
-static bool build_on_cpu(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map,
-                         MapMemory *memory, Err *err) {
-    if (align == BEV_NEAREST)
-        return scatter_build(rig, align, camera_mask, map, err);
-    memory->block_bytes = scatter_bytes(rig, align);
-    memory->block = mem_pool_take(&blocks, memory->block_bytes);
-    if (!memory->block)
-        return err_set(err, ERR_FAILED, "scatter map", "use fewer cells, bins or pixels",
-                       "no memory for %zu bytes", memory->block_bytes);
-    if (scatter_build_into(rig, align, camera_mask, memory->block, map, err))
-        return true;
-    map_free(map, memory);
-    return false;
-}
-
 /* ---- either ---------------------------------------------------------------------------------- */
 
 bool map_build(MapBuilder *builder, BevWhere where, const Rig *rig, BevAlign align,
-               uint32_t camera_mask, BevMap *map, MapMemory *memory, Err *err) {
+               uint32_t camera_mask, BevMap *map, Staging *pinned, Err *err) {
     *map = (BevMap){.points = 0};
-    *memory = (MapMemory){.block = NULL};
-    return (where == BEV_CUDA &&
-            build_on_gpu(builder, rig, align, camera_mask, map, &memory->pinned)) ||
-           build_on_cpu(rig, align, camera_mask, map, memory, err);
+    *pinned = (Staging){.memory = NULL};
+    return (where == BEV_CUDA && build_on_gpu(builder, rig, align, camera_mask, map, pinned)) ||
+           scatter_build(rig, align, camera_mask, map, err);
 }
 
-void map_free(BevMap *map, MapMemory *memory) {
-    if (!memory->pinned.memory && !memory->block)
+void map_free(BevMap *map, Staging *pinned) {
+    if (!pinned->memory)
         scatter_free(map);
-    give_back(&memory->pinned);
-    mem_pool_give(&blocks, memory->block, memory->block_bytes);
+    give_back(pinned);
     *map = (BevMap){.points = 0};
-    *memory = (MapMemory){.block = NULL};
+    *pinned = (Staging){.memory = NULL};
 }

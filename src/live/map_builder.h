@@ -15,22 +15,12 @@ typedef struct {
 
 void map_builder_clear(MapBuilder *builder);
 
-/* Where a map's arrays lie. Zeroed: each is malloc's own. */
-typedef struct {
-    Staging pinned; /* where the GPU built the map */
-    void *block;    /* where the CPU did, of the blocks that go from map to map */
-    size_t block_bytes;
-} MapMemory;
-
-/* The map of `rig` in host memory; free with map_free. Where the GPU cannot build it, for lack of
- * memory say, the CPU does. */
+/* The map of `rig` in host memory: in `pinned` where the GPU builds it, else in malloc's. Where the
+ * GPU cannot build it, for lack of memory say, the CPU does. Free with map_free. */
 bool map_build(MapBuilder *builder, BevWhere where, const Rig *rig, BevAlign align,
-               uint32_t camera_mask, BevMap *map, MapMemory *memory, Err *err);
+               uint32_t camera_mask, BevMap *map, Staging *pinned, Err *err);
 
 /* Both as map_build left them. */
-void map_free(BevMap *map, MapMemory *memory);
-
-/* The next maps have another size: no memory is kept for more like the last ones. */
-void maps_change_size(void);
+void map_free(BevMap *map, Staging *pinned);
 
 #endif

@@ -167,7 +167,6 @@ static bool want_seen(Run *run, const State *state) {
     if (next->scene != made->scene) {
         features_change_size();
         grids_change_size();
-        maps_change_size();
     }
     leave_others(pipeline, next->scene);
     double start = clock_us();
