@@ -47,9 +47,9 @@ typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-/* Pools features and map of `next`. `out_largest`: what that reaches in FP32, NaN: not known. */
+/* Pools features and map of `next`. */
 bool make_pooled(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 double out_largest, PooledGrid **pooled, StageTimes *times, Err *err);
+                 PooledGrid **pooled, StageTimes *times, Err *err);
 
 /* What a session has just pooled from these parts, read back; NULL: failed. */
 PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameInputs *from,

@@ -7,7 +7,6 @@
 #include "src/accuracy/fp64.h"
 #include "src/base/clock.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,10 +47,9 @@ static bool runner_can_update(const Runner *runner, const FrameInputs *next,
            same_shape(&runner->features->shape, &next->features->shape);
 }
 
-static bool runner_update(Runner *runner, const FrameInputs *next, double out_largest,
-                          StageTimes *times, Err *err) {
+static bool runner_update(Runner *runner, const FrameInputs *next, StageTimes *times, Err *err) {
     double start = clock_us();
-    bool ok = problem_update_known(&runner->problem, &next->features->values, out_largest, err);
+    bool ok = problem_update(&runner->problem, &next->features->values, err);
     double encoded = clock_us();
     ok = ok && session_update(runner->session, err);
     times->us[STAGE_ENCODE] += encoded - start;
@@ -62,24 +60,23 @@ static bool runner_update(Runner *runner, const FrameInputs *next, double out_la
 
 /* Other values, perhaps with another map, into tensors that have their size. */
 static bool encode_again(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                         double out_largest, Err *err) {
+                         Err *err) {
     runner->problem.view.align = config->align;
     runner->problem.view.map = next->map->map;
-    return problem_update_known(&runner->problem, &next->features->values, out_largest, err);
+    return problem_update(&runner->problem, &next->features->values, err);
 }
 
 static bool encode_anew(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                        double out_largest, Err *err) {
-    const ProblemHints hints = {out_largest, .out_elsewhere = config->kernel->where == BEV_CUDA};
+                        Err *err) {
     problem_free(&runner->problem);
-    return problem_encode_knowing(&runner->problem, &next->features->shape, config->dtype,
-                                  config->align, &next->features->values, &next->map->map, hints,
-                                  err);
+    return (config->kernel->where == BEV_CUDA ? problem_encode_for_gpu : problem_encode)(
+        &runner->problem, &next->features->shape, config->dtype, config->align,
+        &next->features->values, &next->map->map, err);
 }
 
 /* Another kernel on the same values needs a session of its own, nothing else. */
 static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                          double out_largest, StageTimes *times, Err *err) {
+                          StageTimes *times, Err *err) {
     session_close(runner->session);
     runner->session = NULL;
     bool encoded = runner->features != NULL;
@@ -89,20 +86,20 @@ static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelC
     if (same_values && same_size)
         return true;
     double start = clock_us();
-    bool ok = same_size ? encode_again(runner, next, config, out_largest, err)
-                        : encode_anew(runner, next, config, out_largest, err);
+    bool ok = same_size ? encode_again(runner, next, config, err)
+                        : encode_anew(runner, next, config, err);
     times->us[STAGE_ENCODE] += clock_us() - start;
     runner_show(runner, next);
     return ok;
 }
 
 static bool runner_prepare(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                           double out_largest, StageTimes *times, Err *err) {
+                           StageTimes *times, Err *err) {
     if (runner_fits(runner, next, config))
         return true;
     if (runner_can_update(runner, next, config))
-        return runner_update(runner, next, out_largest, times, err);
-    if (!runner_encode(runner, next, config, out_largest, times, err))
+        return runner_update(runner, next, times, err);
+    if (!runner_encode(runner, next, config, times, err))
         return false;
     double encoded = clock_us();
     runner->config = *config;
@@ -175,8 +172,8 @@ static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 }
 
 bool make_pooled(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 double out_largest, PooledGrid **pooled, StageTimes *times, Err *err) {
-    if (runner_prepare(runner, next, config, out_largest, times, err) &&
+                 PooledGrid **pooled, StageTimes *times, Err *err) {
+    if (runner_prepare(runner, next, config, times, err) &&
         pool(runner, next, config, pooled, times, err))
         return true;
     runner_clear(runner);

@@ -4,7 +4,6 @@
 #include "src/base/ref.h"
 #include "src/base/clock.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
@@ -91,17 +90,6 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
     return NULL;
 }
 
-/* What pooling features and map of `with` reaches in FP32; NaN: no runner has found out. */
-static double known_largest(const Pipeline *pipeline, const FrameInputs *with) {
-    for (int i = 0; i < 2; i++) {
-        const Runner *runner = &pipeline->runners[i];
-        if (runner->features == with->features && runner->map == with->map &&
-            !isnan(runner->problem.out_largest))
-            return runner->problem.out_largest;
-    }
-    return NAN;
-}
-
 /* Pools `choice`, or who stands in for it, on features and map of `with`. */
 static bool want_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
                       const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
@@ -117,8 +105,7 @@ static bool want_grid(Run *run, int runner, const FrameInputs *with, KernelConfi
         *grid = ref_keep(there);
         return true;
     }
-    return make_pooled(&run->pipeline->runners[runner], with, &config,
-                       known_largest(run->pipeline, with), grid, times, run->err);
+    return make_pooled(&run->pipeline->runners[runner], with, &config, grid, times, run->err);
 }
 
 /* The baseline may use another align, hence another map; it is kept with its grid. */

@@ -10,8 +10,7 @@ typedef struct {
     Features features;  /* borrowed */
     float *own_weights; /* in place of the borrowed map's weights; else NULL */
     int64_t saturated;  /* finite values that the format's range clipped while encoding */
-    double out_largest; /* magnitude in the FP32 pooling result; NaN: not needed so far */
-    float *pooled_fp32; /* where that is found, kept for the next update; NULL: not needed so far */
+    float *pooled_fp32; /* from which the output is scaled, kept for updates; NULL: not needed */
 } HostProblem;
 
 /* Allocates tensors of zeros with scale 1 for `dtype` and borrows `map`. Free with problem_free. */
@@ -24,21 +23,14 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 
-/* What may be known before, and spares work. */
-typedef struct {
-    double out_largest; /* magnitude in the FP32 pooling of these features with this map; NaN: no */
-    bool out_elsewhere; /* no CPU writes the output: its memory is left as the system gives it */
-} ProblemHints;
-
-bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                            BevAlign align, const Features *features, const BevMap *map,
-                            ProblemHints hints, Err *err);
+/* The same for a kernel on a GPU. Nothing on the CPU writes the output, so that its memory is left as
+ * the system gives it: clearing 26 MB takes milliseconds. */
+bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map, Err *err);
 
 /* Encodes other features of the same shape into the tensors that are there; session_update takes
  * them over. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
-bool problem_update_known(HostProblem *problem, const Features *features, double out_largest,
-                          Err *err);
 
 void problem_free(HostProblem *problem);
 
