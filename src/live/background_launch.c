@@ -1,7 +1,7 @@
 #include "src/live/background_launch.h"
 
 #include "src/base/background.h"
-#include "src/live/frame_inputs_internal.h"
+#include "src/live/pipeline_internal.h"
 #include "src/base/ref.h"
 #include "src/base/worker.h"
 #include "src/base/clock.h"
@@ -89,7 +89,7 @@ static bool refresh(Lane *lane, Err *err) {
 static bool read_grid(Lane *lane, Err *err) {
     const FrameInputs from = {.features = lane->features, .map = lane->map};
     LaneSample *sample = &lane->sample;
-    sample->grid = read_pooled(lane->session, &lane->problem, &from, &sample->config, err);
+    sample->grid = inputs_read_grid(lane->session, &lane->problem, &from, &sample->config, err);
     return sample->grid;
 }
 

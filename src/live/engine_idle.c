@@ -99,7 +99,7 @@ static void consult_judge(Engine *engine, bool still) {
     }
     KernelConfig config = engine->state.job.config;
     if (next_format(engine, &config.dtype) && may_ask(engine, config.dtype, still))
-        judge_ask(engine->judge, pipeline_parts(engine->pipeline), &config, engine->epoch);
+        judge_ask(engine->judge, pipeline_inputs(engine->pipeline), &config, engine->epoch);
 }
 
 /* ---- timings, the model, counters ------------------------------------------------------------ */
@@ -154,7 +154,7 @@ static bool count_selection(Engine *engine) {
         judge_busy(engine->judge))
         return false;
     engine->counted = engine->state.counts;
-    if (live_counters_take(pipeline_parts(engine->pipeline), &engine->state.job.config,
+    if (live_counters_take(pipeline_inputs(engine->pipeline), &engine->state.job.config,
                            &engine->live.counters, &err)) {
         char line[160];
         live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);

@@ -62,7 +62,7 @@ static EngineFrame *frame_new(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
     if (!frame)
         return NULL;
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_inputs(engine->pipeline);
     frame->state = engine->state;
     frame->wish = engine->answered;
     describe_device(engine);

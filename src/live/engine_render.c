@@ -21,7 +21,7 @@ static void go_stale(Engine *engine) {
 
 /* What the pipeline's new parts mean for them. */
 static void notice_changes(Engine *engine) {
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
     if (parts->scene != engine->seen_scene) {
         engine->loads++;
@@ -50,7 +50,7 @@ void take_model(Engine *engine) {
 }
 
 static void aim_model(Engine *engine) {
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_inputs(engine->pipeline);
     if (!engine->model_lane)
         return;
     model_lane_aim(engine->model_lane, parts->features, parts->map, &engine->state.job.config,
@@ -59,7 +59,7 @@ static void aim_model(Engine *engine) {
 }
 
 static void aim(Engine *engine, bool launched) {
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
+    const FrameInputs *parts = pipeline_inputs(engine->pipeline);
     if (engine->measure) {
         measure_aim(engine->measure, parts, &engine->state.job);
         if (launched && !engine->live.stand_in)

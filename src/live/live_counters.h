@@ -2,7 +2,7 @@
 #ifndef BEV_LIVE_COUNTERS_H
 #define BEV_LIVE_COUNTERS_H
 
-#include "src/live/frame_inputs.h"
+#include "src/live/pipeline.h"
 
 /* Pools `parts` some times with `choice` and counts, in one pass; takes up to a second. For the
  * thread that runs kernels, while no other does. On failure `counters` stays as it was. */

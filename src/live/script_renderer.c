@@ -48,7 +48,7 @@ static void forget_accuracy(LiveData *live) {
 }
 
 static bool judge(ScriptRenderer *still, const KernelConfig *config, LiveData *live, Err *err) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
+    const FrameInputs *parts = pipeline_inputs(still->pipeline), *before = &still->judged_parts;
     if (before->map != parts->map || before->features != parts->features ||
         still->judged.kernel != config->kernel || still->judged.align != config->align)
         forget_accuracy(live);
@@ -62,7 +62,7 @@ static bool judge(ScriptRenderer *still, const KernelConfig *config, LiveData *l
 }
 
 static bool only_time_passed(const ScriptRenderer *still, const KernelConfig *config) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
+    const FrameInputs *parts = pipeline_inputs(still->pipeline), *before = &still->judged_parts;
     return before->features && before->map == parts->map &&
            kernel_config_equal(&still->judged, config) &&
            before->features->shape.channels == parts->features->shape.channels &&
@@ -77,13 +77,13 @@ bool still_catch_up(ScriptRenderer *still, const State *state, LiveData *live, E
 
 static void fill_recorded(const ScriptRenderer *still, const KernelConfig *config,
                           LiveKernel *row) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline);
+    const FrameInputs *parts = pipeline_inputs(still->pipeline);
     recorded_show(&still->recorded, parts->scene->scene.name, parts->features->shape.channels,
                   config->dtype, config->align, row);
 }
 
 static void fill_kernels(const ScriptRenderer *still, const Job *job, LiveData *live) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline);
+    const FrameInputs *parts = pipeline_inputs(still->pipeline);
     LiveKernel baseline = {.kernel = job->baseline.kernel};
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
@@ -104,7 +104,7 @@ static void fill_kernels(const ScriptRenderer *still, const Job *job, LiveData *
 /* ---- memory model ---------------------------------------------------------------------------- */
 
 static bool fill_model(ScriptRenderer *still, const State *state, LiveData *live, Err *err) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline);
+    const FrameInputs *parts = pipeline_inputs(still->pipeline);
     ModelDepth depth = live_model_depth(state);
     if (!live_model_aim(still->model, &parts->features->shape, parts->map, &state->job.config, err))
         return false;
@@ -134,7 +134,7 @@ bool script_renderer_run(ScriptRenderer *still, const State *state, LiveData *li
     PipelineNeeds needs = {.fp64_original = state_shows_errors(state)};
     if (!pipeline_run(still->pipeline, state, needs, live, err))
         return false;
-    *facts = pipeline_parts(still->pipeline)->scene->facts;
+    *facts = pipeline_inputs(still->pipeline)->scene->facts;
     if (!only_time_passed(still, &state->job.config) &&
         !judge(still, &state->job.config, live, err))
         return false;

@@ -1,16 +1,16 @@
-/* The grid that a choice of kernel, format and align makes of features and map, and the same in
- * FP64. */
-#include "src/live/frame_inputs_internal.h"
-
-#include "src/base/mem_pool.h"
-#include "src/base/ref.h"
+/* Grids: what a kernel in a format and an align pools from features and a map, the same in FP64,
+ * and one cell of both looked at closely. */
 #include "src/accuracy/fp64.h"
 #include "src/base/clock.h"
+#include "src/base/mem_pool.h"
+#include "src/base/ref.h"
+#include "src/live/pipeline_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the session of a choice ----------------------------------------------------------------- */
+/* ---- the session of a configuration ---------------------------------------------------------- */
 
 void runner_clear(Runner *runner) {
     session_close(runner->session);
@@ -25,8 +25,8 @@ static bool runner_fits(const Runner *runner, const FrameInputs *next, const Ker
            kernel_config_equal(&runner->config, config);
 }
 
-/* What the runner's problem holds from now on. */
-static void runner_show(Runner *runner, const FrameInputs *next) {
+/* Notes what the runner's problem holds from now on. */
+static void runner_holds(Runner *runner, const FrameInputs *next) {
     SeenFeatures *features = ref_keep(next->features);
     BuiltMap *map = ref_keep(next->map);
     ref_drop(runner->features);
@@ -39,7 +39,7 @@ static bool same_shape(const BevShape *a, const BevShape *b) {
     return !memcmp(a, b, sizeof *a);
 }
 
-/* The same kernel and map at a later moment: only values change, in place. */
+/* True for the same kernel and map at a later moment: values change in place, nothing else. */
 static bool runner_can_update(const Runner *runner, const FrameInputs *next,
                               const KernelConfig *config) {
     return runner->session && runner->map == next->map &&
@@ -54,11 +54,11 @@ static bool runner_update(Runner *runner, const FrameInputs *next, StageTimes *t
     ok = ok && session_update(runner->session, err);
     times->us[STAGE_ENCODE] += encoded - start;
     times->us[STAGE_UPLOAD] += clock_us() - encoded;
-    runner_show(runner, next);
+    runner_holds(runner, next);
     return ok;
 }
 
-/* Other values, perhaps with another map, into tensors that have their size. */
+/* Encodes other values, perhaps with another map, into the tensors that are there. */
 static bool encode_again(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                          Err *err) {
     runner->problem.view.align = config->align;
@@ -74,7 +74,7 @@ static bool encode_anew(Runner *runner, const FrameInputs *next, const KernelCon
         &next->features->values, &next->map->map, err);
 }
 
-/* Another kernel on the same values needs a session of its own, nothing else. */
+/* Another kernel on the same values needs a new session, but no new encoding. */
 static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                           StageTimes *times, Err *err) {
     session_close(runner->session);
@@ -89,7 +89,7 @@ static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelC
     bool ok = same_size ? encode_again(runner, next, config, err)
                         : encode_anew(runner, next, config, err);
     times->us[STAGE_ENCODE] += clock_us() - start;
-    runner_show(runner, next);
+    runner_holds(runner, next);
     return ok;
 }
 
@@ -110,14 +110,14 @@ static bool runner_prepare(Runner *runner, const FrameInputs *next, const Kernel
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-static MemPool grids = MEM_POOL, exact_grids = MEM_POOL;
+static MemPool grids = MEM_POOL, fp64_grids = MEM_POOL;
 
-void grids_change_size(void) {
+void inputs_free_grid_memory(void) {
     mem_pool_empty(&grids);
-    mem_pool_empty(&exact_grids);
+    mem_pool_empty(&fp64_grids);
 }
 
-/* Values of one grid, (cell, c). */
+/* The number of values of one grid, (cell, c). */
 static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);
 }
@@ -142,11 +142,11 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
     return pooled;
 }
 
-PooledGrid *read_pooled(Session *session, const HostProblem *problem, const FrameInputs *from,
-                        const KernelConfig *config, Err *err) {
+PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
+                             const KernelConfig *config, Err *err) {
     const BevProblem *view = &problem->view;
     PooledGrid *pooled = pooled_new(from, config);
-    bool ok = (pooled && pooled->values) || no_memory("pooled grid", err);
+    bool ok = (pooled && pooled->values) || inputs_no_memory("pooled grid", err);
     const void *codes;
     if (!ok || !session_output(session, &codes, err)) {
         ref_drop(pooled);
@@ -166,12 +166,12 @@ static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
         return false;
     double pooled_at = clock_us();
     times->us[STAGE_POOL] += pooled_at - start;
-    *pooled = read_pooled(runner->session, &runner->problem, next, config, err);
+    *pooled = inputs_read_grid(runner->session, &runner->problem, next, config, err);
     times->us[STAGE_READ] += clock_us() - pooled_at;
     return *pooled;
 }
 
-bool make_pooled(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  PooledGrid **pooled, StageTimes *times, Err *err) {
     if (runner_prepare(runner, next, config, times, err) &&
         pool(runner, next, config, pooled, times, err))
@@ -180,32 +180,113 @@ bool make_pooled(Runner *runner, const FrameInputs *next, const KernelConfig *co
     return false;
 }
 
-/* ---- truth ----------------------------------------------------------------------------------- */
+/* ---- FP64 ------------------------------------------------------------------------------------ */
 
-static void truth_destroy(void *contents) {
-    Fp64Grid *fp64_original = contents;
-    mem_pool_give(&exact_grids, fp64_original->values,
-                  grid_values(&fp64_original->features->shape) * sizeof *fp64_original->values);
-    ref_drop(fp64_original->map);
-    ref_drop(fp64_original->features);
+static void fp64_destroy(void *contents) {
+    Fp64Grid *grid = contents;
+    mem_pool_give(&fp64_grids, grid->values,
+                  grid_values(&grid->features->shape) * sizeof *grid->values);
+    ref_drop(grid->map);
+    ref_drop(grid->features);
 }
 
-bool want_fp64(Fp64Grid *have, FrameInputs *next, Err *err) {
+bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err) {
     if (have && have->features == next->features && have->map == next->map) {
         next->fp64_original = ref_keep(have);
         return true;
     }
     const BevShape *shape = &next->features->shape;
-    Fp64Grid *fp64_original = ref_new(sizeof *fp64_original, truth_destroy);
-    if (!fp64_original)
-        return no_memory("FP64 grid", err);
-    next->fp64_original = fp64_original;
-    fp64_original->features = ref_keep(next->features);
-    fp64_original->map = ref_keep(next->map);
-    fp64_original->values =
-        mem_pool_take(&exact_grids, grid_values(shape) * sizeof *fp64_original->values);
-    if (!fp64_original->values)
-        return no_memory("FP64 grid", err);
-    fp64_pool(shape, &next->map->map, &next->features->values, fp64_original->values);
+    Fp64Grid *grid = ref_new(sizeof *grid, fp64_destroy);
+    if (!grid)
+        return inputs_no_memory("FP64 grid", err);
+    next->fp64_original = grid;
+    grid->features = ref_keep(next->features);
+    grid->map = ref_keep(next->map);
+    grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
+    if (!grid->values)
+        return inputs_no_memory("FP64 grid", err);
+    fp64_pool(shape, &next->map->map, &next->features->values, grid->values);
     return true;
+}
+
+/* ---- one cell -------------------------------------------------------------------------------- */
+
+static int heavier_first(const void *a, const void *b) {
+    const LiveContribution *x = a, *y = b;
+    float left = x->depth * x->weight, right = y->depth * y->weight;
+    return (left < right) - (left > right);
+}
+
+static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
+    const BevShape *shape = &inputs->features->shape;
+    const BevMap *map = &inputs->map->map;
+    int64_t rank = map->ranks_depth[point];
+    LiveContribution one = {
+        .w = (int32_t)(rank % shape->feat_w),
+        .h = (int32_t)(rank / shape->feat_w % shape->feat_h),
+        .depth_bin = (int32_t)(rank / (shape->feat_w * shape->feat_h) % shape->depth_bins),
+        .camera = (int)(rank / (shape->feat_w * shape->feat_h * shape->depth_bins)),
+        .depth = inputs->features->values.depth[rank],
+        .weight = map->weights ? map->weights[point] : 1,
+    };
+    return one;
+}
+
+/* A cell can hold more points than the list: the heaviest are listed. */
+static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
+    const BevMap *map = &inputs->map->map;
+    LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
+    if (!all)
+        return inputs_no_memory("cell", err);
+    for (int64_t i = 0; i < probe->points; i++)
+        all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
+    qsort(all, (size_t)probe->points, sizeof *all, heavier_first);
+    probe->contribution_count =
+        (int)(probe->points < LIVE_MAX_CONTRIBUTIONS ? probe->points : LIVE_MAX_CONTRIBUTIONS);
+    memcpy(probe->contributions, all, (size_t)probe->contribution_count * sizeof *all);
+    free(all);
+    return true;
+}
+
+static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
+    const BevShape *shape = &inputs->features->shape;
+    const float *got = inputs->pooled->values + probe->cell * shape->channels;
+    double *want = calloc((size_t)shape->channels, sizeof *want);
+    if (!want)
+        return inputs_no_memory("cell", err);
+    if (probe->interval >= 0)
+        fp64_pool_interval(shape, &inputs->map->map, &inputs->features->values, probe->interval,
+                           want);
+    double value = 0, fp64_original = 0, worst = -1;
+    for (int64_t c = 0; c < shape->channels; c++) {
+        value += (double)got[c] * got[c];
+        fp64_original += want[c] * want[c];
+        double difference = fabs(got[c] - want[c]);
+        if (difference > worst || isnan(difference)) {
+            worst = isnan(difference) ? INFINITY : difference;
+            probe->channel = c;
+            probe->channel_value = got[c];
+            probe->channel_fp64 = want[c];
+        }
+    }
+    probe->value = sqrt(value);
+    probe->fp64_original = sqrt(fp64_original);
+    free(want);
+    return true;
+}
+
+bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err) {
+    const BevShape *shape = &inputs->features->shape;
+    probe->cell = cell >= 0 && cell < shape->nx * shape->ny ? cell : -1;
+    probe->interval = -1;
+    probe->points = probe->contribution_count = 0;
+    if (probe->cell < 0)
+        return true;
+    probe->interval = map_interval_of(&inputs->map->map, cell);
+    if (probe->interval >= 0) {
+        probe->points = inputs->map->map.interval_lengths[probe->interval];
+        if (!list_contributions(inputs, probe, err))
+            return false;
+    }
+    return compare_with_fp64(inputs, probe, err);
 }
