@@ -59,7 +59,7 @@ static const EngineFrame *take(Engine *engine) {
 static const EngineFrame *ask(Engine *engine, State *state) {
     const EngineFrame *frame;
     state->job.serial++;
-    engine_submit(engine, state);
+    engine_request(engine, state);
     while ((frame = take(engine)) && frame->state.job.serial != state->job.serial) {
     }
     return frame;
@@ -248,7 +248,7 @@ static void test_mailbox(void) {
         state.job.serial++;
         state.job.time_s = 0.01 * i;
         double begun = clock_ms();
-        engine_submit(engine, &state);
+        engine_request(engine, &state);
         slowest = fmax(slowest, clock_ms() - begun);
     }
     tap_ok(frame && sum_of(&frame->live.frame) == sum, "a frame stays whole while others are made");
@@ -264,7 +264,7 @@ static void test_mailbox(void) {
            WISHES);
     tap_note("%d frames; the slowest submit took %.2f ms", frames, slowest);
     state.job.serial++;
-    engine_submit(engine, &state);
+    engine_request(engine, &state);
     engine_close(engine); /* in the middle of it all */
     tap_ok(true, "closes while it computes");
 }
@@ -418,47 +418,47 @@ static struct {
     State wish;
     bool moves; /* wishes are moments; else they are a key's, LONG_MS late */
     atomic_int begun, given_up;
-} dressing;
+} interrupting;
 
 static void no_contents(void *contents) {
     (void)contents;
 }
 
-static void *dress(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
+static void *make_picture(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
                    Err *err) {
     (void)state, (void)live, (void)previous, (void)err;
-    if (atomic_fetch_add(&dressing.begun, 1) < INTERRUPTED) {
-        for (double end = clock_ms() + LONG_MS; !dressing.moves && clock_ms() < end;)
+    if (atomic_fetch_add(&interrupting.begun, 1) < INTERRUPTED) {
+        for (double end = clock_ms() + LONG_MS; !interrupting.moves && clock_ms() < end;)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
-        dressing.wish.job.serial++;
-        dressing.wish.job.time_s += dressing.moves;
-        engine_submit(dressing.engine, &dressing.wish);
+        interrupting.wish.job.serial++;
+        interrupting.wish.job.time_s += interrupting.moves;
+        engine_request(interrupting.engine, &interrupting.wish);
     }
     bool unwanted = given_up(give_up);
-    atomic_fetch_add(&dressing.given_up, unwanted);
+    atomic_fetch_add(&interrupting.given_up, unwanted);
     return unwanted ? NULL : ref_new(1, no_contents);
 }
 
 /* The first frame's serial, counted from that of the first wish; the picture of each but the last
  * is interrupted by the next wish. -1: no frame. */
 static int interrupt_pictures(bool moves) {
-    const EngineOptions options = {.where = 1u << BEV_CPU, .dress = dress};
+    const EngineOptions options = {.where = 1u << BEV_CPU, .make_picture = make_picture};
     Err err;
-    dressing.wish = fresh(TOY);
-    dressing.wish.job.time_s = moves; /* an engine begins at 0 */
-    dressing.moves = moves;
-    dressing.begun = dressing.given_up = 0;
-    uint64_t first = dressing.wish.job.serial;
-    if (!engine_open(&dressing.engine, &options, &err))
+    interrupting.wish = fresh(TOY);
+    interrupting.wish.job.time_s = moves; /* an engine begins at 0 */
+    interrupting.moves = moves;
+    interrupting.begun = interrupting.given_up = 0;
+    uint64_t first = interrupting.wish.job.serial;
+    if (!engine_open(&interrupting.engine, &options, &err))
         return -1;
-    engine_submit(dressing.engine, &dressing.wish);
-    const EngineFrame *frame = take(dressing.engine);
+    engine_request(interrupting.engine, &interrupting.wish);
+    const EngineFrame *frame = take(interrupting.engine);
     bool fine = frame && frame->picture && !frame->live.error_text[0];
     int shown = fine ? (int)(frame->state.job.serial - first) : -1;
     while (frame && frame->state.job.serial != first + INTERRUPTED)
-        frame = take(dressing.engine);
+        frame = take(interrupting.engine);
     fine = fine && frame && frame->picture;
-    engine_close(dressing.engine);
+    engine_close(interrupting.engine);
     return fine ? shown : -1;
 }
 
@@ -468,9 +468,9 @@ static void test_giving_up_the_picture(void) {
     int shown = interrupt_pictures(true);
     tap_ok(shown > 0,
            "a wish that comes while a picture is made takes its place, nobody complains");
-    tap_ok(shown > 0 && dressing.given_up == 1, "of two pictures in a row one is given up");
+    tap_ok(shown > 0 && interrupting.given_up == 1, "of two pictures in a row one is given up");
     shown = interrupt_pictures(false);
-    tap_ok(shown == 0 && dressing.given_up == 0,
+    tap_ok(shown == 0 && interrupting.given_up == 0,
            "what a key has waited for does not give way to the next one");
 }
 
@@ -488,7 +488,7 @@ static void test_slow_kernel(void) {
         frame = take(engine);
     const LiveKernel *slow = frame ? live_kernel(&frame->live, state.job.config.kernel) : NULL;
     tap_ok_unless_loaded(frame && !frame->live.stand_in &&
-                             frame->parts.pooled->config.kernel == state.job.config.kernel,
+                             frame->inputs.pooled->config.kernel == state.job.config.kernel,
                          &before, "its own picture comes");
     tap_ok_unless_loaded(slow && slow->median_us.value > 0 &&
                              frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
@@ -578,7 +578,7 @@ static void test_counters(void) {
     const EngineFrame *frame = ask(engine, &state);
     bool quiet = frame && frame->notes == 0;
     state.counts++;
-    engine_submit(engine, &state);
+    engine_request(engine, &state);
     while (frame && !frame->notes)
         frame = take(engine);
     tap_ok(quiet && frame && strstr(frame->note, "counters: only a GPU has them") &&

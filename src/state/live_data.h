@@ -38,12 +38,20 @@ typedef struct {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* How a latency was measured. */
+typedef enum {
+    TIMING_SERIES,         /* a warm series: warm-up, then launches back to back, as `bench` does */
+    TIMING_SINGLE,         /* single launches of the background thread, while nothing else runs */
+    TIMING_BESIDE_PICTURES /* the same while pictures were made: not to be quoted */
+} TimingProtocol;
+
 /* One row a kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection; NULL: it can. Static text */
     Reading median_us, p95_us, p99_us;
     bool unsettled;         /* the samples drifted: the figure is not to be quoted */
+    TimingProtocol protocol; /* of what was measured */
     Reading effective_gbps; /* own traffic / median */
     Reading prepare_us;
     /* GPU; of a launch's kernels the most registers a thread, the least theoretical occupancy, 0..1

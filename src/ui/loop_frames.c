@@ -11,7 +11,7 @@ static void destroy_picture(void *contents) {
     window_picture_free(contents);
 }
 
-static void *dress(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
+static void *make_picture(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
                    Err *err) {
     WindowPicture picture;
     bool same;
@@ -32,7 +32,7 @@ static void *dress(const State *state, const LiveData *live, void *previous, con
 bool loop_open_engine(Loop *loop, Err *err) {
     const EngineOptions options = {.where = loop->options->where,
                                    .background = true,
-                                   .dress = dress,
+                                   .make_picture = make_picture,
                                    .thread_begin = rescue_thread_begin,
                                    .thread_end = rescue_thread_end};
     return engine_open(&loop->engine, &options, err);
@@ -69,7 +69,7 @@ void loop_take_frame(Loop *loop) {
     }
     loop->frame = frame;
     loop->term_dirty = loop->window_dirty = true;
-    loop->echoes = loop->echoes && frame->wish < loop->wish;
+    loop->echoes = loop->echoes && frame->request < loop->request;
     if (frame->loads != loop->loads) {
         loop->loads = frame->loads;
         loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});

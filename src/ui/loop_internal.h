@@ -14,7 +14,7 @@ typedef struct {
     LiveMenu menu;
     State state;
     State submitted;  /* what the engine was last asked for */
-    uint64_t wish;    /* number of that */
+    uint64_t request; /* number of that */
     LiveData nothing; /* before the first frame */
     Engine *engine;
     const EngineFrame *frame;

@@ -17,7 +17,7 @@ unsigned loop_screens(const Loop *loop) {
 static void shown(Loop *loop, Screen screen) {
     if (!loop->frame || !loop->frame->picture)
         return;
-    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->wish,
+    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->request,
                loop->frame->live.job.time_s);
     const Pace pace = pace_figures(&loop->pace);
     loop_step(loop, &(Event){.kind = EVENT_PACE, .pace = &pace});
@@ -134,7 +134,7 @@ static bool gives_way(void *context) {
 /* What answers a key is drawn, whatever comes; of other drawings at most one of two in a row is
  * given up: keys that do nothing, held down, do not keep the street from moving. */
 static GiveUp give_up_drawing(Loop *loop) {
-    bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->wish);
+    bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->request);
     return (GiveUp){owed || loop->gave_way ? NULL : gives_way, loop};
 }
 

@@ -17,7 +17,7 @@ void loop_submit(Loop *loop, bool run) {
     if (!run && !looks_different(&loop->submitted, &loop->state))
         return;
     loop->submitted = loop->state;
-    loop->wish = engine_submit(loop->engine, &loop->state);
+    loop->request = engine_request(loop->engine, &loop->state);
 }
 
 bool loop_step(Loop *loop, const Event *event) {
@@ -50,13 +50,13 @@ void loop_note_error(Loop *loop, const Err *err) {
  */
 void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     Event event = {.kind = EVENT_COMMAND};
-    uint64_t before = loop->wish;
+    uint64_t before = loop->request;
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
     if (!keys_find(key, &event.command))
         return;
-    bool redraw = loop_step(loop, &event), asked = loop->wish != before;
+    bool redraw = loop_step(loop, &event), asked = loop->request != before;
     if (asked || redraw)
-        pace_key(&loop->pace, arrived_ms, asked ? loop->wish : 0, loop_screens(loop));
+        pace_key(&loop->pace, arrived_ms, asked ? loop->request : 0, loop_screens(loop));
     if (!asked)
         return;
     loop->term_dirty = term_dirty; /* drawing would only take time from the picture that comes */
