@@ -58,8 +58,9 @@ static void notice_changes(Engine *engine) {
     }
     if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel)
         mark_stale(engine);
+    double launch_us = engine->live.stand_in ? 0 : engine->live.stages_us[STAGE_POOL].value;
     if (engine->measure)
-        measure_aim(engine->measure, inputs, &engine->state.job);
+        measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
     aim_simulation(engine, inputs, config);
     FrameInputs kept = frame_inputs_keep(inputs);
     frame_inputs_drop(&engine->shown);

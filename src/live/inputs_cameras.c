@@ -9,25 +9,14 @@
 /* ---- all inputs ------------------------------------------------------------------------------ */
 
 FrameInputs frame_inputs_keep(const FrameInputs *inputs) {
-    return (FrameInputs){
-        .scene = ref_keep(inputs->scene),
-        .features = ref_keep(inputs->features),
-        .views = ref_keep(inputs->views),
-        .map = ref_keep(inputs->map),
-        .pooled = ref_keep(inputs->pooled),
-        .baseline = ref_keep(inputs->baseline),
-        .fp64_original = ref_keep(inputs->fp64_original),
-    };
+    for (int i = 0; i < FRAME_INPUTS; i++)
+        ref_keep(inputs->each[i]);
+    return *inputs;
 }
 
 void frame_inputs_drop(FrameInputs *inputs) {
-    ref_drop(inputs->fp64_original);
-    ref_drop(inputs->baseline);
-    ref_drop(inputs->pooled);
-    ref_drop(inputs->map);
-    ref_drop(inputs->views);
-    ref_drop(inputs->features);
-    ref_drop(inputs->scene);
+    for (int i = FRAME_INPUTS - 1; i >= 0; i--)
+        ref_drop(inputs->each[i]);
     *inputs = (FrameInputs){.scene = NULL};
 }
 

@@ -20,11 +20,6 @@ void runner_clear(Runner *runner) {
     *runner = (Runner){.session = NULL};
 }
 
-static bool runner_fits(const Runner *runner, const FrameInputs *next, const KernelConfig *config) {
-    return runner->session && runner->features == next->features && runner->map == next->map &&
-           kernel_config_equal(&runner->config, config);
-}
-
 /* Notes what the runner's problem holds from now on. */
 static void runner_holds(Runner *runner, const FrameInputs *next) {
     SeenFeatures *features = ref_keep(next->features);
@@ -39,71 +34,51 @@ static bool same_shape(const BevShape *a, const BevShape *b) {
     return !memcmp(a, b, sizeof *a);
 }
 
-/* True for the same kernel and map at a later moment: values change in place, nothing else. */
-static bool runner_can_update(const Runner *runner, const FrameInputs *next,
-                              const KernelConfig *config) {
-    return runner->session && runner->map == next->map &&
-           kernel_config_equal(&runner->config, config) &&
-           same_shape(&runner->features->shape, &next->features->shape);
-}
-
-static bool runner_update(Runner *runner, const FrameInputs *next, StageTimes *times, Err *err) {
-    double start = clock_us();
-    bool ok = problem_update(&runner->problem, &next->features->values, err);
-    double encoded = clock_us();
-    ok = ok && session_update(runner->session, err);
-    times->us[STAGE_ENCODE] += encoded - start;
-    times->us[STAGE_UPLOAD] += clock_us() - encoded;
-    runner_holds(runner, next);
-    return ok;
-}
-
-/* Encodes other values, perhaps with another map, into the tensors that are there. */
-static bool encode_again(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                         Err *err) {
-    runner->problem.view.align = config->align;
-    runner->problem.view.map = next->map->map;
-    return problem_update(&runner->problem, &next->features->values, err);
-}
-
-static bool encode_anew(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                        Err *err) {
-    problem_free(&runner->problem);
-    return (config->kernel->where == BEV_CUDA ? problem_encode_for_gpu : problem_encode)(
-        &runner->problem, &next->features->shape, config->dtype, config->align,
-        &next->features->values, &next->map->map, err);
-}
-
-/* Another kernel on the same values needs a new session, but no new encoding. */
+/* Encodes the values of `next` unless the runner has them: into the tensors that are there where
+ * they have the right size. */
 static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                           StageTimes *times, Err *err) {
-    session_close(runner->session);
-    runner->session = NULL;
-    bool encoded = runner->features != NULL;
+    bool ok, encoded = runner->features != NULL;
     bool same_values = encoded && runner->features == next->features && runner->map == next->map;
     bool same_size = encoded && runner->config.dtype == config->dtype &&
                      same_shape(&runner->features->shape, &next->features->shape);
     if (same_values && same_size)
         return true;
     double start = clock_us();
-    bool ok = same_size ? encode_again(runner, next, config, err)
-                        : encode_anew(runner, next, config, err);
+    if (same_size) {
+        runner->problem.view.align = config->align;
+        runner->problem.view.map = next->map->map;
+        ok = problem_update(&runner->problem, &next->features->values, err);
+    } else {
+        problem_free(&runner->problem);
+        ok = (config->kernel->where == BEV_CUDA ? problem_encode_for_gpu : problem_encode)(
+            &runner->problem, &next->features->shape, config->dtype, config->align,
+            &next->features->values, &next->map->map, err);
+    }
     times->us[STAGE_ENCODE] += clock_us() - start;
     runner_holds(runner, next);
     return ok;
 }
 
+/* The session goes on where only the values have changed. */
 static bool runner_prepare(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                            StageTimes *times, Err *err) {
-    if (runner_fits(runner, next, config))
+    bool goes_on = runner->session && runner->map == next->map &&
+                   kernel_config_equal(&runner->config, config) &&
+                   same_shape(&runner->features->shape, &next->features->shape);
+    if (goes_on && runner->features == next->features)
         return true;
-    if (runner_can_update(runner, next, config))
-        return runner_update(runner, next, times, err);
+    if (!goes_on) {
+        session_close(runner->session);
+        runner->session = NULL;
+    }
     if (!runner_encode(runner, next, config, times, err))
         return false;
     double encoded = clock_us();
     runner->config = *config;
-    bool ok = session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
+    bool ok = goes_on
+                  ? session_update(runner->session, err)
+                  : session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
     times->us[STAGE_UPLOAD] += clock_us() - encoded;
     return ok;
 }

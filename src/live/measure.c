@@ -120,7 +120,7 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
     return NULL;
 }
 
-void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job) {
+void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
     FrameInputs kept = frame_inputs_keep(inputs);
@@ -133,6 +133,9 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job) {
         close_problem(measure);
     for (int i = 0; fresh && i < measure->kernel_count; i++)
         restart(measure, &measure->kernels[i], &job->config);
+    TimedKernel *selection = kernel_of(measure, job->config.kernel);
+    if (selection && !selection->cost_us)
+        selection->cost_us = launch_us;
     if (other_baseline && has_baseline(job)) {
         const TimedKernel *same = kernel_of(measure, job->baseline.kernel);
         measure->baseline = (TimedKernel){.config = same->config, .cost_us = same->cost_us};

@@ -12,8 +12,10 @@ bool measure_open(Measure **measure, unsigned where, Err *err);
 void measure_close(Measure *measure); /* accepts NULL */
 
 /* Times kernels on these inputs from now on. On another problem (format, align, map, channels) all
- * figures become stale until they are taken again; new values of the same shape change nothing. */
-void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job);
+ * figures become stale until they are taken again; new values of the same shape change nothing.
+ * `launch_us` is what the pipeline's launch of the selection took, 0: it did not launch. It is no
+ * figure, but says at once whether the kernel is slow. */
+void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us);
 
 /* Names the configuration, the selection's or the baseline's, whose next background launch is to
  * bring its grid; NULL: none is wanted. */

@@ -5,6 +5,7 @@
 #include "src/live/pipeline_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 
@@ -217,28 +218,17 @@ static void replace(FrameInputs *inputs, FrameInputs with) {
     *inputs = with;
 }
 
-static void *newest(void *now, void *before) {
-    return ref_keep(now ? now : before);
-}
-
 /* Keeps what a run made before it was given up. */
 static void keep_made(FrameInputs *made, const FrameInputs *next) {
-    const FrameInputs both = {
-        .scene = ref_keep(next->scene),
-        .features = newest(next->features, made->features),
-        .views = ref_keep(next->views),
-        .map = newest(next->map, made->map),
-        .pooled = newest(next->pooled, made->pooled),
-        .baseline = newest(next->baseline, made->baseline),
-        .fp64_original = newest(next->fp64_original, made->fp64_original),
-    };
-    replace(made, both);
+    FrameInputs newest = *next;
+    for (int i = 0; i < FRAME_INPUTS; i++)
+        if (!newest.each[i])
+            newest.each[i] = made->each[i];
+    replace(made, frame_inputs_keep(&newest));
 }
 
 static bool same_inputs(const FrameInputs *a, const FrameInputs *b) {
-    return a->scene == b->scene && a->features == b->features && a->views == b->views &&
-           a->map == b->map && a->pooled == b->pooled && a->baseline == b->baseline &&
-           a->fp64_original == b->fp64_original;
+    return !memcmp(a->each, b->each, sizeof a->each);
 }
 
 static void count_changes(Pipeline *pipeline, const FrameInputs *next) {

@@ -67,13 +67,18 @@ typedef struct {
     double *values; /* (cell, c) */
 } Fp64Grid;
 
-typedef struct {
-    LoadedScene *scene;
-    SeenFeatures *features;
-    SharpViews *views; /* NULL: show the views of `features` */
-    BuiltMap *map;
-    PooledGrid *pooled, *baseline;
-    Fp64Grid *fp64_original;
+enum { FRAME_INPUTS = 7 };
+
+typedef union {
+    struct {
+        LoadedScene *scene;
+        SeenFeatures *features;
+        SharpViews *views; /* NULL: show the views of `features` */
+        BuiltMap *map;
+        PooledGrid *pooled, *baseline;
+        Fp64Grid *fp64_original;
+    };
+    void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
 } FrameInputs;
 
 /* Adds an owner to each input; removes one from each and zeroes the struct. */
