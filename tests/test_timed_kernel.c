@@ -1,5 +1,6 @@
 /* When a kernel of the live display is timed again. */
 #include "src/live/timed_kernel.h"
+#include "src/state/ladder.h"
 #include "tests/tap.h"
 
 enum { MANY = 100 };
@@ -27,7 +28,8 @@ static void test_background(void) {
     tap_ok(timed_kernel_due(&timed, true) && timed_kernel_due(&timed, false),
            "a kernel without a figure is due");
     timed.cost_us = 50e3;
-    tap_ok(timed_kernel_needs_background(&timed), "one that takes 50 ms is launched in the background");
+    tap_ok(timed_kernel_needs_background(&timed),
+           "one that takes 50 ms is launched in the background");
     tap_ok(fill(&timed, 50e3, true) < MANY, "samples beside pictures complete it");
     tap_ok(timed.live.protocol == TIMING_BESIDE_PICTURES && timed.live.unsettled,
            "the figure says so, and is not to be quoted");
@@ -61,7 +63,25 @@ static void test_from_background_to_row(void) {
            "with the row's median, as of a warm series");
 }
 
+/* The protocol of a latency stands beside it, and under the table. */
+static void test_marks(void) {
+    LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
+                            {.protocol = TIMING_SINGLE},
+                            {.protocol = TIMING_BESIDE_PICTURES}};
+    Ladder ladder = {.count = 3};
+    char marks[4] = "", note[96];
+    for (int i = 0; i < ladder.count; i++) {
+        kernels[i].median_us = reading(1, SOURCE_MEASURED);
+        ladder.kernels[i] = &kernels[i];
+        strcat(marks, ladder_mark(&kernels[i]));
+    }
+    ladder_note(&ladder, note, sizeof note);
+    tap_ok(!strcmp(marks, "sb") && !strcmp(note, "measured, s single launches, b beside pictures"),
+           "marks say how it was timed");
+}
+
 int main(void) {
+    test_marks();
     test_background();
     test_from_background_to_row();
     return tap_done();
