@@ -85,14 +85,9 @@ static void remember_map(LiveModel *live_model, BuiltMap *map) {
     live_model->map_hash = map_hash(&map->map);
 }
 
-static bool same_shape(const BevShape *a, const BevShape *b) {
-    return a->cameras == b->cameras && a->depth_bins == b->depth_bins && a->feat_h == b->feat_h &&
-           a->feat_w == b->feat_w && a->channels == b->channels && a->nx == b->nx && a->ny == b->ny;
-}
-
 static bool same_key(const ProblemKey *a, const ProblemKey *b) {
-    return a->map_hash == b->map_hash && same_shape(&a->shape, &b->shape) && a->dtype == b->dtype &&
-           a->align == b->align;
+    return a->map_hash == b->map_hash && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
+           a->dtype == b->dtype && a->align == b->align;
 }
 
 /* The place of the problem, or else the one that was not used for longest, cleared. */

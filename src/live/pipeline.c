@@ -110,8 +110,11 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
 }
 
 /* The baseline may use another align, and so another map; its grid keeps that map. */
-static bool make_baseline(Run *run, const Job *job) {
+static bool make_baseline(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
+    const Job *job = &state->job;
+    if (!job->pool_baseline)
+        return true;
     Job other = *job;
     other.config = job->baseline;
     FrameInputs with = {.scene = run->next.scene, .features = run->next.features};
@@ -187,10 +190,6 @@ static bool make_grid(Run *run, const State *state) {
                     &run->times);
 }
 
-static bool make_comparison(Run *run, const State *state) {
-    return !state->job.pool_baseline || make_baseline(run, &state->job);
-}
-
 static bool make_fp64(Run *run, const State *state) {
     (void)state;
     return !run->needs->fp64_original ||
@@ -199,7 +198,7 @@ static bool make_fp64(Run *run, const State *state) {
 
 static PipelineEnd run_stages(Run *run, const State *state) {
     static bool (*const stages[])(Run *, const State *) = {make_features, make_map, make_grid,
-                                                           make_comparison, make_fp64};
+                                                           make_baseline, make_fp64};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
