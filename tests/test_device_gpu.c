@@ -72,7 +72,7 @@ static void test_live_map(BevAlign align) {
         state.job.serial++;
         state.job.camera_errors[1].yaw_deg = 1.5 + i;
         ok = pipeline_run(pipeline, &state, (PipelineNeeds){.draft = true}, &live, &err);
-        const BuiltMap *built = ok ? pipeline_parts(pipeline)->map : NULL;
+        const BuiltMap *built = ok ? pipeline_inputs(pipeline)->map : NULL;
         ok = ok && scatter_build(&built->rig, align, ~4u, &want, &err) &&
              same_map(&want, &built->map) && built->intervals.stats.points == want.points;
         scatter_free(&want);

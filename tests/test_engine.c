@@ -54,11 +54,11 @@ static const EngineFrame *take(Engine *engine) {
     return poll(&waiting, 1, PATIENCE_MS) == 1 ? engine_take(engine) : NULL;
 }
 
-/* Submits, and waits for the frame of that very job. */
+/* Requests a frame of this state and waits for it. */
 static const EngineFrame *ask(Engine *engine, State *state) {
     const EngineFrame *frame;
     state->job.serial++;
-    engine_submit(engine, state);
+    engine_request(engine, state);
     while ((frame = take(engine)) && frame->state.job.serial != state->job.serial) {
     }
     return frame;
@@ -238,16 +238,16 @@ static void test_bad_scene(void) {
 /* ---- handing over ---------------------------------------------------------------------------- */
 
 static void test_mailbox(void) {
-    enum { WISHES = 400 };
+    enum { REQUESTS = 400 };
     Engine *engine = open_engine(true);
     State state = fresh(TOY);
     const EngineFrame *frame = ask(engine, &state);
     double sum = frame ? sum_of(&frame->live.frame) : 0, slowest = 0;
-    for (int i = 0; i < WISHES; i++) {
+    for (int i = 0; i < REQUESTS; i++) {
         state.job.serial++;
         state.job.time_s = 0.01 * i;
         double begun = clock_ms();
-        engine_submit(engine, &state);
+        engine_request(engine, &state);
         slowest = fmax(slowest, clock_ms() - begun);
     }
     tap_ok(frame && sum_of(&frame->live.frame) == sum, "a frame stays whole while others are made");
@@ -259,11 +259,11 @@ static void test_mailbox(void) {
             break;
         last = frame->state.job.serial;
     }
-    tap_ok(last == state.job.serial && frames <= WISHES, "of %d wishes the last is fulfilled",
-           WISHES);
-    tap_note("%d frames; the slowest submit took %.2f ms", frames, slowest);
+    tap_ok(last == state.job.serial && frames <= REQUESTS, "of %d requests the last is answered",
+           REQUESTS);
+    tap_note("%d frames; the slowest request took %.2f ms", frames, slowest);
     state.job.serial++;
-    engine_submit(engine, &state);
+    engine_request(engine, &state);
     engine_close(engine); /* in the middle of it all */
     tap_ok(true, "closes while it computes");
 }
@@ -410,71 +410,74 @@ static void test_giving_up(void) {
     pipeline_close(fresh_one);
 }
 
-enum { INTERRUPTED = 2, LONG_MS = 60 }; /* pictures during which the next wish comes; late */
+enum {
+    INTERRUPTED = 2,
+    LONG_MS = 60
+}; /* pictures during which the next request comes; its delay */
 
 static struct {
     Engine *engine;
-    State wish;
-    bool moves; /* wishes are moments; else they are a key's, LONG_MS late */
+    State request;
+    bool moves; /* requests are moments; else they are a key's, LONG_MS late */
     atomic_int begun, given_up;
-} dressing;
+} interrupting;
 
 static void no_contents(void *contents) {
     (void)contents;
 }
 
-static void *dress(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
-                   Err *err) {
+static void *make_picture(const State *state, const LiveData *live, void *previous,
+                          const GiveUp *give_up, Err *err) {
     (void)state, (void)live, (void)previous, (void)err;
-    if (atomic_fetch_add(&dressing.begun, 1) < INTERRUPTED) {
-        for (double end = clock_ms() + LONG_MS; !dressing.moves && clock_ms() < end;)
+    if (atomic_fetch_add(&interrupting.begun, 1) < INTERRUPTED) {
+        for (double end = clock_ms() + LONG_MS; !interrupting.moves && clock_ms() < end;)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
-        dressing.wish.job.serial++;
-        dressing.wish.job.time_s += dressing.moves;
-        engine_submit(dressing.engine, &dressing.wish);
+        interrupting.request.job.serial++;
+        interrupting.request.job.time_s += interrupting.moves;
+        engine_request(interrupting.engine, &interrupting.request);
     }
     bool unwanted = given_up(give_up);
-    atomic_fetch_add(&dressing.given_up, unwanted);
+    atomic_fetch_add(&interrupting.given_up, unwanted);
     return unwanted ? NULL : ref_new(1, no_contents);
 }
 
-/* The first frame's serial, counted from that of the first wish; the picture of each but the last
- * is interrupted by the next wish. -1: no frame. */
+/* The first frame's serial, counted from that of the first request; the picture of each but the
+ * last is interrupted by the next request. -1: no frame. */
 static int interrupt_pictures(bool moves) {
-    const EngineOptions options = {.where = 1u << BEV_CPU, .dress = dress};
+    const EngineOptions options = {.where = 1u << BEV_CPU, .make_picture = make_picture};
     Err err;
-    dressing.wish = fresh(TOY);
-    dressing.wish.job.time_s = moves; /* an engine begins at 0 */
-    dressing.moves = moves;
-    dressing.begun = dressing.given_up = 0;
-    uint64_t first = dressing.wish.job.serial;
-    if (!engine_open(&dressing.engine, &options, &err))
+    interrupting.request = fresh(TOY);
+    interrupting.request.job.time_s = moves; /* an engine begins at 0 */
+    interrupting.moves = moves;
+    interrupting.begun = interrupting.given_up = 0;
+    uint64_t first = interrupting.request.job.serial;
+    if (!engine_open(&interrupting.engine, &options, &err))
         return -1;
-    engine_submit(dressing.engine, &dressing.wish);
-    const EngineFrame *frame = take(dressing.engine);
+    engine_request(interrupting.engine, &interrupting.request);
+    const EngineFrame *frame = take(interrupting.engine);
     bool fine = frame && frame->picture && !frame->live.error_text[0];
     int shown = fine ? (int)(frame->state.job.serial - first) : -1;
     while (frame && frame->state.job.serial != first + INTERRUPTED)
-        frame = take(dressing.engine);
+        frame = take(interrupting.engine);
     fine = fine && frame && frame->picture;
-    engine_close(dressing.engine);
+    engine_close(interrupting.engine);
     return fine ? shown : -1;
 }
 
-/* A wish comes while the picture of the one before is made: that one is passed over, but not two in
+/* A request comes while the picture of the one before is made: that one is given up, but not two in
  * a row, and not what a key has waited for. */
 static void test_giving_up_the_picture(void) {
     int shown = interrupt_pictures(true);
     tap_ok(shown > 0,
-           "a wish that comes while a picture is made takes its place, nobody complains");
-    tap_ok(shown > 0 && dressing.given_up == 1, "of two pictures in a row one is given up");
+           "a request that comes while a picture is made takes its place, without an error");
+    tap_ok(shown > 0 && interrupting.given_up == 1, "of two pictures in a row one is given up");
     shown = interrupt_pictures(false);
-    tap_ok(shown == 0 && dressing.given_up == 0,
+    tap_ok(shown == 0 && interrupting.given_up == 0,
            "what a key has waited for does not give way to the next one");
 }
 
-/* The last kernel stands in for the reference until a thread of its own has pooled it: the worker,
- * which keys wait for, never runs it. */
+/* The last kernel stands in for the reference until the background thread has pooled it: the
+ * engine's thread, which keys wait for, never runs it. */
 static void test_slow_kernel(void) {
     const Load before = load_now();
     Engine *engine = open_engine(true);
@@ -487,11 +490,11 @@ static void test_slow_kernel(void) {
         frame = take(engine);
     const LiveKernel *slow = frame ? live_kernel(&frame->live, state.job.config.kernel) : NULL;
     tap_ok_unless_loaded(frame && !frame->live.stand_in &&
-                             frame->parts.pooled->config.kernel == state.job.config.kernel,
+                             frame->inputs.pooled->config.kernel == state.job.config.kernel,
                          &before, "its own picture comes");
     tap_ok_unless_loaded(slow && slow->median_us.value > 0 &&
                              frame->live.stages_us[STAGE_POOL].value < slow->median_us.value / 2,
-                         &before, "and the worker did not pool it");
+                         &before, "and the engine's thread did not pool it");
     state.job.probe_cell = 5;
     frame = ask(engine, &state);
     tap_ok_unless_loaded(frame && !frame->live.stand_in, &before,
@@ -577,7 +580,7 @@ static void test_counters(void) {
     const EngineFrame *frame = ask(engine, &state);
     bool quiet = frame && frame->notes == 0;
     state.counts++;
-    engine_submit(engine, &state);
+    engine_request(engine, &state);
     while (frame && !frame->notes)
         frame = take(engine);
     tap_ok(quiet && frame && strstr(frame->note, "counters: only a GPU has them") &&

@@ -54,31 +54,6 @@ static void test_sizes(Scene *scene) {
     tap_ok(preset_find("canonica") == NULL && preset_find("") == NULL, "unknown sizes are unknown");
 }
 
-/* ---- memory of the caller's ------------------------------------------------------------------ */
-
-/* Bytes of `memory` that are no longer `pattern`, up to the last one of them. */
-static size_t bytes_used(const unsigned char *memory, size_t bytes, unsigned char pattern) {
-    while (bytes && memory[bytes - 1] == pattern)
-        bytes--;
-    return bytes;
-}
-
-static void test_into(const Scene *scene, BevAlign align) {
-    enum { BAND = 4096, PATTERN = 0xa5 };
-    Err err = {0};
-    size_t bytes = scatter_bytes(&scene->rig, align);
-    BevMap map = build(&scene->rig, align, UINT32_MAX), into;
-    unsigned char *memory = malloc(bytes + BAND);
-    need(memory != NULL, &err);
-    memset(memory, PATTERN, bytes + BAND);
-    bool built = scatter_build_into(&scene->rig, align, UINT32_MAX, memory, &into, &err);
-    tap_ok(built && same_map(&map, &into) && bytes_used(memory, bytes + BAND, PATTERN) <= bytes,
-           "%s: the same map in memory of the caller's, within %zu bytes", bev_aligns[align].name,
-           bytes);
-    scatter_free(&map);
-    free(memory);
-}
-
 /* ---- every point ---------------------------------------------------------------------------- */
 
 typedef struct {
@@ -432,8 +407,6 @@ int main(void) {
         test_nearest(scene);
         test_bilinear(scene, BEV_BILINEAR, 0.5);
         test_bilinear(scene, BEV_LATTICE, 0);
-        for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-            test_into(scene, (BevAlign)align);
         drop_scene(scene);
     }
     Scene *toy = load_scene("toy"), *flagship = load_scene("intersection");

@@ -27,28 +27,6 @@ static bool encode(HostProblem *problem, BevDtype dtype) {
                           &err);
 }
 
-/* The calibration of one format serves another format of the same values. */
-static void test_known_calibration(const HostProblem *nvfp4) {
-    HostProblem own = {.saturated = 0}, known = own;
-    Err err;
-    bool ok = encode(&own, BEV_FP8) &&
-              problem_encode_knowing(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
-                                     &data.map, (ProblemHints){nvfp4->out_largest, false}, &err);
-    tap_ok(ok && own.view.out.scale != 1 && own.view.out.scale == known.view.out.scale,
-           "calibrated by another format: the same scale");
-    if (ok)
-        problem_free(&known);
-    ok =
-        ok && problem_encode_knowing(&known, &data.shape, BEV_FP8, BEV_NEAREST, &data.features,
-                                     &data.map, (ProblemHints){2 * nvfp4->out_largest, true}, &err);
-    float first = ok ? known.view.out.scale : 0;
-    tap_ok(ok && first == 2 * own.view.out.scale, "what is known is believed");
-    ok = ok && problem_update(&known, &data.features, &err);
-    tap_ok(ok && known.view.out.scale == own.view.out.scale, "until other values come");
-    problem_free(&known);
-    problem_free(&own);
-}
-
 /* ---- kernels of the test's own -------------------------------------------------------------- */
 
 enum { NAP_US = 2000 };
@@ -427,7 +405,6 @@ int main(void) {
     test_every_input_guarded(&nvfp4);
     test_threads();
     test_refusals(&fp32);
-    test_known_calibration(&nvfp4);
     test_summary();
     test_time(&fp32);
     test_short_launches(&fp32);

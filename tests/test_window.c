@@ -29,7 +29,7 @@ static bool prepare(Pipeline **pipeline, Err *err) {
         !pipeline_run(*pipeline, &state, (PipelineNeeds){.fp64_original = true}, &live, err))
         return false;
     const Event scene_event = {.kind = EVENT_SCENE,
-                               .scene = &pipeline_parts(*pipeline)->scene->facts};
+                               .scene = &pipeline_inputs(*pipeline)->scene->facts};
     state_step(&state, &scene_event);
     return window_picture(&state, &live, NULL, NULL, &picture, &same, err) && !same;
 }

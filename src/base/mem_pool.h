@@ -1,8 +1,10 @@
-/* Blocks as large as a grid or as features, which come and go with every frame: what the last frame
- * let go of is there for the next one, without a page fault for every 4 KB.
+/* A pool of memory blocks as large as a grid or the features, which are allocated and freed for
+ * every frame. A block of the last frame is used again for the next one, which avoids a page fault
+ * for every 4 KB. malloc does not do this, as it returns large blocks to the system at once (see
+ * mallopt() in cmd_live.c): else it would keep a GB after a scene of each size was shown.
  *
- * Kept are at most MEM_POOL_KEPT blocks of the size asked for last; those of another size go back
- * to the system at once. Any thread may call. */
+ * A pool keeps at most MEM_POOL_KEPT blocks, of the size that was asked for last; blocks of other
+ * sizes are freed. Any thread may call. */
 #ifndef BEV_MEM_POOL_H
 #define BEV_MEM_POOL_H
 
@@ -11,7 +13,7 @@
 
 enum { MEM_POOL_KEPT = 2 };
 
-/* For blocks of one kind, which have one size at a time: a static one starts as MEM_POOL. */
+/* A pool for blocks of one kind, which have one size at a time. A static one starts as MEM_POOL. */
 typedef struct {
     pthread_mutex_t lock;
     void *kept[MEM_POOL_KEPT];
@@ -22,13 +24,13 @@ typedef struct {
 #define MEM_POOL                                                                                   \
     { .lock = PTHREAD_MUTEX_INITIALIZER }
 
-/* Contents are left over from before. NULL: no memory. */
+/* The contents are undefined. NULL: out of memory. */
 void *mem_pool_take(MemPool *pool, size_t bytes);
 
-/* A block that was taken with that many bytes; accepts NULL. */
+/* Gives back a block that was taken with that many bytes; accepts NULL. */
 void mem_pool_give(MemPool *pool, void *block, size_t bytes);
 
-/* Nothing is kept until the next block is taken: its size will be another one. */
+/* Frees all that is kept: the next block will have another size. */
 void mem_pool_empty(MemPool *pool);
 
 #endif

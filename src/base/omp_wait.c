@@ -1,16 +1,25 @@
 #include "src/base/omp_wait.h"
 
-#include "src/base/background.h"
 #include "src/base/worker.h"
 
 #include <stdlib.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 struct OmpWait {
     Worker worker;
     /* Under the lock. */
-    bool wanted, there; /* the team */
-    bool changing;
+    bool wanted, there; /* the team is to exist; it exists */
+    bool changing;      /* it is being formed or dismissed */
 };
+
+void omp_wait_dismiss_team(void) {
+#ifdef _OPENMP
+    omp_pause_resource(omp_pause_soft, omp_get_initial_device());
+#endif
+}
 
 static void form_team(void) {
     int members = 0;
@@ -19,62 +28,62 @@ static void form_team(void) {
     (void)members;
 }
 
-static void *calm_main(void *argument) {
-    OmpWait *calm = argument;
-    worker_lock(&calm->worker);
-    while (!calm->worker.stop) {
-        if (calm->there == calm->wanted) {
-            worker_wait(&calm->worker);
+static void *omp_wait_main(void *argument) {
+    OmpWait *omp_wait = argument;
+    worker_lock(&omp_wait->worker);
+    while (!omp_wait->worker.stop) {
+        if (omp_wait->there == omp_wait->wanted) {
+            worker_wait(&omp_wait->worker);
             continue;
         }
-        bool wanted = calm->wanted;
-        calm->changing = true;
-        worker_unlock(&calm->worker);
+        bool wanted = omp_wait->wanted;
+        omp_wait->changing = true;
+        worker_unlock(&omp_wait->worker);
         if (wanted)
             form_team();
         else
-            dismiss_team();
-        worker_lock(&calm->worker);
-        calm->there = wanted;
-        calm->changing = false;
-        worker_tell(&calm->worker);
+            omp_wait_dismiss_team();
+        worker_lock(&omp_wait->worker);
+        omp_wait->there = wanted;
+        omp_wait->changing = false;
+        worker_tell(&omp_wait->worker);
     }
-    worker_unlock(&calm->worker);
+    worker_unlock(&omp_wait->worker);
     return NULL;
 }
 
 bool omp_wait_open(OmpWait **out, Err *err) {
-    OmpWait *calm = calloc(1, sizeof *calm);
-    if (!calm)
+    OmpWait *omp_wait = calloc(1, sizeof *omp_wait);
+    if (!omp_wait)
         return err_set(err, ERR_FAILED, "threads", "", "out of memory");
-    calm->wanted = true;
-    if (!worker_start(&calm->worker, calm_main, calm, "threads", err)) {
-        free(calm);
+    omp_wait->wanted = true;
+    if (!worker_start(&omp_wait->worker, omp_wait_main, omp_wait, "threads", err)) {
+        free(omp_wait);
         return false;
     }
-    *out = calm;
+    *out = omp_wait;
     return true;
 }
 
-void omp_wait_close(OmpWait *calm) {
-    if (!calm)
+void omp_wait_close(OmpWait *omp_wait) {
+    if (!omp_wait)
         return;
-    worker_end(&calm->worker);
-    free(calm);
+    worker_end(&omp_wait->worker);
+    free(omp_wait);
 }
 
-void omp_wait_active(OmpWait *calm) {
-    worker_lock(&calm->worker);
-    calm->wanted = false;
-    worker_tell(&calm->worker);
-    while (calm->there || calm->changing)
-        worker_wait(&calm->worker);
-    worker_unlock(&calm->worker);
+void omp_wait_active(OmpWait *omp_wait) {
+    worker_lock(&omp_wait->worker);
+    omp_wait->wanted = false;
+    worker_tell(&omp_wait->worker);
+    while (omp_wait->there || omp_wait->changing)
+        worker_wait(&omp_wait->worker);
+    worker_unlock(&omp_wait->worker);
 }
 
-void omp_wait_passive(OmpWait *calm) {
-    worker_lock(&calm->worker);
-    calm->wanted = true;
-    worker_tell(&calm->worker);
-    worker_unlock(&calm->worker);
+void omp_wait_passive(OmpWait *omp_wait) {
+    worker_lock(&omp_wait->worker);
+    omp_wait->wanted = true;
+    worker_tell(&omp_wait->worker);
+    worker_unlock(&omp_wait->worker);
 }

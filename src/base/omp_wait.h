@@ -1,9 +1,11 @@
-/* How teams of threads wait for work. libgomp's spin for milliseconds, unless there are more
- * threads in teams than cores: then they sleep almost at once. Pictures want the latter, as screens
- * are drawn beside the team that makes the next one; launches that are timed in a row want the
- * former, as in `bevscope bench`: a team that is woken for each takes up to a fifth longer. A
- * OmpWait is a team of two that does nothing but be there. Without it, or with another OpenMP
- * library, all is as that library has it. */
+/* How OpenMP teams wait for work: actively (spinning) or passively (sleeping).
+ *
+ * libgomp's threads spin for milliseconds, unless the program has more threads in teams than the
+ * machine has cores: then they sleep almost at once. Pictures want passive teams, as the screens
+ * are drawn beside the team that makes the next picture. Launches that are timed in a row want
+ * active ones, as in `bevscope bench`: waking a team for each launch takes up to a fifth longer. So
+ * an OmpWait owns a team of two that does nothing: while it exists, all other teams wait passively.
+ * With one core, or another OpenMP library, it has no effect. */
 #ifndef BEV_OMP_WAIT_H
 #define BEV_OMP_WAIT_H
 
@@ -13,14 +15,18 @@
 
 typedef struct OmpWait OmpWait;
 
-/* The team is there soon after, on a thread of its own. False: no memory, no thread. */
-bool omp_wait_open(OmpWait **calm, Err *err);
-void omp_wait_close(OmpWait *calm); /* accepts NULL */
+/* Forms the team soon after, on a thread of its own: the policy is passive. False: no memory, no
+ * thread. */
+bool omp_wait_open(OmpWait **omp_wait, Err *err);
+void omp_wait_close(OmpWait *omp_wait); /* accepts NULL */
 
-/* Waits until the team has gone: from now on others may spin. */
-void omp_wait_active(OmpWait *calm);
+/* Dismisses the team and waits until it has gone: from now on other teams spin. */
+void omp_wait_active(OmpWait *omp_wait);
 
-/* The team comes back; does not wait for it. */
-void omp_wait_passive(OmpWait *calm);
+/* Forms the team again; does not wait for it. */
+void omp_wait_passive(OmpWait *omp_wait);
+
+/* Ends the calling thread's team until it has work for the next one, so that it does not count. */
+void omp_wait_dismiss_team(void);
 
 #endif

@@ -7,30 +7,30 @@ typedef struct {
     atomic_int owners;
     void (*destroy)(void *contents);
     _Alignas(max_align_t) unsigned char contents[];
-} Shared;
+} Counted;
 
-static Shared *ref_of(void *contents) {
-    return (Shared *)(void *)((char *)contents - offsetof(Shared, contents));
+static Counted *counted_of(void *contents) {
+    return (Counted *)(void *)((char *)contents - offsetof(Counted, contents));
 }
 
 void *ref_new(size_t size, void (*destroy)(void *contents)) {
-    Shared *shared = calloc(1, sizeof *shared + size);
-    if (!shared)
+    Counted *counted = calloc(1, sizeof *counted + size);
+    if (!counted)
         return NULL;
-    atomic_init(&shared->owners, 1);
-    shared->destroy = destroy;
-    return shared->contents;
+    atomic_init(&counted->owners, 1);
+    counted->destroy = destroy;
+    return counted->contents;
 }
 
 void *ref_keep(void *contents) {
     if (contents)
-        atomic_fetch_add(&ref_of(contents)->owners, 1);
+        atomic_fetch_add(&counted_of(contents)->owners, 1);
     return contents;
 }
 
 void ref_drop(void *contents) {
-    if (!contents || atomic_fetch_sub(&ref_of(contents)->owners, 1) > 1)
+    if (!contents || atomic_fetch_sub(&counted_of(contents)->owners, 1) > 1)
         return;
-    ref_of(contents)->destroy(contents);
-    free(ref_of(contents));
+    counted_of(contents)->destroy(contents);
+    free(counted_of(contents));
 }

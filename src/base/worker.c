@@ -1,7 +1,10 @@
 #include "src/base/worker.h"
 
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 void worker_open(Worker *worker) {
     pthread_condattr_t attributes;
@@ -33,7 +36,7 @@ bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const 
     return false;
 }
 
-static void ask_to_stop(Worker *worker) {
+static void tell_to_stop(Worker *worker) {
     worker_lock(worker);
     worker->stop = true;
     worker_tell(worker);
@@ -43,7 +46,7 @@ static void ask_to_stop(Worker *worker) {
 void worker_stop(Worker *worker) {
     if (!worker->running)
         return;
-    ask_to_stop(worker);
+    tell_to_stop(worker);
     pthread_join(worker->thread, NULL);
     worker->running = false;
 }
@@ -64,7 +67,7 @@ static struct timespec in_ms(clockid_t clock, double ms) {
 }
 
 bool worker_end_within(Worker *worker, double patience_ms) {
-    ask_to_stop(worker);
+    tell_to_stop(worker);
     struct timespec until = in_ms(CLOCK_REALTIME, patience_ms);
     if (pthread_timedjoin_np(worker->thread, NULL, &until) != 0) {
         pthread_detach(worker->thread);
@@ -83,4 +86,23 @@ void worker_sleep(Worker *worker, double ms) {
     struct timespec until = in_ms(CLOCK_MONOTONIC, ms);
     while (!worker->stop && pthread_cond_timedwait(&worker->changed, &worker->lock, &until) == 0) {
     }
+}
+
+/* Batch scheduling in short slices: such a thread interrupts nobody, and a thread that wakes up for
+ * a picture does not wait for the end of a long slice. Kernels before Linux 6.12 give all threads
+ * the same slice. */
+void worker_low_priority(void) {
+    enum { NICEST = 19, SLICE_NS = 100000, BATCH = 3 }; /* sched.h has it for GNU sources only */
+#ifdef SYS_sched_setattr
+    const struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime_ns, deadline_ns, period_ns;
+    } attributes = {sizeof attributes, BATCH, 0, NICEST, 0, SLICE_NS, 0, 0};
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0)
+        return;
+#endif
+    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICEST);
 }

@@ -1,4 +1,4 @@
-/* A thread of its own, the lock over what it shares with others, and how both are ended. */
+/* A thread, the lock over what it shares with other threads, and how both are ended. */
 #ifndef BEV_WORKER_H
 #define BEV_WORKER_H
 
@@ -7,38 +7,43 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Part of the struct of whoever has a thread. */
+/* A member of the struct that owns the thread. */
 typedef struct {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* anything under the lock; its clock is CLOCK_MONOTONIC */
+    pthread_cond_t changed; /* something under the lock has changed; its clock is CLOCK_MONOTONIC */
     bool stop;              /* under the lock: `run` is to return */
     bool running;
 } Worker;
 
-/* The lock alone, for what others may tell before there is a thread and after its end. */
+/* Opens and closes the lock alone, which others may use before the thread begins and after it has
+ * ended. */
 void worker_open(Worker *worker);
 void worker_close(Worker *worker);
 
-/* Runs `run(owner)` on a new thread, under an open lock. False: no thread was to be had; `where`
- * heads the error. */
+/* Calls `run(owner)` on a new thread, under an open lock. False: no thread could be created;
+ * `where` heads the error. */
 bool worker_run(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                 Err *err);
 
-/* Asks the thread to stop and waits for its end; where none runs, nothing. */
+/* Tells the thread to stop and waits for its end; does nothing if none runs. */
 void worker_stop(Worker *worker);
 
-/* Both at once: runs `run(owner)` on a new thread. False: no thread was to be had, and nothing is
- * left to end. */
+/* Opens the lock and calls `run(owner)` on a new thread. False: no thread could be created, and
+ * nothing is left to end. */
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err);
 
 /* Stops the thread and closes the lock. */
 void worker_end(Worker *worker);
 
-/* The same, but waits no longer than `patience_ms`. False: the thread hangs and is left alone; it
- * may still come back to its lock and its owner, which nobody may free. */
+/* The same, but waits no longer than `patience_ms`. False: the thread hangs and is left alone. It
+ * may still use its lock and its owner, which nobody may free then. */
 bool worker_end_within(Worker *worker, double patience_ms);
+
+/* Gives the calling thread, and those that it creates, the lowest priority: for work that can wait.
+ */
+void worker_low_priority(void);
 
 static inline void worker_lock(Worker *worker) {
     pthread_mutex_lock(&worker->lock);
@@ -48,17 +53,18 @@ static inline void worker_unlock(Worker *worker) {
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* Under the lock: lets so much time pass, or as much as there is before it is to stop. */
+/* Under the lock: sleeps that long, or until the thread is to stop. */
 void worker_sleep(Worker *worker, double ms);
 
-/* Under the lock: waits until something has changed, or for so long. */
+/* Under the lock: waits until something has changed, at most that long. */
 void worker_wait_ms(Worker *worker, double ms);
 
-/* Both under the lock: tells whoever waits that something has changed; waits for that. */
+/* Under the lock: tells all threads that wait that something has changed. */
 static inline void worker_tell(Worker *worker) {
     pthread_cond_broadcast(&worker->changed);
 }
 
+/* Under the lock: waits until something has changed. */
 static inline void worker_wait(Worker *worker) {
     pthread_cond_wait(&worker->changed, &worker->lock);
 }

@@ -1,46 +1,46 @@
 #include "src/live/engine_internal.h"
 
-#include "src/run/machine.h"
-#include "src/base/ref.h"
 #include "src/base/clock.h"
+#include "src/base/ref.h"
+#include "src/run/machine.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    NEWS_MS = 200,   /* figures alone are handed over at most this often */
-    STARVED_MS = 500 /* so long wishes that wait keep everything else from being done */
+    NEWS_MS = 200,   /* the least time between two frames that bring new figures only */
+    STARVED_MS = 500 /* requests that follow each other delay all else no longer than this */
 };
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* A wish that waits comes before all else; and after a frame that was passed over nothing else may
- * be shown. */
-static bool wishes_first(Engine *engine) {
-    return engine->passed_over ||
-           (clock_ms() - engine->between_ms < STARVED_MS && wish_waits(engine, INFINITY));
+/* Whether the next request comes before idle work. After a render that was given up it must: what
+ * the engine holds fits no request. */
+static bool request_comes_first(Engine *engine) {
+    return engine->given_up ||
+           (clock_ms() - engine->idle_ms < STARVED_MS && engine_request_waits(engine, INFINITY));
 }
 
 static void work(Engine *engine) {
-    State wish;
+    State request;
     bool stop;
     for (;;) {
-        bool has_wish = take_wish(engine, &wish, &stop);
+        bool has_request = engine_take_request(engine, &request, &stop);
         if (stop)
             return;
-        if (has_wish)
-            answer(engine, &wish);
-        if (wishes_first(engine))
+        if (has_request)
+            engine_render(engine, &request);
+        if (request_comes_first(engine))
             continue;
-        engine->between_ms = clock_ms();
-        bool busy = work_in_between(engine);
-        if (engine->passed_over)
+        engine->idle_ms = clock_ms();
+        bool busy = engine_idle_work(engine);
+        if (engine->given_up)
             continue;
-        if (engine->news && clock_ms() - engine->news_ms > NEWS_MS)
-            deliver(engine);
+        if (engine->news && clock_ms() - engine->published_ms > NEWS_MS)
+            engine_publish(engine);
         if (!busy)
-            rest(engine);
+            engine_wait(engine);
     }
 }
 
@@ -48,7 +48,7 @@ static void *engine_main(void *argument) {
     Engine *engine = argument;
     Err err;
     if (engine->options.thread_begin && !engine->options.thread_begin(&err))
-        complain(engine, &err);
+        engine_report_error(engine, &err);
     if (engine->options.where & 1u << BEV_CUDA)
         engine->gpu = live_gpu_open();
     work(engine);
@@ -79,11 +79,11 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     engine->options = *options;
     live_init(&engine->live);
     describe_cpu(&engine->cpu);
-    bool ok = mailbox_open(&engine->mailbox, err) && pipeline_open(&engine->pipeline, err);
+    bool ok = engine_open_mailbox(&engine->mailbox, err) && pipeline_open(&engine->pipeline, err);
     if (ok && options->background)
-        ok = measure_open(&engine->measure, options->where, wake, engine, err) &&
-             judge_open(&engine->judge, wake, engine, err) &&
-             model_lane_open(&engine->model_lane, wake, engine, err);
+        ok = measure_open(&engine->measure, options->where, err) &&
+             live_model_open(&engine->live_model, err) &&
+             background_open(&engine->background, engine_wake, engine, err);
     ok = ok && worker_run(&engine->mailbox.worker, engine_main, engine, "engine", err);
     if (!ok) {
         engine_close(engine);
@@ -96,12 +96,13 @@ void engine_close(Engine *engine) {
     if (!engine)
         return;
     worker_stop(&engine->mailbox.worker);
-    model_lane_close(engine->model_lane); /* its walk ends early, and leaves the core to gates */
-    judge_close(engine->judge);
+    background_close(engine->background);
+    live_model_close(engine->live_model);
     measure_close(engine->measure);
+    frame_inputs_drop(&engine->shown);
     pipeline_close(engine->pipeline);
     ref_drop(engine->picture);
     ref_drop(engine->model);
-    mailbox_close(&engine->mailbox);
+    engine_close_mailbox(&engine->mailbox);
     free(engine);
 }

@@ -1,6 +1,52 @@
-/* The live display's worker: takes the newest state from a small mailbox, computes its frame, and
- * hands finished frames over; in between it times the kernels and has their accuracy checked. The
- * caller never waits, a frame is never half new. */
+/* The engine behind the live display. It takes the newest state from a small mailbox, renders its
+ * frame and publishes it; while nobody waits for a frame it times the kernels, checks their
+ * accuracy and simulates the caches. The caller never waits for it, and never sees half a frame.
+ *
+ *   main thread: src/ui             engine thread: src/live           background thread
+ *   ---------------------           -----------------------           -----------------
+ *   key, mouse, tick
+ *      |
+ *   Event -> state_step()
+ *      |
+ *   engine_request(State) -------> mailbox: the newest State
+ *      |                              |  engine_render()
+ *      |                              |    pipeline_run(): features, map,
+ *      |                              |      encode, upload, pool, read back
+ *      |                              |    make_picture(): BEV and strip
+ *      |                              |  engine_publish()
+ *   poll(engine_fd()) <----------- mailbox: the newest EngineFrame
+ *   engine_take()                     |
+ *      |                              |  no request waits:
+ *   draw terminal and window          |  engine_idle_work()
+ *      |                              |    finer picture
+ *   writer thread: PNG and            |    hardware counters
+ *      recordings to disk             |    a slice of timing
+ *                                     |    background_start() -----> one slot, one job at a time:
+ *                                     |                                slow launch of a CPU kernel
+ *                                     |    background_take() <------   accuracy gates
+ *                                     |                                cache simulation
+ *                                     |    live_gpu_refresh() <----- NVML thread: clocks, power
+ *
+ * Who may touch what
+ *   State, screens, input             main thread only
+ *   Mailbox                           main and engine thread, under its lock, for an instant
+ *   EngineFrame, its inputs, picture  nobody changes them once they are published; whoever needs
+ *                                     one owns a reference (src/base/ref.h), any thread drops it
+ *   Pipeline, Measure, CUDA context   engine thread only
+ *   LiveModel (cache simulation)      the background thread while its job is in the slot, else the
+ *                                     engine thread
+ *   The slot's job                    background thread while it runs, else the engine thread,
+ *                                     which learns by a wake-up that it is done
+ *
+ * Priorities: a waiting request comes before all else. While a frame is rendered the simulation is
+ * paused; launches and gates go on, at the lowest priority of the scheduler. A render is given up
+ * between its stages when a newer request waits, but never two in a row, and never one that a key
+ * has waited for. Everything else is one list, in the order of its use: engine_idle.c.
+ *
+ * Timing follows one protocol, that of `bevscope bench`: warm up, launch back to back, give the
+ * median. Launches too slow for the engine's thread are timed one by one by the background thread.
+ * LiveKernel.protocol says which of the two a latency comes from, and whether pictures were made
+ * beside it. */
 #ifndef BEV_ENGINE_H
 #define BEV_ENGINE_H
 
@@ -8,30 +54,31 @@
 
 typedef struct Engine Engine;
 
-/* A finished frame; constant, the caller's until it takes the next one. */
+/* A finished frame. It does not change; the caller has it until he takes the next one. */
 typedef struct {
-    State state;   /* that it was computed for */
-    uint64_t wish; /* number of the newest wish that it answers */
-    LiveData live; /* live.frame lies in `parts`, live.model in `model` */
-    SceneFacts facts;
-    uint64_t loads; /* grows with every scene that was loaded, the same one again included */
-    FrameInputs parts;
-    MemoryModel *model; /* shared.h */
-    void *picture;      /* what options.dress made of it; shared.h */
-    Err err;            /* what live.error_text says in one line */
-    bool device_lost;   /* that is the end of this backend */
-    uint64_t notes;     /* grows with every `note`: something to tell that is no failure */
-    char note[200];
+    State state;        /* that it was rendered for */
+    uint64_t request;   /* number of the newest request that it answers */
+    LiveData live;      /* live.frame points into `inputs`, live.model is `model` */
+    SceneFacts facts;   /* of the scene shown */
+    uint64_t loads;     /* grows with every scene that is loaded, even the same one again */
+    FrameInputs inputs; /* owned */
+    MemoryModel *model; /* owned; NULL: not simulated yet */
+    void *picture;      /* owned: what options.make_picture returned */
+    Err err;            /* live.error_text in full */
+    bool device_lost;   /* `err` is the end of this backend */
+    uint64_t notes;     /* grows with every `note` */
+    char note[200];     /* for the user, and no failure */
 } EngineFrame;
 
 typedef struct {
     unsigned where;  /* backends that run here: 1u << BEV_CPU | ... */
-    bool background; /* time kernels and check accuracy in between */
-    /* Makes the picture on the worker's time: a part (shared.h), perhaps the previous one kept.
-     * NULL: none. Failure leaves the previous picture; so does giving up, which leaves `err`. */
-    void *(*dress)(const State *state, const LiveData *live, void *previous, const GiveUp *give_up,
-                   Err *err);
-    /* Called at the beginning and the end of the worker's thread; may be NULL. */
+    bool background; /* time kernels, check accuracy and simulate caches while there is time */
+    /* Makes the picture, on the engine's thread: a new reference counted object, or one more
+     * reference to `previous`. NULL: given up, or failed with `err` set; the previous picture
+     * stays. May itself be NULL: no pictures. */
+    void *(*make_picture)(const State *state, const LiveData *live, void *previous,
+                          const GiveUp *give_up, Err *err);
+    /* Called at the beginning and the end of the engine's thread; may be NULL. */
     bool (*thread_begin)(Err *err);
     void (*thread_end)(void);
 } EngineOptions;
@@ -39,14 +86,14 @@ typedef struct {
 bool engine_open(Engine **engine, const EngineOptions *options, Err *err);
 void engine_close(Engine *engine); /* accepts NULL */
 
-/* Wants a frame of this state; an older wish that was not begun yet is forgotten. Returns the
- * wish's number, counted from 1. */
-uint64_t engine_submit(Engine *engine, const State *state);
+/* Requests a frame of this state; an older request that was not begun yet is forgotten. Returns the
+ * number of the request, counted from 1. */
+uint64_t engine_request(Engine *engine, const State *state);
 
 /* The newest frame that was not taken yet, or NULL. */
 const EngineFrame *engine_take(Engine *engine);
 
-/* Readable while a frame waits: for poll(). */
+/* A descriptor for poll(): readable while a frame waits. */
 int engine_fd(const Engine *engine);
 
 #endif

@@ -1,186 +1,287 @@
-/* What the worker does between frames: finer pictures, accuracy, timings, the model of memory. */
+/* What the engine's thread does while no request waits. What is most useful comes first; the order
+ * stands in engine_idle_work(), at the end. */
 #include "src/live/engine_internal.h"
 
-#include "src/live/live_counters.h"
 #include "src/base/clock.h"
+#include "src/base/ref.h"
 
-enum {
-    STILL_MS = 200,       /* without a new wish: time for what takes longer */
-    MODEL_FIRST_MS = 1000 /* so long the selection's model comes before timings */
-};
-static const double MOVING_REST = 5; /* moving: this many times as long no slice as one took */
+enum { IDLE_MS = 200 };              /* without a request: time for what takes longer */
+static const double LOOK_MS = 1000;  /* between two looks at the scene's file */
+static const double SLICE_PAUSE = 5; /* moving: no slice of timing for so many times its duration */
 
-static void tell(Engine *engine, const Err *err) {
+/* Adds a note for the user. */
+static void note(Engine *engine, const Err *err) {
     err_line(err, engine->note, sizeof engine->note);
     engine->notes++;
     engine->news = true;
 }
 
-/* ---- finer pictures -------------------------------------------------------------------------- */
+/* ---- the scene's file ------------------------------------------------------------------------ */
 
-/* One at a time: a wish that comes now waits for one only. */
-static bool refine(Engine *engine) {
-    if (engine->quality == SHARP)
-        return false;
-    remake(engine, engine->quality + 1);
-    return true;
+void engine_watch_file(SceneFile *file, const char *name) {
+    file->watched = stat(name, &file->then) == 0 && S_ISREG(file->then.st_mode);
+    file->gone = false;
+    file->looked_ms = clock_ms();
 }
 
-/* Asks for the grid of a kernel for which another one stands in, and shows it when it comes. */
-static bool bring_slow_grid(Engine *engine) {
-    measure_want_grid(engine->measure, pipeline_lacks(engine->pipeline));
-    PooledGrid *grid = measure_take_grid(engine->measure);
-    if (!grid)
-        return false;
-    pipeline_offer(engine->pipeline, grid);
-    remake(engine, engine->quality);
-    return true;
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+           a->st_ino == b->st_ino && a->st_size == b->st_size;
 }
 
-static void tell_of_file(Engine *engine, const char *what) {
+static void note_file(Engine *engine, const char *what) {
     Err err;
     err_set(&err, ERR_FAILED, "the scene's file", "", "%s", what);
-    tell(engine, &err);
+    note(engine, &err);
 }
 
+/* Each change is told once; a file that comes back has changed. */
 static void look_at_file(Engine *engine) {
-    const State *state = &engine->state;
-    switch (scene_file_look(&engine->file, state->menu.scenes.names[state->job.scene])) {
-    case SCENE_FILE_SAME:
+    SceneFile *file = &engine->file;
+    struct stat now;
+    if (!file->watched || clock_ms() - file->looked_ms < LOOK_MS)
         return;
-    case SCENE_FILE_GONE:
-        tell_of_file(engine, "it has vanished, the copy in memory stays");
+    bool was_gone = file->gone;
+    file->looked_ms = clock_ms();
+    file->gone = stat(engine->state.menu.scenes.names[engine->state.job.scene], &now) != 0;
+    if (file->gone && !was_gone)
+        note_file(engine, "it has vanished, the copy in memory stays");
+    if (file->gone || (!was_gone && same_file(&now, &file->then)))
         return;
-    case SCENE_FILE_CHANGED:
-        pipeline_forget_scene(engine->pipeline);
-        if (remake(engine, ROUGH) != PIPELINE_FAILED)
-            tell_of_file(engine, "it has changed, read again");
-        engine->news = true;
-    }
+    file->then = now;
+    pipeline_forget_scene(engine->pipeline);
+    if (engine_render_again(engine, QUALITY_ROUGH) != PIPELINE_FAILED)
+        note_file(engine, "it has changed, read again");
+    engine->news = true;
 }
 
-/* ---- accuracy -------------------------------------------------------------------------------- */
+/* ---- the GPU --------------------------------------------------------------------------------- */
 
-/* Formats in the order in which they matter: the selected one first. False: all are known. */
+/* The first look runs probes, before any simulation begins. */
+static void look_at_gpu(Engine *engine) {
+    int row;
+    if (!engine->gpu)
+        return;
+    if (!engine->probed) {
+        live_gpu_probe(engine->gpu);
+        const Limits *limits = live_gpu_limits(engine->gpu, &row);
+        if (limits)
+            live_model_measured(engine->live_model, row, limits);
+    }
+    engine->probed = true;
+    engine->news |= live_gpu_refresh(engine->gpu);
+}
+
+/* ---- results of the background thread -------------------------------------------------------- */
+
+static void take_launch(Engine *engine, BackgroundJob *job, bool idle) {
+    measure_take_launch(engine->measure, job, idle);
+    if (job->failed)
+        engine_report_error(engine, &job->err);
+    if (!job->grid)
+        return;
+    pipeline_offer(engine->pipeline, job->grid);
+    job->grid = NULL;
+    if (idle)
+        engine_render_again(engine, engine->quality);
+}
+
+static void take_accuracy(Engine *engine, BackgroundJob *job) {
+    if (job->tag != engine->accuracy_tag)
+        return;
+    engine->checked |= 1u << job->config.dtype;
+    if (job->failed) {
+        engine_report_error(engine, &job->err);
+        job->accuracy.source = SOURCE_MEASURED;
+        job->accuracy.gate_a = LIVE_SKIP;
+    }
+    engine->live.accuracy[job->config.dtype] = job->accuracy;
+}
+
+static void take_model(Engine *engine, BackgroundJob *job) {
+    if (job->tag != engine->model_tag)
+        return;
+    if (job->complete)
+        engine->simulated = (int)job->depth + 1;
+    ref_drop(engine->model);
+    engine->live.model = engine->model = ref_keep(job->model);
+}
+
+static void take_result(Engine *engine, bool idle) {
+    BackgroundJob job;
+    if (!background_take(engine->background, &job))
+        return;
+    engine->news = true;
+    if (job.kind == JOB_LAUNCH)
+        take_launch(engine, &job, idle);
+    else if (job.kind == JOB_ACCURACY)
+        take_accuracy(engine, &job);
+    else
+        take_model(engine, &job);
+    background_job_drop(&job);
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+/* A task had nothing to do; or what it has to do runs or waits in the background, and tasks that
+ * are less useful have to wait as well; or it has done something. */
+typedef enum { TASK_NONE, TASK_WAITS, TASK_WORKED } TaskEnd;
+
+static bool slot_is_empty(Engine *engine) {
+    return background_kind(engine->background) == JOB_NONE;
+}
+
+/* Camera views and features, one step finer at a time: a request that comes waits for one step. */
+static TaskEnd refine_picture(Engine *engine, bool idle) {
+    if (!idle || engine->quality == QUALITY_SHARP)
+        return TASK_NONE;
+    engine_render_again(engine, engine->quality + 1);
+    return TASK_WORKED;
+}
+
+/* Hardware counters count whoever uses the GPU, so nobody else may. */
+static TaskEnd count_selection(Engine *engine, bool idle) {
+    Err err;
+    (void)idle;
+    if (engine->counted == engine->state.counts)
+        return TASK_NONE;
+    if (!slot_is_empty(engine))
+        return TASK_WAITS;
+    engine->counted = engine->state.counts;
+    if (live_gpu_count(pipeline_inputs(engine->pipeline), &engine->state.job.config,
+                       &engine->live.counters, &err)) {
+        char line[160];
+        live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);
+        err_set(&err, ERR_FAILED, "counters, measured", "", "%s", line);
+    }
+    note(engine, &err);
+    return TASK_WORKED;
+}
+
+/* Timings are taken while the slot is empty: its job would disturb them. */
+static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
+    Err err = {.kind = ERR_FAILED};
+    measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
+    TimedKernel *timed = measure_next(engine->measure, scope, idle);
+    if (!timed)
+        return TASK_NONE;
+    if (!slot_is_empty(engine))
+        return TASK_WAITS;
+    if (measure_needs_background(engine->measure, timed)) {
+        BackgroundJob job = measure_launch(engine->measure, timed);
+        background_start(engine->background, &job);
+        return TASK_WAITS;
+    }
+    double begun = clock_ms();
+    if (!idle && begun < engine->slice_ms)
+        return TASK_WAITS;
+    MeasureStep step = measure_slice(engine->measure, timed, idle, &err);
+    if (step == MEASURE_FAILED)
+        engine_report_error(engine, &err);
+    engine->news |= step != MEASURE_MORE;
+    engine->slice_ms = clock_ms() + SLICE_PAUSE * (clock_ms() - begun);
+    return TASK_WORKED;
+}
+
+static TaskEnd time_selection(Engine *engine, bool idle) {
+    return time_kernel(engine, MEASURE_SELECTION, idle);
+}
+
+static TaskEnd time_missing(Engine *engine, bool idle) {
+    return time_kernel(engine, MEASURE_MISSING, idle);
+}
+
+static TaskEnd time_again(Engine *engine, bool idle) {
+    return time_kernel(engine, MEASURE_AGAIN, idle);
+}
+
+/* A job on the selection. */
+static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
+    const FrameInputs *shown = pipeline_inputs(engine->pipeline);
+    const FrameInputs inputs = {
+        .scene = shown->scene, .features = shown->features, .map = shown->map};
+    return (BackgroundJob){.kind = kind,
+                           .inputs = frame_inputs_keep(&inputs),
+                           .config = engine->state.job.config,
+                           .tag = tag};
+}
+
+static TaskEnd simulate(Engine *engine, ModelDepth depth) {
+    if (engine->simulated > (int)depth)
+        return TASK_NONE;
+    if (!slot_is_empty(engine))
+        return TASK_WAITS;
+    BackgroundJob job = job_of(engine, JOB_CACHESIM, engine->model_tag);
+    job.live_model = engine->live_model;
+    job.depth = depth;
+    job.shown = engine->model;
+    background_start(engine->background, &job);
+    return TASK_WAITS;
+}
+
+static TaskEnd simulate_selection(Engine *engine, bool idle) {
+    (void)idle;
+    return simulate(engine, DEPTH_SELECTION);
+}
+
+static TaskEnd simulate_for_chart(Engine *engine, bool idle) {
+    (void)idle;
+    return simulate(engine, live_model_depth(&engine->state));
+}
+
+/* The selected format first, then the others in turn. False: all are checked. */
 static bool next_format(const Engine *engine, BevDtype *dtype) {
     const KernelConfig *config = &engine->state.job.config;
     for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
         *dtype = (BevDtype)((config->dtype + i) % BEV_DTYPE_COUNT);
-        const LiveAccuracy *known = &engine->live.accuracy[*dtype];
         bool possible =
             config->kernel->dtypes & 1u << *dtype && config->kernel->aligns & 1u << config->align;
-        if (possible && (known->source == SOURCE_UNKNOWN || known->stale))
+        if (possible && !(engine->checked >> *dtype & 1))
             return true;
     }
     return false;
 }
 
-/* The selection's own verdict comes before the timing of other kernels and, while nothing moves,
- * after its own timing and its own picture; those of other formats never run beside a slow
- * launch. */
-static bool may_ask(const Engine *engine, BevDtype dtype, bool still) {
-    if (still)
-        return measure_knows_selection(engine->measure) && !measure_owes_grid(engine->measure) &&
-               !measure_busy(engine->measure);
-    return dtype == engine->state.job.config.dtype || !measure_busy(engine->measure);
+static TaskEnd check_accuracy(Engine *engine, bool idle) {
+    BevDtype dtype;
+    (void)idle;
+    if (!next_format(engine, &dtype))
+        return TASK_NONE;
+    if (!slot_is_empty(engine))
+        return TASK_WAITS;
+    BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
+    job.config.dtype = dtype;
+    background_start(engine->background, &job);
+    return TASK_WAITS;
 }
 
-static void consult_judge(Engine *engine, bool still) {
-    Verdict verdict;
-    if (judge_take(engine->judge, &verdict) && verdict.epoch == engine->epoch) {
-        if (verdict.failed) {
-            complain(engine, &verdict.err);
-            /* Not asked again until something changes. */
-            verdict.accuracy.source = SOURCE_MEASURED;
-            verdict.accuracy.gate_a = LIVE_SKIP;
-        }
-        engine->live.accuracy[verdict.config.dtype] = verdict.accuracy;
-        engine->news = true;
-    }
-    KernelConfig config = engine->state.job.config;
-    if (next_format(engine, &config.dtype) && may_ask(engine, config.dtype, still))
-        judge_ask(engine->judge, pipeline_parts(engine->pipeline), &config, engine->epoch);
-}
+/* ---- in the order of their use --------------------------------------------------------------- */
 
-/* ---- timings, the model, counters ------------------------------------------------------------ */
-
-static bool model_comes_first(const Engine *engine) {
-    return model_lane_first(engine->model_lane) && clock_ms() - engine->wish_ms < MODEL_FIRST_MS;
-}
-
-/* Beside timings walks rest, while nothing moves from one timing to the next. */
-static void consult_model(Engine *engine, bool still, bool timing) {
-    bool rests = still && (timing || measure_busy(engine->measure));
-    model_lane_hold(engine->model_lane, rests && !model_comes_first(engine));
-    take_model(engine);
-}
-
-static MeasureStep measure(Engine *engine, bool still) {
-    Err err;
-    bool failed;
-    double begun = clock_ms();
-    if (still ? judge_busy(engine->judge) || model_comes_first(engine) : begun < engine->measure_ms)
-        return MEASURE_REST;
-    model_lane_hold(engine->model_lane, true);
-    MeasureStep step = measure_step(engine->measure, still, &failed, &err);
-    if (failed)
-        complain(engine, &err);
-    engine->news |= step == MEASURE_NEWS;
-    engine->measure_ms = clock_ms() + MOVING_REST * (clock_ms() - begun);
-    return step;
-}
-
-static void probe_gpu(Engine *engine) {
-    int row;
-    live_gpu_probe(engine->gpu);
-    engine->probed = true;
-    const Limits *limits = live_gpu_limits(engine->gpu, &row);
-    if (limits)
-        model_lane_measured(engine->model_lane, row, limits);
-}
-
-static void look_at_gpu(Engine *engine) {
-    if (!engine->gpu)
-        return;
-    if (!engine->probed)
-        probe_gpu(engine);
-    engine->news |= live_gpu_refresh(engine->gpu);
-}
-
-/* Hardware counters count whoever uses the GPU, so nobody else may. */
-static bool count_selection(Engine *engine) {
-    Err err;
-    if (engine->counted == engine->state.counts || measure_busy(engine->measure) ||
-        judge_busy(engine->judge))
-        return false;
-    engine->counted = engine->state.counts;
-    if (live_counters_take(pipeline_parts(engine->pipeline), &engine->state.job.config,
-                           &engine->live.counters, &err)) {
-        char line[160];
-        live_counters_line(&engine->live.counters, &engine->state.job, line, sizeof line);
-        err_set(&err, ERR_FAILED, "counters, measured", "", "%s", line);
-    }
-    tell(engine, &err);
-    return true;
-}
-
-/* ---- in turn --------------------------------------------------------------------------------- */
-
-/* While somebody types at a picture that stands, the next key is all that counts. */
-bool work_in_between(Engine *engine) {
-    bool still = !engine->state.playing && clock_ms() - engine->wish_ms > STILL_MS;
+bool engine_idle_work(Engine *engine) {
+    static TaskEnd (*const tasks[])(Engine *, bool idle) = {
+        count_selection,    /* somebody has asked for it */
+        time_selection,     /* the selection's own grid, its latency, the baseline's */
+        simulate_selection, /* its traffic */
+        check_accuracy,     /* its gates, then those of the other formats */
+        time_missing,       /* the other kernels' latencies */
+        simulate_for_chart, /* the other kernels' traffic, where a chart shows it */
+        time_again,         /* figures that have to settle, or are a second old */
+    };
+    bool playing = engine->state.playing;
+    bool idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
     if (!engine->has_frame)
         return false;
     look_at_file(engine);
-    if (still && refine(engine))
+    if (refine_picture(engine, idle) == TASK_WORKED)
         return true;
-    if (!engine->options.background || !(still || engine->state.playing))
-        return false;
+    if (!engine->options.background || !(idle || playing))
+        return false; /* somebody types at a picture that stands: only the next key counts */
     look_at_gpu(engine);
-    if ((still && bring_slow_grid(engine)) || count_selection(engine))
-        return true;
-    consult_judge(engine, still);
-    bool more = measure(engine, still) != MEASURE_REST;
-    consult_model(engine, still, more);
-    return more;
+    take_result(engine, idle);
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        TaskEnd end = tasks[i](engine, idle);
+        if (end != TASK_NONE)
+            return end == TASK_WORKED;
+    }
+    return false;
 }

@@ -1,97 +1,120 @@
-/* The parts of the live engine, and what they share. Private to engine*.c. */
+/* What the files of the engine share. Private to engine*.c. */
 #ifndef BEV_ENGINE_INTERNAL_H
 #define BEV_ENGINE_INTERNAL_H
 
+#include "src/base/worker.h"
+#include "src/live/background_job.h"
 #include "src/live/engine.h"
-#include "src/live/judge.h"
 #include "src/live/live_gpu.h"
 #include "src/live/measure.h"
-#include "src/live/model_job.h"
-#include "src/live/scene_file.h"
-#include "src/base/worker.h"
 
-/* How well the picture's contents are made: fewer rays, all of them, sharp camera views too. */
-typedef enum { ROUGH, REFINED, SHARP } Quality;
+#include <sys/stat.h>
 
-/* Between the caller and the worker; all of it under its lock. */
+/* How well a frame is rendered: with fewer rays, with all of them, with sharp camera views too. */
+typedef enum { QUALITY_ROUGH, QUALITY_REFINED, QUALITY_SHARP } Quality;
+
+/* Between the caller and the engine's thread; all of it under the worker's lock. */
 typedef struct {
     Worker worker;
     int ready_fd;
-    bool has_wish, woken;
-    State wish;
-    double since_ms; /* some wish has waited */
-    uint64_t wishes; /* so far */
+    bool has_request, woken;
+    State request;
+    double since_ms;   /* when the oldest request that waits was made */
+    uint64_t requests; /* so far */
+    /* `ready` waits for the caller, `front` is his; `retired` was his and waits to be freed. */
     EngineFrame *ready, *front, *retired;
 } Mailbox;
+
+/* The file of the scene, which may change while it is shown. */
+typedef struct {
+    bool watched, gone;
+    double looked_ms;
+    struct stat then;
+} SceneFile;
 
 struct Engine {
     EngineOptions options;
     Mailbox mailbox;
 
-    /* The worker's own. */
+    /* The rest belongs to the engine's thread. */
     Pipeline *pipeline;
-    Measure *measure;
-    Judge *judge;
-    ModelLane *model_lane;
-    MemoryModel *model;
+    Measure *measure; /* NULL without options.background, like the next two */
+    Background *background;
+    LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;
-    LiveGpu *gpu;
-    bool probed;       /* the GPU's ceilings are known */
-    State state;       /* of the newest job */
-    uint64_t answered; /* number of its wish, */
-    uint64_t taken;    /* with which so many were taken */
-    uint64_t counted;  /* of state.counts, those that were answered */
+    LiveGpu *gpu; /* NULL: none */
+    bool probed;  /* the GPU's ceilings are known */
+    SceneFile file;
+
+    /* The newest request. */
+    State state;
+    uint64_t answered; /* its number */
+    uint64_t taken;    /* how many requests were taken from the mailbox with it */
+    uint64_t counted;  /* the value of state.counts for which counters were read */
+    double request_ms; /* when it was taken */
+
+    /* The newest frame. */
+    FrameInputs shown; /* its inputs */
+    KernelConfig shown_config;
     LiveData live;
+    MemoryModel *model;
     void *picture;
-    Err err; /* of live.error_text */
+    Quality quality;
+    bool has_frame;
+    bool given_up; /* the newest render was given up for a newer request */
+    uint64_t loads;
+    Err err; /* live.error_text in full */
+    bool device_lost;
     uint64_t notes;
     char note[sizeof((EngineFrame *)0)->note];
-    bool device_lost, has_frame, news;
-    bool passed_over; /* the newest frame was: a newer wish came */
-    Quality quality;
-    uint64_t loads, epoch;   /* epoch: of accuracy; grows when its figures go stale */
-    LoadedScene *seen_scene; /* not owned: only compared */
-    KernelConfig seen_choice;
-    const BuiltMap *seen_map;
-    double wish_ms, news_ms, delivered_ms, between_ms;
-    double measure_ms; /* moving: no timing before */
-    double settled_ms; /* what is made gives way to no wish that comes after */
-    SceneFile file;
+    bool news; /* figures that were not published yet */
+
+    uint64_t accuracy_tag; /* grows when the accuracy figures become stale */
+    unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
+    uint64_t model_tag;    /* grows when something else is to be simulated */
+    int simulated;         /* so many depths of the simulation are complete */
+
+    double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
+    double idle_ms;                /* the last time that idle work was done */
+    double slice_ms;               /* while the world moves, no slice of timing before */
+    double settled_ms;             /* a render gives way only to requests made before */
 };
 
-/* ---- engine_mailbox.c: wishes in, frames out ------------------------------------------------- */
+/* ---- engine_mailbox.c: requests in, frames out ----------------------------------------------- */
 
-bool mailbox_open(Mailbox *mailbox, Err *err);
-void mailbox_close(Mailbox *mailbox);
+bool engine_open_mailbox(Mailbox *mailbox, Err *err);
+void engine_close_mailbox(Mailbox *mailbox);
 
-/* The newest wish, if there is one; its number becomes engine->answered. */
-bool take_wish(Engine *engine, State *wish, bool *stop);
+/* Takes the newest request, if there is one; its number becomes engine->answered. */
+bool engine_take_request(Engine *engine, State *request, bool *stop);
 
-/* Whether one waits that came before `until_ms`; or the worker is to stop. */
-bool wish_waits(Engine *engine, double until_ms);
+/* Whether a request waits that was made before `until_ms`, or the thread is to stop. */
+bool engine_request_waits(Engine *engine, double until_ms);
 
-/* Hands over what the worker has. */
-void deliver(Engine *engine);
+/* Hands a new frame with all that is known to the caller. */
+void engine_publish(Engine *engine);
 
-/* Waits for a wish, for wake(), or until it is time to look around again. */
-void rest(Engine *engine);
-void wake(void *engine); /* from any thread */
+/* Waits for a request, for engine_wake(), or until it is time to look around again. */
+void engine_wait(Engine *engine);
+void engine_wake(void *engine); /* from any thread */
 
-/* ---- engine_frame.c: from a wish to what is handed over -------------------------------------- */
+/* ---- engine_render.c: from a request to a frame ---------------------------------------------- */
 
-void answer(Engine *engine, const State *wish);
+void engine_render(Engine *engine, const State *request);
 
-/* The newest wish's frame once more, at `quality`; hands it over unless a new wish came. */
-PipelineEnd remake(Engine *engine, Quality quality);
+/* Renders the newest request's frame once more, and publishes it unless a new request came. */
+PipelineEnd engine_render_again(Engine *engine, Quality quality);
 
-/* Keeps what a failure says for the next frame. */
-void complain(Engine *engine, const Err *err);
+/* Keeps an error for the next frame. */
+void engine_report_error(Engine *engine, const Err *err);
 
-void take_model(Engine *engine);
+/* ---- engine_idle.c: what is done while no request waits -------------------------------------- */
 
-/* ---- engine_between.c: what is done in between ----------------------------------------------- */
+/* One short piece of work. False: there is nothing to do on this thread for the moment. */
+bool engine_idle_work(Engine *engine);
 
-/* One short piece of work; false: nothing to do for the moment. */
-bool work_in_between(Engine *engine);
+/* Watches the file of this name from now on; a name that is no regular file, such as that of a
+ * built-in scene, is not watched. */
+void engine_watch_file(SceneFile *file, const char *name);
 
 #endif

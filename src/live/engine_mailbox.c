@@ -1,9 +1,9 @@
-/* Between the caller's thread and the worker's: the newest wish one way, the newest frame the
+/* Between the caller's thread and the engine's: the newest request one way, the newest frame the
  * other. Neither side waits for the other's work. */
 #include "src/live/engine_internal.h"
 
-#include "src/base/ref.h"
 #include "src/base/clock.h"
+#include "src/base/ref.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { LOOK_AROUND_MS = 50 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-bool mailbox_open(Mailbox *mailbox, Err *err) {
+bool engine_open_mailbox(Mailbox *mailbox, Err *err) {
     worker_open(&mailbox->worker);
     mailbox->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return mailbox->ready_fd >= 0 || err_set(err, ERR_FAILED, "engine", "", "no eventfd");
@@ -24,13 +24,13 @@ bool mailbox_open(Mailbox *mailbox, Err *err) {
 static void frame_free(EngineFrame *frame) {
     if (!frame)
         return;
-    frame_inputs_drop(&frame->parts);
+    frame_inputs_drop(&frame->inputs);
     ref_drop(frame->picture);
     ref_drop(frame->model);
     free(frame);
 }
 
-void mailbox_close(Mailbox *mailbox) {
+void engine_close_mailbox(Mailbox *mailbox) {
     frame_free(mailbox->ready);
     frame_free(mailbox->front);
     frame_free(mailbox->retired);
@@ -57,39 +57,39 @@ static void describe_device(Engine *engine) {
             kernel->where == BEV_CPU ? engine->cpu : (LiveDevice){.where = kernel->where};
 }
 
-/* NULL: no memory. */
+/* NULL: out of memory. */
 static EngineFrame *frame_new(Engine *engine) {
     EngineFrame *frame = calloc(1, sizeof *frame);
     if (!frame)
         return NULL;
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
-    frame->state = engine->state;
-    frame->wish = engine->answered;
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     describe_device(engine);
     if (engine->measure)
         measure_fill(engine->measure, &engine->live);
+    frame->state = engine->state;
+    frame->request = engine->answered;
     frame->live = engine->live;
     frame->loads = engine->loads;
     frame->err = engine->err;
     frame->notes = engine->notes;
     memcpy(frame->note, engine->note, sizeof frame->note);
     frame->device_lost = engine->device_lost;
-    frame->parts = frame_inputs_keep(parts);
+    frame->inputs = frame_inputs_keep(inputs);
     frame->picture = ref_keep(engine->picture);
     frame->model = ref_keep(engine->model);
-    if (parts->scene)
-        frame->facts = parts->scene->facts;
+    if (inputs->scene)
+        frame->facts = inputs->scene->facts;
     return frame;
 }
 
-void deliver(Engine *engine) {
+void engine_publish(Engine *engine) {
     Mailbox *mailbox = &engine->mailbox;
     EngineFrame *frame = frame_new(engine);
     if (!frame)
         return; /* the last one stays on the screen */
     worker_lock(&mailbox->worker);
     EngineFrame *unseen = mailbox->ready, *retired = mailbox->retired;
-    frame->live.busy = mailbox->has_wish;
+    frame->live.busy = mailbox->has_request;
     mailbox->ready = frame;
     mailbox->retired = NULL;
     if (!unseen)
@@ -98,7 +98,7 @@ void deliver(Engine *engine) {
     frame_free(unseen);
     frame_free(retired);
     engine->news = false;
-    engine->news_ms = clock_ms();
+    engine->published_ms = clock_ms();
 }
 
 const EngineFrame *engine_take(Engine *engine) {
@@ -111,7 +111,7 @@ const EngineFrame *engine_take(Engine *engine) {
         assert(n == sizeof count);
         (void)n;
         old = mailbox->retired;
-        mailbox->retired = mailbox->front; /* the worker frees it: that can take a while */
+        mailbox->retired = mailbox->front; /* the engine frees it, as that can take a while */
         mailbox->front = frame;
         mailbox->ready = NULL;
     }
@@ -124,47 +124,47 @@ int engine_fd(const Engine *engine) {
     return engine->mailbox.ready_fd;
 }
 
-/* ---- wishes ---------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
-uint64_t engine_submit(Engine *engine, const State *state) {
+uint64_t engine_request(Engine *engine, const State *state) {
     Mailbox *mailbox = &engine->mailbox;
     worker_lock(&mailbox->worker);
-    mailbox->wish = *state;
-    if (!mailbox->has_wish)
+    mailbox->request = *state;
+    if (!mailbox->has_request)
         mailbox->since_ms = clock_ms();
-    mailbox->has_wish = true;
-    uint64_t number = ++mailbox->wishes;
+    mailbox->has_request = true;
+    uint64_t number = ++mailbox->requests;
     worker_tell(&mailbox->worker);
     worker_unlock(&mailbox->worker);
     return number;
 }
 
-bool take_wish(Engine *engine, State *wish, bool *stop) {
+bool engine_take_request(Engine *engine, State *request, bool *stop) {
     Mailbox *mailbox = &engine->mailbox;
     worker_lock(&mailbox->worker);
-    bool has_wish = mailbox->has_wish;
-    if (has_wish) {
-        *wish = mailbox->wish;
-        engine->taken = mailbox->wishes - engine->answered;
-        engine->answered = mailbox->wishes;
+    bool has_request = mailbox->has_request;
+    if (has_request) {
+        *request = mailbox->request;
+        engine->taken = mailbox->requests - engine->answered;
+        engine->answered = mailbox->requests;
     }
-    mailbox->has_wish = false;
+    mailbox->has_request = false;
     *stop = mailbox->worker.stop;
     worker_unlock(&mailbox->worker);
-    return has_wish;
+    return has_request;
 }
 
-bool wish_waits(Engine *engine, double until_ms) {
+bool engine_request_waits(Engine *engine, double until_ms) {
     Mailbox *mailbox = &engine->mailbox;
     worker_lock(&mailbox->worker);
-    bool waits = (mailbox->has_wish && mailbox->since_ms < until_ms) || mailbox->worker.stop;
+    bool waits = (mailbox->has_request && mailbox->since_ms < until_ms) || mailbox->worker.stop;
     worker_unlock(&mailbox->worker);
     return waits;
 }
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-void wake(void *context) {
+void engine_wake(void *context) {
     Mailbox *mailbox = &((Engine *)context)->mailbox;
     worker_lock(&mailbox->worker);
     mailbox->woken = true;
@@ -172,10 +172,10 @@ void wake(void *context) {
     worker_unlock(&mailbox->worker);
 }
 
-void rest(Engine *engine) {
+void engine_wait(Engine *engine) {
     Mailbox *mailbox = &engine->mailbox;
     worker_lock(&mailbox->worker);
-    if (!mailbox->worker.stop && !mailbox->has_wish && !mailbox->woken)
+    if (!mailbox->worker.stop && !mailbox->has_request && !mailbox->woken)
         worker_wait_ms(&mailbox->worker, LOOK_AROUND_MS);
     mailbox->woken = false;
     worker_unlock(&mailbox->worker);

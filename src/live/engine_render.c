@@ -1,40 +1,16 @@
-/* From a wish to the frame that answers it. */
+/* From a request to the frame that answers it. */
 #include "src/live/engine_internal.h"
 
-#include "src/base/ref.h"
-#include "src/base/kernel_config.h"
 #include "src/base/clock.h"
+#include "src/base/ref.h"
+#include "src/run/backend.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { SETTLED_MS = 50 }; /* what a key has waited for so long does not give way to the next one */
+enum { SETTLED_MS = 50 }; /* a key that has waited so long does not give way to the next one */
 
-/* ---- what a frame means for the figures that stay -------------------------------------------- */
-
-static void go_stale(Engine *engine) {
-    engine->epoch++;
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        engine->live.accuracy[dtype].stale = engine->live.accuracy[dtype].source != SOURCE_UNKNOWN;
-    engine->live.counters.stale = engine->live.counters.source != SOURCE_UNKNOWN;
-}
-
-/* What the pipeline's new parts mean for them. */
-static void notice_changes(Engine *engine) {
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
-    const KernelConfig *config = &engine->state.job.config;
-    if (parts->scene != engine->seen_scene) {
-        engine->loads++;
-        scene_file_watch(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
-    }
-    if (parts->map != engine->seen_map || config->kernel != engine->seen_choice.kernel)
-        go_stale(engine);
-    engine->seen_scene = parts->scene;
-    engine->seen_map = parts->map;
-    engine->seen_choice = *config;
-}
-
-void complain(Engine *engine, const Err *err) {
+void engine_report_error(Engine *engine, const Err *err) {
     char line[sizeof engine->live.error_text + 1];
     err_line(err, line, (int)sizeof engine->live.error_text);
     memcpy(engine->live.error_text, line, sizeof engine->live.error_text);
@@ -42,42 +18,66 @@ void complain(Engine *engine, const Err *err) {
     engine->device_lost = err->kind == ERR_DEVICE;
 }
 
-void take_model(Engine *engine) {
-    MemoryModel *model;
-    engine->news |= model_lane_take(engine->model_lane, &model);
-    ref_drop(engine->model);
-    engine->live.model = engine->model = model;
+/* ---- what a new frame means for the figures ---------------------------------------------------
+ */
+
+static void mark_stale(Engine *engine) {
+    engine->accuracy_tag++;
+    engine->checked = 0;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        engine->live.accuracy[dtype].stale = engine->live.accuracy[dtype].source != SOURCE_UNKNOWN;
+    engine->live.counters.stale = engine->live.counters.source != SOURCE_UNKNOWN;
 }
 
-static void aim_model(Engine *engine) {
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
-    if (!engine->model_lane)
+/* The simulation of another problem, or for another kernel, begins anew. The model of the same
+ * problem stays on the screen. */
+static void aim_simulation(Engine *engine, const FrameInputs *inputs, const KernelConfig *config) {
+    const FrameInputs *shown = &engine->shown;
+    const KernelConfig *before = &engine->shown_config;
+    bool same_problem = shown->map == inputs->map && before->dtype == config->dtype &&
+                        before->align == config->align && shown->features &&
+                        shown->features->shape.channels == inputs->features->shape.channels;
+    if (same_problem && before->kernel == config->kernel)
         return;
-    model_lane_aim(engine->model_lane, parts->features, parts->map, &engine->state.job.config,
-                   live_model_depth(&engine->state));
-    take_model(engine);
+    engine->model_tag++;
+    engine->simulated = 0;
+    if (engine->background)
+        background_give_up(engine->background);
+    if (same_problem)
+        return;
+    ref_drop(engine->model);
+    engine->live.model = engine->model = NULL;
 }
 
-static void aim(Engine *engine, bool launched) {
-    const FrameInputs *parts = pipeline_parts(engine->pipeline);
-    if (engine->measure) {
-        measure_aim(engine->measure, parts, &engine->state.job);
-        if (launched && !engine->live.stand_in)
-            measure_observe(engine->measure, engine->live.stages_us[STAGE_POOL].value);
+static void notice_changes(Engine *engine) {
+    const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
+    const KernelConfig *config = &engine->state.job.config;
+    if (inputs->scene != engine->shown.scene) {
+        engine->loads++;
+        engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
     }
-    aim_model(engine);
+    if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel)
+        mark_stale(engine);
+    double launch_us = engine->live.stand_in ? 0 : engine->live.stages_us[STAGE_POOL].value;
+    if (engine->measure)
+        measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
+    aim_simulation(engine, inputs, config);
+    FrameInputs kept = frame_inputs_keep(inputs);
+    frame_inputs_drop(&engine->shown);
+    engine->shown = kept;
+    engine->shown_config = *config;
 }
 
 /* ---- contents -------------------------------------------------------------------------------- */
 
-/* Of two wishes in a row at most one is passed over: something is always shown. */
+/* Of two requests in a row at most one is given up, so that something is always shown. */
 static bool gives_way(void *context) {
     Engine *engine = context;
-    return !engine->passed_over && wish_waits(engine, engine->settled_ms);
+    return !engine->given_up && engine_request_waits(engine, engine->settled_ms);
 }
 
-/* In the place of a kernel that no key can wait for, the last one of the ladder pools until the
- * slow one has left its grid. The screens say so. */
+/* The kernel that pools in place of one that no key can wait for: the last of the ladder, until the
+ * background thread has pooled the slow one's grid. The screens say so. NULL: none. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
     const BevKernel *kernels[LIVE_MAX_KERNELS];
     const BevKernel *last = kernels[kernels_of(BEV_CPU, kernels, LIVE_MAX_KERNELS) - 1];
@@ -90,8 +90,8 @@ static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *c
 static PipelineNeeds needs_of(Engine *engine) {
     const State *state = &engine->state;
     return (PipelineNeeds){
-        .draft = engine->quality == ROUGH,
-        .sharp = engine->quality == SHARP,
+        .draft = engine->quality == QUALITY_ROUGH,
+        .sharp = engine->quality == QUALITY_SHARP,
         .fp64_original = state_shows_errors(state),
         .stand_in = stand_in_for(engine, &state->job.config),
         .baseline_stand_in =
@@ -100,42 +100,35 @@ static PipelineNeeds needs_of(Engine *engine) {
     };
 }
 
-/* All but the picture. */
-static PipelineEnd compute(Engine *engine) {
+static PipelineEnd make_contents(Engine *engine) {
     Err err = {.kind = ERR_FAILED};
-    LiveData *live = &engine->live;
-    Reading pooled = live->stages_us[STAGE_POOL];
-    live->stages_us[STAGE_POOL].source = SOURCE_UNKNOWN; /* set again where it was run */
-    PipelineEnd end = pipeline_run(engine->pipeline, &engine->state, needs_of(engine), live, &err);
-    bool launched = live->stages_us[STAGE_POOL].source != SOURCE_UNKNOWN;
-    if (!launched)
-        live->stages_us[STAGE_POOL] = pooled;
+    PipelineEnd end =
+        pipeline_run(engine->pipeline, &engine->state, needs_of(engine), &engine->live, &err);
     if (end == PIPELINE_FAILED)
-        complain(engine, &err);
+        engine_report_error(engine, &err);
     if (end != PIPELINE_DONE)
         return end;
-    live->error_text[0] = '\0';
+    engine->live.error_text[0] = '\0';
     engine->has_frame = true;
     notice_changes(engine);
-    aim(engine, launched);
     return end;
 }
 
 /* ---- the picture ----------------------------------------------------------------------------- */
 
 /* False: given up. */
-static bool dress(Engine *engine) {
+static bool make_picture(Engine *engine) {
     const GiveUp give_up = {gives_way, engine};
     Err err = {.kind = ERR_FAILED};
-    if (!engine->options.dress)
+    if (!engine->options.make_picture)
         return true;
     double begun = clock_ms();
-    void *picture =
-        engine->options.dress(&engine->state, &engine->live, engine->picture, &give_up, &err);
+    void *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
+                                                 &give_up, &err);
     if (!picture && given_up(&give_up))
         return false;
     if (!picture) {
-        complain(engine, &err);
+        engine_report_error(engine, &err);
         return true;
     }
     if (picture != engine->picture)
@@ -147,8 +140,8 @@ static bool dress(Engine *engine) {
 
 /* Frames a second, over about the last second; unknown while nothing moves. */
 static void count_frame(Engine *engine) {
-    double now = clock_ms(), gap = now - engine->delivered_ms;
-    engine->delivered_ms = now;
+    double now = clock_ms(), gap = now - engine->frame_ms;
+    engine->frame_ms = now;
     if (gap > 1000 || gap <= 0) {
         engine->live.fps = (Reading){.value = 0};
         return;
@@ -159,44 +152,45 @@ static void count_frame(Engine *engine) {
         reading(before > 0 ? 1 / (weight / rate + (1 - weight) / before) : rate, SOURCE_MEASURED);
 }
 
-/* Contents and picture; GIVEN_UP: neither is to be shown. */
-static PipelineEnd make(Engine *engine, Quality quality) {
+/* Contents and picture. PIPELINE_GIVEN_UP: neither is to be shown. */
+static PipelineEnd make_frame(Engine *engine, Quality quality) {
     engine->quality = quality;
-    PipelineEnd end = compute(engine);
-    engine->passed_over =
-        end == PIPELINE_GIVEN_UP || (end == PIPELINE_DONE && (gives_way(engine) || !dress(engine)));
-    return engine->passed_over ? PIPELINE_GIVEN_UP : end;
+    PipelineEnd end = make_contents(engine);
+    engine->given_up = end == PIPELINE_GIVEN_UP ||
+                       (end == PIPELINE_DONE && (gives_way(engine) || !make_picture(engine)));
+    return engine->given_up ? PIPELINE_GIVEN_UP : end;
 }
 
-PipelineEnd remake(Engine *engine, Quality quality) {
+/* ---- for the engine -------------------------------------------------------------------------- */
+
+PipelineEnd engine_render_again(Engine *engine, Quality quality) {
     engine->settled_ms = INFINITY;
-    PipelineEnd end = make(engine, quality);
+    PipelineEnd end = make_frame(engine, quality);
     if (end != PIPELINE_GIVEN_UP)
-        deliver(engine);
+        engine_publish(engine);
     return end;
 }
 
-/* Walks rest while a picture is on its way: its teams wait for the last of their threads, and that
- * one for a core. */
-static void hold_walks(Engine *engine, bool hold) {
-    if (engine->model_lane)
-        model_lane_hold(engine->model_lane, hold);
+/* The simulation would take cores from the teams that render. */
+static void pause_simulation(Engine *engine, bool pause) {
+    if (engine->background)
+        background_pause(engine->background, pause);
 }
 
-void answer(Engine *engine, const State *wish) {
-    bool moved = wish->job.time_s != engine->state.job.time_s;
-    engine->state = *wish;
-    engine->wish_ms = clock_ms();
-    bool key = !moved || engine->taken > 1; /* moments alone do not come in a row */
-    engine->settled_ms = key ? engine->wish_ms + SETTLED_MS : INFINITY;
+void engine_render(Engine *engine, const State *request) {
+    bool moved = request->job.time_s != engine->state.job.time_s;
+    engine->state = *request;
+    engine->request_ms = clock_ms();
+    bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */
+    engine->settled_ms = key ? engine->request_ms + SETTLED_MS : INFINITY;
     engine->device_lost = false;
-    hold_walks(engine, true);
-    if (make(engine, ROUGH) == PIPELINE_GIVEN_UP)
+    pause_simulation(engine, true);
+    if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)
         return;
     if (moved)
         count_frame(engine);
-    else if (!wish->playing)
+    else if (!request->playing)
         engine->live.fps = (Reading){.value = 0};
-    deliver(engine);
-    hold_walks(engine, false);
+    engine_publish(engine);
+    pause_simulation(engine, false);
 }

@@ -1,12 +1,28 @@
-/* What the cameras see: the scene, its features at a moment, the views of the strip. */
-#include "src/live/frame_inputs_internal.h"
-
+/* What the cameras see: the scene, its features at a moment, the camera views. */
 #include "src/base/mem_pool.h"
 #include "src/base/ref.h"
-#include "src/scene/problem.h"
+#include "src/live/pipeline_internal.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- all inputs ------------------------------------------------------------------------------ */
+
+FrameInputs frame_inputs_keep(const FrameInputs *inputs) {
+    for (int i = 0; i < FRAME_INPUTS; i++)
+        ref_keep(inputs->each[i]);
+    return *inputs;
+}
+
+void frame_inputs_drop(FrameInputs *inputs) {
+    for (int i = FRAME_INPUTS - 1; i >= 0; i--)
+        ref_drop(inputs->each[i]);
+    *inputs = (FrameInputs){.scene = NULL};
+}
+
+bool inputs_no_memory(const char *where, Err *err) {
+    return err_set(err, ERR_FAILED, where, "choose a smaller scene", "out of memory");
+}
 
 /* ---- scene ----------------------------------------------------------------------------------- */
 
@@ -15,7 +31,7 @@ static void scene_destroy(void *contents) {
     scene_free(&loaded->scene);
 }
 
-bool scene_has_own_map(const Scene *scene, BevAlign align) {
+bool inputs_scene_has_map(const Scene *scene, BevAlign align) {
     return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
 }
 
@@ -30,7 +46,7 @@ static void fill_facts(LoadedScene *loaded) {
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        if (scene->has_rig || scene_has_own_map(scene, (BevAlign)align))
+        if (scene->has_rig || inputs_scene_has_map(scene, (BevAlign)align))
             facts->aligns |= 1u << align;
     facts->camera_count = scene->has_rig ? scene->rig.camera_count : 0;
     for (int i = 0; i < facts->camera_count; i++)
@@ -39,7 +55,7 @@ static void fill_facts(LoadedScene *loaded) {
         facts->grid = scene->rig.grid;
 }
 
-bool want_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {
+bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {
     int number = state->job.scene;
     if (have && have->number == number) {
         next->scene = ref_keep(have);
@@ -47,7 +63,7 @@ bool want_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *e
     }
     LoadedScene *loaded = ref_new(sizeof *loaded, scene_destroy);
     if (!loaded)
-        return no_memory("scene", err);
+        return inputs_no_memory("scene", err);
     next->scene = loaded;
     loaded->number = number;
     if (!scene_load(state->menu.scenes.names[number], &loaded->scene, err))
@@ -60,7 +76,7 @@ bool want_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *e
 
 static MemPool depths = MEM_POOL, feats = MEM_POOL;
 
-void features_change_size(void) {
+void inputs_free_feature_memory(void) {
     mem_pool_empty(&depths);
     mem_pool_empty(&feats);
 }
@@ -84,7 +100,7 @@ static void features_destroy(void *contents) {
     ref_drop(seen->scene);
 }
 
-static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
+static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
     if (!scene->has_world) {
         seen->values = scene->tensors;
@@ -93,7 +109,7 @@ static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
-        return no_memory("features", err);
+        return inputs_no_memory("features", err);
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
            features_render_into(&scene->rig, &scene->world, seen->shape.channels, scene->seed,
                                 seen->temperature, seen->time_s,
@@ -101,8 +117,8 @@ static bool look(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
                                 &seen->values, &seen->views, err);
 }
 
-bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
-                   FrameInputs *next, Err *err) {
+bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
+                     FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     SeenFeatures want = {.scene = next->scene, .shape = scene->shape};
     if (scene->has_world) {
@@ -119,10 +135,10 @@ bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp 
     }
     next->features = ref_new(sizeof want, features_destroy);
     if (!next->features)
-        return no_memory("features", err);
+        return inputs_no_memory("features", err);
     *next->features = want;
     ref_keep(want.scene);
-    if (look(next->features, give_up, err))
+    if (render(next->features, give_up, err))
         return true;
     ref_drop(next->features);
     next->features = NULL;
@@ -131,7 +147,7 @@ bool want_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp 
 
 /* ---- camera views ---------------------------------------------------------------------------- */
 
-enum { SHARPER = 4 }; /* times the feature map, each way */
+enum { SHARPER = 4 }; /* times the resolution of the feature map, in each direction */
 
 static void views_destroy(void *contents) {
     SharpViews *sharp = contents;
@@ -139,7 +155,8 @@ static void views_destroy(void *contents) {
     ref_drop(sharp->scene);
 }
 
-bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err) {
+bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next,
+                  Err *err) {
     const Scene *scene = &next->scene->scene;
     if (have && have->scene == next->scene && have->time_s == next->features->time_s) {
         next->views = ref_keep(have);
@@ -149,7 +166,7 @@ bool want_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs
         return true;
     next->views = ref_new(sizeof *next->views, views_destroy);
     if (!next->views)
-        return no_memory("camera views", err);
+        return inputs_no_memory("camera views", err);
     next->views->scene = ref_keep(next->scene);
     next->views->time_s = next->features->time_s;
     if (camera_views_render(&scene->rig, &scene->world, SHARPER * scene->rig.frustum.feat_h,

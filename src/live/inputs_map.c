@@ -1,14 +1,89 @@
-/* The map of a rig with its errors and its cameras, built when one of them changes. */
-#include "src/live/frame_inputs_internal.h"
+/* The scatter map of a rig with its calibration errors and its cameras, built when one of them
+ * changes: on the GPU where the kernel runs there, else on the CPU; the same map, bit for bit. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 
 #include "src/base/ref.h"
+#include "src/live/pipeline_internal.h"
+#include "src/scene/scatter.h"
+#include "src/state/state.h"
 
 #include <string.h>
 
+/* ---- on the GPU ------------------------------------------------------------------------------ */
+
+#ifdef HAVE_CUDA
+
+#include "src/run/cuda/device.h"
+#include "src/run/cuda/scatter_cuda.h"
+
+void map_builder_clear(MapBuilder *builder) {
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        scatter_cuda_close(builder->gpu[align]);
+    *builder = (MapBuilder){.gpu = {NULL}};
+}
+
+static bool builder_fits(MapBuilder *builder, const Rig *rig, BevAlign align) {
+    BevShape shape = rig_shape(rig, 1);
+    if (memcmp(&builder->shape, &shape, sizeof shape) != 0)
+        map_builder_clear(builder);
+    builder->shape = shape;
+    Err err;
+    return builder->gpu[align] || scatter_cuda_open(&builder->gpu[align], rig, align, &err);
+}
+
+static bool build_on_gpu(MapBuilder *builder, const Rig *rig, BevAlign align, uint32_t camera_mask,
+                         BevMap *map, Staging *pinned) {
+    BevMap on_device;
+    Err err;
+    if (!device_opened() || !builder_fits(builder, rig, align))
+        return false;
+    if (scatter_cuda_build(builder->gpu[align], rig, camera_mask, &on_device, NULL, &err) &&
+        scatter_cuda_download(&on_device, map, pinned, &err))
+        return true;
+    staging_give(pinned);
+    *pinned = (Staging){.memory = NULL};
+    return false;
+}
+
+static void give_back(const Staging *pinned) {
+    staging_give(pinned);
+}
+
+#else
+
+void map_builder_clear(MapBuilder *builder) {
+    *builder = (MapBuilder){.gpu = {NULL}};
+}
+
+static bool build_on_gpu(MapBuilder *builder, const Rig *rig, BevAlign align, uint32_t camera_mask,
+                         BevMap *map, Staging *pinned) {
+    (void)builder, (void)rig, (void)align, (void)camera_mask, (void)map, (void)pinned;
+    return false;
+}
+
+static void give_back(const Staging *pinned) {
+    (void)pinned;
+}
+
+#endif
+
+/* ---- on either ------------------------------------------------------------------------------- */
+
+/* The map of the rig in host memory: pinned where the GPU builds it, else malloc's. Where the GPU
+ * cannot build it, for lack of memory for example, the CPU does. */
+static bool build_map(MapBuilder *builder, BevWhere where, BuiltMap *built, Err *err) {
+    return (where == BEV_CUDA && build_on_gpu(builder, &built->rig, built->align,
+                                              built->camera_mask, &built->map, &built->pinned)) ||
+           scatter_build(&built->rig, built->align, built->camera_mask, &built->map, err);
+}
+
 static void map_destroy(void *contents) {
     BuiltMap *built = contents;
-    if (!built->borrowed)
-        map_free(&built->map, &built->map_memory);
+    if (!built->pinned.memory && !built->borrowed)
+        scatter_free(&built->map);
+    give_back(&built->pinned);
     ref_drop(built->scene);
 }
 
@@ -30,7 +105,7 @@ static bool as_calibrated(const BuiltMap *built) {
 
 static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err) {
     const Scene *scene = &built->scene->scene;
-    built->borrowed = scene_has_own_map(scene, built->align) && as_calibrated(built);
+    built->borrowed = inputs_scene_has_map(scene, built->align) && as_calibrated(built);
     if (built->borrowed)
         built->map = scene->map;
     else if (!scene->has_rig)
@@ -39,15 +114,14 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
     else {
         for (int i = 0; i < built->rig.camera_count; i++)
             camera_apply_error(&built->rig.cameras[i], &built->errors[i]);
-        if (!map_build(builder, where, &built->rig, built->align, built->camera_mask, &built->map,
-                       &built->map_memory, err))
+        if (!build_map(builder, where, built, err))
             return false;
     }
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);
     return true;
 }
 
-bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
+bool inputs_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     BuiltMap want = {.scene = next->scene, .align = job->config.align};
     if (scene->has_rig) {
@@ -63,7 +137,7 @@ bool want_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs 
     }
     next->map = ref_new(sizeof want, map_destroy);
     if (!next->map)
-        return no_memory("map", err);
+        return inputs_no_memory("map", err);
     *next->map = want;
     ref_keep(want.scene);
     if (!build(next->map, builder, job->config.kernel->where, err))

@@ -4,6 +4,9 @@
 
 #include "src/live/live_gpu.h"
 
+#include "src/run/counters.h"
+#include "src/scene/problem.h"
+
 #ifdef HAVE_CUDA
 
 #include "src/run/cuda/device.h"
@@ -146,3 +149,37 @@ void live_gpu_kernel(Session *session, LiveKernel *row) {
 }
 
 #endif
+
+/* ---- hardware counters ----------------------------------------------------------------------- */
+
+static void fill_counters(LiveCounters *live, const KernelConfig *config,
+                          const Counters *counters) {
+    *live = (LiveCounters){.source = SOURCE_MEASURED,
+                           .config = *config,
+                           .dram_bytes = counters_dram_bytes(counters),
+                           .l2_sectors = counters->value[COUNTER_L2_SECTORS],
+                           .l1_sectors = counters->value[COUNTER_L1_SECTORS],
+                           .issue_percent = counters->value[COUNTER_ISSUE],
+                           .occupancy_percent = counters->value[COUNTER_OCCUPANCY]};
+}
+
+bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
+                    Err *err) {
+    HostProblem problem = {0};
+    Session *session = NULL;
+    CounterReader *reader = NULL;
+    Counters counted;
+    if (config->kernel->where != BEV_CUDA)
+        return err_set(err, ERR_FAILED, "counters", "choose backend cuda", "only a GPU has them");
+    bool ok = problem_encode(&problem, &inputs->features->shape, config->dtype, config->align,
+                             &inputs->features->values, &inputs->map->map, err) &&
+              session_open_once(&session, config->kernel, &problem.view, err) &&
+              counters_open(&reader, COUNTERS_LIVE, err) &&
+              counters_read(reader, session, &counted, err);
+    if (ok)
+        fill_counters(counters, config, &counted);
+    counters_close(reader);
+    session_close(session);
+    problem_free(&problem);
+    return ok;
+}

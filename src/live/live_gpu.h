@@ -1,33 +1,41 @@
-/* The GPU's part of LiveData: what it is, what it says about itself, how fast it can read and copy.
- * What cannot be found out stays unknown; in builds without CUDA that is all of it. */
+/* The GPU's part of LiveData: what it is, what it says about itself, how fast it can read and copy,
+ * and its hardware counters. What cannot be found out stays unknown; in builds without CUDA that is
+ * all of it. */
 #ifndef BEV_LIVE_GPU_H
 #define BEV_LIVE_GPU_H
 
 #include "src/cachesim/limits.h"
+#include "src/live/pipeline.h"
 #include "src/run/session.h"
-#include "src/state/live_data.h"
 
 typedef struct LiveGpu LiveGpu;
 
-/* Asks the device that is open, on the thread that runs kernels. NULL: there is none. */
+/* Opens the facts about the device in use; call it on the thread that runs kernels. NULL: there is
+ * no device. */
 LiveGpu *live_gpu_open(void);
 void live_gpu_close(LiveGpu *gpu); /* accepts NULL */
 
-/* Finds out its ceilings, once: bandwidths within the L2 and far beyond it, FP32, tensor cores.
- * Takes a tenth of a second. */
+/* Measures the ceilings: bandwidths within the L2 and far beyond it, FP32, tensor cores. Takes a
+ * tenth of a second. */
 void live_gpu_probe(LiveGpu *gpu);
 
-/* What that found, of the GPU in row `*row` of gpus[]. NULL: nothing, or a GPU that is in no row.
- */
+/* The ceilings that were measured, of the GPU in row `*row` of gpus[]. NULL: none were, or the
+ * table has no row for this GPU. */
 const Limits *live_gpu_limits(const LiveGpu *gpu, int *row);
 
-/* Whether there are new facts since the last time. */
+/* Whether NVML has new facts since the last call. */
 bool live_gpu_refresh(LiveGpu *gpu);
 
-/* All that is known; `memory` decides which ceiling applies. */
+/* Fills in all that is known; `memory` decides which ceiling applies. */
 void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice *device);
 
-/* Registers and theoretical occupancy of the session's launches. */
+/* Fills in registers and theoretical occupancy of the session's launches. */
 void live_gpu_kernel(Session *session, LiveKernel *row);
+
+/* Pools `inputs` a few times and reads the hardware counters, in one pass of up to a second. Call
+ * it on the thread that runs kernels, while no other does. On failure `counters` stays as it was.
+ */
+bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
+                    Err *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { PROBLEMS = 8 };
 
-/* Two problems of one key are walked alike: values do not matter, the map's contents do. */
+/* Problems with the same key have the same access traces: values do not matter, the map does. */
 typedef struct {
     uint64_t map_hash;
     BevShape shape;
@@ -19,19 +19,19 @@ typedef struct {
 
 typedef struct {
     ProblemKey key;
-    MemoryModel *model;               /* shared; NULL: the place is free */
-    unsigned failed[BEV_DTYPE_COUNT]; /* bits by place in access_patterns[] */
-    uint64_t used;
+    MemoryModel *model;               /* owned; NULL: the place is free */
+    unsigned failed[BEV_DTYPE_COUNT]; /* replays: bits by index in access_patterns[] */
+    uint64_t used;                    /* the value of `aims` when it was turned to last */
 } KnownProblem;
 
 struct LiveModel {
     KnownProblem problems[PROBLEMS];
-    KnownProblem *now; /* NULL: not aimed yet */
-    BuiltMap *map;     /* of the last aim */
+    KnownProblem *now; /* NULL: none yet */
+    BuiltMap *map;     /* of `now` */
     uint64_t map_hash, aims;
-    bool read_limits;                 /* those that were recorded */
+    bool read_limits;                 /* the recorded ones were read */
     Limits limits[MODEL_GPUS];        /* of gpus[] */
-    FigureSource sources[MODEL_GPUS]; /* of these: recorded, or measured since */
+    FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
     const BevKernel *kernel;
 };
 
@@ -85,17 +85,12 @@ static void remember_map(LiveModel *live_model, BuiltMap *map) {
     live_model->map_hash = map_hash(&map->map);
 }
 
-static bool same_shape(const BevShape *a, const BevShape *b) {
-    return a->cameras == b->cameras && a->depth_bins == b->depth_bins && a->feat_h == b->feat_h &&
-           a->feat_w == b->feat_w && a->channels == b->channels && a->nx == b->nx && a->ny == b->ny;
-}
-
 static bool same_key(const ProblemKey *a, const ProblemKey *b) {
-    return a->map_hash == b->map_hash && same_shape(&a->shape, &b->shape) && a->dtype == b->dtype &&
-           a->align == b->align;
+    return a->map_hash == b->map_hash && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
+           a->dtype == b->dtype && a->align == b->align;
 }
 
-/* The problem's own place, or that of the one that was not looked at for longest. */
+/* The place of the problem, or else the one that was not used for longest, cleared. */
 static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     KnownProblem *oldest = live_model->problems;
     for (KnownProblem *p = oldest; p < live_model->problems + PROBLEMS; p++) {
@@ -109,7 +104,7 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
     return oldest;
 }
 
-/* A problem without values: streams do not look at them. */
+/* A problem without values: traces do not depend on them. */
 static bool open_problem(const LiveModel *live_model, BevDtype dtype, HostProblem *problem,
                          Err *err) {
     const ProblemKey *key = &live_model->now->key;
@@ -127,7 +122,7 @@ static MemoryModel *new_model(Err *err) {
     return model;
 }
 
-/* Only now: the first picture does not wait for it. */
+/* Reads files, and so comes as late as possible: the first picture does not wait for it. */
 static void read_limits(LiveModel *live_model) {
     RecordedSet recorded;
     if (live_model->read_limits)
@@ -169,7 +164,7 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
     return false;
 }
 
-/* Known models never change: each gets a successor. */
+/* Models do not change once they are known: each is replaced by a new one. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
     read_limits(live_model);
     live_model->limits[gpu] = *limits;
@@ -191,7 +186,7 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
 typedef struct {
     const AccessPattern *pattern;
     BevDtype dtype;
-} Walk;
+} Replay;
 
 static bool is_missing(const KnownProblem *now, const AccessPattern *pattern, BevDtype dtype) {
     const ModelFormat *format = &now->model->formats[dtype];
@@ -203,38 +198,38 @@ static bool is_missing(const KnownProblem *now, const AccessPattern *pattern, Be
     return !(strcmp(pattern->name, "v3_large_l2") ? format->small_l2.name : format->large_l2.name);
 }
 
-static bool want(const KnownProblem *now, const char *name, BevDtype dtype, Walk *walk) {
-    *walk = (Walk){access_pattern_find(name), dtype};
-    return is_missing(now, walk->pattern, dtype);
+static bool want(const KnownProblem *now, const char *name, BevDtype dtype, Replay *replay) {
+    *replay = (Replay){access_pattern_find(name), dtype};
+    return is_missing(now, replay->pattern, dtype);
 }
 
-static bool want_v3(const KnownProblem *now, BevDtype dtype, Walk *walk) {
-    return want(now, "v3_large_l2", dtype, walk) || want(now, "v3_small_l2", dtype, walk);
+static bool want_v3(const KnownProblem *now, BevDtype dtype, Replay *replay) {
+    return want(now, "v3_large_l2", dtype, replay) || want(now, "v3_small_l2", dtype, replay);
 }
 
-/* The table's end is the fast end of the ladder; its streams are short as well. */
-static bool next_walk(const LiveModel *live_model, ModelDepth depth, Walk *walk) {
+/* The end of the table is the fast end of the ladder; its traces are short as well. */
+static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
     const char *name = model_stream_name(live_model->kernel);
     BevDtype dtype = now->key.dtype;
-    if (strcmp(name, "v3") ? want(now, name, dtype, walk) : want_v3(now, dtype, walk))
+    if (strcmp(name, "v3") ? want(now, name, dtype, replay) : want_v3(now, dtype, replay))
         return true;
     for (int i = access_pattern_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (want(now, access_patterns[i].name, dtype, walk))
+        if (want(now, access_patterns[i].name, dtype, replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
-        if (want_v3(now, (BevDtype)i, walk))
+        if (want_v3(now, (BevDtype)i, replay))
             return true;
     return false;
 }
 
-/* ---- a walk ---------------------------------------------------------------------------------- */
+/* ---- a replay -------------------------------------------------------------------------------- */
 
-static bool add_walk(LiveModel *live_model, const Walk *walk, const HostProblem *problem,
-                     const TraceWatch *watch, Err *err) {
+static bool add_replay(LiveModel *live_model, const Replay *replay, const HostProblem *problem,
+                       const TraceWatch *watch, Err *err) {
     KnownProblem *now = live_model->now;
     Profile profile;
-    if (!profile_make(walk->pattern, &problem->view, watch, &profile, err))
+    if (!profile_make(replay->pattern, &problem->view, watch, &profile, err))
         return false;
     MemoryModel *next = new_model(err);
     if (next) {
@@ -248,19 +243,19 @@ static bool add_walk(LiveModel *live_model, const Walk *walk, const HostProblem 
 }
 
 bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *watch) {
-    Walk walk;
+    Replay replay;
     HostProblem problem;
-    Err err; /* a kernel that cannot be walked has no curve; the views say n/a */
-    if (!live_model->now || !next_walk(live_model, depth, &walk))
+    Err err; /* a kernel that cannot be replayed has no curve; the views say n/a */
+    if (!live_model->now || !next_replay(live_model, depth, &replay))
         return false;
     bool ok = false;
-    if (open_problem(live_model, walk.dtype, &problem, &err)) {
-        ok = !trace_unsupported(walk.pattern, &problem.view) &&
-             add_walk(live_model, &walk, &problem, watch, &err);
+    if (open_problem(live_model, replay.dtype, &problem, &err)) {
+        ok = !trace_unsupported(replay.pattern, &problem.view) &&
+             add_replay(live_model, &replay, &problem, watch, &err);
         problem_free(&problem);
     }
     bool ended = !ok && watch && !watch->go_on(watch->context);
     if (!ok && !ended)
-        live_model->now->failed[walk.dtype] |= 1u << (walk.pattern - access_patterns);
+        live_model->now->failed[replay.dtype] |= 1u << (replay.pattern - access_patterns);
     return true;
 }

@@ -1,56 +1,53 @@
-/* Times the kernels in turn, one short slice at a call, between the frames of the live display. */
+/* Times the kernels of the ladder one after the other: in short slices on the engine's thread, and
+ * by jobs of the background thread where one launch takes longer than a key can wait. */
 #ifndef BEV_MEASURE_H
 #define BEV_MEASURE_H
 
-#include "src/live/pipeline.h"
+#include "src/live/timed_kernel.h"
 
 typedef struct Measure Measure;
 
-/* `where`: backends that run here. Kernels of others show what was recorded, if anything was.
- * `wake` is called from another thread when a slow launch is done. */
-bool measure_open(Measure **measure, unsigned where, void (*wake)(void *context), void *context,
-                  Err *err);
+/* `where`: the backends that run here. Kernels of other backends show what was recorded. */
+bool measure_open(Measure **measure, unsigned where, Err *err);
 void measure_close(Measure *measure); /* accepts NULL */
 
-/* From now on times kernels on what `parts` show. Where the problem is another one (format, align,
- * map, channels), all figures become stale until they are taken again; new contents of the same
- * shape change nothing. */
-void measure_aim(Measure *measure, const FrameInputs *parts, const Job *job);
+/* Times kernels on these inputs from now on. On another problem (format, align, map, channels) all
+ * figures become stale until they are taken again; new values of the same shape change nothing.
+ * `launch_us` is what the pipeline's launch of the selection took, 0: it did not launch. It is no
+ * figure, but says at once whether the kernel is slow. */
+void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us);
 
-/* The pipeline has launched the selection anyway, which took this long. Beside a slow launch that
- * only counts where nothing better is known. */
-void measure_observe(Measure *measure, double launch_us);
-
-typedef enum { MEASURE_REST, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
-
-/* At most one encoding, one prepare step or one short row of launches. Launches that a picture
- * cannot wait for run on a thread of their own (lane.h), meanwhile nothing else is timed; beside
- * pictures (not `still`) they count as unsettled until they are repeated. REST: nothing to do now.
- * NEWS: a figure is there. A kernel that fails is not tried again on this problem; `err` then says
- * why, `failed` is set. */
-MeasureStep measure_step(Measure *measure, bool still, bool *failed, Err *err);
-
-/* Whether a launch of this choice, the selection's or the baseline's, would keep a key waiting, as
- * far as is known: on the CPU one that was never run would. */
-bool measure_is_slow(Measure *measure, const KernelConfig *config);
-
-/* The next slow launch is to be of this choice, the selection's or the baseline's, and to leave its
- * grid behind; NULL: none wanted. */
+/* Names the configuration, the selection's or the baseline's, whose next background launch is to
+ * bring its grid; NULL: none is wanted. */
 void measure_want_grid(Measure *measure, const KernelConfig *config);
 
-/* Whether it is still to come. */
-bool measure_owes_grid(Measure *measure);
+/* What to time: what the selection lacks (its grid, its figure, the baseline's figure); kernels
+ * without a figure; figures that have to settle or are a second old. */
+typedef enum { MEASURE_SELECTION, MEASURE_MISSING, MEASURE_AGAIN } MeasureScope;
 
-/* The caller's share of it; NULL: not there (yet). */
-PooledGrid *measure_take_grid(Measure *measure);
+/* The kernel to time next, borrowed; NULL: nothing to do. A series that has begun comes first.
+ * `idle`: nothing moves. */
+TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle);
 
-/* Whether the selection has a figure of its own. */
-bool measure_knows_selection(const Measure *measure);
+/* Whether that kernel is launched by the background thread: it is slow, or its grid is wanted. */
+bool measure_needs_background(Measure *measure, const TimedKernel *timed);
 
-/* Whether a slow launch runs: what is timed meanwhile would be off. */
-bool measure_busy(const Measure *measure);
+/* The job of such a launch, and what came of it. */
+BackgroundJob measure_launch(Measure *measure, TimedKernel *timed);
+void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle);
 
-/* Kernels and the baseline's latency. */
+typedef enum { MEASURE_FAILED, MEASURE_MORE, MEASURE_NEWS } MeasureStep;
+
+/* One slice of any other kernel of measure_next(), some milliseconds: its encoding, its prepare
+ * step or a row of launches. NEWS: a figure is there. FAILED: `err` says why, and the kernel is not
+ * tried again on this problem. */
+MeasureStep measure_slice(Measure *measure, TimedKernel *timed, bool idle, Err *err);
+
+/* Whether a launch of this configuration, the selection's or the baseline's, would keep a key
+ * waiting, as far as is known: a CPU kernel that was never run would. */
+bool measure_is_slow(Measure *measure, const KernelConfig *config);
+
+/* Fills in the kernels and the baseline's latency. */
 void measure_fill(const Measure *measure, LiveData *live);
 
 #endif

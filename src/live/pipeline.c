@@ -1,30 +1,30 @@
 #include "src/live/pipeline.h"
 
-#include "src/live/frame_inputs_internal.h"
-#include "src/base/ref.h"
 #include "src/base/clock.h"
+#include "src/base/ref.h"
+#include "src/live/pipeline_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 
 struct Pipeline {
-    FrameInputs parts; /* of the last frame */
-    FrameInputs made;  /* the newest of each kind, those of runs that were given up included */
-    PooledGrid *offers[OFFERS];      /* newest first */
+    FrameInputs inputs; /* of the last frame */
+    FrameInputs made;   /* the newest of each, including what runs made that were given up */
+    PooledGrid *offers[OFFERS];      /* pooled elsewhere; newest first */
     Runner runners[2];               /* the selection's and the baseline's */
-    BuiltMap *maps[BEV_ALIGN_COUNT]; /* of this scene, the last of each: going back is free */
+    BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
     MapBuilder builder;
     bool forget_scene;
     bool lacks;
-    KernelConfig lacking;                             /* where `lacks` */
-    uint64_t content, baseline_content, seen_content; /* of the parts */
+    KernelConfig lacking;                             /* valid where `lacks` */
+    uint64_t content, baseline_content, seen_content; /* see LiveFrame */
 };
 
 bool pipeline_open(Pipeline **pipeline, Err *err) {
     *pipeline = calloc(1, sizeof **pipeline);
-    return *pipeline || no_memory("pipeline", err);
+    return *pipeline || inputs_no_memory("pipeline", err);
 }
 
 void pipeline_close(Pipeline *pipeline) {
@@ -38,12 +38,12 @@ void pipeline_close(Pipeline *pipeline) {
         ref_drop(pipeline->offers[i]);
     map_builder_clear(&pipeline->builder);
     frame_inputs_drop(&pipeline->made);
-    frame_inputs_drop(&pipeline->parts);
+    frame_inputs_drop(&pipeline->inputs);
     free(pipeline);
 }
 
-const FrameInputs *pipeline_parts(const Pipeline *pipeline) {
-    return &pipeline->parts;
+const FrameInputs *pipeline_inputs(const Pipeline *pipeline) {
+    return &pipeline->inputs;
 }
 
 void pipeline_forget_scene(Pipeline *pipeline) {
@@ -63,13 +63,13 @@ void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* One run on its way: what it has made so far. */
+/* One run, and what it has made so far. */
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
     FrameInputs next;
     StageTimes times;
-    const BevKernel *stood_in; /* NULL: nobody did */
+    const BevKernel *stood_in; /* NULL: none did */
     bool lacks;
     KernelConfig lacking;
     Err *err;
@@ -80,7 +80,7 @@ static bool grid_fits(const PooledGrid *grid, const FrameInputs *with, const Ker
            kernel_config_equal(&grid->config, config);
 }
 
-/* A grid of `choice` on features and map of `with` that is there already, or NULL. */
+/* Finds a grid of `config` on the features and the map of `with` that exists already, or NULL. */
 static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const KernelConfig *config) {
     const Pipeline *pipeline = run->pipeline;
     PooledGrid *const there[] = {run->next.pooled, pipeline->made.pooled, pipeline->made.baseline,
@@ -91,20 +91,9 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
     return NULL;
 }
 
-/* What pooling features and map of `with` reaches in FP32; NaN: no runner has found out. */
-static double known_largest(const Pipeline *pipeline, const FrameInputs *with) {
-    for (int i = 0; i < 2; i++) {
-        const Runner *runner = &pipeline->runners[i];
-        if (runner->features == with->features && runner->map == with->map &&
-            !isnan(runner->problem.out_largest))
-            return runner->problem.out_largest;
-    }
-    return NAN;
-}
-
-/* Pools `choice`, or who stands in for it, on features and map of `with`. */
-static bool want_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
-                      const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
+/* Finds or pools the grid of `config`, or of the kernel that stands in for it. */
+static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
+                     const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
     PooledGrid *there = find_grid(run, with, &config);
     if (!there && stand_in) {
         if (!run->lacks)
@@ -117,31 +106,33 @@ static bool want_grid(Run *run, int runner, const FrameInputs *with, KernelConfi
         *grid = ref_keep(there);
         return true;
     }
-    return make_pooled(&run->pipeline->runners[runner], with, &config,
-                       known_largest(run->pipeline, with), grid, times, run->err);
+    return inputs_pool(&run->pipeline->runners[runner], with, &config, grid, times, run->err);
 }
 
-/* The baseline may use another align, hence another map; it is kept with its grid. */
-static bool want_baseline(Run *run, const Job *job) {
+/* The baseline may use another align, and so another map; its grid keeps that map. */
+static bool make_baseline(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
+    const Job *job = &state->job;
+    if (!job->pool_baseline)
+        return true;
     Job other = *job;
     other.config = job->baseline;
     FrameInputs with = {.scene = run->next.scene, .features = run->next.features};
-    StageTimes aside = {{0}}; /* the panel shows the selection, not what it is compared to */
+    StageTimes unused = {{0}}; /* the panel shows the times of the selection only */
     bool ok = true;
     if (job->baseline.align == job->config.align)
         with.map = ref_keep(run->next.map);
     else
-        ok = want_map(&pipeline->maps[other.config.align], &pipeline->builder, &other, &with,
-                      run->err);
-    ok = ok && want_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
-                         &run->next.baseline, &aside);
+        ok = inputs_map(&pipeline->maps[other.config.align], &pipeline->builder, &other, &with,
+                        run->err);
+    ok = ok && get_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
+                        &run->next.baseline, &unused);
     ref_drop(with.map);
     return ok;
 }
 
-/* What was kept for going back to it belongs to another scene: maps of several sizes add up. */
-static void leave_others(Pipeline *pipeline, const LoadedScene *scene) {
+/* Frees what was kept of another scene. */
+static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (pipeline->maps[align] && pipeline->maps[align]->scene != scene) {
             ref_drop(pipeline->maps[align]);
@@ -157,62 +148,57 @@ static void leave_others(Pipeline *pipeline, const LoadedScene *scene) {
             runner_clear(&pipeline->runners[i]);
 }
 
-static bool want_seen(Run *run, const State *state) {
+static bool make_features(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     FrameInputs *made = &pipeline->made, *next = &run->next;
     bool forget = pipeline->forget_scene;
     pipeline->forget_scene = false;
-    if (!want_scene(forget ? NULL : made->scene, state, next, run->err))
+    if (!inputs_scene(forget ? NULL : made->scene, state, next, run->err))
         return false;
     if (next->scene != made->scene) {
-        features_change_size();
-        grids_change_size();
-        maps_change_size();
+        inputs_free_feature_memory();
+        inputs_free_grid_memory();
     }
-    leave_others(pipeline, next->scene);
+    drop_other_scenes(pipeline, next->scene);
     double start = clock_us();
     const GiveUp *give_up = &run->needs->give_up;
     bool ok =
-        want_features(made->features, &state->job, run->needs->draft, give_up, next, run->err) &&
-        want_views(made->views, run->needs->sharp, give_up, next, run->err);
+        inputs_features(made->features, &state->job, run->needs->draft, give_up, next, run->err) &&
+        inputs_views(made->views, run->needs->sharp, give_up, next, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
-    if (ok && next->features != pipeline->parts.features)
+    if (ok && next->features != pipeline->inputs.features)
         run->times.us[STAGE_FEATURES] = next->features->took_us;
     return ok;
 }
 
-static bool want_points(Run *run, const State *state) {
+static bool make_map(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool ok =
-        want_map(&pipeline->maps[job->config.align], &pipeline->builder, job, &run->next, run->err);
+    bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job, &run->next,
+                         run->err);
     if (ok && !run->next.map->took_us)
         run->next.map->took_us = clock_us() - start;
-    if (ok && run->next.map != pipeline->parts.map)
+    if (ok && run->next.map != pipeline->inputs.map)
         run->times.us[STAGE_MAP] = run->next.map->took_us;
     return ok;
 }
 
-static bool want_selection(Run *run, const State *state) {
-    return want_grid(run, 0, &run->next, state->job.config, run->needs->stand_in, &run->next.pooled,
-                     &run->times);
+static bool make_grid(Run *run, const State *state) {
+    return get_grid(run, 0, &run->next, state->job.config, run->needs->stand_in, &run->next.pooled,
+                    &run->times);
 }
 
-static bool want_comparison(Run *run, const State *state) {
-    return !state->job.pool_baseline || want_baseline(run, &state->job);
-}
-
-static bool want_exact(Run *run, const State *state) {
+static bool make_fp64(Run *run, const State *state) {
     (void)state;
     return !run->needs->fp64_original ||
-           want_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
+           inputs_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
 }
 
 static PipelineEnd run_stages(Run *run, const State *state) {
-    static bool (*const stages[])(Run *, const State *) = {want_seen, want_points, want_selection,
-                                                           want_comparison, want_exact};
+    static bool (*const stages[])(Run *, const State *) = {make_features, make_map, make_grid,
+                                                           make_baseline, make_fp64};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
@@ -226,65 +212,54 @@ static PipelineEnd run_stages(Run *run, const State *state) {
 
 /* ---- from one frame to the next -------------------------------------------------------------- */
 
-static void replace(FrameInputs *parts, FrameInputs with) {
-    frame_inputs_drop(parts);
-    *parts = with;
+static void replace(FrameInputs *inputs, FrameInputs with) {
+    frame_inputs_drop(inputs);
+    *inputs = with;
 }
 
-static void *newest(void *now, void *before) {
-    return ref_keep(now ? now : before);
-}
-
-/* Of a run that was given up; what it did not come to stays as it was. */
+/* Keeps what a run made before it was given up. */
 static void keep_made(FrameInputs *made, const FrameInputs *next) {
-    const FrameInputs both = {
-        .scene = ref_keep(next->scene),
-        .features = newest(next->features, made->features),
-        .views = ref_keep(next->views),
-        .map = newest(next->map, made->map),
-        .pooled = newest(next->pooled, made->pooled),
-        .baseline = newest(next->baseline, made->baseline),
-        .fp64_original = newest(next->fp64_original, made->fp64_original),
-    };
-    replace(made, both);
+    FrameInputs newest = *next;
+    for (int i = 0; i < FRAME_INPUTS; i++)
+        if (!newest.each[i])
+            newest.each[i] = made->each[i];
+    replace(made, frame_inputs_keep(&newest));
 }
 
-static bool same_parts(const FrameInputs *a, const FrameInputs *b) {
-    return a->scene == b->scene && a->features == b->features && a->views == b->views &&
-           a->map == b->map && a->pooled == b->pooled && a->baseline == b->baseline &&
-           a->fp64_original == b->fp64_original;
+static bool same_inputs(const FrameInputs *a, const FrameInputs *b) {
+    return !memcmp(a->each, b->each, sizeof a->each);
 }
 
 static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
-    const FrameInputs *last = &pipeline->parts;
-    pipeline->content += !same_parts(last, next);
+    const FrameInputs *last = &pipeline->inputs;
+    pipeline->content += !same_inputs(last, next);
     pipeline->baseline_content += last->baseline != next->baseline;
     pipeline->seen_content += last->features != next->features || last->views != next->views;
 }
 
-static void fill_frame(const FrameInputs *parts, LiveFrame *frame) {
-    const SeenFeatures *features = parts->features;
-    const Scene *scene = &parts->scene->scene;
+static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
+    const SeenFeatures *features = inputs->features;
+    const Scene *scene = &inputs->scene->scene;
     *frame = (LiveFrame){
         .nx = features->shape.nx,
         .ny = features->shape.ny,
         .channels = features->shape.channels,
-        .pooled = parts->pooled->values,
-        .baseline = parts->baseline ? parts->baseline->values : NULL,
-        .fp64_original = parts->fp64_original ? parts->fp64_original->values : NULL,
-        .map = &parts->map->map,
+        .pooled = inputs->pooled->values,
+        .baseline = inputs->baseline ? inputs->baseline->values : NULL,
+        .fp64_original = inputs->fp64_original ? inputs->fp64_original->values : NULL,
+        .map = &inputs->map->map,
         .embedding = features->embedding.rows ? &features->embedding : NULL,
         .features = &features->values,
-        .cameras = parts->views              ? &parts->views->views
+        .cameras = inputs->views             ? &inputs->views->views
                    : features->views.cameras ? &features->views
                                              : NULL,
-        .rig = scene->has_rig ? &parts->map->rig : NULL,
+        .rig = scene->has_rig ? &inputs->map->rig : NULL,
         .world = scene->has_world ? &scene->world : NULL,
         .time_s = features->time_s,
     };
 }
 
-/* Stages that this run did not need keep the time they last took, which is none of this frame's. */
+/* Stages that this run did not need keep the time that they last took, marked stale. */
 static void fill_stages(const StageTimes *times, LiveData *live) {
     for (int i = 0; i < STAGE_DRAW; i++)
         if (times->us[i] > 0)
@@ -296,7 +271,7 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
 static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
     const FrameInputs *next = &run->next;
     count_changes(pipeline, next);
-    replace(&pipeline->parts, frame_inputs_keep(next));
+    replace(&pipeline->inputs, frame_inputs_keep(next));
     pipeline->lacks = run->lacks;
     pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
@@ -310,7 +285,7 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     live->frame.content = pipeline->content;
     live->frame.baseline_content = pipeline->baseline_content;
     live->frame.seen_content = pipeline->seen_content;
-    return probe_cell(next, state->job.probe_cell, &live->probe, err);
+    return inputs_probe(next, state->job.probe_cell, &live->probe, err);
 }
 
 PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,

@@ -1,45 +1,127 @@
-/* From a State to everything a frame shows: scene, features, map, pooled output, truth, one cell
- * looked at closely. Computes only what changed since the last call. No threads of its own, no
- * measurements but the stages' times: the live engine, scripts and tests run the same one. */
+/* From a State to everything that a frame shows: scene, features, scatter map, pooled grid, FP64
+ * grid, one cell looked at closely. Computes only what changed since the last call. It has no
+ * threads of its own and measures nothing but the time of its stages, so that the live engine,
+ * scripts and tests all run the same one. */
 #ifndef BEV_PIPELINE_H
 #define BEV_PIPELINE_H
 
-#include "src/live/frame_inputs.h"
+#include "src/run/cuda/device.h"
+#include "src/scene/scene.h"
+#include "src/state/live_data.h"
+
+/* ---- the inputs of a frame ------------------------------------------------------------------- */
+
+/* Each of these is reference counted (src/base/ref.h): frames in which it is the same share it. It
+ * does not change once it is made. */
+
+typedef struct {
+    int number; /* in StateMenu.scenes */
+    Scene scene;
+    SceneFacts facts;
+} LoadedScene;
+
+typedef struct {
+    LoadedScene *scene;
+    double time_s, temperature;
+    bool draft; /* rendered with fewer rays */
+    BevShape shape;
+    Features values; /* borrowed from the scene where the scene has tensors */
+    CameraViews views;
+    Embedding embedding; /* channels 0: the features are no embedding */
+    double took_us;      /* to make */
+} SeenFeatures;
+
+/* What the cameras see, at a higher resolution than the features. */
+typedef struct {
+    LoadedScene *scene;
+    double time_s;
+    CameraViews views;
+} SharpViews;
+
+typedef struct {
+    LoadedScene *scene;
+    BevAlign align;
+    uint32_t camera_mask;
+    CameraError errors[RIG_MAX_CAMERAS];
+    Rig rig; /* as calibrated, errors included */
+    BevMap map;
+    Staging pinned; /* holds the arrays of a map that the GPU built */
+    bool borrowed;  /* the map is the scene's own */
+    LiveIntervals intervals;
+    double took_us; /* to build */
+} BuiltMap;
+
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    KernelConfig config;
+    float *values; /* (cell, c) */
+    BevFootprint footprint;
+    BevTraffic gather, own;
+} PooledGrid;
+
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    double *values; /* (cell, c) */
+} Fp64Grid;
+
+enum { FRAME_INPUTS = 7 };
+
+typedef union {
+    struct {
+        LoadedScene *scene;
+        SeenFeatures *features;
+        SharpViews *views; /* NULL: show the views of `features` */
+        BuiltMap *map;
+        PooledGrid *pooled, *baseline;
+        Fp64Grid *fp64_original;
+    };
+    void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
+} FrameInputs;
+
+/* Adds an owner to each input; removes one from each and zeroes the struct. */
+FrameInputs frame_inputs_keep(const FrameInputs *inputs);
+void frame_inputs_drop(FrameInputs *inputs);
+
+/* ---- the pipeline ---------------------------------------------------------------------------- */
 
 typedef struct Pipeline Pipeline;
 
 typedef struct {
-    bool fp64_original; /* FP64 is needed for the picture */
-    bool draft;         /* fewer rays: the world is moving, and the next frame comes soon */
-    bool sharp;         /* camera views worth looking at */
-    /* Pools in the place of the selection, of the baseline, where no grid of its own is there;
+    bool fp64_original; /* the picture needs the FP64 grid */
+    bool draft;         /* use fewer rays: the world is moving, and the next frame comes soon */
+    bool sharp;         /* render the camera views at a higher resolution as well */
+    /* Pool in place of the selection and of the baseline where their own grid is not there yet.
      * NULL: each pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;
     GiveUp give_up; /* asked between the stages and within the long ones */
 } PipelineNeeds;
 
-/* What was made before a run was given up is kept for the next one. */
+/* What a run made before it was given up is kept for the next run. */
 typedef enum { PIPELINE_FAILED, PIPELINE_GIVEN_UP, PIPELINE_DONE } PipelineEnd;
 
 bool pipeline_open(Pipeline **pipeline, Err *err);
 void pipeline_close(Pipeline *pipeline); /* accepts NULL */
 
-/* Fills what depends on the job into `live` (the job itself, memory, intervals, stages, probe,
- * frame); figures of measurements stay. live->frame borrows from pipeline_parts, which hold until
- * the next run; keep them to have them longer. Unless it is done `live` still shows the last good
- * frame. */
+/* Fills what depends on the job into `live`: the job itself, memory, intervals, stage times, probe,
+ * frame; the measured figures stay. live->frame borrows from pipeline_inputs(), which hold until
+ * the next run; keep them to have them longer. Unless the run ends with PIPELINE_DONE, `live` still
+ * shows the last good frame. */
 PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
                          LiveData *live, Err *err);
 
-const FrameInputs *pipeline_parts(const Pipeline *pipeline);
+/* The inputs of the last frame, borrowed. */
+const FrameInputs *pipeline_inputs(const Pipeline *pipeline);
 
-/* The choice whose grid the last frame lacks, because another kernel stood in; NULL: none. */
+/* The configuration whose grid the last frame lacks because another kernel stood in; NULL: none. */
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 
-/* A grid made elsewhere, for the next run to take where it fits. Takes over the caller's share. */
+/* Gives the next run a grid that was pooled elsewhere; it is used where it fits. Takes over the
+ * caller's reference. */
 void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);
 
-/* Reads the scene again next time: its file has changed. */
+/* Makes the next run load the scene again, because its file has changed. */
 void pipeline_forget_scene(Pipeline *pipeline);
 
 #endif

@@ -1,8 +1,7 @@
 #include "src/live/script_renderer.h"
 
-#include "src/live/judge.h"
-#include "src/live/live_model.h"
-#include "src/live/recorded_live.h"
+#include "src/live/background_job.h"
+#include "src/live/timed_kernel.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,31 +12,31 @@ struct ScriptRenderer {
     LiveModel *model;
     RecordedSet recorded;
     /* What the accuracy figures belong to. */
-    KernelConfig judged;
-    FrameInputs judged_parts;
+    KernelConfig checked;
+    FrameInputs checked_inputs;
 };
 
 bool script_renderer_open(ScriptRenderer **out, Err *err) {
-    ScriptRenderer *still = calloc(1, sizeof *still);
-    if (!still)
+    ScriptRenderer *renderer = calloc(1, sizeof *renderer);
+    if (!renderer)
         return err_set(err, ERR_FAILED, "script", "", "out of memory");
-    if (!pipeline_open(&still->pipeline, err) || !live_model_open(&still->model, err)) {
-        script_renderer_close(still);
+    if (!pipeline_open(&renderer->pipeline, err) || !live_model_open(&renderer->model, err)) {
+        script_renderer_close(renderer);
         return false;
     }
-    recorded_load_samples(&still->recorded);
-    *out = still;
+    recorded_load_samples(&renderer->recorded);
+    *out = renderer;
     return true;
 }
 
-void script_renderer_close(ScriptRenderer *still) {
-    if (!still)
+void script_renderer_close(ScriptRenderer *renderer) {
+    if (!renderer)
         return;
-    frame_inputs_drop(&still->judged_parts);
-    pipeline_close(still->pipeline);
-    live_model_close(still->model);
-    recorded_free(&still->recorded);
-    free(still);
+    frame_inputs_drop(&renderer->checked_inputs);
+    pipeline_close(renderer->pipeline);
+    live_model_close(renderer->model);
+    recorded_free(&renderer->recorded);
+    free(renderer);
 }
 
 /* ---- accuracy -------------------------------------------------------------------------------- */
@@ -47,76 +46,81 @@ static void forget_accuracy(LiveData *live) {
         live->accuracy[dtype] = (LiveAccuracy){.worst_cell = -1};
 }
 
-static bool judge(ScriptRenderer *still, const KernelConfig *config, LiveData *live, Err *err) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
-    if (before->map != parts->map || before->features != parts->features ||
-        still->judged.kernel != config->kernel || still->judged.align != config->align)
+static bool check_accuracy(ScriptRenderer *renderer, const KernelConfig *config, LiveData *live,
+                           Err *err) {
+    const FrameInputs *inputs = pipeline_inputs(renderer->pipeline),
+                      *before = &renderer->checked_inputs;
+    if (before->map != inputs->map || before->features != inputs->features ||
+        renderer->checked.kernel != config->kernel || renderer->checked.align != config->align)
         forget_accuracy(live);
     if (live->accuracy[config->dtype].source == SOURCE_UNKNOWN &&
-        !judge_now(parts, config, &live->accuracy[config->dtype], err))
+        !background_accuracy(inputs, config, &live->accuracy[config->dtype], err))
         return false;
-    still->judged = *config;
-    frame_inputs_drop(&still->judged_parts);
-    still->judged_parts = frame_inputs_keep(parts);
+    renderer->checked = *config;
+    frame_inputs_drop(&renderer->checked_inputs);
+    renderer->checked_inputs = frame_inputs_keep(inputs);
     return true;
 }
 
-static bool only_time_passed(const ScriptRenderer *still, const KernelConfig *config) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline), *before = &still->judged_parts;
-    return before->features && before->map == parts->map &&
-           kernel_config_equal(&still->judged, config) &&
-           before->features->shape.channels == parts->features->shape.channels &&
-           before->features->temperature == parts->features->temperature;
+static bool only_time_passed(const ScriptRenderer *renderer, const KernelConfig *config) {
+    const FrameInputs *inputs = pipeline_inputs(renderer->pipeline),
+                      *before = &renderer->checked_inputs;
+    return before->features && before->map == inputs->map &&
+           kernel_config_equal(&renderer->checked, config) &&
+           before->features->shape.channels == inputs->features->shape.channels &&
+           before->features->temperature == inputs->features->temperature;
 }
 
-bool still_catch_up(ScriptRenderer *still, const State *state, LiveData *live, Err *err) {
-    return judge(still, &state->job.config, live, err);
+bool script_renderer_check_accuracy(ScriptRenderer *renderer, const State *state, LiveData *live,
+                                    Err *err) {
+    return check_accuracy(renderer, &state->job.config, live, err);
 }
 
 /* ---- timings --------------------------------------------------------------------------------- */
 
-static void fill_recorded(const ScriptRenderer *still, const KernelConfig *config,
+static void fill_recorded(const ScriptRenderer *renderer, const KernelConfig *config,
                           LiveKernel *row) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline);
-    recorded_show(&still->recorded, parts->scene->scene.name, parts->features->shape.channels,
-                  config->dtype, config->align, row);
+    const FrameInputs *inputs = pipeline_inputs(renderer->pipeline);
+    timed_kernel_show_recorded(&renderer->recorded, inputs->scene->scene.name,
+                               inputs->features->shape.channels, config->dtype, config->align, row);
 }
 
-static void fill_kernels(const ScriptRenderer *still, const Job *job, LiveData *live) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline);
+static void fill_kernels(const ScriptRenderer *renderer, const Job *job, LiveData *live) {
+    const FrameInputs *inputs = pipeline_inputs(renderer->pipeline);
     LiveKernel baseline = {.kernel = job->baseline.kernel};
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
         LiveKernel *row = &live->kernels[live->kernel_count++];
         KernelConfig config = {bev_kernels[i], job->config.dtype, job->config.align};
-        BevProblem problem = {.shape = parts->features->shape,
+        BevProblem problem = {.shape = inputs->features->shape,
                               .dtype = config.dtype,
                               .align = config.align,
-                              .map = parts->map->map};
+                              .map = inputs->map->map};
         *row = (LiveKernel){.kernel = config.kernel,
                             .skipped = bev_unsupported(config.kernel, &problem)};
-        fill_recorded(still, &config, row);
+        fill_recorded(renderer, &config, row);
     }
-    fill_recorded(still, &job->baseline, &baseline);
+    fill_recorded(renderer, &job->baseline, &baseline);
     live->baseline_us = baseline.median_us;
 }
 
 /* ---- memory model ---------------------------------------------------------------------------- */
 
-static bool fill_model(ScriptRenderer *still, const State *state, LiveData *live, Err *err) {
-    const FrameInputs *parts = pipeline_parts(still->pipeline);
+static bool fill_model(ScriptRenderer *renderer, const State *state, LiveData *live, Err *err) {
+    const FrameInputs *inputs = pipeline_inputs(renderer->pipeline);
     ModelDepth depth = live_model_depth(state);
-    if (!live_model_aim(still->model, &parts->features->shape, parts->map, &state->job.config, err))
+    if (!live_model_aim(renderer->model, &inputs->features->shape, inputs->map, &state->job.config,
+                        err))
         return false;
-    while (live_model_step(still->model, depth, NULL)) {
+    while (live_model_step(renderer->model, depth, NULL)) {
     }
-    live->model = live_model_known(still->model);
+    live->model = live_model_known(renderer->model);
     return true;
 }
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
-/* Whose timings are shown is all that is said about a machine: the rest would differ elsewhere. */
+/* Says nothing about this machine, as pictures of a script are the same on every machine. */
 static void describe_device(const Job *job, LiveData *live) {
     const LiveKernel *row = live_kernel(live, job->config.kernel);
     live->device = (LiveDevice){.where = job->config.kernel->where};
@@ -129,16 +133,16 @@ static void describe_device(const Job *job, LiveData *live) {
     memset(live->stages_us, 0, sizeof live->stages_us);
 }
 
-bool script_renderer_run(ScriptRenderer *still, const State *state, LiveData *live,
+bool script_renderer_run(ScriptRenderer *renderer, const State *state, LiveData *live,
                          SceneFacts *facts, Err *err) {
     PipelineNeeds needs = {.fp64_original = state_shows_errors(state)};
-    if (!pipeline_run(still->pipeline, state, needs, live, err))
+    if (!pipeline_run(renderer->pipeline, state, needs, live, err))
         return false;
-    *facts = pipeline_parts(still->pipeline)->scene->facts;
-    if (!only_time_passed(still, &state->job.config) &&
-        !judge(still, &state->job.config, live, err))
+    *facts = pipeline_inputs(renderer->pipeline)->scene->facts;
+    if (!only_time_passed(renderer, &state->job.config) &&
+        !check_accuracy(renderer, &state->job.config, live, err))
         return false;
-    fill_kernels(still, &state->job, live);
+    fill_kernels(renderer, &state->job, live);
     describe_device(&state->job, live);
-    return fill_model(still, state, live, err);
+    return fill_model(renderer, state, live, err);
 }

@@ -1,5 +1,5 @@
-/* A frame for a script: computed at once, on this thread, and the same on every machine. Nothing is
- * measured; timings come from recordings, or stand as unknown. */
+/* Renders a frame for a script: at once, on the caller's thread, and the same on every machine.
+ * Nothing is measured; timings come from recordings or stay unknown. */
 #ifndef BEV_SCRIPT_RENDERER_H
 #define BEV_SCRIPT_RENDERER_H
 
@@ -7,17 +7,18 @@
 
 typedef struct ScriptRenderer ScriptRenderer;
 
-bool script_renderer_open(ScriptRenderer **still, Err *err);
-void script_renderer_close(ScriptRenderer *still); /* accepts NULL */
+bool script_renderer_open(ScriptRenderer **renderer, Err *err);
+void script_renderer_close(ScriptRenderer *renderer); /* accepts NULL */
 
-/* Fills `live` for the state: pictures, model figures, accuracy, recorded timings; *facts of the
- * scene. live->frame holds until the next run. When only time has passed, accuracy stays as it was
- * judged: the gates take longer than the frame. */
-bool script_renderer_run(ScriptRenderer *still, const State *state, LiveData *live,
+/* Fills `live` for the state (pictures, model figures, accuracy, recorded timings) and *facts for
+ * the scene. live->frame holds until the next run. Where only time has passed, the accuracy figures
+ * stay as they were: the gates take longer than the frame. */
+bool script_renderer_run(ScriptRenderer *renderer, const State *state, LiveData *live,
                          SceneFacts *facts, Err *err);
 
-/* Judges the accuracy at the moment that the last run showed: before a control changes something,
- * so that what it changed can be said of the same street. */
-bool still_catch_up(ScriptRenderer *still, const State *state, LiveData *live, Err *err);
+/* Checks the accuracy at the moment that the last run showed. Called before a control changes
+ * something, so that both figures, before and after, are of the same moment. */
+bool script_renderer_check_accuracy(ScriptRenderer *renderer, const State *state, LiveData *live,
+                                    Err *err);
 
 #endif

@@ -1,17 +1,19 @@
 #include "src/live/timed_kernel.h"
 
-#include "src/run/backend.h"
 #include "src/base/clock.h"
+#include "src/run/backend.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
-    LANE_SAMPLES = 5, /* of one that takes the lane */
-    REFRESH_MS = 1000 /* figures that are complete are taken again at this pace */
+    BACKGROUND_SAMPLES = 5, /* complete a kernel that the background thread launches */
+    REFRESH_MS = 1000       /* a complete figure is taken again after this time */
 };
-static const double SLOW_US = 30e3;     /* beyond, a figure that is complete is not taken again */
-static const double PATIENCE_US = 10e3; /* for a launch that frames and keys wait for */
-static const double SETTLE = 0.15;
+static const double REFRESH_US = 30e3;  /* a launch that takes longer is not timed again */
+static const double PATIENCE_US = 10e3; /* the longest launch that pictures and keys wait for */
+static const double SETTLE = 0.15;      /* as `bench` has it on the CPU */
 
 static void go_stale(LiveKernel *live) {
     Reading *readings[] = {&live->median_us,      &live->p95_us,     &live->p99_us,
@@ -21,7 +23,7 @@ static void go_stale(LiveKernel *live) {
         readings[i]->stale = readings[i]->source != SOURCE_UNKNOWN;
 }
 
-/* What a launch at this align would take; 0: unknown. */
+/* Estimates a launch at this align; 0: unknown. */
 static double cost_us(const TimedKernel *timed, BevAlign align) {
     bool before = timed->config.align != BEV_NEAREST, weighted = align != BEV_NEAREST;
     return timed->cost_us * (before == weighted ? 1 : weighted ? 4 : 0.25);
@@ -59,6 +61,7 @@ void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_b
     live->p95_us = reading(timing->p95_us, SOURCE_MEASURED);
     live->p99_us = reading(timing->p99_us, SOURCE_MEASURED);
     live->unsettled = !timing->settled;
+    live->protocol = TIMING_SERIES;
     live->recorded_on[0] = '\0';
     if (own_bytes > 0)
         live->effective_gbps = reading(own_bytes / timing->median_us * 1e-3, SOURCE_MEASURED);
@@ -77,18 +80,19 @@ void timed_kernel_done(TimedKernel *timed) {
     live_remember(&timed->live, timed->live.median_us.value);
 }
 
-/* The clock would count the time of pictures beside it as its own, so that it counts the time for
- * which the lane's thread had a core. */
-void timed_kernel_add_lane_sample(TimedKernel *timed, const LaneSample *sample, bool disturbed) {
+/* Beside pictures the clock counts their time as the launch's own; the time in which the thread had
+ * a core is nearer to the truth. */
+void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed) {
     if (disturbed && timed->count && !timed->disturbed)
         return;
     if (timed->disturbed && !disturbed)
         timed->count = 0;
     timed->disturbed = disturbed;
-    timed_kernel_add_sample(timed, disturbed ? sample->busy_us : sample->launch_us);
-    timed->live.prepare_us = reading(sample->prepare_us, SOURCE_MEASURED);
-    timed_kernel_publish_samples(timed, sample->own_bytes);
-    timed->complete = timed->count >= LANE_SAMPLES;
+    timed_kernel_add_sample(timed, disturbed ? job->busy_us : job->launch_us);
+    timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
+    timed_kernel_publish_samples(timed, job->own_bytes);
+    timed->live.protocol = disturbed ? TIMING_BESIDE_PICTURES : TIMING_SINGLE;
+    timed->complete = timed->count >= BACKGROUND_SAMPLES;
     timed->live.unsettled |= disturbed || !timed->complete;
     timed_kernel_done(timed);
 }
@@ -97,12 +101,12 @@ bool timed_kernel_has_figure(const TimedKernel *timed) {
     return timed->live.median_us.source == SOURCE_MEASURED && !timed->live.median_us.stale;
 }
 
-bool timed_kernel_due(const TimedKernel *timed, bool still) {
+bool timed_kernel_due(const TimedKernel *timed, bool idle) {
     if (timed->live.skipped || timed->failed)
         return false;
-    bool slow = timed->cost_us > SLOW_US;
-    return !timed->complete || (still && timed->disturbed) ||
-           (!slow && clock_ms() - timed->done_ms > REFRESH_MS);
+    bool refreshes = timed->cost_us <= REFRESH_US;
+    return !timed->complete || (idle && timed->disturbed) ||
+           (refreshes && clock_ms() - timed->done_ms > REFRESH_MS);
 }
 
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align) {
@@ -110,6 +114,32 @@ bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align) {
     return timed->config.kernel->where == BEV_CPU && (cost == 0 || cost > PATIENCE_US);
 }
 
-bool timed_kernel_needs_lane(const TimedKernel *timed) {
+bool timed_kernel_needs_background(const TimedKernel *timed) {
     return timed_kernel_is_slow(timed, timed->config.align);
+}
+
+/* ---- recorded figures ------------------------------------------------------------------------ */
+
+static Reading recorded(double value) {
+    return isfinite(value) ? reading(value, SOURCE_RECORDED) : (Reading){.value = 0};
+}
+
+/* The ceiling of the recorded machine for the kernel's footprint. */
+static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
+    const Gpu *gpu = gpu_of_device(from->label);
+    return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
+}
+
+void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
+                                BevDtype dtype, BevAlign align, LiveKernel *live) {
+    const KernelConfig config = {live->kernel, dtype, align};
+    const Recording *from = NULL;
+    const RecordedRow *row = recorded_find(set, scene, channels, &config, CACHE_WARM, &from);
+    live->median_us = recorded(row ? row->median_us : NAN);
+    live->p95_us = recorded(row ? row->p95_us : NAN);
+    live->p99_us = recorded(row ? row->p99_us : NAN);
+    live->effective_gbps = recorded(row ? row->effective_gbps : NAN);
+    live->ceiling_gbps = recorded(row ? ceiling_gbps(from, row) : NAN);
+    snprintf(live->recorded_on, sizeof live->recorded_on, "%.*s", (int)sizeof live->recorded_on - 1,
+             row ? from->label : "");
 }

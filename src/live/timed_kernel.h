@@ -1,15 +1,14 @@
-/* One thing that the live display times: a kernel at the selection's format, or the baseline at its
- * own; its latest samples and the figures that follow from them. */
+/* One kernel that the live display times: at the selection's format and align, or the baseline at
+ * its own. Holds the latest samples and the figures that follow from them. */
 #ifndef BEV_TIMED_KERNEL_H
 #define BEV_TIMED_KERNEL_H
 
-#include "src/live/background_launch.h"
-#include "src/run/session.h"
-#include "src/state/live_data.h"
+#include "src/live/background_job.h"
+#include "src/run/recorded.h"
 
 enum {
-    TIMED_KERNEL_SAMPLES = 20,  /* before a median counts as settled */
-    TIMED_KERNEL_FIRST_NEWS = 5 /* a first figure is shown after so many */
+    TIMED_KERNEL_SAMPLES = 20,  /* so many samples complete a series */
+    TIMED_KERNEL_FIRST_NEWS = 5 /* so many samples give a first figure */
 };
 
 typedef struct {
@@ -17,44 +16,50 @@ typedef struct {
     LiveKernel live;
     double samples_us[TIMED_KERNEL_SAMPLES];
     int count;      /* of the samples above */
-    bool complete;  /* for the problem aimed at */
-    bool failed;    /* on it */
+    bool complete;  /* there are enough samples of this problem */
+    bool failed;    /* it cannot run this problem */
     bool disturbed; /* pictures were made while the samples were taken */
     double cost_us; /* of the last launch; 0: unknown */
     double done_ms; /* when it was complete last; 0: not yet */
 } TimedKernel;
 
-/* No sample any more; figures become stale. What a launch costs stays: it will be much the same, or
- * four times as much where every point goes to four cells. */
+/* Begins another problem: there is no sample, and figures become stale. What a launch costs is
+ * estimated from the last problem: four times as much where every point goes to four cells. */
 void timed_kernel_restart(TimedKernel *timed, const KernelConfig *config);
 
-/* Samples anew, none of them beside pictures. */
+/* Begins a series of samples. */
 void timed_kernel_begin(TimedKernel *timed);
 
 /* Keeps the latest TIMED_KERNEL_SAMPLES. */
 void timed_kernel_add_sample(TimedKernel *timed, double us);
 
-/* Median and percentiles of the samples, or of a series that was timed elsewhere. `own_bytes`: that
- * a launch moves by its own model; 0: unknown. */
+/* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both
+ * are warm series. `own_bytes`: what a launch moves by the kernel's own traffic model; 0: unknown.
+ */
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes);
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes);
 
-/* A sample of the lane. Those taken beside pictures (`disturbed`) give way to those taken alone. */
-void timed_kernel_add_lane_sample(TimedKernel *timed, const LaneSample *sample, bool disturbed);
+/* Adds a launch of the background thread. Launches beside pictures (`disturbed`) give way to
+ * undisturbed ones. */
+void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool disturbed);
 
-/* Complete as of now: the median goes into the history. */
+/* Notes the time, and the median in the history. */
 void timed_kernel_done(TimedKernel *timed);
 
 /* Whether it has a median of this problem. */
 bool timed_kernel_has_figure(const TimedKernel *timed);
 
-/* Whether it is to be timed again; `still`: nothing moves. */
-bool timed_kernel_due(const TimedKernel *timed, bool still);
+/* Whether to time it again; `idle`: nothing moves. */
+bool timed_kernel_due(const TimedKernel *timed, bool idle);
 
-/* Whether nobody can wait for a launch, at this align, or that is not known yet. */
+/* Whether a launch at this align takes longer than a key can wait, or was never tried. Such a
+ * kernel is launched by the background thread. */
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align);
+bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its own align */
 
-/* The same at its own. */
-bool timed_kernel_needs_lane(const TimedKernel *timed);
+/* Fills in what was recorded of live->kernel, with warm caches, on a scene with so many channels;
+ * unknown where nothing was. */
+void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
+                                BevDtype dtype, BevAlign align, LiveKernel *live);
 
 #endif

@@ -35,7 +35,6 @@ static void tensor_free(BevTensor *tensor) {
 static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                  const BevMap *map, bool clear_out, Err *err) {
     memset(problem, 0, sizeof *problem);
-    problem->out_largest = NAN;
     BevProblem *view = &problem->view;
     const BevDtypeInfo *format = &bev_dtypes[dtype];
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
@@ -162,8 +161,8 @@ static bool pool_fp32(const BevProblem *problem, Err *err) {
     return ok;
 }
 
-/* Pools the FP32 originals and stores the largest magnitude of the result. */
-static bool find_out_largest(HostProblem *problem, Err *err) {
+/* Stores the largest magnitude that pooling the FP32 originals gives. */
+static bool find_out_largest(HostProblem *problem, float *largest, Err *err) {
     const BevProblem *view = &problem->view;
     BevProblem original = *view;
     int64_t outputs = view->out.rows * view->out.row_len;
@@ -178,7 +177,7 @@ static bool find_out_largest(HostProblem *problem, Err *err) {
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
     ok = ok && pool_fp32(&original, err);
     if (ok)
-        problem->out_largest = largest_abs(problem->pooled_fp32, outputs);
+        *largest = largest_abs(problem->pooled_fp32, outputs);
     return ok;
 }
 
@@ -187,9 +186,10 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     BevTensor *out = &problem->view.out;
     if (!is_scaled(out->dtype))
         return true;
-    if (isnan(problem->out_largest) && !find_out_largest(problem, err))
+    float largest;
+    if (!find_out_largest(problem, &largest, err))
         return false;
-    out->scale = bev_tensor_scale(out->dtype, (float)problem->out_largest);
+    out->scale = bev_tensor_scale(out->dtype, largest);
     return true;
 }
 
@@ -201,31 +201,28 @@ static bool encode_all(HostProblem *problem, const Features *features, Err *err)
 }
 
 bool problem_update(HostProblem *problem, const Features *features, Err *err) {
-    return problem_update_known(problem, features, NAN, err);
-}
-
-bool problem_update_known(HostProblem *problem, const Features *features, double out_largest,
-                          Err *err) {
-    problem->out_largest = out_largest;
     return encode_all(problem, features, err);
 }
 
-bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                    const Features *features, const BevMap *map, Err *err) {
-    return problem_encode_knowing(problem, shape, dtype, align, features, map,
-                                  (ProblemHints){.out_largest = NAN}, err);
-}
-
-bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+static bool init_and_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
                             BevAlign align, const Features *features, const BevMap *map,
-                            ProblemHints hints, Err *err) {
-    if (!init(problem, shape, dtype, align, map, !hints.out_elsewhere, err))
+                            bool clear_out, Err *err) {
+    if (!init(problem, shape, dtype, align, map, clear_out, err))
         return false;
-    problem->out_largest = hints.out_largest;
     if (encode_all(problem, features, err))
         return true;
     problem_free(problem);
     return false;
+}
+
+bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                    const Features *features, const BevMap *map, Err *err) {
+    return init_and_encode(problem, shape, dtype, align, features, map, true, err);
+}
+
+bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map, Err *err) {
+    return init_and_encode(problem, shape, dtype, align, features, map, false, err);
 }
 
 enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */

@@ -11,8 +11,7 @@ typedef struct {
     Features features;  /* the FP32 originals, borrowed; gate B compares with them */
     float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
     int64_t saturated;  /* number of finite values that encoding clipped to the format's range */
-    double out_largest; /* largest magnitude of the FP32 pooling result; NaN: not computed */
-    float *pooled_fp32; /* memory for that result, kept for the next update; NULL: none */
+    float *pooled_fp32; /* FP32 pooling, from which the output is scaled; kept for updates; or NULL */
 } HostProblem;
 
 /* Allocates tensors of zeros with scale 1 for `dtype`. Borrows `map`. Free with problem_free. */
@@ -25,21 +24,14 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 
-/* What may be known before, and spares work. */
-typedef struct {
-    double out_largest; /* magnitude in the FP32 pooling of these features with this map; NaN: no */
-    bool out_elsewhere; /* no CPU writes the output: its memory is left as the system gives it */
-} ProblemHints;
-
-bool problem_encode_knowing(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                            BevAlign align, const Features *features, const BevMap *map,
-                            ProblemHints hints, Err *err);
+/* The same for a kernel on a GPU. Nothing on the CPU writes the output, so that its memory is left as
+ * the system gives it: clearing 26 MB takes milliseconds. */
+bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map, Err *err);
 
 /* Encodes other features of the same shape into the tensors that are there; session_update takes
  * them over. */
 bool problem_update(HostProblem *problem, const Features *features, Err *err);
-bool problem_update_known(HostProblem *problem, const Features *features, double out_largest,
-                          Err *err);
 
 void problem_free(HostProblem *problem);
 

@@ -211,45 +211,21 @@ static int64_t parts_for(BevAlign align) {
     return align == BEV_NEAREST ? 1 : threads < MOST ? threads : MOST;
 }
 
-size_t scatter_bytes(const Rig *rig, BevAlign align) {
-    BevShape shape = rig_shape(rig, 1);
-    size_t frustum = (size_t)(shape.cameras * shape.depth_bins * shape.feat_h * shape.feat_w);
-    size_t point = 3 * sizeof(int32_t), interval = 2 * sizeof(int32_t);
-    if (align != BEV_NEAREST)
-        point = NEIGHBOURS * (point + sizeof(float));
-    return frustum * point + (size_t)(shape.nx * shape.ny) * interval;
-}
-
-/* One array after the other; all have elements of four bytes. */
-static void lay_out(BevMap *map, BevAlign align, int32_t *memory) {
-    map->ranks_depth = memory;
-    map->ranks_feat = map->ranks_depth + map->points;
-    map->ranks_bev = map->ranks_feat + map->points;
-    map->interval_starts = map->ranks_bev + map->points;
-    map->interval_lengths = map->interval_starts + map->intervals;
-    if (align != BEV_NEAREST)
-        map->weights = (float *)(map->interval_lengths + map->intervals);
-}
-
-static bool sort_points(Sort *sort, void *memory, BevMap *map, Err *err) {
+static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     fill_directions(sort);
     sort_pass(sort, NULL);
     counts_to_places(sort, map);
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                        (long long)map->points, INT32_MAX);
-    if (memory)
-        lay_out(map, sort->align, memory);
-    else if (!allocate_points(map, sort->align, err) || !allocate_intervals(map, err))
+    if (!allocate_points(map, sort->align, err) || !allocate_intervals(map, err))
         return false;
     sort_pass(sort, map);
     fill_cells(sort, map);
     return true;
 }
 
-/* `memory` NULL: the arrays are malloc's. */
-static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, void *memory, BevMap *map,
-                  Err *err) {
+static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
     Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask};
     const Grid *grid = &rig->grid;
     sort.shape = rig_shape(rig, 1);
@@ -262,7 +238,7 @@ static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, void *me
     sort.parts = parts_for(align);
     sort.counts = calloc((size_t)sort.parts * cells, sizeof *sort.counts);
     bool done = sort.directions && sort.counts
-                    ? sort_points(&sort, memory, map, err)
+                    ? sort_points(&sort, map, err)
                     : no_memory(err, (int64_t)rays * sort.shape.depth_bins);
     free(sort.directions);
     free(sort.counts);
@@ -270,17 +246,9 @@ static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, void *me
 }
 
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
-    if (build(rig, align, camera_mask, NULL, map, err))
+    if (build(rig, align, camera_mask, map, err))
         return true;
     scatter_free(map);
-    return false;
-}
-
-bool scatter_build_into(const Rig *rig, BevAlign align, uint32_t camera_mask, void *memory,
-                        BevMap *map, Err *err) {
-    if (build(rig, align, camera_mask, memory, map, err))
-        return true;
-    *map = (BevMap){.points = 0};
     return false;
 }
 

@@ -12,14 +12,6 @@
  * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
-/* The same in memory of the caller's, of scatter_bytes() aligned for int32; scatter_free is not for
- * such a map. */
-bool scatter_build_into(const Rig *rig, BevAlign align, uint32_t camera_mask, void *memory,
-                        BevMap *map, Err *err);
-
-/* What holds any map of `rig`, whatever its calibration. */
-size_t scatter_bytes(const Rig *rig, BevAlign align);
-
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 

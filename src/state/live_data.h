@@ -40,13 +40,21 @@ typedef struct {
 
 /* ---- kernels --------------------------------------------------------------------------------- */
 
+/* How a latency was measured. */
+typedef enum {
+    TIMING_SERIES,         /* a warm series: warm-up, then launches back to back, as `bench` does */
+    TIMING_SINGLE,         /* single launches of the background thread, while nothing else runs */
+    TIMING_BESIDE_PICTURES /* the same while pictures were made: not to be quoted */
+} TimingProtocol;
+
 /* One row a kernel, at the selected dtype and align. */
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
     Reading median_us, p95_us, p99_us;
-    bool unsettled;         /* the samples drifted: do not quote the figure */
-    Reading effective_gbps; /* requested bytes / median */
+    bool unsettled;          /* the samples drifted: do not quote the figure */
+    TimingProtocol protocol; /* how a measured figure was timed */
+    Reading effective_gbps;  /* requested bytes / median */
     Reading prepare_us;
     /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
      * kernels, the most registers and the least occupancy. */

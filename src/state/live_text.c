@@ -36,24 +36,36 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     return ladder;
 }
 
+const char *ladder_mark(const LiveKernel *row) {
+    const char *mark = reading_mark(&row->median_us);
+    if (mark[0] || !row->median_us.source)
+        return mark;
+    if (row->protocol == TIMING_BESIDE_PICTURES)
+        return "b";
+    return row->unsettled ? "?" : row->protocol == TIMING_SINGLE ? "s" : "";
+}
+
 void ladder_note(const Ladder *ladder, char *note, size_t size) {
-    bool measured = false, recorded = false, stale = false, unsettled = false;
+    static const struct {
+        char mark;
+        const char *text;
+    } marks[] = {{'r', "r recorded"},
+                 {'~', "~ stale"},
+                 {'s', "s single launches"},
+                 {'b', "b beside pictures"},
+                 {'?', "? unsettled"}};
+    bool measured = false, there[128] = {false};
     for (int i = 0; i < ladder->count; i++) {
         const LiveKernel *row = ladder->kernels[i];
-        const char *mark = reading_mark(&row->median_us);
         measured |= row->median_us.source == SOURCE_MEASURED;
-        recorded |= mark[0] == 'r';
-        stale |= mark[0] == '~';
-        unsettled |= row->unsettled && row->median_us.source && !mark[0];
+        there[(unsigned char)ladder_mark(row)[0]] = true;
     }
-    snprintf(note, size, "%s%s%s%s", measured || recorded ? "" : "not measured",
-             measured ? "measured, " : "", recorded ? "r recorded, " : "",
-             stale ? "~ stale, " : "");
-    if (unsettled)
-        snprintf(note + strlen(note), size - strlen(note), "? unsettled");
-    size_t length = strlen(note);
-    if (length > 1 && note[length - 2] == ',')
-        note[length - 2] = '\0';
+    snprintf(note, size, "%s", measured ? "measured" : there['r'] ? "" : "not measured");
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t length = strlen(note);
+        if (there[(unsigned char)marks[i].mark])
+            snprintf(note + length, size - length, "%s%s", length ? ", " : "", marks[i].text);
+    }
 }
 
 /* ---- the prediction of the memory model ------------------------------------------------------ */

@@ -17,6 +17,10 @@ typedef struct {
 
 Ladder ladder_of(const State *state, const LiveData *live);
 
+/* The mark beside a median, one character: "r" recorded, "~" stale, "b" timed beside pictures, "?"
+ * unsettled, "s" single launches; "" for a warm series, the protocol of `bench`. */
+const char *ladder_mark(const LiveKernel *row);
+
 /* Explains the marks beside the medians, of those that occur: "measured, r recorded, ~ stale,
  * ? unsettled". */
 void ladder_note(const Ladder *ladder, char *note, size_t size);

@@ -24,7 +24,7 @@ unsigned loop_screens(const Loop *loop) {
 static void note_shown(Loop *loop, Screen screen) {
     if (!loop->frame || !loop->frame->picture)
         return;
-    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->wish,
+    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->request,
                loop->frame->live.job.time_s);
     const Pace pace = pace_figures(&loop->pace);
     loop_step(loop, &(Event){.kind = EVENT_PACE, .pace = &pace});
@@ -144,7 +144,7 @@ static bool stop_for_key(void *context) {
 /* A drawing of the window stops when a key arrives. But a drawing that answers a key is finished,
  * and so is one after a drawing that was stopped: keys held down must not stop the world. */
 static GiveUp give_up_drawing(Loop *loop) {
-    bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->wish);
+    bool owed = loop->frame && pace_answers(&loop->pace, SCREEN_WINDOW, loop->frame->request);
     return (GiveUp){owed || loop->gave_way ? NULL : stop_for_key, loop};
 }
 

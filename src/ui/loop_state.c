@@ -37,14 +37,14 @@ static void *make_picture(const State *state, const LiveData *live, void *previo
 bool loop_open_engine(Loop *loop, Err *err) {
     const EngineOptions options = {.where = loop->options->where,
                                    .background = true,
-                                   .dress = make_picture,
+                                   .make_picture = make_picture,
                                    .thread_begin = rescue_thread_begin,
                                    .thread_end = rescue_thread_end};
     return engine_open(&loop->engine, &options, err);
 }
 
 void loop_submit(Loop *loop) {
-    loop->request = engine_submit(loop->engine, &loop->state);
+    loop->request = engine_request(loop->engine, &loop->state);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -146,7 +146,7 @@ void loop_take_frame(Loop *loop) {
     }
     loop->frame = frame;
     loop->term_dirty = loop->window_dirty = true;
-    loop->echoes = loop->echoes && frame->wish < loop->request;
+    loop->echoes = loop->echoes && frame->request < loop->request;
     if (frame->loads != loop->loads) {
         loop->loads = frame->loads;
         loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});

@@ -123,7 +123,7 @@ static bool catch_up(Script *script, const Command *command, Err *err) {
     KeyGroup group = keys[command->action].group;
     if (group != GROUP_SELECTION && group != GROUP_CAMERAS && group != GROUP_SCENE)
         return true;
-    if (!still_catch_up(script->renderer, &script->state, &script->live, err))
+    if (!script_renderer_check_accuracy(script->renderer, &script->state, &script->live, err))
         return false;
     tell_figures(script);
     return true;

@@ -66,8 +66,7 @@ static void draw_figures(Table *table, Cells *cells, const Show *show, const Liv
     const LiveData *live = show->live;
     double median = value_of(&row->median_us);
     cell_reading(table, cells, COL_MEDIAN, UNIT_US, &row->median_us);
-    const char *mark = reading_mark(&row->median_us);
-    table_cell(table, cells, COL_MARK, row->unsettled && !mark[0] ? "?" : mark);
+    table_cell(table, cells, COL_MARK, ladder_mark(row));
     double speedup = value_of(&live->baseline_us) / median;
     cell_number(table, cells, COL_SPEEDUP, speedup < 9.95 ? "%.2f\u00d7" : "%.1f\u00d7", speedup);
     cell_reading(table, cells, COL_P95, UNIT_US, &row->p95_us);

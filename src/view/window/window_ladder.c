@@ -48,9 +48,7 @@ static void draw_kernel(const WindowView *view, Box at, const LiveKernel *row, d
     }
     draw_kernel_bar(view, bar, row->median_us.value / scale_us, row_color(view, row));
     reading_text(UNIT_US, &row->median_us, time, sizeof time);
-    const char *mark = reading_mark(&row->median_us);
-    pen_text(view->pen, at.x + at.w - MARK_W + 4, baseline, MARK_W, &style,
-             row->unsettled && !mark[0] ? "?" : mark);
+    pen_text(view->pen, at.x + at.w - MARK_W + 4, baseline, MARK_W, &style, ladder_mark(row));
     style.align = ALIGN_RIGHT;
     pen_text(view->pen, at.x + at.w - MARK_W, baseline, TIME_W - MARK_W, &style, time);
 }

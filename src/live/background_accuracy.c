@@ -1,0 +1,57 @@
+/* The accuracy job: the three gates of one kernel in one format, on the inputs of a frame. */
+#include "src/accuracy/fp64.h"
+#include "src/accuracy/verify.h"
+#include "src/live/background_job.h"
+
+#include <stdlib.h>
+
+static LiveVerdict live_verdict(GateVerdict verdict) {
+    return verdict == GATE_PASS ? LIVE_PASS : verdict == GATE_FAIL ? LIVE_FAIL : LIVE_SKIP;
+}
+
+static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
+    *accuracy = (LiveAccuracy){
+        .source = SOURCE_MEASURED,
+        .gate_a = live_verdict(row->kernel.verdict),
+        .gate_b = live_verdict(row->format_verdict),
+        .gate_c = live_verdict(row->exact.verdict),
+        .atol_1e2 = row->format.atol_1e2 ? LIVE_PASS : LIVE_FAIL,
+        .max_abs = row->format.max_abs,
+        .rel_l2 = row->format.rel_l2,
+        .cosine = row->format.cosine,
+        .nan_count = row->format.nan_count,
+        .inf_count = row->format.inf_count,
+        .worst_cell = row->format.worst_cell,
+    };
+}
+
+/* Runs the gates on a workload that borrows all it has from the inputs, and is never closed. */
+static bool verify(const FrameInputs *inputs, const KernelConfig *config, VerifyRow *row,
+                   Err *err) {
+    const BevShape *shape = &inputs->features->shape;
+    Workload workload = {.scene = inputs->scene->scene, .features = inputs->features->values};
+    workload.scene.shape = *shape;
+    workload.scene.has_rig = true;
+    workload.scene.has_map = false;
+    workload.maps[config->align] = inputs->map->map;
+    workload.map_us[config->align] = 1;
+    double *fp64_original =
+        malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64_original);
+    if (!fp64_original)
+        return inputs_no_memory("accuracy", err);
+    fp64_pool(shape, &inputs->map->map, &inputs->features->values, fp64_original);
+    bool ok = verify_one(&workload, config, fp64_original, row, err);
+    free(fp64_original);
+    return ok;
+}
+
+bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
+                         LiveAccuracy *accuracy, Err *err) {
+    VerifyRow row;
+    *accuracy = (LiveAccuracy){.worst_cell = -1};
+    if (!verify(inputs, config, &row, err))
+        return false;
+    if (!row.skipped)
+        fill(accuracy, &row);
+    return true;
+}

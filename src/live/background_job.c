@@ -1,0 +1,163 @@
+#include "src/live/background_job.h"
+
+#include "src/base/omp_wait.h"
+#include "src/base/ref.h"
+#include "src/base/worker.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+typedef enum { SLOT_EMPTY, SLOT_RUNS, SLOT_DONE } SlotState;
+
+struct Background {
+    Worker worker;
+    void (*wake)(void *context);
+    void *context;
+
+    /* Under the lock. */
+    SlotState state;
+    bool pause, give_up; /* of a simulation */
+
+    BackgroundJob job; /* the thread's while it runs, the caller's otherwise */
+    Runner kept;       /* the thread's own: the problem of the last launch */
+};
+
+void background_job_drop(BackgroundJob *job) {
+    ref_drop(job->grid);
+    ref_drop(job->model);
+    frame_inputs_drop(&job->inputs);
+    *job = (BackgroundJob){.kind = JOB_NONE};
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Waits while the simulation is paused. False: it is to end. */
+static bool go_on(void *context) {
+    Background *background = context;
+    Worker *worker = &background->worker;
+    worker_lock(worker);
+    while (background->pause && !background->give_up && !worker->stop)
+        worker_wait(worker);
+    bool on = !background->give_up && !worker->stop;
+    worker_unlock(worker);
+    return on;
+}
+
+/* What was known of the problem before is handed over first, without a step. */
+static bool simulate(Background *background, BackgroundJob *job, Err *err) {
+    const TraceWatch watch = {.go_on = go_on, .context = background};
+    LiveModel *live_model = job->live_model;
+    job->complete = !live_model_aim(live_model, &job->inputs.features->shape, job->inputs.map,
+                                    &job->config, err);
+    if (job->complete)
+        return false;
+    if (live_model_known(live_model) == job->shown)
+        job->complete = !live_model_step(live_model, job->depth, &watch);
+    job->model = ref_keep(live_model_known(live_model));
+    return true;
+}
+
+static bool run(Background *background, BackgroundJob *job, Err *err) {
+    switch (job->kind) {
+    case JOB_LAUNCH:
+        return background_launch(&background->kept, job, err);
+    case JOB_ACCURACY:
+        return background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
+    case JOB_CACHESIM:
+        return simulate(background, job, err);
+    case JOB_NONE:
+        break;
+    }
+    return true;
+}
+
+static void *background_main(void *argument) {
+    Background *background = argument;
+    BackgroundJob *job = &background->job;
+    worker_low_priority();
+    worker_lock(&background->worker);
+    while (!background->worker.stop) {
+        if (background->state != SLOT_RUNS) {
+            worker_wait(&background->worker);
+            continue;
+        }
+        worker_unlock(&background->worker);
+        if (background->kept.map != job->inputs.map)
+            runner_clear(&background->kept); /* no launch of an older problem comes any more */
+        job->failed = !run(background, job, &job->err);
+        omp_wait_dismiss_team();
+        worker_lock(&background->worker);
+        background->state = SLOT_DONE;
+        background->wake(background->context);
+    }
+    worker_unlock(&background->worker);
+    return NULL;
+}
+
+/* ---- for the engine -------------------------------------------------------------------------- */
+
+bool background_open(Background **out, void (*wake)(void *), void *context, Err *err) {
+    Background *background = calloc(1, sizeof *background);
+    if (!background)
+        return err_set(err, ERR_FAILED, "background", "", "out of memory");
+    background->wake = wake;
+    background->context = context;
+    if (!worker_start(&background->worker, background_main, background, "background", err)) {
+        free(background);
+        return false;
+    }
+    *out = background;
+    return true;
+}
+
+void background_close(Background *background) {
+    if (!background)
+        return;
+    worker_end(&background->worker);
+    runner_clear(&background->kept);
+    background_job_drop(&background->job);
+    free(background);
+}
+
+void background_start(Background *background, const BackgroundJob *job) {
+    worker_lock(&background->worker);
+    assert(background->state == SLOT_EMPTY);
+    background->job = *job;
+    background->state = SLOT_RUNS;
+    background->give_up = false;
+    worker_tell(&background->worker);
+    worker_unlock(&background->worker);
+}
+
+bool background_take(Background *background, BackgroundJob *job) {
+    worker_lock(&background->worker);
+    bool done = background->state == SLOT_DONE;
+    if (done) {
+        *job = background->job;
+        background->job = (BackgroundJob){.kind = JOB_NONE};
+        background->state = SLOT_EMPTY;
+    }
+    worker_unlock(&background->worker);
+    return done;
+}
+
+JobKind background_kind(Background *background) {
+    worker_lock(&background->worker);
+    JobKind kind = background->state == SLOT_EMPTY ? JOB_NONE : background->job.kind;
+    worker_unlock(&background->worker);
+    return kind;
+}
+
+void background_pause(Background *background, bool pause) {
+    worker_lock(&background->worker);
+    background->pause = pause;
+    worker_tell(&background->worker);
+    worker_unlock(&background->worker);
+}
+
+void background_give_up(Background *background) {
+    worker_lock(&background->worker);
+    background->give_up = true;
+    worker_tell(&background->worker);
+    worker_unlock(&background->worker);
+}

@@ -1,0 +1,74 @@
+/* The background thread of the live engine, and the one slot that its jobs go through. A job is a
+ * kind, inputs and a result. One runs at a time, so that no job disturbs another one's timing;
+ * which one is next is decided in one place, the list in engine_idle.c. */
+#ifndef BEV_BACKGROUND_JOB_H
+#define BEV_BACKGROUND_JOB_H
+
+#include "src/live/live_model.h"
+#include "src/live/pipeline_internal.h"
+
+typedef enum {
+    JOB_NONE,
+    JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
+    JOB_ACCURACY, /* the accuracy gates of one configuration */
+    JOB_CACHESIM  /* one step of the cache simulation */
+} JobKind;
+
+typedef struct {
+    JobKind kind;
+    FrameInputs inputs; /* scene, features, map */
+    KernelConfig config;
+    uint64_t tag;    /* the caller's: by it he knows a result that is out of date */
+    bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
+    LiveModel
+        *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */
+    ModelDepth depth; /* CACHESIM: how much to simulate */
+    const MemoryModel *shown; /* CACHESIM: what the caller has already; NULL: nothing */
+
+    bool failed; /* `err` says why */
+    Err err;
+    double launch_us, prepare_us, own_bytes; /* LAUNCH */
+    double busy_us;        /* LAUNCH: the part of launch_us in which the thread had a core */
+    PooledGrid *grid;      /* LAUNCH: where it was wanted */
+    LiveAccuracy accuracy; /* ACCURACY */
+    MemoryModel *model;    /* CACHESIM: what is known by now; NULL: nothing */
+    bool complete;         /* CACHESIM: nothing of this depth is missing */
+} BackgroundJob;
+
+/* Drops the references that the job holds. */
+void background_job_drop(BackgroundJob *job);
+
+typedef struct Background Background;
+
+/* Calls `wake` from the background thread whenever a job is done. */
+bool background_open(Background **background, void (*wake)(void *context), void *context, Err *err);
+
+/* Accepts NULL. A simulation ends early; a launch or the gates are waited for. */
+void background_close(Background *background);
+
+/* Starts a job and takes over its references. The slot must be empty. */
+void background_start(Background *background, const BackgroundJob *job);
+
+/* Takes the job out of the slot once it is done; the caller drops it. */
+bool background_take(Background *background, BackgroundJob *job);
+
+/* The kind of the job in the slot, done or not. JOB_NONE: the slot is empty, the thread waits. */
+JobKind background_kind(Background *background);
+
+/* Pauses a simulation, or lets it go on. Launches and gates cannot be paused. */
+void background_pause(Background *background, bool pause);
+
+/* Ends a simulation early: another problem is shown by now. */
+void background_give_up(Background *background);
+
+/* ---- what a job does ------------------------------------------------------------------------- */
+
+/* Launches once, or twice if the first launch found cold caches. `kept` is the problem of the last
+ * launch, ready to run again. */
+bool background_launch(Runner *kept, BackgroundJob *job, Err *err);
+
+/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
+bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
+                         LiveAccuracy *accuracy, Err *err);
+
+#endif

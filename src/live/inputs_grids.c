@@ -1,0 +1,267 @@
+/* Grids: what a kernel in a format and an align pools from features and a map, the same in FP64,
+ * and one cell of both looked at closely. */
+#include "src/accuracy/fp64.h"
+#include "src/base/clock.h"
+#include "src/base/mem_pool.h"
+#include "src/base/ref.h"
+#include "src/live/pipeline_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the session of a configuration ---------------------------------------------------------- */
+
+void runner_clear(Runner *runner) {
+    session_close(runner->session);
+    problem_free(&runner->problem);
+    ref_drop(runner->map);
+    ref_drop(runner->features);
+    *runner = (Runner){.session = NULL};
+}
+
+/* Notes what the runner's problem holds from now on. */
+static void runner_holds(Runner *runner, const FrameInputs *next) {
+    SeenFeatures *features = ref_keep(next->features);
+    BuiltMap *map = ref_keep(next->map);
+    ref_drop(runner->features);
+    ref_drop(runner->map);
+    runner->features = features;
+    runner->map = map;
+}
+
+static bool same_shape(const BevShape *a, const BevShape *b) {
+    return !memcmp(a, b, sizeof *a);
+}
+
+/* Encodes the values of `next` unless the runner has them: into the tensors that are there where
+ * they have the right size. */
+static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                          StageTimes *times, Err *err) {
+    bool ok, encoded = runner->features != NULL;
+    bool same_values = encoded && runner->features == next->features && runner->map == next->map;
+    bool same_size = encoded && runner->config.dtype == config->dtype &&
+                     same_shape(&runner->features->shape, &next->features->shape);
+    if (same_values && same_size)
+        return true;
+    double start = clock_us();
+    if (same_size) {
+        runner->problem.view.align = config->align;
+        runner->problem.view.map = next->map->map;
+        ok = problem_update(&runner->problem, &next->features->values, err);
+    } else {
+        problem_free(&runner->problem);
+        ok = (config->kernel->where == BEV_CUDA ? problem_encode_for_gpu : problem_encode)(
+            &runner->problem, &next->features->shape, config->dtype, config->align,
+            &next->features->values, &next->map->map, err);
+    }
+    times->us[STAGE_ENCODE] += clock_us() - start;
+    runner_holds(runner, next);
+    return ok;
+}
+
+/* The session goes on where only the values have changed. */
+static bool runner_prepare(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                           StageTimes *times, Err *err) {
+    bool goes_on = runner->session && runner->map == next->map &&
+                   kernel_config_equal(&runner->config, config) &&
+                   same_shape(&runner->features->shape, &next->features->shape);
+    if (goes_on && runner->features == next->features)
+        return true;
+    if (!goes_on) {
+        session_close(runner->session);
+        runner->session = NULL;
+    }
+    if (!runner_encode(runner, next, config, times, err))
+        return false;
+    double encoded = clock_us();
+    runner->config = *config;
+    bool ok = goes_on
+                  ? session_update(runner->session, err)
+                  : session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
+    times->us[STAGE_UPLOAD] += clock_us() - encoded;
+    return ok;
+}
+
+/* ---- grids ----------------------------------------------------------------------------------- */
+
+static MemPool grids = MEM_POOL, fp64_grids = MEM_POOL;
+
+void inputs_free_grid_memory(void) {
+    mem_pool_empty(&grids);
+    mem_pool_empty(&fp64_grids);
+}
+
+/* The number of values of one grid, (cell, c). */
+static size_t grid_values(const BevShape *shape) {
+    return (size_t)(shape->nx * shape->ny * shape->channels);
+}
+
+static void pooled_destroy(void *contents) {
+    PooledGrid *pooled = contents;
+    mem_pool_give(&grids, pooled->values,
+                  grid_values(&pooled->features->shape) * sizeof *pooled->values);
+    ref_drop(pooled->map);
+    ref_drop(pooled->features);
+}
+
+static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *config) {
+    PooledGrid *pooled = ref_new(sizeof *pooled, pooled_destroy);
+    if (!pooled)
+        return NULL;
+    pooled->features = ref_keep(from->features);
+    pooled->map = ref_keep(from->map);
+    pooled->config = *config;
+    pooled->values =
+        mem_pool_take(&grids, grid_values(&from->features->shape) * sizeof *pooled->values);
+    return pooled;
+}
+
+PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
+                             const KernelConfig *config, Err *err) {
+    const BevProblem *view = &problem->view;
+    PooledGrid *pooled = pooled_new(from, config);
+    bool ok = (pooled && pooled->values) || inputs_no_memory("pooled grid", err);
+    const void *codes;
+    if (!ok || !session_output(session, &codes, err)) {
+        ref_drop(pooled);
+        return NULL;
+    }
+    problem_output(view, codes, pooled->values);
+    pooled->footprint = bev_footprint(view);
+    pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
+    pooled->own = config->kernel->bytes(view);
+    return pooled;
+}
+
+static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                 PooledGrid **pooled, StageTimes *times, Err *err) {
+    double start = clock_us();
+    if (!session_run(runner->session, err))
+        return false;
+    double pooled_at = clock_us();
+    times->us[STAGE_POOL] += pooled_at - start;
+    *pooled = inputs_read_grid(runner->session, &runner->problem, next, config, err);
+    times->us[STAGE_READ] += clock_us() - pooled_at;
+    return *pooled;
+}
+
+bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                 PooledGrid **pooled, StageTimes *times, Err *err) {
+    if (runner_prepare(runner, next, config, times, err) &&
+        pool(runner, next, config, pooled, times, err))
+        return true;
+    runner_clear(runner);
+    return false;
+}
+
+/* ---- FP64 ------------------------------------------------------------------------------------ */
+
+static void fp64_destroy(void *contents) {
+    Fp64Grid *grid = contents;
+    mem_pool_give(&fp64_grids, grid->values,
+                  grid_values(&grid->features->shape) * sizeof *grid->values);
+    ref_drop(grid->map);
+    ref_drop(grid->features);
+}
+
+bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err) {
+    if (have && have->features == next->features && have->map == next->map) {
+        next->fp64_original = ref_keep(have);
+        return true;
+    }
+    const BevShape *shape = &next->features->shape;
+    Fp64Grid *grid = ref_new(sizeof *grid, fp64_destroy);
+    if (!grid)
+        return inputs_no_memory("FP64 grid", err);
+    next->fp64_original = grid;
+    grid->features = ref_keep(next->features);
+    grid->map = ref_keep(next->map);
+    grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
+    if (!grid->values)
+        return inputs_no_memory("FP64 grid", err);
+    fp64_pool(shape, &next->map->map, &next->features->values, grid->values);
+    return true;
+}
+
+/* ---- one cell -------------------------------------------------------------------------------- */
+
+static int heavier_first(const void *a, const void *b) {
+    const LiveContribution *x = a, *y = b;
+    float left = x->depth * x->weight, right = y->depth * y->weight;
+    return (left < right) - (left > right);
+}
+
+static LiveContribution contribution(const FrameInputs *inputs, int64_t point) {
+    const BevShape *shape = &inputs->features->shape;
+    const BevMap *map = &inputs->map->map;
+    int64_t rank = map->ranks_depth[point];
+    LiveContribution one = {
+        .w = (int32_t)(rank % shape->feat_w),
+        .h = (int32_t)(rank / shape->feat_w % shape->feat_h),
+        .depth_bin = (int32_t)(rank / (shape->feat_w * shape->feat_h) % shape->depth_bins),
+        .camera = (int)(rank / (shape->feat_w * shape->feat_h * shape->depth_bins)),
+        .depth = inputs->features->values.depth[rank],
+        .weight = map->weights ? map->weights[point] : 1,
+    };
+    return one;
+}
+
+/* A cell can hold more points than the list: the heaviest are listed. */
+static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
+    const BevMap *map = &inputs->map->map;
+    LiveContribution *all = malloc((size_t)probe->points * sizeof *all);
+    if (!all)
+        return inputs_no_memory("cell", err);
+    for (int64_t i = 0; i < probe->points; i++)
+        all[i] = contribution(inputs, map->interval_starts[probe->interval] + i);
+    qsort(all, (size_t)probe->points, sizeof *all, heavier_first);
+    probe->contribution_count =
+        (int)(probe->points < LIVE_MAX_CONTRIBUTIONS ? probe->points : LIVE_MAX_CONTRIBUTIONS);
+    memcpy(probe->contributions, all, (size_t)probe->contribution_count * sizeof *all);
+    free(all);
+    return true;
+}
+
+static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
+    const BevShape *shape = &inputs->features->shape;
+    const float *got = inputs->pooled->values + probe->cell * shape->channels;
+    double *want = calloc((size_t)shape->channels, sizeof *want);
+    if (!want)
+        return inputs_no_memory("cell", err);
+    if (probe->interval >= 0)
+        fp64_pool_interval(shape, &inputs->map->map, &inputs->features->values, probe->interval,
+                           want);
+    double value = 0, fp64_original = 0, worst = -1;
+    for (int64_t c = 0; c < shape->channels; c++) {
+        value += (double)got[c] * got[c];
+        fp64_original += want[c] * want[c];
+        double difference = fabs(got[c] - want[c]);
+        if (difference > worst || isnan(difference)) {
+            worst = isnan(difference) ? INFINITY : difference;
+            probe->channel = c;
+            probe->channel_value = got[c];
+            probe->channel_fp64 = want[c];
+        }
+    }
+    probe->value = sqrt(value);
+    probe->fp64_original = sqrt(fp64_original);
+    free(want);
+    return true;
+}
+
+bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err) {
+    const BevShape *shape = &inputs->features->shape;
+    probe->cell = cell >= 0 && cell < shape->nx * shape->ny ? cell : -1;
+    probe->interval = -1;
+    probe->points = probe->contribution_count = 0;
+    if (probe->cell < 0)
+        return true;
+    probe->interval = map_interval_of(&inputs->map->map, cell);
+    if (probe->interval >= 0) {
+        probe->points = inputs->map->map.interval_lengths[probe->interval];
+        if (!list_contributions(inputs, probe, err))
+            return false;
+    }
+    return compare_with_fp64(inputs, probe, err);
+}

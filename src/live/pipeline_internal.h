@@ -1,0 +1,75 @@
+/* How the pipeline gets its inputs. An inputs_... function puts what the job wants into `next`: it
+ * shares `have` where that still fits (NULL: there is none) and makes a new one otherwise. */
+#ifndef BEV_PIPELINE_INTERNAL_H
+#define BEV_PIPELINE_INTERNAL_H
+
+#include "src/live/pipeline.h"
+#include "src/run/session.h"
+#include "src/scene/problem.h"
+
+/* ---- inputs_cameras.c ------------------------------------------------------------------------ */
+
+/* Fills `err` for a failed allocation; returns false. */
+bool inputs_no_memory(const char *where, Err *err);
+
+bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
+bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
+                     FrameInputs *next, Err *err);
+bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
+
+/* Whether the scene's file has a map of this align. */
+bool inputs_scene_has_map(const Scene *scene, BevAlign align);
+
+/* ---- inputs_map.c ---------------------------------------------------------------------------- */
+
+/* Device memory that is kept for the next maps of the same size: a comparison of two aligns builds
+ * two maps for every change of calibration. Zeroed: nothing yet. */
+typedef struct {
+    struct ScatterCuda *gpu[BEV_ALIGN_COUNT];
+    BevShape shape;
+} MapBuilder;
+
+void map_builder_clear(MapBuilder *builder);
+
+/* *kept is the last map of the job's align; a new map takes its place. */
+bool inputs_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err);
+
+/* ---- inputs_grids.c -------------------------------------------------------------------------- */
+
+/* An encoded problem and the session that runs it. */
+typedef struct {
+    SeenFeatures *features;
+    BuiltMap *map;
+    KernelConfig config;
+    HostProblem problem;
+    Session *session;
+} Runner;
+
+void runner_clear(Runner *runner);
+
+/* Stage times of one run; a stage that was not needed took 0. */
+typedef struct {
+    double us[STAGE_COUNT];
+} StageTimes;
+
+/* Pools the features of `next` with its map, and adds to `times`. */
+bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
+                 PooledGrid **pooled, StageTimes *times, Err *err);
+
+/* Reads back what a session has just pooled from these inputs. NULL: failed. */
+PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
+                             const KernelConfig *config, Err *err);
+
+bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err);
+
+/* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
+ * the one in FP64. */
+bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* Free the memory that is kept for more features and more grids of the last size. */
+void inputs_free_feature_memory(void);
+void inputs_free_grid_memory(void);
+
+#endif
