@@ -6,17 +6,6 @@
 #include "tests/live_fixture.h"
 #include "tests/tap.h"
 
-/* As in src/view/draw/pen.c, which this program does not link. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-    return "leak:libfontconfig\n";
-}
-
-const char *__lsan_default_options(void);
-const char *__lsan_default_options(void) {
-    return "print_suppressions=0";
-}
-
 static State state;
 static LiveData live;
 static BevPicture picture;

@@ -6,7 +6,6 @@
 #include "src/cli/choices.h"
 #include "src/cli/pooled.h"
 #include "src/base/nearest.h"
-#include "src/view/chart/chart.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,28 +19,15 @@ static FigureTheme theme_of(const PlotRequest *request) {
     return (FigureTheme)theme;
 }
 
-static bool png_of(Image *image, bool drawn, uint8_t **bytes, size_t *length, Err *err) {
-    bool ok = drawn && image_png(image, bytes, length, err);
-    image_free(image);
-    return ok;
-}
-
-bool plots_lines(const PlotRequest *request, PlotLines *spec, uint8_t **bytes, size_t *length,
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err) {
     Image image = {0};
     spec->theme = theme_of(request);
     if (request->svg)
-        return plot_lines_svg(spec, bytes, length, err);
-    return png_of(&image, plot_lines_image(spec, &image, err), bytes, length, err);
-}
-
-bool plots_bars(const PlotRequest *request, PlotBars *spec, uint8_t **bytes, size_t *length,
-                Err *err) {
-    Image image = {0};
-    spec->theme = theme_of(request);
-    if (request->svg)
-        return plot_bars_svg(spec, bytes, length, err);
-    return png_of(&image, plot_bars_image(spec, &image, err), bytes, length, err);
+        return plot_svg(spec, bytes, length, err);
+    bool ok = plot_image(spec, &image, err) && image_png(&image, bytes, length, err);
+    image_free(&image);
+    return ok;
 }
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
@@ -84,17 +70,16 @@ static MemoryModel *model_of(const PlotRequest *request, Err *err) {
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *model,
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
-    Image image = {0};
-    ChartSpec spec = {.chart = chart,
-                      .scene = request->scene,
-                      .model = model,
-                      .asked = (1u << request->gpus->count) - 1,
-                      .theme = theme_of(request)};
+    ChartInput input = {.chart = chart,
+                        .scene = request->scene,
+                        .model = model,
+                        .asked = (1u << request->gpus->count) - 1};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
-        spec.rel_l2[dtype] = rel_l2[dtype];
-    if (request->svg)
-        return chart_svg(&spec, bytes, length, err);
-    return png_of(&image, chart_image(&spec, &image, err), bytes, length, err);
+        input.rel_l2[dtype] = rel_l2[dtype];
+    ChartSpec *spec = chart_make(&input, err);
+    bool ok = spec && plots_chart(request, spec, bytes, length, err);
+    free(spec);
+    return ok;
 }
 
 static bool draw_known(const PlotRequest *request, Chart chart, uint8_t **bytes, size_t *length,
@@ -204,7 +189,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
         "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model walks our map, whose "
         "longest intervals bind; the article's map is not published.",
         request->comparison->calibration, request->comparison->calibrated_from);
-    PlotBars spec = {
+    ChartSpec spec = {
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,
         .note = note,
@@ -214,7 +199,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
         .bars = bars,
         .bar_count = count,
     };
-    return plots_bars(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, bytes, length, err);
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */

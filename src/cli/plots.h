@@ -3,7 +3,7 @@
 #define BEV_PLOTS_H
 
 #include "src/cli/comparison.h"
-#include "src/view/chart/plot.h"
+#include "src/view/chart/chart.h"
 
 /* What a chart is made of; all borrowed. */
 typedef struct {
@@ -31,10 +31,8 @@ const PlotKind *plot_kind_find(const char *name, Err *err);
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 extern const char *const sweep_names[]; /* ends with NULL */
 
-/* Ends of drawing. */
-bool plots_lines(const PlotRequest *request, PlotLines *spec, uint8_t **bytes, size_t *length,
+/* The chart as a PNG or SVG file, in the theme that was asked for. */
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err);
-bool plots_bars(const PlotRequest *request, PlotBars *spec, uint8_t **bytes, size_t *length,
-                Err *err);
 
 #endif

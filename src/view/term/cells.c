@@ -85,7 +85,7 @@ static const Twin twins[] = {
     {0x258e, '|'}, {0x258f, '|'}, /* eighth blocks from the left */
     {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'}, {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
     {0x2587, '*'}, /* eighth blocks from below */
-    {0x2580, '"'}, {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x25a0, '#'}, {0x2500, '-'},
+    {0x2580, '"'}, {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x25a0, '#'}, {0x2500, '-'}, {0x2505, '='},
     {0x2502, '|'}, {0x250a, '|'}, {0x253c, '+'}, {0x2501, '='}, {0x25b6, '>'}, {0x25ae, '='},
     {0x25b2, '^'}, {0x25c6, '*'}, {0x25cf, 'o'}, {0x203a, '>'}, {0x2026, '~'}, {0x00b7, '-'},
     {0x00d7, 'x'}, {0x00b1, '~'}, {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'}, {0x2190, '<'},
@@ -140,6 +140,10 @@ static uint32_t next_glyph(const char **text) {
     *text += extra;
     return one_column(glyph) ? glyph : '?';
 }
+
+/* They count down the left column, then the right one; the fourth row came later. */
+const uint8_t braille_bits[BRAILLE_H][BRAILLE_W] = {
+    {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 

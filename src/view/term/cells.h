@@ -91,6 +91,10 @@ int cells_width(const char *text);
 CellStyle cell_style(Ink ink);
 CellStyle cell_bold(Ink ink);
 
+/* Braille glyphs: BRAILLE + bits, two by four dots; the bit of the dot at (row, column). */
+enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
+extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
+
 /* The colour of an ink in a theme; INK_DEFAULT as `paper` or as text. */
 Rgb ink_color(Ink ink, bool light, bool paper);
 Ink ink_rgb(Rgb color);

@@ -1,7 +1,5 @@
 #include "src/view/term/cells_image.h"
 
-#include "src/view/term/canvas.h"
-
 #include <cairo.h>
 #include <math.h>
 

@@ -1,35 +1,18 @@
 /* The chart of the memory model: beside the BEV under its legend, or in its place where there is no
  * room beside it. */
-#include "src/view/chart/chart.h"
+#include "src/view/chart/live_chart.h"
 #include "src/state/prediction_text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LEAST_SIDE_H = 320, LOW_H = 480 };
 
 bool window_has_chart(const WindowView *view) {
     return view->state->chart != CHART_NONE && !view->state->pinned &&
            view->live->job.config.kernel;
-}
-
-static ChartSpec spec_of(const WindowView *view) {
-    const LiveData *live = view->live;
-    const PredictedKernel *predicted = prediction_kernel(view->state, live);
-    ChartSpec spec = {.chart = view->state->chart,
-                      .scene = view->state->scene.name,
-                      .model = live->model,
-                      .gpu = view->state->gpu,
-                      .l2 = view->state->l2,
-                      .asked = 1u << view->state->gpu,
-                      .selected = predicted ? predicted->name : NULL,
-                      .brief = true,
-                      .theme = view->spec.theme};
-    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        spec.rel_l2[dtype] =
-            live->accuracy[dtype].source != SOURCE_UNKNOWN ? live->accuracy[dtype].rel_l2 : NAN;
-    return spec;
 }
 
 /* The prediction for the selection, and whose it is. */
@@ -54,18 +37,27 @@ static void draw_nothing_yet(const WindowView *view, Box box) {
     style.align = ALIGN_CENTER;
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     pen_text(view->pen, box.x + box.w / 2, box.y + box.h / 2, box.w, &style,
-             "walking the kernel's accesses ...");
+             "simulating the kernel's memory accesses ...");
+}
+
+static void draw_spec(const WindowView *view, Box box) {
+    ChartRoom room = box.h < LOW_H ? ROOM_LOW : ROOM_BOX;
+    ChartInput input = chart_live_input(view->state, view->live, room, view->spec.theme);
+    ChartSpec *spec = chart_make(&input, &view->pen->err);
+    if (spec)
+        plot_draw(view->pen, box, spec);
+    else
+        view->pen->failed = true;
+    free(spec);
 }
 
 static void draw(const WindowView *view, Box box) {
     double words = WORDS_LINES * WORDS_STEP + 8;
-    ChartSpec spec = spec_of(view);
     Box chart = {box.x, box.y, box.w, box.h - words - WINDOW_GAP};
-    spec.low = chart.h < LOW_H;
     if (chart.h < LEAST_H)
         return;
-    if (spec.model)
-        chart_draw(view->pen, chart, &spec);
+    if (view->live->model)
+        draw_spec(view, chart);
     else
         draw_nothing_yet(view, chart);
     draw_words(view, (Box){box.x, box.y + box.h - words, box.w, words});
