@@ -1,7 +1,7 @@
 /* The dashboard at every size: golden screens, nothing drawn twice, nothing cut, panels that fold
  * in their order, and no figure that is not known. BEVSCOPE_UPDATE_GOLDEN=1 writes the goldens. */
-#include "src/view/term/bev_cells.h"
-#include "src/view/term/cells_image.h"
+#include "src/view/term/panel.h"
+#include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 #include "tests/live_fixture.h"
 #include "tests/tap.h"

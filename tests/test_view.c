@@ -1,12 +1,10 @@
 /* From pooled vectors to pixels and PNG, with answers worked out by hand. */
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
-#include "src/view/bev/nth.h"
-#include "src/view/bev/pca.h"
+#include "src/view/bev/stats.h"
 #include "src/view/bev/raster.h"
 #include "src/view/draw/text.h"
-#include "src/view/draw/theme.h"
 #include "src/view/draw/ticks.h"
 #include "tests/tap.h"
 

@@ -4,7 +4,7 @@
 #include "src/cli/plots.h"
 #include "src/cachesim/gpus.h"
 #include "src/base/nearest.h"
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "src/cli/plots.h"
 #include "src/scene/presets.h"
 #include "src/scene/scene.h"
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 
 /* Samples are whatever lies in the folder, so that a user's own file there is listed too. */

@@ -1,6 +1,6 @@
 #include "src/view/bev/bev_picture.h"
 
-#include "src/view/draw/theme.h"
+#include "src/view/draw/color.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "src/view/bev/decode.h"
 
 #include "kernels/vector.h"
-#include "src/view/bev/nth.h"
+#include "src/view/bev/stats.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "kernels/bevpool.h"
 #include "src/scene/features.h"
 #include "src/view/draw/color.h"
-#include "src/view/bev/pca.h"
+#include "src/view/bev/stats.h"
 
 typedef enum {
     VIEW_COLOR,

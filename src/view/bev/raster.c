@@ -1,6 +1,6 @@
 #include "src/view/bev/raster.h"
 
-#include "src/view/bev/nth.h"
+#include "src/view/bev/stats.h"
 
 #include <assert.h>
 #include <math.h>

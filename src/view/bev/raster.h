@@ -2,7 +2,7 @@
 #ifndef BEV_RASTER_H
 #define BEV_RASTER_H
 
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
 

@@ -1,7 +1,8 @@
-/* sRGB colours: from linear light, mixed, and measured for contrast. */
+/* Colours: sRGB values, colour maps by name, and the themes of pages. */
 #ifndef BEV_COLOR_H
 #define BEV_COLOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
@@ -19,5 +20,54 @@ Rgb rgb_mix(Rgb a, Rgb b, double t);
 /* Relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */
 double rgb_luminance(Rgb color);
 double rgb_contrast(Rgb a, Rgb b);
+
+/* ---- colour maps ----------------------------------------------------------------------------- */
+
+enum { COLORMAP_ENTRIES = 256 };
+
+typedef struct {
+    const char *name; /* command line: "viridis" */
+    const char *idea; /* one sentence for help texts */
+    bool diverging;   /* its middle means zero */
+    const uint32_t *entries;
+} Colormap;
+
+extern const Colormap colormaps[];
+extern const int colormap_count;
+
+/* The row of that name, or NULL. */
+const Colormap *colormap_find(const char *name);
+
+/* Colour of t in [0, 1]; values beyond take the end's colour. t must not be NaN. */
+Rgb colormap_at(const Colormap *map, double t);
+
+/* ---- themes and type sizes --------------------------------------------------------------------
+ */
+
+typedef enum { THEME_LIGHT, THEME_DARK, THEME_COUNT } FigureTheme;
+extern const char *const figure_themes[THEME_COUNT]; /* "light", "dark" */
+
+typedef struct {
+    Rgb page, text, muted, rule, tint, accent; /* tint: highlighted rows; accent: camera coverage */
+} Theme;
+
+extern const Theme themes[THEME_COUNT];
+
+/* The BEV panel does not follow the page: colours and dark-to-bright maps are read on dark,
+ * differences on light, where zero fades into the background. */
+typedef struct {
+    Rgb background, line, halo, bad;
+} PanelTheme;
+
+extern const PanelTheme panel_dark, panel_light;
+
+enum {
+    SIZE_TITLE = 26,
+    SIZE_HEADING = 15,
+    SIZE_BODY = 14,
+    SIZE_SMALL = 12,
+    MARGIN = 48,
+    GUTTER = 40,
+};
 
 #endif

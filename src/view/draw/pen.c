@@ -220,24 +220,35 @@ void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, d
     cairo_stroke(pen->cr);
 }
 
-static cairo_surface_t *surface_of(const Image *image) {
+cairo_surface_t *pen_surface(const Image *image) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        return surface;
-    uint8_t *data = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            Rgb p = image_get(image, x, y);
-            uint32_t word = (uint32_t)p.r << 16 | (uint32_t)p.g << 8 | p.b;
-            memcpy(data + (size_t)y * (size_t)stride + 4 * (size_t)x, &word, 4);
-        }
+        return surface; /* cairo draws nothing with it and remembers why */
+    unsigned char *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++) {
+        const uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
+        uint32_t *words = (uint32_t *)(void *)(data + (size_t)y * stride);
+        for (int x = 0; x < image->w; x++, p += 4)
+            words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+    }
     cairo_surface_mark_dirty(surface);
     return surface;
 }
 
+void pen_pixels(cairo_surface_t *surface, Image *image) {
+    cairo_surface_flush(surface);
+    const uint8_t *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++) {
+        const uint32_t *words = (const uint32_t *)(const void *)(data + (size_t)y * stride);
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y, rgb_hex(words[x] & 0xffffff));
+    }
+}
+
 static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) {
-    cairo_surface_t *surface = surface_of(image);
+    cairo_surface_t *surface = pen_surface(image);
     cairo_save(pen->cr);
     cairo_translate(pen->cr, box.x, box.y);
     cairo_scale(pen->cr, box.w / image->w, box.h / image->h);

@@ -5,10 +5,24 @@
 
 #include "kernels/err.h"
 #include "src/view/draw/image.h"
-#include "src/view/draw/layout.h"
-#include "src/view/draw/theme.h"
 
 #include <cairo.h>
+
+/* Where each text of a page ended up, in units of the page. A test proves with it that no text lies
+ * on another and that none leaves the page. */
+typedef struct {
+    double x, y, w, h;
+    char text[96];
+} FigureText;
+
+typedef struct {
+    double w, h; /* page */
+    FigureText *texts;
+    size_t count, capacity;
+    bool failed; /* no memory */
+} FigureLayout;
+
+void figure_layout_free(FigureLayout *layout);
 
 typedef struct {
     cairo_t *cr;
@@ -64,6 +78,11 @@ void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, d
               double width);
 /* The picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
 void pen_picture(Pen *pen, Box box, const Image *image);
+
+/* A picture as a cairo surface of the format RGB24, and back; both of the same size. On failure the
+ * surface remembers why, and cairo draws nothing with it. */
+cairo_surface_t *pen_surface(const Image *image);
+void pen_pixels(cairo_surface_t *surface, Image *image);
 
 TextStyle style_body(const Pen *pen);
 TextStyle style_muted(const Pen *pen);

@@ -7,11 +7,10 @@
 #include "src/scene/geometry.h"
 #include "src/base/reading.h"
 #include "src/scene/world.h"
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
-#include "src/view/draw/layout.h"
-#include "src/view/draw/theme.h"
+#include "src/view/draw/pen.h"
 
 /* One pooling result. Strings that are NULL print "n/a". */
 typedef struct {

@@ -4,7 +4,7 @@
 #define BEV_CELLS_H
 
 #include "kernels/err.h"
-#include "src/view/draw/color.h"
+#include "src/view/draw/image.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,6 +101,11 @@ Ink ink_rgb(Rgb color);
 
 /* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
 char *cells_to_text(const Cells *cells);
+
+/* The screen as a picture, for frames of scripts and the README. Blocks are drawn as rectangles, so
+ * that bars and half blocks join without seams; text in DejaVu Sans Mono. */
+/* `scale` 1: cells of 9 x 18 pixels. Same cells, same pixels. */
+bool cells_image(const Cells *cells, double scale, Image *image, Err *err);
 
 bool cells_equal(const Cells *a, const Cells *b);
 

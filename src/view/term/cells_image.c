@@ -1,6 +1,7 @@
-#include "src/view/term/cells_image.h"
+#include "src/view/term/cells.h"
 
-#include <cairo.h>
+#include "src/view/draw/pen.h"
+
 #include <math.h>
 
 enum { CELL_W = 9, CELL_H = 18 };
@@ -120,18 +121,6 @@ static void draw_all(const Cells *cells, const Page *page, double scale) {
             draw_cell(page, cells_at(cells, x, y), x * page->w, y * page->h);
 }
 
-/* Opaque by construction, so that cairo's premultiplied pixels are plain ones. */
-static void copy_out(cairo_surface_t *surface, Image *image) {
-    cairo_surface_flush(surface);
-    const unsigned char *rows = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++) {
-        const uint32_t *row = (const uint32_t *)(const void *)(rows + (ptrdiff_t)y * stride);
-        for (int x = 0; x < image->w; x++)
-            image_set(image, x, y, rgb_hex(row[x] & 0xffffff));
-    }
-}
-
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
     Page page = {.w = round(CELL_W * scale),
                  .h = round(CELL_H * scale),
@@ -145,7 +134,7 @@ bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
     draw_all(cells, &page, scale);
     bool ok = cairo_status(page.cr) == CAIRO_STATUS_SUCCESS;
     if (ok)
-        copy_out(surface, image);
+        pen_pixels(surface, image);
     cairo_destroy(page.cr);
     cairo_surface_destroy(surface);
     if (!ok) {

@@ -36,6 +36,15 @@ void log_draw(Cells *cells, Area area, const Show *show);
 void key_bar_draw(Cells *cells, Area area, const Show *show);
 void help_draw(Cells *cells, Area area, const Show *show);
 
+/* ---- the BEV --------------------------------------------------------------------------------- */
+
+/* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
+ * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
+Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state);
+
+/* The grid cell shown at column x, row y of an area that bev_cells_draw returned; false outside. */
+bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y);
+
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
 /* "Title ------------ note": the first line of a panel. Returns the area below. */

@@ -1,6 +1,4 @@
-#include "src/view/window/window_picture.h"
-
-#include "src/view/draw/theme.h"
+#include "src/view/window/window_image.h"
 
 #include <math.h>
 #include <stdlib.h>

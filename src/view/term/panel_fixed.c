@@ -1,9 +1,14 @@
-/* The two lines at the top: what is shown, and on what machine. */
+/* The parts of the screen that never fold away: the header (what is shown, on what machine), the
+ * log, the key bar, and the help screen in the place of the panels. */
 #include "src/view/term/panel.h"
+
+#include "src/state/help.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- header ---------------------------------------------------------------------------------- */
 
 /* A piece of a line; later pieces are left out when the line is short. */
 typedef struct {
@@ -119,4 +124,121 @@ int header_draw(Cells *cells, Area area, const Show *show) {
     else
         draw_second(cells, area, &show->live->device);
     return 2;
+}
+
+/* ---- log and key bar --------------------------------------------------------------------------
+ */
+
+/* Longer lines go on in the next row, broken at a blank. Returns the rows used. */
+static int wrapped_text(Cells *cells, Area area, CellStyle style, const char *text) {
+    int rows = 0;
+    char line[LOG_LENGTH];
+    while (*text && rows < area.h) {
+        int length = 0, last_blank = 0;
+        for (; text[length] && length < area.w; length++)
+            if (text[length] == ' ')
+                last_blank = length;
+        if (!text[length])
+            last_blank = length;
+        bool last_row = rows == area.h - 1;
+        if (last_row || last_blank == 0)
+            snprintf(line, sizeof line, "%s", text);
+        else
+            snprintf(line, sizeof line, "%.*s", last_blank, text);
+        cells_text(cells, area.x, area.y + rows++, area.w, style, line);
+        if (last_row || last_blank == 0)
+            break;
+        text += last_blank + (text[last_blank] == ' ');
+    }
+    return rows;
+}
+
+/* With one row to say it in, words go that the units tell as well. */
+static void shorten(char *text, int width) {
+    static const char *const words[] = {"footprint ", "latency ", "max "};
+    for (size_t i = 0; i < sizeof words / sizeof *words && cells_width(text) > width; i++) {
+        char *at = strstr(text, words[i]);
+        if (at)
+            memmove(at, at + strlen(words[i]), strlen(at + strlen(words[i])) + 1);
+    }
+}
+
+void log_draw(Cells *cells, Area area, const Show *show) {
+    const Log *log = &show->state->log;
+    for (int i = 0; i < log->count && area.h > 0; i++) {
+        CellStyle style = i ? cell_style(INK_MUTED) : cell_style(INK_TEXT);
+        char text[LOG_LENGTH];
+        snprintf(text, sizeof text, "%s", log->lines[i].text);
+        if (area.h == 1)
+            shorten(text, area.w);
+        int rows = wrapped_text(cells, area, style, text);
+        area.y += rows;
+        area.h -= rows;
+    }
+    if (!log->count && area.h > 0)
+        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+                   "Every control says here what it did and what changed.");
+}
+
+/* Rows of keys[] by rank, as many as fit; help and quit are never left out. */
+void key_bar_draw(Cells *cells, Area area, const Show *show) {
+    int x = area.x;
+    (void)show;
+    for (int rank = 1; rank <= ACTION_COUNT; rank++)
+        for (int i = 0; i < ACTION_COUNT; i++) {
+            if (keys[i].rank != rank)
+                continue;
+            char key[32];
+            keys_name(keys[i].keys[0], key, sizeof key);
+            int key_w = cells_width(key), label_w = cells_width(keys[i].label);
+            if (x + key_w + 3 + label_w > area.x + area.w)
+                return;
+            cells_put(cells, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
+            cells_text(cells, x + 1, area.y, key_w,
+                       (CellStyle){.ink = INK_TITLE,
+                                   .paper = INK_KEY,
+                                   .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)},
+                       key);
+            cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
+            cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), keys[i].label);
+            x += key_w + label_w + 5;
+        }
+}
+
+/* ---- help -------------------------------------------------------------------------------------
+ */
+
+static void draw_control(Cells *cells, int x, int y, const State *state, const KeyRow *row) {
+    char text[64];
+    keys_label(row, text, sizeof text);
+    cells_text(cells, x, y, HELP_KEYS_W - 1, cell_bold(INK_ACCENT), text);
+    x += HELP_KEYS_W;
+    cells_text(cells, x, y, HELP_WORD_W - 1, cell_style(INK_TEXT), row->word);
+    x += HELP_WORD_W;
+    state_value(state, row->action, text, sizeof text);
+    cells_text(cells, x, y, HELP_VALUE_W, cell_bold(INK_TITLE), text);
+    x += HELP_VALUE_W;
+    cells_text(cells, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
+}
+
+void help_draw(Cells *cells, Area area, const Show *show) {
+    const State *state = show->state;
+    HelpLayout layout = help_layout(cells->columns, cells->rows);
+    int page = state->help_page % layout.pages;
+    char note[64] = "keys work here, too; ? or Esc closes";
+    if (layout.pages > 1)
+        snprintf(note, sizeof note, "page %d of %d: ? turns it, Esc closes", page + 1,
+                 layout.pages);
+    cells_erase(cells, area, INK_DEFAULT);
+    area = panel_title(cells, area, "Help", note);
+    for (int i = 0; i < ACTION_COUNT; i++) {
+        HelpPlace place = help_place(&layout, (Action)i);
+        int x = area.x + place.column * (HELP_COLUMN_W + HELP_GAP), y = area.y + place.row;
+        if (place.page != page || y >= area.y + area.h)
+            continue;
+        if (place.heading)
+            cells_text(cells, x, y - 1, HELP_COLUMN_W, cell_bold(INK_TITLE),
+                       key_groups[keys[i].group]);
+        draw_control(cells, x, y, state, &keys[i]);
+    }
 }

@@ -1,7 +1,6 @@
-#include "src/view/term/bev_cells.h"
+#include "src/view/term/panel.h"
 
 #include "src/state/calibration.h"
-#include "src/view/term/panel.h"
 
 #include <math.h>
 #include <stdio.h>

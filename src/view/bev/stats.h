@@ -1,11 +1,18 @@
-/* Principal components of pooled features: three numbers that say most about a vector. */
-#ifndef BEV_PCA_H
-#define BEV_PCA_H
+/* Numbers about many values: a place in their sorted order, and their principal components. */
+#ifndef BEV_STATS_H
+#define BEV_STATS_H
 
 #include "kernels/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The value that would stand at [n], 0 <= n < count, if `values` were sorted in ascending order.
+ * Changes the order of the values: Hoare's FIND (CACM 4/7, 1961), linear time on average. */
+float nth_smallest(float *values, size_t count, size_t n);
+
+/* ---- principal components: three numbers that say most about a vector ----------------------- */
 
 enum {
     PCA_COMPONENTS = 3,
