@@ -4,6 +4,7 @@
 #include "src/view/draw/image.h"
 #include "src/view/bev/stats.h"
 #include "src/view/bev/raster.h"
+#include "src/base/reading.h"
 #include "src/view/draw/text.h"
 #include "src/view/draw/ticks.h"
 #include "tests/tap.h"
@@ -552,15 +553,15 @@ static void test_ticks(void) {
 
 static void test_texts(void) {
     char text[64];
-    text_count(209019, text, sizeof text);
+    unit_text(UNIT_COUNT, 209019, text, sizeof text);
     tap_ok(!strcmp(text, "209,019"), "thousands are grouped");
-    text_count(-1, text, sizeof text);
+    unit_text(UNIT_COUNT, -1, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "an unknown count is n/a");
-    text_microseconds(NAN, text, sizeof text);
+    figure_text(UNIT_US, NAN, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "an unknown time is n/a");
-    text_microseconds(4312, text, sizeof text);
+    figure_text(UNIT_US, 4312, text, sizeof text);
     tap_ok(!strcmp(text, "4.31 ms"), "milliseconds");
-    text_microseconds(17.3, text, sizeof text);
+    figure_text(UNIT_US, 17.3, text, sizeof text);
     tap_ok(!strcmp(text, "17.3 \u00b5s"), "microseconds");
     text_clean("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
     tap_ok(!strcmp(text, "a??\?(??\?z\u00e9"), "control bytes and broken UTF-8 become '?' (%s)",

@@ -6,6 +6,7 @@
 #include "src/cli/regime_table.h"
 #include "src/cli/selection.h"
 #include "src/cli/small_l2.h"
+#include "src/base/units.h"
 #include "src/view/draw/text.h"
 
 #include <string.h>
@@ -108,7 +109,7 @@ static void print_head(const Regime *regime, FILE *out) {
         const BevProblem *problem = &regime->labs[i].problem.view;
         double gather =
             bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits));
-        text_count(problem->map.points, points, sizeof points);
+        unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
         fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
                 scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
                 (long long)problem->shape.channels, points,

@@ -133,3 +133,15 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
                       cell_color(field, style, raster_cell(field->nx, field->ny, column, row)));
     return true;
 }
+
+bool raster_camera(const CameraViews *seen, int64_t camera, Image *image, Err *err) {
+    if (!image_init(image, seen->w, seen->h, err))
+        return false;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
+            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
+            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
+        }
+    return true;
+}

@@ -37,6 +37,9 @@ typedef struct {
 /* A picture of ny x nx pixels. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 
+/* What a camera sees, as its features were made from; pixels that are not finite are marked. */
+bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *err);
+
 /* Cell under pixel (column, row) of that picture. */
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);
 

@@ -1,6 +1,5 @@
 /* The blocks of the figure's page beside the legend: title, camera views, facts, table. */
 #include "src/scene/scatter.h"
-#include "src/view/draw/text.h"
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
@@ -54,19 +53,6 @@ static int columns_for(int64_t cameras, double w) {
     return 1;
 }
 
-static bool camera_image(const CameraViews *cameras, int64_t camera, Image *image, Err *err) {
-    if (!image_init(image, cameras->w, cameras->h, err))
-        return false;
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            const float *p =
-                cameras->color + 3 * ((camera * cameras->h + y) * cameras->w + (int64_t)x);
-            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
-            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
-        }
-    return true;
-}
-
 static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box) {
     const FigureSpec *spec = figure->spec;
     char number[32];
@@ -78,7 +64,7 @@ static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box)
     Image image;
     if (pen->measuring || pen->failed)
         return;
-    pen->failed = !camera_image(spec->cameras, camera, &image, &pen->err);
+    pen->failed = !raster_camera(spec->cameras, camera, &image, &pen->err);
     pen_picture(pen, box, &image);
     image_free(&image);
 }
@@ -113,65 +99,31 @@ double strip_block(Pen *pen, const Figure *figure, double x, double top, double 
 
 enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 128 };
 
-static const char *const source_titles[] = {"n/a", "measured", "recorded", "model"};
+/* In the order of the page; those from FACT_GRID on are the same for every selection. */
+typedef enum {
+    FACT_KERNEL,
+    FACT_DTYPE,
+    FACT_ALIGN,
+    FACT_DEVICE,
+    FACT_LATENCY,
+    FACT_POINTS,
+    FACT_INTERVALS,
+    FACT_LONGEST,
+    FACT_GRID,
+    FACT_CHANNELS,
+    FACT_COUNT
+} Fact;
+static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",    "Alignment", "Device",
+                                                    "Latency", "Points",    "Intervals", "Longest",
+                                                    "Grid",    "Channels"};
 
-static void copy(const char *text, char *value) {
-    snprintf(value, VALUE_MAX, "%s", text ? text : "n/a");
+static void count_text(int64_t count, const char *unit, char *value) {
+    char number[32];
+    unit_text(UNIT_COUNT, (double)count, number, sizeof number);
+    snprintf(value, VALUE_MAX, "%s%s", number, count < 0 ? "" : unit);
 }
 
-static void kernel_fact(const Figure *figure, int s, char *value) {
-    copy(figure->spec->selections[s].kernel, value);
-}
-
-static void dtype_fact(const Figure *figure, int s, char *value) {
-    copy(figure->spec->selections[s].dtype, value);
-}
-
-static void align_fact(const Figure *figure, int s, char *value) {
-    copy(figure->spec->selections[s].align, value);
-}
-
-static void device_fact(const Figure *figure, int s, char *value) {
-    copy(figure->spec->selections[s].device, value);
-}
-
-static void latency_fact(const Figure *figure, int s, char *value) {
-    const FigureSelection *config = &figure->spec->selections[s];
-    char time[32];
-    text_microseconds(config->latency_us, time, sizeof time);
-    if (config->latency_source == SOURCE_UNKNOWN || time[0] == 'n')
-        copy(NULL, value);
-    else
-        snprintf(value, VALUE_MAX, "%s (%s)", time, source_titles[config->latency_source]);
-}
-
-static ScatterStats stats_of(const Figure *figure, int s) {
-    const BevMap *map = figure->spec->selections[s].map;
-    if (!map)
-        return (ScatterStats){.points = -1, .intervals = -1, .longest = -1};
-    return scatter_stats(map, figure->spec->nx * figure->spec->ny);
-}
-
-static void points_fact(const Figure *figure, int s, char *value) {
-    text_count(stats_of(figure, s).points, value, VALUE_MAX);
-}
-
-static void intervals_fact(const Figure *figure, int s, char *value) {
-    text_count(stats_of(figure, s).intervals, value, VALUE_MAX);
-}
-
-static void longest_fact(const Figure *figure, int s, char *value) {
-    ScatterStats stats = stats_of(figure, s);
-    char count[32];
-    text_count(stats.longest, count, sizeof count);
-    if (stats.longest < 0)
-        copy(NULL, value);
-    else
-        snprintf(value, VALUE_MAX, "%s points", count);
-}
-
-static void grid_fact(const Figure *figure, int s, char *value) {
-    (void)s;
+static void grid_text(const Figure *figure, char *value) {
     const Grid *grid = &figure->grid;
     double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
@@ -182,27 +134,36 @@ static void grid_fact(const Figure *figure, int s, char *value) {
         snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g \u00d7 %.4g m", dx, dy);
 }
 
-static void channels_fact(const Figure *figure, int s, char *value) {
-    (void)s;
-    text_count(figure->spec->channels, value, VALUE_MAX);
+static void latency_text(const FigureSelection *selection, char *value) {
+    char time[32];
+    figure_text(UNIT_US, selection->latency_us, time, sizeof time);
+    if (selection->latency_source == SOURCE_UNKNOWN || time[0] == 'n')
+        snprintf(value, VALUE_MAX, "n/a");
+    else
+        snprintf(value, VALUE_MAX, "%s (%s)", time, source_names[selection->latency_source]);
 }
 
-static const struct {
-    const char *label;
-    void (*write)(const Figure *figure, int config, char *value);
-    bool shared; /* the same for every selection: written once, across the columns */
-} facts[] = {
-    {"Kernel", kernel_fact, false},
-    {"Format", dtype_fact, false},
-    {"Alignment", align_fact, false},
-    {"Device", device_fact, false},
-    {"Latency", latency_fact, false},
-    {"Points", points_fact, false},
-    {"Intervals", intervals_fact, false},
-    {"Longest", longest_fact, false},
-    {"Grid", grid_fact, true},
-    {"Channels", channels_fact, true},
-};
+static void fact_text(const Figure *figure, Fact fact, int s, char *value) {
+    const FigureSpec *spec = figure->spec;
+    const FigureSelection *selection = &spec->selections[s];
+    const char *const words[] = {selection->kernel, selection->dtype, selection->align,
+                                 selection->device};
+    ScatterStats stats = {.points = -1, .intervals = -1, .longest = -1};
+    if (selection->map && fact >= FACT_POINTS && fact <= FACT_LONGEST)
+        stats = scatter_stats(selection->map, spec->nx * spec->ny);
+    if (fact <= FACT_DEVICE)
+        snprintf(value, VALUE_MAX, "%s", known(words[fact]));
+    else if (fact == FACT_LATENCY)
+        latency_text(selection, value);
+    else if (fact == FACT_GRID)
+        grid_text(figure, value);
+    else if (fact == FACT_CHANNELS)
+        count_text(spec->channels, "", value);
+    else if (fact == FACT_LONGEST)
+        count_text(stats.longest, " points", value);
+    else
+        count_text(fact == FACT_POINTS ? stats.points : stats.intervals, "", value);
+}
 
 double facts_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     int columns = figure->spec->selection_count;
@@ -214,15 +175,15 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
         pen_text(pen, x + LABEL_W + s * column_w, y + SIZE_HEADING, column_w, &head,
                  figure->panels[s].letter);
     y += HEADING_ROW;
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++, y += ROW) {
+    for (Fact fact = 0; fact < FACT_COUNT; fact++, y += ROW) {
         double baseline = y + ROW / 2.0 + 0.36 * SIZE_BODY;
-        pen_text(pen, x, baseline, LABEL_W - 8, &label, facts[i].label);
-        int written = facts[i].shared ? 1 : columns;
-        for (int s = 0; s < written; s++) {
+        bool shared = fact >= FACT_GRID;
+        pen_text(pen, x, baseline, LABEL_W - 8, &label, fact_labels[fact]);
+        for (int s = 0; s < (shared ? 1 : columns); s++) {
             char value[VALUE_MAX];
-            facts[i].write(figure, s, value);
+            fact_text(figure, fact, s, value);
             pen_text(pen, x + LABEL_W + s * column_w, baseline,
-                     facts[i].shared ? w - LABEL_W : column_w - 12, &value_style, value);
+                     shared ? w - LABEL_W : column_w - 12, &value_style, value);
         }
     }
     return y - top;

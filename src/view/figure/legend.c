@@ -1,6 +1,5 @@
 /* What the colours of a panel mean: classes, a colour bar, or a note; then the lines over it. */
 #include "src/view/figure/figure_internal.h"
-#include "src/view/draw/text.h"
 #include "src/view/draw/ticks.h"
 
 #include <math.h>
@@ -223,8 +222,8 @@ static double bad_cells(Pen *pen, const Panel *panel, double x, double top, doub
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
     char nan[32], inf[32], text[128];
-    text_count(panel->field.nan_cells, nan, sizeof nan);
-    text_count(panel->field.inf_cells, inf, sizeof inf);
+    unit_text(UNIT_COUNT, (double)panel->field.nan_cells, nan, sizeof nan);
+    unit_text(UNIT_COUNT, (double)panel->field.inf_cells, inf, sizeof inf);
     snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
     swatch(pen, x, top, panel->theme->bad);
     row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);

@@ -232,7 +232,7 @@ Ink ink_rgb(Rgb color) {
 
 /* ---- as text --------------------------------------------------------------------------------- */
 
-static size_t encode(uint32_t glyph, char *out) {
+size_t cells_utf8(uint32_t glyph, char out[3]) {
     if (glyph < 0x80) {
         out[0] = (char)glyph;
         return 1;
@@ -255,7 +255,7 @@ char *cells_to_text(const Cells *cells) {
         size_t line = length, end = length;
         for (int x = 0; x < cells->columns; x++) {
             uint32_t glyph = cells_at(cells, x, y)->glyph;
-            length += encode(glyph, text + length);
+            length += cells_utf8(glyph, text + length);
             end = glyph == ' ' ? end : length;
         }
         length = end > line ? end : line;

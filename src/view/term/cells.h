@@ -99,6 +99,9 @@ extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
 Rgb ink_color(Ink ink, bool light, bool paper);
 Ink ink_rgb(Rgb color);
 
+/* Writes a glyph as UTF-8, without a terminating zero; returns the bytes used. */
+size_t cells_utf8(uint32_t glyph, char out[3]);
+
 /* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
 char *cells_to_text(const Cells *cells);
 

@@ -59,21 +59,6 @@ static double shade(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
 }
 
-static void utf8(uint32_t glyph, char text[5]) {
-    int length = 0;
-    if (glyph < 0x80)
-        text[length++] = (char)glyph;
-    else if (glyph < 0x800)
-        text[length++] = (char)(0xc0 | glyph >> 6);
-    else {
-        text[length++] = (char)(0xe0 | glyph >> 12);
-        text[length++] = (char)(0x80 | (glyph >> 6 & 0x3f));
-    }
-    if (glyph >= 0x80)
-        text[length++] = (char)(0x80 | (glyph & 0x3f));
-    text[length] = '\0';
-}
-
 static void draw_glyph(const Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
     set_color(page->cr, ink, 1);
@@ -84,8 +69,8 @@ static void draw_glyph(const Page *page, const Cell *cell, double x, double y, R
         fill(page, x, y, page->w, page->h);
         return;
     }
-    char text[5];
-    utf8(cell->glyph, text);
+    char text[4];
+    text[cells_utf8(cell->glyph, text)] = '\0';
     cairo_select_font_face(page->cr, "DejaVu Sans Mono", CAIRO_FONT_SLANT_NORMAL,
                            bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_move_to(page->cr, x, y + page->baseline);

@@ -129,30 +129,6 @@ int header_draw(Cells *cells, Area area, const Show *show) {
 /* ---- log and key bar --------------------------------------------------------------------------
  */
 
-/* Longer lines go on in the next row, broken at a blank. Returns the rows used. */
-static int wrapped_text(Cells *cells, Area area, CellStyle style, const char *text) {
-    int rows = 0;
-    char line[LOG_LENGTH];
-    while (*text && rows < area.h) {
-        int length = 0, last_blank = 0;
-        for (; text[length] && length < area.w; length++)
-            if (text[length] == ' ')
-                last_blank = length;
-        if (!text[length])
-            last_blank = length;
-        bool last_row = rows == area.h - 1;
-        if (last_row || last_blank == 0)
-            snprintf(line, sizeof line, "%s", text);
-        else
-            snprintf(line, sizeof line, "%.*s", last_blank, text);
-        cells_text(cells, area.x, area.y + rows++, area.w, style, line);
-        if (last_row || last_blank == 0)
-            break;
-        text += last_blank + (text[last_blank] == ' ');
-    }
-    return rows;
-}
-
 /* With one row to say it in, words go that the units tell as well. */
 static void shorten(char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
@@ -166,12 +142,11 @@ static void shorten(char *text, int width) {
 void log_draw(Cells *cells, Area area, const Show *show) {
     const Log *log = &show->state->log;
     for (int i = 0; i < log->count && area.h > 0; i++) {
-        CellStyle style = i ? cell_style(INK_MUTED) : cell_style(INK_TEXT);
         char text[LOG_LENGTH];
         snprintf(text, sizeof text, "%s", log->lines[i].text);
         if (area.h == 1)
             shorten(text, area.w);
-        int rows = wrapped_text(cells, area, style, text);
+        int rows = draw_paragraph(cells, area, i ? INK_MUTED : INK_TEXT, text);
         area.y += rows;
         area.h -= rows;
     }

@@ -15,18 +15,6 @@ static FeatureSize feature_size(const Rig *rig) {
                          frustum_depth_bins(&rig->frustum)};
 }
 
-static bool image_view(const CameraViews *seen, int camera, Image *image, Err *err) {
-    if (!image_init(image, seen->w, seen->h, err))
-        return false;
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
-            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
-            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
-        }
-    return true;
-}
-
 /* L2 norm of the features, or the expectation of the depth distribution in metres. */
 static double pixel_value(const LiveFrame *frame, Strip strip, int camera, int64_t y, int64_t x) {
     FeatureSize size = feature_size(frame->rig);
@@ -106,7 +94,7 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
     if (picture->strip != STRIP_IMAGE)
         return value_strip(frame, picture, err);
     for (int i = 0; i < picture->camera_count; i++)
-        if (!image_view(frame->cameras, i, &picture->cameras[i], err))
+        if (!raster_camera(frame->cameras, i, &picture->cameras[i], err))
             return false;
     return true;
 }
