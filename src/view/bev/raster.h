@@ -1,4 +1,4 @@
-/* From cells to pixels, one pixel a cell, x forward up and y left to the left. */
+/* From cells to pixels, one pixel a cell: x (forward) is up, y (left) is to the left. */
 #ifndef BEV_RASTER_H
 #define BEV_RASTER_H
 
@@ -6,7 +6,7 @@
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
 
-/* The numbers at the two ends of a colour bar. `below` and `above` say that cells lie beyond. */
+/* The numbers at the ends of a colour bar; `below` and `above`: some cells lie beyond them. */
 typedef struct {
     double lo, hi;
     bool logarithmic;
@@ -19,13 +19,13 @@ typedef struct {
  * without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* As for a symmetric view, whatever the field's own: for a difference of two fields. */
+/* As for a symmetric view, whatever the field's view is: for the difference of two fields. */
 bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
-/* The range the user locked; counts whether values lie beyond. */
+/* The range that the user locked; finds whether values lie beyond it. */
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi);
 
-/* 0..1 along the colour bar; the middle of a symmetric range is 0.5. */
+/* Position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
 double range_position(const ValueRange *range, double value);
 
 typedef struct {

@@ -16,7 +16,7 @@ float nth_smallest(float *values, size_t count, size_t n);
 
 enum {
     PCA_COMPONENTS = 3,
-    PCA_SAMPLES = 2048 /* more vectors than this do not change a picture: take every n-th */
+    PCA_SAMPLES = 2048 /* more vectors than this do not change a picture */
 };
 
 typedef struct {
@@ -28,7 +28,8 @@ typedef struct {
     double sigma[PCA_COMPONENTS];     /* standard deviation along the axis */
 } Pca;
 
-/* Of `count` finite vectors (count, c). Deterministic. */
+/* Fits the components of `count` finite vectors (count, c). The same input gives the same result.
+ * Free with pca_free. */
 bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Err *err);
 void pca_free(Pca *pca);
 

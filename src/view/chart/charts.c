@@ -132,7 +132,7 @@ static void fill_mrc(ChartData *data) {
     }
     describe(input, data->subtitle);
     snprintf(data->note, sizeof data->note,
-             "Model: %s reuse distances of each kernel's access stream, behind the L1s, in lines "
+             "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines "
              "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
              how);
     ChartSpec *spec = &data->spec;

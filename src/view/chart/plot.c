@@ -68,7 +68,7 @@ static Ticks axis_ticks(const PlotAxis *axis, double target) {
                      : ticks_linear(axis->lo, axis->hi, count);
 }
 
-/* Title and the power of ten that the labels leave out. */
+/* The title, with the power of ten that the labels leave out. */
 static void axis_title(const PlotAxis *axis, const Ticks *ticks, char *text, size_t size) {
     char multiplier[48];
     ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
@@ -113,7 +113,7 @@ void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* Where the labels stand: beside their marks, apart, and not beyond the chart. */
+/* Places the labels beside their marks, apart from each other, and not beyond the chart. */
 static void place_labels(const PlotFrame *frame, const PlotAxis *axis, Box box,
                          const PlotMark *marks, int count, double label_x[PLOT_MARKS]) {
     double step = frame->type->small + 4, free_x = -INFINITY, limit = box.x + box.w;
@@ -151,7 +151,7 @@ void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, cons
     }
 }
 
-/* DejaVu Sans is at most 0.62 of its size wide on average. */
+/* A character of DejaVu Sans is at most 0.62 of the font size wide on average. */
 double plot_mark_space(const PlotFrame *frame, const PlotMark *marks, int count) {
     size_t longest = 0;
     for (int i = 0; i < count; i++)

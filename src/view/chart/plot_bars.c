@@ -1,11 +1,11 @@
-/* Charts of bars. */
+/* Bars in pixels. */
 #include "src/view/chart/plot_internal.h"
 
 #include <math.h>
 
 enum { LABEL_W = 190, END_W = 200, BAR_H = 16, BAR_STEP = 22, GROUP_STEP = 34, PAD = 8 };
 
-/* Distances of the rows: as on a page, or closer where the box is low. */
+/* Where the rows stand: as on a page, or closer together in a low box. */
 typedef struct {
     Box chart;
     double label_w, end_w, bar_h, step, group_step;
@@ -48,7 +48,7 @@ static void draw_parts(const PlotFrame *frame, const ChartSpec *spec, const Rows
                  frame->pen->theme->page, 1, 3);
 }
 
-/* On a patch of page, so that no line runs through it. */
+/* On a patch in the page's colour, so that no line runs through the text. */
 static void text_on_page(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                          const char *text) {
     Box box = pen_text_box(pen, x, baseline, max_w, style, text);
@@ -146,7 +146,7 @@ void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     double room = box.y + box.h - top - labels - frame->type->axis_bottom;
     bool has_note = !frame->dense || room - note_h > 0.6 * need;
     room -= has_note ? note_h : 0;
-    if (frame->dense && room < 0.75 * need) { /* rows before marks */
+    if (frame->dense && room < 0.75 * need) { /* rows are more important than labels of marks */
         room += labels - PAD;
         labels = PAD;
         mark_count = 0;

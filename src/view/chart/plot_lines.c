@@ -1,4 +1,4 @@
-/* Charts of lines and dots. */
+/* Lines and dots in pixels. */
 #include "src/view/chart/plot_internal.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
     cairo_restore(cr);
 }
 
-/* Dots that a later one would cover are larger, so that a ring of them is left. */
+/* A dot that a later one would cover is larger, so that a ring of it can be seen. */
 static double dot_radius(const ChartSpec *spec, Box box, const PlotSeries *series, double x,
                          double y) {
     double radius = 5.5, other_x, other_y;
@@ -55,7 +55,7 @@ static double dot_radius(const ChartSpec *spec, Box box, const PlotSeries *serie
     return radius;
 }
 
-/* A strong one wears a ring. */
+/* The strong one has a ring around it. */
 static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     Pen *pen = frame->pen;
@@ -77,7 +77,7 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
     }
 }
 
-/* The strong ones last: nothing covers them. */
+/* Strong ones last, so that nothing covers them. */
 static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) {
     for (int strong = 0; strong < 2; strong++)
         for (int i = 0; i < spec->series_count; i++) {

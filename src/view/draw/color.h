@@ -14,7 +14,7 @@ Rgb rgb_hex(uint32_t hex); /* 0xRRGGBB */
 /* Linear light 0..1 (clamped; NaN counts as 0) to sRGB. */
 Rgb rgb_from_linear(double r, double g, double b);
 
-/* t = 0: a, t = 1: b; clamped. Mixed in sRGB, as screens and picture editors do. */
+/* From a (t = 0) to b (t = 1); t is clamped. Mixed in sRGB, as screens and picture editors do. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
 
 /* Relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */
@@ -38,7 +38,7 @@ extern const int colormap_count;
 /* The row of that name, or NULL. */
 const Colormap *colormap_find(const char *name);
 
-/* Colour of t in [0, 1]; values beyond take the end's colour. t must not be NaN. */
+/* The colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN. */
 Rgb colormap_at(const Colormap *map, double t);
 
 /* ---- themes and type sizes --------------------------------------------------------------------
@@ -48,13 +48,14 @@ typedef enum { THEME_LIGHT, THEME_DARK, THEME_COUNT } FigureTheme;
 extern const char *const figure_themes[THEME_COUNT]; /* "light", "dark" */
 
 typedef struct {
-    Rgb page, text, muted, rule, tint, accent; /* tint: highlighted rows; accent: camera coverage */
+    Rgb page, text, muted, rule;
+    Rgb tint, accent; /* of highlighted rows; of camera coverage and of the selection */
 } Theme;
 
 extern const Theme themes[THEME_COUNT];
 
-/* The BEV panel does not follow the page: colours and dark-to-bright maps are read on dark,
- * differences on light, where zero fades into the background. */
+/* The BEV does not follow the page's theme: colours and maps from dark to bright are read on a dark
+ * background, differences on a light one, into which zero fades. */
 typedef struct {
     Rgb background, line, halo, bad;
 } PanelTheme;

@@ -11,7 +11,7 @@ enum { TEXT_MAX = 256 };
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring) {
     *pen = (Pen){.cr = cr, .theme = theme, .layout = layout, .measuring = measuring};
-    /* Explicit options: the user's font configuration must not change the picture. */
+    /* Set all options, so that the user's font configuration does not change the picture. */
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
@@ -22,8 +22,8 @@ void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, b
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
 }
 
-/* fontconfig keeps its configuration for the life of the process: no leak of ours. Called by the
- * leak checker of sanitizer builds only. */
+/* fontconfig keeps its configuration until the process ends, which is not a leak of this program.
+ * Only the leak checker of sanitizer builds calls these. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libfontconfig\nleak:libdbus-1\n"; /* the latter: SDL, in the same programs */
@@ -42,7 +42,7 @@ static void select_font(Pen *pen, const TextStyle *style) {
     cairo_set_font_size(pen->cr, style->size);
 }
 
-/* Where fontconfig finds nothing cairo takes its own characters, a font of type "user". */
+/* Where fontconfig finds no font, cairo uses its own characters, a font of type "user". */
 const char *pen_font_missing(void) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
     Pen pen = {.cr = cairo_create(surface)};
@@ -199,7 +199,7 @@ void pen_fill(Pen *pen, Box box, Rgb color, double alpha) {
     cairo_fill(pen->cr);
 }
 
-/* Just outside the box, so that no data is covered. */
+/* Lies just outside the box, so that it covers no data. */
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width) {
     if (pen->measuring)
         return;
@@ -261,14 +261,14 @@ static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) 
     cairo_surface_destroy(surface);
 }
 
-/* A layout is drawn onto a surface of one pixel: nothing to enlarge for that. */
+/* A layout is drawn onto a surface of one pixel, for which no picture needs to be enlarged. */
 static bool on_surface(Pen *pen, Box box) {
     double x0, y0, x1, y1;
     cairo_clip_extents(pen->cr, &x0, &y0, &x1, &y1);
     return boxes_overlap(box, (Box){x0, y0, x1 - x0, y1 - y0});
 }
 
-/* Enlarged here, to device pixels: a viewer that smooths then has nothing left to smooth. */
+/* Enlarges to device pixels here, so that an SVG viewer has nothing left to smooth. */
 void pen_picture(Pen *pen, Box box, const Image *image) {
     if (pen->measuring || pen->failed || !on_surface(pen, box))
         return;

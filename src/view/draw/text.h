@@ -1,4 +1,4 @@
-/* Strings from the world made fit for drawing: valid UTF-8, cut without breaking a character. */
+/* Makes strings from outside fit for drawing: valid UTF-8, cut between characters. */
 #ifndef BEV_TEXT_H
 #define BEV_TEXT_H
 

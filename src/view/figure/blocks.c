@@ -43,7 +43,7 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
 
 enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
 
-/* The fewest rows in which a picture is still large enough to recognise a car. */
+/* The fewest rows in which a picture is large enough to recognise a car. */
 static int columns_for(int64_t cameras, double w) {
     for (int64_t rows = 1; rows < cameras; rows++) {
         int64_t columns = (cameras + rows - 1) / rows;
@@ -69,7 +69,7 @@ static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box)
     image_free(&image);
 }
 
-/* Width over height of the network's input, which the views cover whatever their resolution. */
+/* Width over height of the network's input, which the views cover at any resolution. */
 static double aspect_of(const FigureSpec *spec) {
     if (spec->rig)
         return (double)spec->rig->frustum.input_w / spec->rig->frustum.input_h;
@@ -113,8 +113,8 @@ typedef enum {
     FACT_CHANNELS,
     FACT_COUNT
 } Fact;
-static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",    "Alignment", "Device",
-                                                    "Latency", "Points",    "Intervals", "Longest",
+static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",  "Alignment", "Device",
+                                                    "Latency", "Points",  "Intervals", "Longest",
                                                     "Grid",    "Channels"};
 
 static void count_text(int64_t count, const char *unit, char *value) {
@@ -230,7 +230,7 @@ double table_width(Pen *pen, const Figure *figure) {
     return figure->spec->table ? natural_widths(pen, figure->spec->table, widths) + 16 : 0;
 }
 
-/* Gives the names what the numbers leave; takes from all when that is too little. */
+/* The first column gets what the others leave; where that is too little, all others shrink. */
 static void fit_widths(double widths[MAX_COLUMNS], int columns, double total, double w) {
     if (!columns)
         return;

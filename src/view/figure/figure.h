@@ -1,4 +1,4 @@
-/* The documentation figure: a BEV grid with everything a reader needs to understand it. Pure: the
+/* The documentation figure: a BEV grid with all that a reader needs to understand it. Pure: the
  * same spec gives the same bytes. */
 #ifndef BEV_FIGURE_H
 #define BEV_FIGURE_H
@@ -64,6 +64,7 @@ typedef struct {
 bool figure_image(const FigureSpec *spec, Image *image, Err *err);
 bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err);
 
+/* Where its texts stand; free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The parts of a figure and what they share. Internal to the figure's files. */
+/* The parts of a figure and what they share. For the files of this folder, and for the window,
+ * which draws its BEV with them. */
 #ifndef BEV_FIGURE_INTERNAL_H
 #define BEV_FIGURE_INTERNAL_H
 
@@ -39,7 +40,7 @@ void panel_point(const Figure *figure, const Panel *panel, double x_m, double y_
                  double *py);
 double panel_px_per_m(const Figure *figure); /* 0 without a rig */
 
-/* ---- parts; each draws, or with pen->measuring only measures -------------------------------- */
+/* ---- parts: with pen->measuring they only measure ------------------------------------------ */
 
 /* Space that the axes take to the left of and below a panel. */
 double axes_left(const Figure *figure, bool labelled);
@@ -53,7 +54,7 @@ double overlay_ring_step(const Figure *figure);
 /* The frame around the panel that shows what each camera covers. */
 void band_draw(Pen *pen, const Figure *figure, const Panel *panel);
 
-/* Blocks of the side column: drawn below `top` in `w`, they return their height. */
+/* Blocks of the side column, `w` wide, drawn below `top`; they return their height. */
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
                     double w);

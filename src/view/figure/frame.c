@@ -86,7 +86,7 @@ void axes_draw(Pen *pen, const Figure *figure, const Panel *panel, bool labelled
 
 enum { BAR = 4, BAR_GAP = 2, NAME_GAP = 8 };
 
-/* Positions on the panel's edge, clockwise from the top left corner, in pixels. */
+/* Positions on the panel's edge are counted clockwise from the top left corner, in units. */
 static double perimeter(Box box) {
     return 2 * (box.w + box.h);
 }
@@ -101,7 +101,7 @@ static double position_of(Box box, double px, double py) {
     return 2 * box.w + box.h + box.y + box.h - py;
 }
 
-/* Where the line from p along d leaves the range lo..hi, and where it enters it. */
+/* Where the line from p in direction d enters and leaves the range lo..hi. */
 static void slab(double p, double d, double lo, double hi, double *enter, double *leave) {
     if (d == 0) {
         *enter = p > lo && p < hi ? -INFINITY : INFINITY;
@@ -113,7 +113,7 @@ static void slab(double p, double d, double lo, double hi, double *enter, double
     *leave = fmax(a, b);
 }
 
-/* Where the view along an image column leaves the panel; false when it misses the panel. */
+/* Where the direction of an image column leaves the panel; false when it misses the panel. */
 static bool exit_position(const Figure *figure, const Panel *panel, int camera, double u_px,
                           double *position) {
     const Rig *rig = figure->spec->rig;
@@ -172,7 +172,7 @@ static void bar(Pen *pen, Box box, double from, double to) {
     }
 }
 
-/* "front-left" becomes "FL": for names that have no room. */
+/* "front-left" becomes "FL", for a name that has no room. */
 static void short_name(const char *name, char *text, size_t size) {
     size_t used = 0;
     for (const char *p = name; *p && used + 1 < size; p++)
@@ -194,7 +194,7 @@ static bool is_free(const Taken *taken, Box box) {
     return true;
 }
 
-/* A name centred at `along` on a side; kept off the corners. False when the place is taken. */
+/* Writes a name centred at `along` on a side, away from the corners. False: the place is taken. */
 static bool place_name(Pen *pen, Box box, int side, double along, const char *name, Taken *taken) {
     double length = side % 2 ? box.h : box.w;
     TextStyle style = {.size = SIZE_SMALL, .color = pen->theme->accent, .align = ALIGN_CENTER};
@@ -219,7 +219,7 @@ static bool place_name(Pen *pen, Box box, int side, double along, const char *na
     return true;
 }
 
-/* A tinted border between two rules; the ticks stand on the outer one. */
+/* A tinted border between two lines; the ticks stand on the outer one. */
 static void border(Pen *pen, Box inner, double width) {
     Box outer = {inner.x - width, inner.y - width, inner.w + 2 * width, inner.h + 2 * width};
     pen_fill(pen, (Box){outer.x, outer.y, outer.w, width}, pen->theme->tint, 1);

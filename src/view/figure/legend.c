@@ -40,7 +40,7 @@ static double classes(Pen *pen, double x, double top, double w) {
 
 /* ---- colour bar ---------------------------------------------------------------------------- */
 
-/* A colour bar as a picture of one row: no seams between its steps, in pixels and in SVG. */
+/* The colour bar is a picture of one row: so there are no seams between its steps. */
 static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double t),
                      const Panel *panel) {
     uint8_t pixels[4 * COLORMAP_ENTRIES];
@@ -55,7 +55,7 @@ static Rgb map_color(const Panel *panel, double t) {
     return colormap_at(panel->style.colormap, t);
 }
 
-/* From the background to white: how strongly a cell shows its colour. */
+/* From the background to white: the strength with which a cell shows its colour. */
 static Rgb strength_color(const Panel *panel, double t) {
     const Rgb white = {255, 255, 255};
     return rgb_mix(panel->theme->background, white, decode_strength(t));
@@ -84,7 +84,7 @@ static double end_label(Pen *pen, Box bar, bool right, double value, int exponen
     return pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w / 3, &style, text);
 }
 
-/* The two ends exactly, and round numbers between them where there is room. */
+/* Labels the two ends with their exact numbers, and round numbers between where there is room. */
 static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
     int target = (int)fmax(bar.w / 80, 2);
     Ticks ticks = range->logarithmic ? ticks_log(range->lo, range->hi, target)
@@ -123,7 +123,7 @@ static int64_t largest_cell(const CellField *field) {
     return largest;
 }
 
-/* Where a difference is largest: the number that a clipped colour bar would hide. */
+/* Where a difference is largest: the colour bar may be clipped below that number. */
 static void largest_text(const Figure *figure, const CellField *field, char *text, size_t size) {
     int64_t cell = largest_cell(field);
     text[0] = '\0';
@@ -133,7 +133,7 @@ static void largest_text(const Figure *figure, const CellField *field, char *tex
     bool metres = figure->spec->rig != NULL;
     double dx = (grid->x_max_m - grid->x_min_m) / (double)field->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / (double)field->ny;
-    double center = metres ? 0.5 : 0; /* cells are counted, metres point at their middle */
+    double center = metres ? 0.5 : 0; /* cells are counted; in metres, the middle of the cell */
     double x = grid->x_min_m + ((double)(cell % field->nx) + center) * dx;
     double y = grid->y_min_m + ((double)(cell / field->nx) + center) * dy;
     int exponent = ticks_exponent(fabs(field->value[cell]));
@@ -272,7 +272,7 @@ double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x
 
 /* ---- lines over the picture ------------------------------------------------------------------ */
 
-/* A chip of the panel with the line on it as a small sketch. */
+/* A small sketch of the line on the background of the panel. */
 static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,
                  int count) {
     const PanelTheme *theme = figure->panels[0].theme;

@@ -74,7 +74,7 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
 
 /* ---- glyphs ---------------------------------------------------------------------------------- */
 
-/* Every glyph beyond ASCII that this program draws, and what stands for it where there is none. */
+/* Every glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
 typedef struct {
     uint32_t glyph;
     char ascii;
@@ -103,9 +103,9 @@ static uint32_t ascii_twin(uint32_t glyph) {
     return '?';
 }
 
-/* Whether a glyph takes one column in every terminal: no controls, combining marks, wide scripts,
- * private or unassigned planes. A list of what is allowed is shorter and safer than one of what is
- * not. */
+/* Whether a glyph takes one column in every terminal: no control characters, combining marks, wide
+ * scripts or private planes. A list of allowed ranges is shorter and safer than one of the others.
+ */
 static bool one_column(uint32_t glyph) {
     static const struct {
         uint32_t first, last;
@@ -141,7 +141,7 @@ static uint32_t next_glyph(const char **text) {
     return one_column(glyph) ? glyph : '?';
 }
 
-/* They count down the left column, then the right one; the fourth row came later. */
+/* Unicode numbers the dots down the left column, then the right one, and the fourth row last. */
 const uint8_t braille_bits[BRAILLE_H][BRAILLE_W] = {
     {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
@@ -203,8 +203,8 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
 
 /* ---- colours --------------------------------------------------------------------------------- */
 
-/* The tensors' colours are Okabe and Ito's, told apart by colour-blind readers, darkened for light
- * backgrounds until they reach a contrast of 4.5. */
+/* The tensors have the colours of Okabe and Ito, which colour-blind readers can tell apart,
+ * darkened on light backgrounds to a contrast of 4.5. */
 static const uint32_t ink_colors[INK_COUNT][2] = {
     /*                 dark      light */
     [INK_DEFAULT] = {0xe4e8ee, 0x1b2027},  [INK_TEXT] = {0xe4e8ee, 0x1b2027},

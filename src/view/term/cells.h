@@ -1,5 +1,5 @@
-/* A picture made of characters: a grid of glyph + style. Pure memory; a terminal, an image or a
- * text file is made from it. Every glyph is one column wide. */
+/* A screen in memory: a grid of cells with a glyph and a style each. A terminal, an image or a text
+ * file is made from it. Every glyph is one column wide. */
 #ifndef BEV_CELLS_H
 #define BEV_CELLS_H
 
@@ -10,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A colour: one of these roles, which each theme colours in its own way, or INK_RGB | 0xRRGGBB. */
+/* A colour: one of these roles, whose colour depends on the theme, or INK_RGB | 0xRRGGBB. */
 typedef uint32_t Ink;
 #define INK_RGB ((Ink)1 << 24)
 
 enum {
-    INK_DEFAULT, /* as paper the page, as ink plain text */
+    INK_DEFAULT, /* as paper: the page; as ink: plain text */
     INK_TEXT,
     INK_MUTED,
     INK_RULE,
@@ -56,9 +56,9 @@ typedef struct {
     Cell *cells; /* (row, column) */
     /* How to draw; set by the owner before each frame. */
     bool ascii; /* glyphs beyond ASCII are replaced by their twin */
-    bool color; /* false: all inks are INK_DEFAULT; attributes and textures must do */
+    bool color; /* false: all inks are INK_DEFAULT; only attributes and textures differ */
     bool light; /* theme */
-    /* What the layout test asks. */
+    /* For the layout tests. */
     uint8_t *drawn;
     int collisions; /* cells drawn twice since cells_clear */
     int cuts;       /* texts that did not fit */
@@ -68,7 +68,7 @@ enum { CELLS_MAX_EDGE = 1000 };
 
 /* Blank cells. Edges are clamped to 1..CELLS_MAX_EDGE. */
 bool cells_init(Cells *cells, int columns, int rows, Err *err);
-/* Another size, contents blank; on failure the old grid stays. */
+/* Another size with blank contents; on failure the old grid stays. */
 bool cells_resize(Cells *cells, int columns, int rows, Err *err);
 void cells_free(Cells *cells);
 

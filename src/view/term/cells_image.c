@@ -54,7 +54,7 @@ static bool braille(const Page *page, uint32_t glyph, double x, double y) {
     return true;
 }
 
-/* Shades as what terminals make of them: the ink, thinned. */
+/* Shade glyphs as terminals draw them: a translucent ink. */
 static double shade(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
 }

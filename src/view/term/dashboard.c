@@ -31,7 +31,7 @@ static int least_height(const Stack *stack) {
     return height;
 }
 
-/* Folds panels away until the rest has room. The last one stays: it is drawn into what there is. */
+/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
 static void fold(Stack *stack) {
     while (stack->count > 1 && least_height(stack) > stack->area.h) {
         int first = 0;
@@ -52,7 +52,7 @@ static bool is_short(const Stack *stack, const Show *show, const int heights[MAX
     return false;
 }
 
-/* Takes out what can be spared; false: nothing can. */
+/* Takes out a panel that can be spared; false: there is none. */
 static bool spare(Stack *stack) {
     for (int i = 0; i < stack->count; i++)
         if (stack->panels[i]->spare && stack->count > 1) {
@@ -62,7 +62,7 @@ static bool spare(Stack *stack) {
     return false;
 }
 
-/* Rows beyond the least go to the panels in the order in which they grow, then to the gaps. */
+/* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
 static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PANELS], int *gap) {
     int spare = stack->area.h - least_height(stack);
     for (int i = 0; i < stack->count; i++)
@@ -98,18 +98,17 @@ static void stack_draw(Cells *cells, Stack *stack, const Show *show) {
 
 /* ---- arrangements ---------------------------------------------------------------------------- */
 
-/* Which panels stand side by side: by what is asked for, and how wide the screen is. `share` is the
- * part of the width in percent. */
+/* Which panels stand side by side on a page of a certain width. */
 typedef struct {
     Page page;
-    int columns; /* at least this wide */
+    int columns; /* of the terminal, at least */
     struct {
-        int share;
+        int share;                           /* of the width, in percent */
         const DashPanel *panels[MAX_PANELS]; /* NULL ends */
     } stacks[MAX_STACKS];
 } Arrangement;
 
-/* The first that fits is taken. */
+/* The first row that fits is taken. */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
     {PAGE_BOTH,
@@ -139,7 +138,7 @@ static const Arrangement *choose(Page page, int columns) {
     for (int i = 0; i < count; i++)
         if (arrangements[i].page == page && columns >= arrangements[i].columns)
             return &arrangements[i];
-    /* Too narrow for both: the figures. Tab leads to the BEV. */
+    /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
     return choose(PAGE_DASHBOARD, columns);
 }
 
@@ -170,7 +169,7 @@ static int log_height(int rows) {
     return rows >= 54 ? 5 : rows >= 30 ? 2 : 1;
 }
 
-/* Too small for anything but the one fact. */
+/* A screen that is too small for more than one fact. */
 static void tiny_draw(Cells *cells, const Show *show) {
     char text[96];
     kernel_config_label(&show->state->job.config, text, sizeof text);
@@ -191,7 +190,7 @@ static int draw_top(Cells *cells, Area area, const Show *show) {
     return used;
 }
 
-/* The help lists all keys itself: on small screens it gets the key bar's row, too. */
+/* The help lists all keys: on small screens it takes the row of the key bar. */
 static int draw_bottom(Cells *cells, Area area, const Show *show) {
     int log = log_height(cells->rows), blank = cells->rows >= 34;
     int bar = !show->state->help || blank;

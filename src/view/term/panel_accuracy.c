@@ -1,4 +1,4 @@
-/* What each number format costs, and whether the selected kernel is right in it. */
+/* The error of each number format, and whether the selected kernel passes the gates in it. */
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -118,7 +118,7 @@ static void accuracy_draw(Cells *cells, Area area, const Show *show) {
     area = panel_title(cells, area, title, note);
     Table table;
     table_begin(&table, cells, area, columns, COL_COUNT);
-    /* Where not all formats fit, those around the selected one are what counts. */
+    /* Where not all formats fit: those around the selected one. */
     int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
     int first = (int)config->dtype - rows / 2;
     first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;

@@ -10,7 +10,7 @@
 
 /* ---- header ---------------------------------------------------------------------------------- */
 
-/* A piece of a line; later pieces are left out when the line is short. */
+/* A piece of a line; the last pieces are left out when the line is short. */
 typedef struct {
     char text[112];
     CellStyle style;
@@ -76,7 +76,7 @@ static void reading_piece(Piece *piece, const char *format, const Reading *readi
     snprintf(piece->text, sizeof piece->text, format, reading->value);
 }
 
-/* Unknown figures of a GPU say so; a CPU has none of them to begin with. */
+/* Figures of a GPU that are unknown say so; a CPU has none of these figures. */
 static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
     enum { PIECES = 9 };
     Piece pieces[PIECES];
@@ -129,7 +129,7 @@ int header_draw(Cells *cells, Area area, const Show *show) {
 /* ---- log and key bar --------------------------------------------------------------------------
  */
 
-/* With one row to say it in, words go that the units tell as well. */
+/* Takes out words that the units tell as well, until the text fits into one row. */
 static void shorten(char *text, int width) {
     static const char *const words[] = {"footprint ", "latency ", "max "};
     for (size_t i = 0; i < sizeof words / sizeof *words && cells_width(text) > width; i++) {
@@ -155,7 +155,7 @@ void log_draw(Cells *cells, Area area, const Show *show) {
                    "Every control says here what it did and what changed.");
 }
 
-/* Rows of keys[] by rank, as many as fit; help and quit are never left out. */
+/* The keys by rank, as many as fit; help and quit have low ranks and are never left out. */
 void key_bar_draw(Cells *cells, Area area, const Show *show) {
     int x = area.x;
     (void)show;

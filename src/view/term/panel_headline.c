@@ -1,4 +1,4 @@
-/* Four figures large enough to be read from across the room. */
+/* Four large figures, legible from some metres away. */
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
@@ -144,7 +144,7 @@ static BigFigure error_figure(const Show *show) {
     return figure;
 }
 
-/* Large where its glyphs exist and there is room; else bold text. */
+/* In large glyphs where these exist and have room; else as bold text. */
 static void figure_draw(Cells *cells, Area area, int zoom, const BigFigure *figure) {
     cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), figure->title);
     int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
@@ -168,7 +168,7 @@ static int zoom_for(int columns, int rows) {
     return columns >= 180 && rows >= 54 ? 2 : 1;
 }
 
-/* Title, figures, note. None on small screens: their rows are needed elsewhere. */
+/* Rows of title, figures and note; none on small screens, where other panels need the rows. */
 int headline_height(int columns, int rows) {
     if (columns < 100 || rows < 34)
         return 0;

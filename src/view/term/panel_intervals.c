@@ -1,4 +1,4 @@
-/* How long the intervals are: why one owner each does not balance. */
+/* How long the intervals are: why one owner an interval does not balance the work. */
 #include "src/view/term/panel.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void count_text(int64_t count, char *text, size_t size) {
 
 enum { NAME_W = 9, COUNT_W = 7 };
 
-/* Two shares of the same bucket: of the intervals, and of the points, which is the work. */
+/* A bucket's number of intervals, and its share of the points, which are the work. */
 static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals, int bucket,
                         int group) {
     int64_t count = 0, points = 0;
@@ -76,7 +76,7 @@ static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
     cells_text(cells, area.x, area.y, area.w, cell_style(INK_TEXT), text);
 }
 
-/* The sentence that V4 exists for, on a GPU; the short form where the long one does not fit. */
+/* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
 static void draw_longest(Cells *cells, Area area, const Show *show) {
     const ScatterStats *stats = &show->live->intervals.stats;
     char text[160];

@@ -1,4 +1,5 @@
-/* One row a kernel: how long it takes, against the baseline and against the machine. */
+/* One row a kernel: its latency, against the baseline and against the machine's ceiling. Below, the
+ * idea of the selected kernel. */
 #include "src/state/ladder.h"
 #include "src/view/term/panel.h"
 
@@ -49,7 +50,7 @@ static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
     table_cell(table, cells, column, text);
 }
 
-/* A bare number; its unit stands over the column. */
+/* A number whose unit stands above the column. */
 static void cell_number(Table *table, Cells *cells, int column, const char *format, double value) {
     char text[32] = "n/a";
     if (isfinite(value))
@@ -124,7 +125,7 @@ static int position_of(const Ladder *ladder, const BevKernel *kernel) {
     return -1;
 }
 
-/* Where not all rows fit: those around the selection, and the baseline above or below them. */
+/* Where not all rows fit: those around the selection, with the baseline as the first or last. */
 static int visible_rows(const Ladder *ladder, const Show *show, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int rows = room < ladder->count ? room : ladder->count;
@@ -147,7 +148,8 @@ static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder 
     const KernelConfig *config = &show->state->job.config;
     snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[config->dtype].title,
              bev_aligns[config->align].name);
-    /* The marks need their explanation more than the unmarked figures do. */
+    /* Where the note is too long, "measured" goes: the explanations of the marks are needed more.
+     */
     const char *marks = strchr(note, ',');
     bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area->w;
     *area = panel_title(cells, *area, title, too_long ? marks + 2 : note);
@@ -179,7 +181,7 @@ const DashPanel kernels_panel = {.name = "kernels",
 
 enum { MAX_LINES = 3 };
 
-/* A chart needs the rows. */
+/* Not with a chart, which needs the rows. */
 static bool idea_shown(const Show *show) {
     return show->state->chart == CHART_NONE;
 }
@@ -189,7 +191,7 @@ static int idea_want(const Show *show, int width) {
     return 1 + draw_paragraph(NULL, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
 }
 
-/* What stands beside the launch: made once a calibration, never counted as latency. */
+/* The time to prepare: once a calibration, never part of the latency. */
 static void prepared_text(const LiveKernel *row, char *text, size_t size) {
     char time[32];
     text[0] = '\0';

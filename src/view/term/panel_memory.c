@@ -1,4 +1,4 @@
-/* Working set versus L2: what the operator touches, and whether it stays in a cache. */
+/* Working set versus L2: the bytes that pooling touches, and whether they fit into a cache. */
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
@@ -42,7 +42,7 @@ static double total(const Segment segments[TENSORS]) {
 
 /* ---- the figures ----------------------------------------------------------------------------- */
 
-/* In one unit, so that the columns can be compared; another one where nothing would be left. */
+/* In MB, so that columns can be compared; in kB where MB would show zeros. */
 static void megabytes(double bytes, char *text, size_t size) {
     if (bytes > 0 && bytes < 9995)
         snprintf(text, size, "%.2f kB", bytes / 1e3);
@@ -69,7 +69,7 @@ static void figure_row(Table *table, Cells *cells, const char *name, const Segme
     table->y++;
 }
 
-/* What threads ask for, by the model of the selection; caches are not considered. */
+/* What the threads request according to the model of the selection, before any cache. */
 static void requested_row(Table *table, Cells *cells, const PredictedKernel *predicted) {
     Segment segments[TENSORS];
     if (predicted) {
@@ -83,7 +83,7 @@ static void requested_row(Table *table, Cells *cells, const PredictedKernel *pre
     table->y++;
 }
 
-/* Over each column the colour, or texture, that stands for it in the bars. */
+/* Above each column the colour, or texture, that stands for it in the bars. */
 static void draw_keys(const Table *table, Cells *cells) {
     for (int i = 0; i < TENSORS; i++)
         if (table_has(table, 2 + i)) {
@@ -100,7 +100,7 @@ typedef struct {
     double bytes; /* NaN: unknown */
 } Cache;
 
-/* This device, the two of the published figures, and the GPU that the user picked. */
+/* This device, the two GPUs of the published figures, and the GPU that the user chose. */
 static int list_caches(const Show *show, Cache caches[MAX_CACHES]) {
     const LiveDevice *device = &show->live->device;
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
@@ -122,7 +122,7 @@ static Ink regime_ink(BevRegime regime) {
 
 enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
 
-/* The bar's full width is 1.6 times the cache, so that what is too large can be seen to be. */
+/* The bar's full width is 1.6 times the cache, so that it shows what is too large. */
 static void draw_against(Cells *cells, int x, int y, int w, const Segment *segments,
                          double l2_bytes) {
     draw_stack(cells, x, y, w, segments, TENSORS, 1.6 * l2_bytes, l2_bytes);
@@ -155,7 +155,7 @@ static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segme
     cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_MUTED), text);
 }
 
-/* What the class means for the choice of a kernel, for the GPU that the user picked or has. */
+/* What the cache class means for the choice of a kernel. */
 static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
     static const char *const advice[REGIME_COUNT] = {
         [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
@@ -169,14 +169,14 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
-/* As many of the figures in a line as there is room for; they stand between commas. */
+/* As many figures of a line, separated by commas, as there is room for. */
 static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
     for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
         *comma = '\0';
     cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
 }
 
-/* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
+/* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
 static void draw_requests(Cells *cells, Area area, const Show *show,
                           const PredictedKernel *predicted) {
     char line[200], ranks[32], once[32], on[64];
@@ -193,7 +193,7 @@ static void draw_requests(Cells *cells, Area area, const Show *show,
     draw_figures(cells, area, INK_MUTED, line);
 }
 
-/* What the hardware counted, when it was asked to. */
+/* What hardware counters counted, where the user asked for them. */
 static bool draw_counted(Cells *cells, Area area, const Show *show) {
     const LiveCounters *counters = &show->live->counters;
     char text[160], line[192];

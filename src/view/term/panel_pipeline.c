@@ -1,4 +1,4 @@
-/* Where the time of a frame goes, from features to pixels. */
+/* How long each stage of a frame takes, from features to pixels. */
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *
     return known;
 }
 
-/* Pooling first: where not all entries fit, it is the one to know. */
+/* Pooling comes first: where not all entries fit, it is the most important. */
 static const Stage legend_order[STAGE_COUNT] = {
     STAGE_POOL, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_MAP, STAGE_UPLOAD};
 
@@ -38,14 +38,14 @@ static void entry_text(const LiveData *live, Stage stage, char *text, size_t siz
              reading_mark(&live->stages_us[stage]));
 }
 
-/* Where the next entry goes; without cells entries are only counted. */
+/* Where the next entry goes; with `cells` NULL rows are only counted. */
 typedef struct {
     Cells *cells;
     Area area;
     int x, rows;
 } Legend;
 
-/* Whole entries only; `stage` STAGE_COUNT: one that has no colour. */
+/* Entries are not broken. `stage` STAGE_COUNT: an entry without a colour. */
 static void put_entry(Legend *legend, Stage stage, const char *text) {
     Cells *cells = legend->cells;
     Area area = legend->area;
@@ -65,7 +65,7 @@ static void put_entry(Legend *legend, Stage stage, const char *text) {
     legend->x += width + 2;
 }
 
-/* Each known stage with its time, then how soon keys are answered. Returns the rows needed. */
+/* Each known stage with its time, then the time from key to picture. Returns the rows needed. */
 static int draw_legend(Cells *cells, Area area, const Show *show) {
     Legend legend = {cells, area, area.x, 1};
     const Pace *pace = &show->state->pace;
@@ -85,7 +85,7 @@ static int draw_legend(Cells *cells, Area area, const Show *show) {
     return legend.rows;
 }
 
-/* A script draws frames without a clock: its panel would be empty. */
+/* Not in scripts: they draw frames without a clock. */
 static bool pipeline_shown(const Show *show) {
     Segment segments[STAGE_COUNT];
     double total;

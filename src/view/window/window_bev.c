@@ -1,4 +1,5 @@
-/* The BEV: cells, axes, what lies over them, the wipe, and the cell looked at with its rays. */
+/* The pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays; and
+ * the strip of camera views. */
 #include "src/state/calibration.h"
 #include "src/view/window/window_internal.h"
 
@@ -26,7 +27,7 @@ Panel window_panel(const WindowView *view) {
                    .difference = bev->difference};
 }
 
-/* One side of the wipe, or all: what lies within `clip`. */
+/* The part of the BEV within `clip`: one side of the wipe, or all. */
 static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;
     Pen *pen = view->pen;
@@ -71,7 +72,8 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* ---- one cell -------------------------------------------------------------------------------- */
+/* ---- the probed cell
+ * -------------------------------------------------------------------------------- */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
     int64_t nx = view->live->frame.nx;
@@ -82,7 +84,7 @@ static void outline_cell(const WindowView *view, int64_t cell) {
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, window_mark, 1, 2);
 }
 
-/* From the camera to where the frustum point lies, the stronger the more it contributes. */
+/* From the camera to the frustum point; stronger where it contributes more. */
 static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
     const Rig *rig = view->live->frame.rig;
     const double *from = rig->cameras[one->camera].position_m;
@@ -155,7 +157,7 @@ void window_draw_over_bev(const WindowView *view) {
         axes_draw(view->pen, &view->visible, &panel, true);
 }
 
-/* ---- strip: what the cameras see, and which of their pixels fell into the cell looked at
+/* ---- strip: what the cameras see, and which of their pixels fell into the probed cell
  * --------- */
 
 static void camera_name(const WindowView *view, int camera) {
@@ -166,7 +168,7 @@ static void camera_name(const WindowView *view, int camera) {
     style.bold = chosen;
     if (chosen)
         style.color = view->pen->theme->text;
-    /* Its own picture does not show it, only the BEV does. */
+    /* A fault of the calibration shows in the BEV only, not in the camera's own picture. */
     if (camera_faults(&view->live->job, camera, faults, sizeof faults))
         style.color = window_fault;
     snprintf(text, sizeof text, "%s%s", view->live->frame.rig->cameras[camera].name, faults);

@@ -13,7 +13,7 @@
  * ----------------------- */
 
 enum { ROW_MIN = 19, ROW_MAX = 30, LADDER_HEAD = SIZE_HEADING + 12, TITLE_W = 116, ARROW_W = 9 };
-enum { MARK_W = 14, TIME_W = 86 + MARK_W }; /* the mark explains itself in the heading */
+enum { MARK_W = 14, TIME_W = 86 + MARK_W }; /* the heading explains the mark */
 
 static Rgb row_color(const WindowView *view, const LiveKernel *row) {
     const Job *job = &view->state->job;
@@ -23,7 +23,7 @@ static Rgb row_color(const WindowView *view, const LiveKernel *row) {
                                                  : theme->rule;
 }
 
-/* Runs off with an arrow where it is longer than the others' scale. */
+/* A bar that is longer than the scale ends with an arrow. */
 static void draw_kernel_bar(const WindowView *view, Box at, double share, Rgb color) {
     double w = fmin(share, 1) * at.w;
     pen_fill(view->pen, (Box){at.x, at.y, fmax(w, 1), at.h}, color, 1);
@@ -92,7 +92,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Where nearly all values lie: one slow launch must not flatten the rest. */
+/* 90 % of the values lie below: one slow launch must not flatten the curve. */
 static double usual_us(const LiveKernel *row) {
     float sorted[LIVE_HISTORY];
     if (!row || !row->history_count)
@@ -124,7 +124,7 @@ static void curve(const WindowView *view, Box box, const LiveKernel *row, double
     cairo_stroke(cr);
 }
 
-/* The axis in words: from the box's lower edge to its upper one. */
+/* The y axis in words: from the box's lower to its upper edge. */
 static void course_scale(const WindowView *view, double right, double baseline, double top_us) {
     char text[48], top[32];
     figure_text(UNIT_US, top_us, top, sizeof top);
@@ -169,7 +169,7 @@ void window_draw_course(const WindowView *view, Box at) {
         curve_name(view, x, names, baseline->kernel, window_baseline);
 }
 
-/* A recorded latency is one figure, without a course. */
+/* A recorded latency is one figure, without a history. */
 bool window_has_course(const WindowView *view) {
     const LiveKernel *selected = live_kernel(view->live, view->live->job.config.kernel);
     return !selected || selected->median_us.source != SOURCE_RECORDED;
@@ -185,7 +185,7 @@ bool window_has_chart(const WindowView *view) {
            view->live->job.config.kernel;
 }
 
-/* The prediction for the selection, and whose it is. */
+/* The prediction for the selection, and which kernel it is for. */
 static void draw_words(const WindowView *view, Box at) {
     char text[200];
     TextStyle style = style_body(view->pen);

@@ -1,4 +1,4 @@
-/* Layout, and the order in which the parts are drawn. */
+/* The window's layout, and the order in which its parts are drawn. */
 #include "src/view/window/window_image.h"
 
 #include "src/base/units.h"
@@ -11,10 +11,10 @@
 /* ---- layout ---------------------------------------------------------------------------------- */
 
 enum {
-    SIDE_FROM_W = 760,  /* narrower: the BEV first, words where it leaves room, */
-    SIDE_LEAST_W = 200, /* beside it */
+    SIDE_FROM_W = 760,  /* narrower windows have a side column only where the BEV leaves room */
+    SIDE_LEAST_W = 200, /* beside the BEV */
     SIDE_LEAST_H = 200, /* or under it */
-    STRIP_FROM_H = 430, /* lower: no strip */
+    STRIP_FROM_H = 430, /* lower windows have no strip */
     CAMERA_NAME = 16,
     CAMERA_MAX_W = 320,
     AXIS_LEFT = 62,
@@ -191,7 +191,7 @@ static void draw_help(const WindowView *view) {
         window_draw_help(view);
 }
 
-/* One over the other. */
+/* Drawn in this order; later ones cover earlier ones. */
 static void (*const parts[])(const WindowView *) = {
     window_draw_header,   window_draw_strip, window_draw_bev,
     window_draw_over_bev, window_draw_side,  window_draw_chart_over,

@@ -7,9 +7,10 @@
 
 enum { WINDOW_MARGIN = 12, WINDOW_GAP = 10, WINDOW_SIDE_W = 320, WINDOW_LINE = 22 };
 
-extern const Rgb window_mark; /* the cell looked at and its pixels: like no class, like no map */
+extern const Rgb
+    window_mark; /* marks the probed cell and its pixels; in no class's colour, in no colour map */
 extern const Rgb window_baseline; /* the pinned baseline's bars and curves */
-extern const Rgb window_fault;    /* what went wrong, or was made wrong on purpose */
+extern const Rgb window_fault;    /* errors, and faults that the user set */
 
 typedef struct {
     const State *state;

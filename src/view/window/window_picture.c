@@ -15,7 +15,7 @@ static FeatureSize feature_size(const Rig *rig) {
                          frustum_depth_bins(&rig->frustum)};
 }
 
-/* L2 norm of the features, or the expectation of the depth distribution in metres. */
+/* The L2 norm of the features, or the mean of the depth distribution in metres. */
 static double pixel_value(const LiveFrame *frame, Strip strip, int camera, int64_t y, int64_t x) {
     FeatureSize size = feature_size(frame->rig);
     double sum = 0, mass = 0;
@@ -64,7 +64,8 @@ static bool value_strip(const LiveFrame *frame, WindowPicture *picture, Err *err
             range.hi = fmax(range.hi, value);
     }
     if (picture->strip == STRIP_DEPTH)
-        range.hi = frame->rig->frustum.depth_stop_m; /* the same colours at every moment */
+        range.hi = frame->rig->frustum
+                       .depth_stop_m; /* fixed, so that a colour means the same at every moment */
     picture->camera_range = range;
     bool ok = true;
     for (int i = 0; ok && i < picture->camera_count; i++)
@@ -120,7 +121,7 @@ bool window_picture(const State *state, const LiveData *live, const WindowPictur
                           .strip = state->strip,
                           .strip_content = frame->seen_content};
     if (want.strip == STRIP_IMAGE && !frame->cameras)
-        want.strip = STRIP_NORM; /* tensors came without images */
+        want.strip = STRIP_NORM; /* the scene has tensors but no images */
     *same = is_same(previous, &want);
     if (*same)
         return true;

@@ -1,5 +1,5 @@
-/* Beside the BEV: what the colours mean, the cell looked at, latency over time. Around it: header,
- * log line, key bar. */
+/* The side column: what the colours mean, then the probed cell or the selection. And the header and
+ * the log line. */
 #include "src/base/units.h"
 #include "src/view/window/window_internal.h"
 
@@ -28,7 +28,7 @@ double window_line(const WindowView *view, Box at, const char *text) {
     return WINDOW_ROW;
 }
 
-/* As many lines as it takes, where there is room for them; else one, or none. */
+/* As many lines as the text needs where there is room; else one line, or none. */
 static double sentence(const WindowView *view, Box room, const char *text) {
     TextStyle style = small_text(view);
     if (room.h < WINDOW_ROW)
@@ -42,7 +42,7 @@ static Box below(Box at, double y) {
     return (Box){at.x, y, at.w, at.y + at.h - y};
 }
 
-/* ---- the cell looked at ---------------------------------------------------------------------- */
+/* ---- the probed cell ---------------------------------------------------------------------- */
 
 static void where_text(const WindowView *view, char *text, size_t size) {
     const LiveFrame *frame = &view->live->frame;
@@ -114,7 +114,7 @@ static double contributions(const WindowView *view, Box at) {
     return y - at.y;
 }
 
-/* What the legend calls A and B. */
+/* Which kernels the legend calls A and B. */
 static double difference_sides(const WindowView *view, Box at) {
     char a[128], b[128], text[300];
     live_side_label(view->live, false, a, sizeof a);
@@ -123,7 +123,7 @@ static double difference_sides(const WindowView *view, Box at) {
     return sentence(view, at, text);
 }
 
-/* Where no cell is looked at: what is, and how to look closer. */
+/* Where no cell is probed: what is selected, and how to probe. */
 static double overview(const WindowView *view, Box at) {
     const LiveData *live = view->live;
     const ScatterStats *stats = &live->intervals.stats;
@@ -188,8 +188,7 @@ static double readout(const WindowView *view, Box at) {
 
 /* ---- the column ------------------------------------------------------------------------------ */
 
-/* The cell looked at, else what is selected; under it the ladder, which a pinned cell's list of
- * points replaces. */
+/* The probed cell, else the selection; under it the ladder, or the points of a pinned cell. */
 static void words(const WindowView *view, Box at) {
     double used = 0, ladder = window_ladder_height(view);
     if (at.h > 5 * WINDOW_ROW)
@@ -231,7 +230,7 @@ static void latency_text(const Reading *value, char *text, size_t size) {
              value->stale ? " (stale)" : "");
 }
 
-/* In the order in which they are left out where there is no room for them. */
+/* What the header leaves out where there is no room, in this order. */
 typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
 
 static void header_facts(const WindowView *view, Brevity brevity, char *text, size_t size) {
