@@ -227,6 +227,12 @@ static void test_model(void) {
     draw();
     tap_ok(shows("Reads that miss") && shows("requested        n/a"),
            "before the first walk nothing is made up");
+    MemoryModel model = *fixture_model();
+    for (int i = 0; i < model.kernel_count; i++)
+        model.kernels[i].sectors_per_request = NAN;
+    live.model = &model;
+    draw();
+    tap_ok(shows("n/a sectors a request") && !shows("nan"), "nor a figure of no request");
     live.model = fixture_model();
     live.job.config.dtype = BEV_FP8;
     use("chart dtype");
@@ -292,6 +298,22 @@ static void test_all_sizes(void) {
     tap_ok(drawn > 1000 && !collisions, "%d screens: nothing is drawn twice (%d)", drawn,
            collisions);
     tap_ok(!cuts, "from 80 x 24 on nothing is cut (%d)", cuts);
+}
+
+/* A larger screen has all columns that a smaller one has. */
+static void test_accuracy_columns(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}, {200, 60}};
+    int complete = 0;
+    for (int i = 0; i < 4; i++) {
+        begin(sizes[i][0], sizes[i][1]);
+        use("page dashboard");
+        draw();
+        complete += shows("max abs") && shows("at 1e-2");
+        use("page both");
+        draw();
+        complete += i == 0 || !shows("Accuracy of") || (shows("max abs") && shows("at 1e-2"));
+    }
+    tap_ok(complete == 8, "the accuracy keeps its columns (%d)", complete);
 }
 
 /* The height at which each panel is gone, from the tallest screen down. */
@@ -503,6 +525,7 @@ int main(void) {
     test_labels();
     test_all_sizes();
     test_folding();
+    test_accuracy_columns();
     test_small_kernel_table();
     test_bev();
     test_cells();

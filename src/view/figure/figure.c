@@ -54,7 +54,7 @@ static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
     return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
 }
 
-static void panel_title(Pen *pen, const Figure *figure, const Panel *panel) {
+static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (!panel->letter)
         return;
     const FigureSpec *spec = figure->spec;
@@ -112,7 +112,7 @@ static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
     header_block(pen, figure, MARGIN, MARGIN, w);
     strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
-        const Panel *panel = &figure->panels[i];
+        const FigurePanel *panel = &figure->panels[i];
         panel_title(pen, figure, panel);
         pen_picture(pen, panel->box, &panel->raster);
         overlay_draw(pen, figure, panel);

@@ -30,7 +30,7 @@ static int tick_target(double pixels) {
     return target < 1 ? 1 : target > 12 ? 12 : target;
 }
 
-static void ticks_x(Pen *pen, const Figure *figure, const Panel *panel, bool labelled) {
+static void ticks_x(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
     const Grid *grid = &figure->grid;
     double left = panel->box.x - figure->band, right = panel->box.x + panel->box.w + figure->band;
     Ticks ticks = ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(panel->box.h));
@@ -47,7 +47,7 @@ static void ticks_x(Pen *pen, const Figure *figure, const Panel *panel, bool lab
     }
 }
 
-static void ticks_y(Pen *pen, const Figure *figure, const Panel *panel) {
+static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const Grid *grid = &figure->grid;
     double top = panel->box.y - figure->band, bottom = panel->box.y + panel->box.h + figure->band;
     Ticks ticks = ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(panel->box.w));
@@ -63,7 +63,7 @@ static void ticks_y(Pen *pen, const Figure *figure, const Panel *panel) {
     }
 }
 
-void axes_draw(Pen *pen, const Figure *figure, const Panel *panel, bool labelled) {
+void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
     bool metres = figure->spec->rig != NULL;
     ticks_x(pen, figure, panel, labelled);
     ticks_y(pen, figure, panel);
@@ -114,7 +114,7 @@ static void slab(double p, double d, double lo, double hi, double *enter, double
 }
 
 /* Where the direction of an image column leaves the panel; false when it misses the panel. */
-static bool exit_position(const Figure *figure, const Panel *panel, int camera, double u_px,
+static bool exit_position(const Figure *figure, const FigurePanel *panel, int camera, double u_px,
                           double *position) {
     const Rig *rig = figure->spec->rig;
     double origin[3], ray[3], px, py, qx, qy, enter_x, leave_x, enter_y, leave_y;
@@ -229,7 +229,7 @@ static void border(Pen *pen, Box inner, double width) {
     pen_frame(pen, outer, pen->theme->muted, 1, 1);
 }
 
-void band_draw(Pen *pen, const Figure *figure, const Panel *panel) {
+void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (!figure->band || pen->measuring)
         return;
     border(pen, panel->box, figure->band);

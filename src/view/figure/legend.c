@@ -41,8 +41,8 @@ static double classes(Pen *pen, double x, double top, double w) {
 /* ---- colour bar ---------------------------------------------------------------------------- */
 
 /* The colour bar is a picture of one row: so there are no seams between its steps. */
-static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double t),
-                     const Panel *panel) {
+static void gradient(Pen *pen, Box bar, Rgb (*color)(const FigurePanel *panel, double t),
+                     const FigurePanel *panel) {
     uint8_t pixels[4 * COLORMAP_ENTRIES];
     Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};
     for (int i = 0; i < row.w; i++)
@@ -51,12 +51,12 @@ static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double 
     pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
 }
 
-static Rgb map_color(const Panel *panel, double t) {
+static Rgb map_color(const FigurePanel *panel, double t) {
     return colormap_at(panel->style.colormap, t);
 }
 
 /* From the background to white: the strength with which a cell shows its colour. */
-static Rgb strength_color(const Panel *panel, double t) {
+static Rgb strength_color(const FigurePanel *panel, double t) {
     const Rgb white = {255, 255, 255};
     return rgb_mix(panel->theme->background, white, decode_strength(t));
 }
@@ -155,8 +155,8 @@ static double small_line(Pen *pen, double x, double top, double w, const char *t
     return SIZE_SMALL + 8;
 }
 
-static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
-                        double w) {
+static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel, double x,
+                        double top, double w) {
     const ViewInfo *view = &views[panel->field.view];
     const ValueRange *range = &panel->style.range;
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
@@ -186,7 +186,7 @@ static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, doub
 
 /* ---- colour views ---------------------------------------------------------------------------- */
 
-static double strength_bar(Pen *pen, const Panel *panel, double x, double top, double w) {
+static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     Box bar = {x, top, w, BAR_HEIGHT};
     gradient(pen, bar, strength_color, panel);
     char full[48] = "n/a";
@@ -202,7 +202,7 @@ static double strength_bar(Pen *pen, const Panel *panel, double x, double top, d
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
-static double components(Pen *pen, const Panel *panel, double x, double top, double w) {
+static double components(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     for (int k = 0; k < 3; k++) {
         char text[96], share[32] = "n/a";
@@ -218,7 +218,7 @@ static double components(Pen *pen, const Panel *panel, double x, double top, dou
 
 /* ---- the block ------------------------------------------------------------------------------- */
 
-static double bad_cells(Pen *pen, const Panel *panel, double x, double top, double w) {
+static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
     char nan[32], inf[32], text[128];
@@ -230,7 +230,7 @@ static double bad_cells(Pen *pen, const Panel *panel, double x, double top, doub
     return ROW;
 }
 
-static void title_of(const Figure *figure, const Panel *panel, char *text, size_t size) {
+static void title_of(const Figure *figure, const FigurePanel *panel, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     if (panel->difference)
         snprintf(text, size, "Difference A \u2212 B");
@@ -240,12 +240,12 @@ static void title_of(const Figure *figure, const Panel *panel, char *text, size_
         snprintf(text, size, "%s", views[spec->view].title);
 }
 
-static const char *difference_idea(const Panel *panel) {
+static const char *difference_idea(const FigurePanel *panel) {
     return panel->field.view == VIEW_POINTS ? "points in A less points in B"
                                             : "signed, of the channel that differs most";
 }
 
-double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
                     double w) {
     const ViewInfo *view = &views[panel->field.view];
     char title[96];

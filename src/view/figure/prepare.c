@@ -75,7 +75,7 @@ static bool choose_ranges(const FigureSpec *spec, Figure *figure, Err *err) {
 static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
     const ViewInfo *view = &views[spec->view];
     for (int i = 0; i < figure->panel_count; i++) {
-        Panel *panel = &figure->panels[i];
+        FigurePanel *panel = &figure->panels[i];
         const Colormap *map = spec->colormap;
         if (panel->difference)
             map = colormap_find("vik");
@@ -143,7 +143,7 @@ void figure_free(Figure *figure) {
     }
 }
 
-void panel_point(const Figure *figure, const Panel *panel, double x_m, double y_m, double *px,
+void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
                  double *py) {
     const Grid *grid = &figure->grid;
     *px = panel->box.x + (grid->y_max_m - y_m) / (grid->y_max_m - grid->y_min_m) * panel->box.w;

@@ -12,7 +12,7 @@ typedef struct {
     const State *state;
     const LiveData *live;
     const BevPicture *picture; /* may be NULL: none yet */
-} Show;
+} PanelData;
 
 typedef struct {
     const char *name;
@@ -20,21 +20,21 @@ typedef struct {
     bool spare; /* also left out where kernels and accuracy would not show all their rows */
     int grow;   /* the lowest is first to get more rows than `height` */
     int height; /* rows, at least */
-    int (*want)(const Show *show, int width);
-    bool (*shown)(const Show *show); /* NULL: always */
-    void (*draw)(Cells *cells, Area area, const Show *show);
+    int (*want)(const PanelData *data, int width);
+    bool (*shown)(const PanelData *data); /* NULL: always */
+    void (*draw)(Cells *cells, Area area, const PanelData *data);
 } DashPanel;
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, bev_panel;
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
-int header_draw(Cells *cells, Area area, const Show *show);
+int header_draw(Cells *cells, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
-void headline_draw(Cells *cells, Area area, const Show *show);
-void log_draw(Cells *cells, Area area, const Show *show);
-void key_bar_draw(Cells *cells, Area area, const Show *show);
-void help_draw(Cells *cells, Area area, const Show *show);
+void headline_draw(Cells *cells, Area area, const PanelData *data);
+void log_draw(Cells *cells, Area area, const PanelData *data);
+void key_bar_draw(Cells *cells, Area area, const PanelData *data);
+void help_draw(Cells *cells, Area area, const PanelData *data);
 
 /* ---- the BEV --------------------------------------------------------------------------------- */
 

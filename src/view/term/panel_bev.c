@@ -151,8 +151,8 @@ bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, 
 
 /* ---- as a panel ------------------------------------------------------------------------------ */
 
-static int bev_want(const Show *show, int width) {
-    const SceneFacts *scene = &show->state->scene;
+static int bev_want(const PanelData *data, int width) {
+    const SceneFacts *scene = &data->state->scene;
     double ratio = scene->ny > 0 ? (double)scene->nx / (double)scene->ny : 1;
     return 3 + (int)ceil(width * ratio / 2);
 }
@@ -170,9 +170,9 @@ static void edges_text(const State *state, char *text, size_t size) {
 }
 
 /* The edges in metres and the range of the colours; where both have no room, the colours. */
-static void scale_text(const Show *show, int w, char *text, size_t size) {
-    const State *state = show->state;
-    const BevPicture *picture = show->picture;
+static void scale_text(const PanelData *data, int w, char *text, size_t size) {
+    const State *state = data->state;
+    const BevPicture *picture = data->picture;
     char range[96] = "", edges[96];
     if (picture->colormap && picture->difference && !picture->range.hi)
         snprintf(range, sizeof range, "99 %% of it equal");
@@ -191,9 +191,9 @@ static void scale_text(const Show *show, int w, char *text, size_t size) {
 }
 
 /* What is known of the cell under the cursor; "" when no cell is probed. */
-static void probe_text(const Show *show, int w, char *text, size_t size) {
-    const LiveProbe *probe = &show->live->probe;
-    int64_t nx = show->state->scene.nx;
+static void probe_text(const PanelData *data, int w, char *text, size_t size) {
+    const LiveProbe *probe = &data->live->probe;
+    int64_t nx = data->state->scene.nx;
     text[0] = '\0';
     if (probe->cell < 0 || nx <= 0)
         return;
@@ -209,44 +209,44 @@ static void probe_text(const Show *show, int w, char *text, size_t size) {
 }
 
 /* "front, dirty, yaw +3.0 deg": the first camera with a fault. */
-static void faults_text(const Show *show, char *text, size_t size) {
-    const SceneFacts *scene = &show->state->scene;
+static void faults_text(const PanelData *data, char *text, size_t size) {
+    const SceneFacts *scene = &data->state->scene;
     char faults[96];
     for (int i = 0; scene->has_rig && i < scene->camera_count; i++)
-        if (camera_faults(&show->state->job, i, faults, sizeof faults)) {
+        if (camera_faults(&data->state->job, i, faults, sizeof faults)) {
             snprintf(text, size, "%s%s", scene->cameras[i], faults);
             return;
         }
 }
 
-static void bev_draw(Cells *cells, Area area, const Show *show) {
-    const State *state = show->state;
+static void bev_draw(Cells *cells, Area area, const PanelData *data) {
+    const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
     char title[96], text[300] = "", baseline[128], config[128];
     snprintf(title, sizeof title, "BEV, %s",
              difference ? "difference" : state->menu.views.names[state->view]);
-    live_side_label(show->live, true, baseline, sizeof baseline);
-    live_side_label(show->live, false, config, sizeof config);
+    live_side_label(data->live, true, baseline, sizeof baseline);
+    live_side_label(data->live, false, config, sizeof config);
     if (difference)
         snprintf(text, sizeof text, "against %s", baseline);
     else if (state->compare == COMPARE_WIPE)
         snprintf(text, sizeof text, "%s | %s", baseline, config);
     else
-        faults_text(show, text, sizeof text);
+        faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
-    if (!show->picture || !show->picture->ready) {
+    if (!data->picture || !data->picture->ready) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
-                   show->picture && show->picture->reason[0] ? show->picture->reason : "n/a");
+                   data->picture && data->picture->reason[0] ? data->picture->reason : "n/a");
         return;
     }
     Area picture = area;
     picture.h -= 2;
-    Area used = bev_cells_draw(cells, picture, show->picture, state);
+    Area used = bev_cells_draw(cells, picture, data->picture, state);
     int y = used.y + used.h;
-    scale_text(show, area.w, text, sizeof text);
+    scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
-    probe_text(show, area.w, text, sizeof text);
+    probe_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }

@@ -3,6 +3,7 @@
 #include "src/view/term/panel.h"
 
 #include "src/state/help.h"
+#include "src/view/draw/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,16 +38,16 @@ static int pieces_width(const Piece *pieces, int count, int gap) {
     return width;
 }
 
-static void draw_first(Cells *cells, Area area, const Show *show) {
-    const State *state = show->state;
+static void draw_first(Cells *cells, Area area, const PanelData *data) {
+    const State *state = data->state;
     Piece right[3] = {{.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_TEXT)},
                       {.style = cell_style(INK_MUTED)}};
     snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s",
-             state->playing ? "\u25b6" : "\u2016", show->live->job.time_s);
+             state->playing ? "\u25b6" : "\u2016", data->live->job.time_s);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
-    if (show->live->fps.source)
-        snprintf(right[2].text, sizeof right[2].text, "%.0f fps", show->live->fps.value);
+    if (data->live->fps.source)
+        snprintf(right[2].text, sizeof right[2].text, "%.0f fps", data->live->fps.value);
     else
         snprintf(right[2].text, sizeof right[2].text, "n/a fps");
     int shown = 3;
@@ -59,12 +60,12 @@ static void draw_first(Cells *cells, Area area, const Show *show) {
                      {.style = cell_style(INK_MUTED)}};
     kernel_config_label(&state->job.config, left[1].text, sizeof left[1].text);
     snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
-    if (show->live->stand_in)
+    if (data->live->stand_in)
         snprintf(left[3].text, sizeof left[3].text, "%s by %s",
-                 show->live->stand_in == state->job.config.kernel ? "baseline" : "picture",
-                 show->live->stand_in->title);
+                 data->live->stand_in == state->job.config.kernel ? "baseline" : "picture",
+                 data->live->stand_in->title);
     else
-        snprintf(left[3].text, sizeof left[3].text, "%s", show->live->busy ? "working" : "");
+        snprintf(left[3].text, sizeof left[3].text, "%s", data->live->busy ? "working" : "");
     pieces_draw(cells, area.x, area.y, area.w - right_w - 2, left, 4, 2);
     if (right_w < area.w)
         pieces_draw(cells, area.x + area.w - right_w, area.y, right_w, right, shown, 2);
@@ -116,13 +117,13 @@ static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
     pieces_draw(cells, area.x, area.y, area.w, pieces, PIECES, 2);
 }
 
-int header_draw(Cells *cells, Area area, const Show *show) {
-    draw_first(cells, area, show);
+int header_draw(Cells *cells, Area area, const PanelData *data) {
+    draw_first(cells, area, data);
     area.y++;
-    if (show->live->error_text[0])
-        cells_text(cells, area.x, area.y, area.w, cell_bold(INK_BAD), show->live->error_text);
+    if (data->live->error_text[0])
+        cells_text(cells, area.x, area.y, area.w, cell_bold(INK_BAD), data->live->error_text);
     else
-        draw_second(cells, area, &show->live->device);
+        draw_second(cells, area, &data->live->device);
     return 2;
 }
 
@@ -139,11 +140,11 @@ static void shorten(char *text, int width) {
     }
 }
 
-void log_draw(Cells *cells, Area area, const Show *show) {
-    const Log *log = &show->state->log;
+void log_draw(Cells *cells, Area area, const PanelData *data) {
+    const Log *log = &data->state->log;
     for (int i = 0; i < log->count && area.h > 0; i++) {
         char text[LOG_LENGTH];
-        snprintf(text, sizeof text, "%s", log->lines[i].text);
+        text_micro(log->lines[i].text, text, sizeof text);
         if (area.h == 1)
             shorten(text, area.w);
         int rows = draw_paragraph(cells, area, i ? INK_MUTED : INK_TEXT, text);
@@ -156,9 +157,9 @@ void log_draw(Cells *cells, Area area, const Show *show) {
 }
 
 /* The keys by rank, as many as fit; help and quit have low ranks and are never left out. */
-void key_bar_draw(Cells *cells, Area area, const Show *show) {
+void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
     int x = area.x;
-    (void)show;
+    (void)data;
     for (int rank = 1; rank <= ACTION_COUNT; rank++)
         for (int i = 0; i < ACTION_COUNT; i++) {
             if (keys[i].rank != rank)
@@ -196,8 +197,8 @@ static void draw_control(Cells *cells, int x, int y, const State *state, const K
     cells_text(cells, x + 1, y, HELP_TEXT_W - 1, cell_style(INK_MUTED), row->help);
 }
 
-void help_draw(Cells *cells, Area area, const Show *show) {
-    const State *state = show->state;
+void help_draw(Cells *cells, Area area, const PanelData *data) {
+    const State *state = data->state;
     HelpLayout layout = help_layout(cells->columns, cells->rows);
     int page = state->help_page % layout.pages;
     char note[64] = "keys work here, too; ? or Esc closes";

@@ -101,15 +101,15 @@ typedef struct {
 } Cache;
 
 /* This device, the two GPUs of the published figures, and the GPU that the user chose. */
-static int list_caches(const Show *show, Cache caches[MAX_CACHES]) {
-    const LiveDevice *device = &show->live->device;
+static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
+    const LiveDevice *device = &data->live->device;
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
-    const Gpu *picked = &gpus[show->state->gpu];
+    const Gpu *picked = &gpus[data->state->gpu];
     caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
                         device->l2_bytes.source ? device->l2_bytes.value : NAN};
     caches[1] = (Cache){a6000->title, a6000->l2_bytes};
     caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
-    int l2 = show->state->l2;
+    int l2 = data->state->l2;
     if (!l2 && (picked == a6000 || picked == pro6000))
         return 3;
     caches[3] = (Cache){l2 ? "what-if L2" : picked->title, model_l2_bytes(picked, l2)};
@@ -177,27 +177,27 @@ static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
 }
 
 /* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
-static void draw_requests(Cells *cells, Area area, const Show *show,
+static void draw_requests(Cells *cells, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[200], ranks[32], once[32], on[64];
+    char line[256], ranks[32], once[32], on[64], sectors[48];
     if (!predicted)
         return;
-    prediction_gpu(show->state, on, sizeof on);
+    prediction_gpu(data->state, on, sizeof on);
     megabytes(predicted->rank_bytes, ranks, sizeof ranks);
-    megabytes(show->live->memory.gather.index, once, sizeof once);
+    megabytes(data->live->memory.gather.index, once, sizeof once);
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request",
-             on, 100 * prediction_of(show->state, predicted)->hit_rate, ranks, once,
-             predicted->sectors_per_request);
+    prediction_sectors(predicted, sectors, sizeof sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %s", on,
+             100 * prediction_of(data->state, predicted)->hit_rate, ranks, once, sectors);
     draw_figures(cells, area, INK_MUTED, line);
 }
 
 /* What hardware counters counted, where the user asked for them. */
-static bool draw_counted(Cells *cells, Area area, const Show *show) {
-    const LiveCounters *counters = &show->live->counters;
+static bool draw_counted(Cells *cells, Area area, const PanelData *data) {
+    const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];
-    if (!live_counters_line(counters, &show->live->job, text, sizeof text))
+    if (!live_counters_line(counters, &data->live->job, text, sizeof text))
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
@@ -205,22 +205,22 @@ static bool draw_counted(Cells *cells, Area area, const Show *show) {
     return true;
 }
 
-static int memory_want(const Show *show, int width) {
+static int memory_want(const PanelData *data, int width) {
     (void)width;
     Cache caches[MAX_CACHES];
-    bool counted = show->live->counters.source != SOURCE_UNKNOWN;
-    return 5 + 2 * list_caches(show, caches) + 3 + counted;
+    bool counted = data->live->counters.source != SOURCE_UNKNOWN;
+    return 5 + 2 * list_caches(data, caches) + 3 + counted;
 }
 
-static void memory_draw(Cells *cells, Area area, const Show *show) {
-    const LiveMemory *memory = &show->live->memory;
-    int full = memory_want(show, area.w);
+static void memory_draw(Cells *cells, Area area, const PanelData *data) {
+    const LiveMemory *memory = &data->live->memory;
+    int full = memory_want(data, area.w);
     area = panel_title(cells, area, "Working set versus L2", "model");
     if (!memory->known) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
     }
-    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, show))
+    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, data))
         area.h--;
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
@@ -231,8 +231,8 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     figure_row(&table, cells, "footprint", footprint);
     figure_row(&table, cells, "gathered", gather);
     Cache caches[MAX_CACHES];
-    const PredictedKernel *predicted = prediction_kernel(show->state, show->live);
-    int count = list_caches(show, caches);
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    int count = list_caches(data, caches);
     if (area.h >= 4 + count)
         requested_row(&table, cells, predicted);
     int left = area.y + area.h - table.y;
@@ -252,7 +252,7 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
                      total(footprint));
     line.y++;
     if (line.y < area.y + area.h)
-        draw_requests(cells, line, show, predicted);
+        draw_requests(cells, line, data, predicted);
 }
 
 const DashPanel memory_panel = {.name = "working set versus L2",

@@ -11,12 +11,12 @@
 enum { WORD_ROWS = 3 };
 
 /* The terms of the latency overlap in time: a bar each, not one stacked on the other. */
-static void draw_terms(Cells *cells, Area row, const Show *show) {
-    const PredictedKernel *predicted = prediction_kernel(show->state, show->live);
+static void draw_terms(Cells *cells, Area row, const PanelData *data) {
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int w = row.w / TERM_COUNT, bar_w = w >= 24 ? w - 16 : 0;
     if (!predicted)
         return;
-    const Prediction *p = prediction_of(show->state, predicted);
+    const Prediction *p = prediction_of(data->state, predicted);
     for (int term = 0; term < TERM_COUNT; term++) {
         bool binds = term == (int)p->binding;
         CellStyle style = binds ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
@@ -30,49 +30,49 @@ static void draw_terms(Cells *cells, Area row, const Show *show) {
     }
 }
 
-static void draw_words(Cells *cells, Area area, const Show *show) {
+static void draw_words(Cells *cells, Area area, const PanelData *data) {
     char text[160];
-    prediction_latency(show->state, show->live, text, sizeof text);
+    prediction_latency(data->state, data->live, text, sizeof text);
     cells_text(cells, area.x, area.y, area.w, cell_bold(INK_ACCENT), text);
-    prediction_memory(show->state, show->live, text, sizeof text);
+    prediction_memory(data->state, data->live, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, area.y + 1, area.w, cell_style(INK_TEXT), text);
-    draw_terms(cells, (Area){area.x, area.y + 2, area.w, 1}, show);
+    draw_terms(cells, (Area){area.x, area.y + 2, area.w, 1}, data);
 }
 
-static bool model_shown(const Show *show) {
-    return show->state->chart != CHART_NONE;
+static bool model_shown(const PanelData *data) {
+    return data->state->chart != CHART_NONE;
 }
 
 /* The chart's spec; NULL: nothing is predicted yet, or no memory. free() it. */
-static ChartSpec *spec_of(const Show *show) {
+static ChartSpec *spec_of(const PanelData *data) {
     Err err;
-    FigureTheme theme = show->state->light ? THEME_LIGHT : THEME_DARK;
-    ChartInput input = chart_live_input(show->state, show->live, ROOM_LOW, theme);
+    FigureTheme theme = data->state->light ? THEME_LIGHT : THEME_DARK;
+    ChartInput input = chart_live_input(data->state, data->live, ROOM_LOW, theme);
     return input.model ? chart_make(&input, &err) : NULL;
 }
 
-static int model_want(const Show *show, int width) {
+static int model_want(const PanelData *data, int width) {
     (void)width;
-    ChartSpec *spec = spec_of(show);
+    ChartSpec *spec = spec_of(data);
     int rows = spec ? chart_cells_want(spec) : CHART_CELLS_LEAST;
     free(spec);
     return rows + WORD_ROWS;
 }
 
-static void model_draw(Cells *cells, Area area, const Show *show) {
-    const LiveData *live = show->live;
+static void model_draw(Cells *cells, Area area, const PanelData *data) {
+    const LiveData *live = data->live;
     bool on_cpu = live->job.config.kernel && live->job.config.kernel->where == BEV_CPU;
     const char *note = on_cpu ? "model of the CUDA twin" : "model";
-    ChartSpec *spec = spec_of(show);
+    ChartSpec *spec = spec_of(data);
     if (!spec) {
-        area = panel_title(cells, area, chart_title(show->state->chart), note);
+        area = panel_title(cells, area, chart_title(data->state->chart), note);
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
     }
     int rows = area.h - WORD_ROWS;
     chart_cells_draw(cells, (Area){area.x, area.y, area.w, rows}, spec, note);
-    draw_words(cells, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, show);
+    draw_words(cells, (Area){area.x, area.y + rows, area.w, WORD_ROWS}, data);
     free(spec);
 }
 

@@ -66,14 +66,14 @@ static void put_entry(Legend *legend, Stage stage, const char *text) {
 }
 
 /* Each known stage with its time, then the time from key to picture. Returns the rows needed. */
-static int draw_legend(Cells *cells, Area area, const Show *show) {
+static int draw_legend(Cells *cells, Area area, const PanelData *data) {
     Legend legend = {cells, area, area.x, 1};
-    const Pace *pace = &show->state->pace;
+    const Pace *pace = &data->state->pace;
     char text[96], key[32], p99[32];
     for (int i = 0; i < STAGE_COUNT; i++) {
-        if (!show->live->stages_us[legend_order[i]].source)
+        if (!data->live->stages_us[legend_order[i]].source)
             continue;
-        entry_text(show->live, legend_order[i], text, sizeof text);
+        entry_text(data->live, legend_order[i], text, sizeof text);
         put_entry(&legend, legend_order[i], text);
     }
     if (pace->keys) {
@@ -86,26 +86,26 @@ static int draw_legend(Cells *cells, Area area, const Show *show) {
 }
 
 /* Not in scripts: they draw frames without a clock. */
-static bool pipeline_shown(const Show *show) {
+static bool pipeline_shown(const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
-    return collect(show->live, segments, &total) > 0;
+    return collect(data->live, segments, &total) > 0;
 }
 
-static int pipeline_want(const Show *show, int width) {
-    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, show);
+static int pipeline_want(const PanelData *data, int width) {
+    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, data);
 }
 
-static void pipeline_draw(Cells *cells, Area area, const Show *show) {
+static void pipeline_draw(Cells *cells, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     char note[64], time[32];
-    collect(show->live, segments, &total);
+    collect(data->live, segments, &total);
     figure_text(UNIT_US, total, time, sizeof time);
     snprintf(note, sizeof note, "%s a frame", time);
     area = panel_title(cells, area, "Pipeline, features to pixels", note);
     draw_stack(cells, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
-    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show);
+    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }
 
 const DashPanel pipeline_panel = {.name = "pipeline",

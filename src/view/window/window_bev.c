@@ -12,19 +12,19 @@ bool window_has_bev(const WindowView *view) {
     return view->picture && view->picture->bev.ready;
 }
 
-Panel window_panel(const WindowView *view) {
+FigurePanel window_panel(const WindowView *view) {
     const BevPicture *bev = &view->picture->bev;
     const PanelTheme *theme =
         bev->colormap && bev->colormap->diverging ? &panel_light : &panel_dark;
-    return (Panel){.field = bev->field,
-                   .style = {.colormap = bev->colormap,
-                             .range = bev->range,
-                             .background = theme->background,
-                             .bad = theme->bad},
-                   .theme = theme,
-                   .raster = bev->image,
-                   .box = view->layout.bev,
-                   .difference = bev->difference};
+    return (FigurePanel){.field = bev->field,
+                         .style = {.colormap = bev->colormap,
+                                   .range = bev->range,
+                                   .background = theme->background,
+                                   .bad = theme->bad},
+                         .theme = theme,
+                         .raster = bev->image,
+                         .box = view->layout.bev,
+                         .difference = bev->difference};
 }
 
 /* The part of the BEV within `clip`: one side of the wipe, or all. */
@@ -88,7 +88,7 @@ static void outline_cell(const WindowView *view, int64_t cell) {
 static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
     const Rig *rig = view->live->frame.rig;
     const double *from = rig->cameras[one->camera].position_m;
-    Panel panel = {.box = view->layout.bev};
+    FigurePanel panel = {.box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
     panel_point(&view->visible, &panel, from[0], from[1], &x0, &y0);
@@ -139,7 +139,7 @@ void window_draw_bev(const WindowView *view) {
         draw_nothing(view);
         return;
     }
-    Panel panel = window_panel(view);
+    FigurePanel panel = window_panel(view);
     draw_raster(view, &panel.raster, *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
@@ -149,7 +149,7 @@ void window_draw_over_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     if (!window_has_bev(view))
         return;
-    Panel panel = window_panel(view);
+    FigurePanel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);

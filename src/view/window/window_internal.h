@@ -25,7 +25,7 @@ typedef struct {
 /* Whether there is a BEV to draw; then it as the figure's parts know one: they draw its legend,
  * lines and axes. */
 bool window_has_bev(const WindowView *view);
-Panel window_panel(const WindowView *view);
+FigurePanel window_panel(const WindowView *view);
 
 /* A raster with square, crisp pixels: (left, top) lies at the box's corner, a raster pixel is
  * px_w x px_h units. */

@@ -1,6 +1,7 @@
 /* The side column: what the colours mean, then the probed cell or the selection. And the header and
  * the log line. */
 #include "src/base/units.h"
+#include "src/view/draw/text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -205,7 +206,7 @@ void window_draw_side(const WindowView *view) {
     bool has_course = side.h > 420 && !window_has_chart(view) && window_has_course(view);
     double bottom = side.y + side.h - (has_course ? WINDOW_COURSE_H : 0), y = side.y;
     if (window_has_bev(view)) {
-        Panel panel = window_panel(view);
+        FigurePanel panel = window_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
     if (window_has_chart(view))
@@ -284,6 +285,8 @@ void window_draw_log(const WindowView *view) {
     const char *text = view->live->error_text[0] ? view->live->error_text
                        : log->count              ? log->lines[0].text
                                                  : "";
-    if (text[0])
-        pen_text(view->pen, at.x, at.y + 16, at.w, &style, text);
+    char line[LOG_LENGTH];
+    text_micro(text, line, sizeof line);
+    if (line[0])
+        pen_text(view->pen, at.x, at.y + 16, at.w, &style, line);
 }
