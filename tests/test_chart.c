@@ -7,7 +7,7 @@
 #include "tests/live_fixture.h"
 #include "tests/tap.h"
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 
 typedef struct {
     ChartInput input;
@@ -93,8 +93,7 @@ static void test_pages(void) {
     tap_ok(drawn == CHART_COUNT - 1, "each is a page, too");
 }
 
-/* ---- any spec, by both back ends --------------------------------------------------------------
- */
+/* ---- any spec, by both back ends ------------------------------------------------------------ */
 
 static const PlotMark toy_marks[] = {{2, "a weak mark", false}, {3, "the mark", true}};
 
@@ -202,7 +201,7 @@ static void test_all_charts(void) {
     tap_ok(drawn == CHART_COUNT - 1, "every chart of the memory model by both back ends");
 }
 
-/* ---- the window ------------------------------------------------------------------------------ */
+/* ---- the window ----------------------------------------------------------------------------- */
 
 static State state;
 static LiveData live;

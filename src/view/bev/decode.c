@@ -90,7 +90,7 @@ static void field_states(const BevContent *content, CellField *field) {
         field->state[cell] = (uint8_t)state_of(vector_at(content, cell), content->channels);
 }
 
-/* ---- colour and class ------------------------------------------------------------------------ */
+/* ---- colour and class ----------------------------------------------------------------------- */
 
 /* The depth mass that counts as a full cell: the median of the occupied cells. Near cells gather
  * hundreds of points; with the maximum all others would be black. NaN: no cell is occupied. */
@@ -164,7 +164,7 @@ static bool decode_class(const BevContent *content, CellField *field, Err *err) 
     return masses_to_strengths(content, field, err);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
@@ -262,7 +262,7 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
     return true;
 }
 
-/* ---- principal components -------------------------------------------------------------------- */
+/* ---- principal components ------------------------------------------------------------------- */
 
 /* A vector's direction says what a cell shows, its length how many points fell into it. Lengths
  * would dominate the components, so these are fitted to unit vectors. */
@@ -345,7 +345,7 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector a row");
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,
@@ -408,7 +408,7 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
     return true;
 }
 
-/* ---- differences ----------------------------------------------------------------------------- */
+/* ---- differences ---------------------------------------------------------------------------- */
 
 static bool count_difference(const BevContent *a, const BevContent *b, CellField *field, Err *err) {
     CellField other;

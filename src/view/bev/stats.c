@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order ---------------------------------------------------------------------------------- */
 
 static void swap(float *a, float *b) {
     float keep = *a;
@@ -38,8 +37,7 @@ float nth_smallest(float *values, size_t count, size_t n) {
     return values[wanted];
 }
 
-/* ---- principal components ----------------------------------------------------------------------
- */
+/* ---- principal components ------------------------------------------------------------------- */
 
 enum { PCA_STEPS = 300 };
 

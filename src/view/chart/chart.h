@@ -10,7 +10,7 @@
 #include "src/cachesim/memory_model.h"
 #include "src/view/draw/pen.h"
 
-/* ---- what a chart consists of ---------------------------------------------------------------- */
+/* ---- what a chart consists of --------------------------------------------------------------- */
 
 typedef struct {
     const char *title; /* with the unit */
@@ -75,7 +75,7 @@ double chart_along(const PlotAxis *axis, double value);
 /* Whether it lies between the axis' ends. */
 bool chart_on_axis(const PlotAxis *axis, double value);
 
-/* ---- charts of the memory model -------------------------------------------------------------- */
+/* ---- charts of the memory model ------------------------------------------------------------- */
 
 /* How much room there is, which decides how wordy the chart is. */
 typedef enum {
@@ -104,7 +104,7 @@ const char *chart_title(Chart chart);
  */
 ChartSpec *chart_make(const ChartInput *input, Err *err);
 
-/* ---- the back end for pixels ----------------------------------------------------------------- */
+/* ---- the back end for pixels ---------------------------------------------------------------- */
 
 /* Colours that most colour-blind readers can tell apart, on light and on dark pages. */
 enum { PLOT_COLORS = 12 };

@@ -47,7 +47,7 @@ double rgb_contrast(Rgb a, Rgb b) {
     return la > lb ? la / lb : lb / la;
 }
 
-/* ---- colour maps ----------------------------------------------------------------------------- */
+/* ---- colour maps ---------------------------------------------------------------------------- */
 
 const Colormap colormaps[] = {
     {"viridis", "even steps from dark blue to yellow; safe for colour-blind readers", false,
@@ -73,7 +73,7 @@ Rgb colormap_at(const Colormap *map, double t) {
     return rgb_hex(map->entries[(int)entry]);
 }
 
-/* ---- themes ---------------------------------------------------------------------------------- */
+/* ---- themes --------------------------------------------------------------------------------- */
 
 const char *const figure_themes[THEME_COUNT] = {"light", "dark"};
 

@@ -21,7 +21,7 @@ Rgb rgb_mix(Rgb a, Rgb b, double t);
 double rgb_luminance(Rgb color);
 double rgb_contrast(Rgb a, Rgb b);
 
-/* ---- colour maps ----------------------------------------------------------------------------- */
+/* ---- colour maps ---------------------------------------------------------------------------- */
 
 enum { COLORMAP_ENTRIES = 256 };
 
@@ -41,8 +41,7 @@ const Colormap *colormap_find(const char *name);
 /* The colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN. */
 Rgb colormap_at(const Colormap *map, double t);
 
-/* ---- themes and type sizes --------------------------------------------------------------------
- */
+/* ---- themes and type sizes ------------------------------------------------------------------ */
 
 typedef enum { THEME_LIGHT, THEME_DARK, THEME_COUNT } FigureTheme;
 extern const char *const figure_themes[THEME_COUNT]; /* "light", "dark" */

@@ -68,7 +68,7 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
     return true;
 }
 
-/* ---- PNG ------------------------------------------------------------------------------------- */
+/* ---- PNG ------------------------------------------------------------------------------------ */
 
 static void append(void *stream, void *data, int size) {
     fwrite(data, 1, (size_t)size, stream);

@@ -44,7 +44,7 @@ bool page_image(const PageSpec *page, Image *image, Err *err) {
     return drawn;
 }
 
-/* ---- SVG ------------------------------------------------------------------------------------- */
+/* ---- SVG ------------------------------------------------------------------------------------ */
 
 /* cairo numbers the images and groups of an SVG by a counter of the process: the same figure drawn
  * twice would differ. Renumbered in order of appearance, it does not. */

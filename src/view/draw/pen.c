@@ -34,7 +34,7 @@ const char *__lsan_default_options(void) {
     return "print_suppressions=0";
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 static void select_font(Pen *pen, const TextStyle *style) {
     cairo_select_font_face(pen->cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
@@ -185,7 +185,7 @@ TextStyle style_heading(const Pen *pen) {
     return (TextStyle){.size = SIZE_HEADING, .bold = true, .color = pen->theme->text};
 }
 
-/* ---- lines and pictures ---------------------------------------------------------------------- */
+/* ---- lines and pictures --------------------------------------------------------------------- */
 
 void pen_color(Pen *pen, Rgb color, double alpha) {
     cairo_set_source_rgba(pen->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- title and subtitle ---------------------------------------------------------------------- */
+/* ---- title and subtitle --------------------------------------------------------------------- */
 
 static const char *known(const char *text) {
     return text ? text : "n/a";
@@ -38,8 +38,7 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
     return second + 6 - top;
 }
 
-/* ---- camera views, in the order of the rig -----------------------------------------------------
- */
+/* ---- camera views, in the order of the rig -------------------------------------------------- */
 
 enum { PICTURE_GAP = 12, NAME_SPACE = 20, MIN_PICTURE_W = 300, MAX_PICTURE_H = 240 };
 
@@ -94,8 +93,7 @@ double strip_block(Pen *pen, const Figure *figure, double x, double top, double 
     return rows * row_h;
 }
 
-/* ---- facts: what was run, on what, how fast; unknown is "n/a", never 0
- * --------------------------- */
+/* ---- facts: what was run, on what, how fast; unknown is "n/a", never 0 ---------------------- */
 
 enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 128 };
 
@@ -189,8 +187,7 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
     return y - top;
 }
 
-/* ---- table, in the style of printed ones: rules above and below, none between columns
- * ------------ */
+/* ---- table, in the style of printed ones: rules above and below, none between columns ------- */
 
 enum { TABLE_HEADING = 30, GAP = 22, MAX_COLUMNS = 12, NARROWEST = 60 };
 

@@ -19,7 +19,7 @@ typedef struct {
     double side_x, side_w, side_top;
 } Page;
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 static double gap_after(double height) {
     return height > 0 ? height + BLOCK_GAP : 0;

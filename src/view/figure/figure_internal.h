@@ -40,7 +40,7 @@ void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, dou
                  double *py);
 double panel_px_per_m(const Figure *figure); /* 0 without a rig */
 
-/* ---- parts: with pen->measuring they only measure ------------------------------------------ */
+/* ---- parts: with pen->measuring they only measure ------------------------------------------- */
 
 /* Space that the axes take to the left of and below a panel. */
 double axes_left(const Figure *figure, bool labelled);

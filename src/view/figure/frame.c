@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- axes: numbers to the left and below, titles that name the direction ------------------------
- */
+/* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
 
 enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
 
@@ -81,8 +80,7 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
              metres ? "x forward (m) \u2192" : "x (cells) \u2192");
 }
 
-/* ---- band: a bar for what each camera covers, darker where two overlap, and its name
- * -------------- */
+/* ---- band: a bar for what each camera covers, darker where two overlap, and its name -------- */
 
 enum { BAR = 4, BAR_GAP = 2, NAME_GAP = 8 };
 

@@ -38,7 +38,7 @@ static double classes(Pen *pen, double x, double top, double w) {
     return rows * ROW;
 }
 
-/* ---- colour bar ---------------------------------------------------------------------------- */
+/* ---- colour bar ----------------------------------------------------------------------------- */
 
 /* The colour bar is a picture of one row: so there are no seams between its steps. */
 static void gradient(Pen *pen, Box bar, Rgb (*color)(const FigurePanel *panel, double t),
@@ -184,7 +184,7 @@ static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel
     return y - top;
 }
 
-/* ---- colour views ---------------------------------------------------------------------------- */
+/* ---- colour views --------------------------------------------------------------------------- */
 
 static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     Box bar = {x, top, w, BAR_HEIGHT};
@@ -216,7 +216,7 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
     return 3 * ROW;
 }
 
-/* ---- the block ------------------------------------------------------------------------------- */
+/* ---- the block ------------------------------------------------------------------------------ */
 
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
@@ -270,7 +270,7 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 
-/* ---- lines over the picture ------------------------------------------------------------------ */
+/* ---- lines over the picture ----------------------------------------------------------------- */
 
 /* A small sketch of the line on the background of the panel. */
 static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the grid -------------------------------------------------------------------------------- */
+/* ---- the grid ------------------------------------------------------------------------------- */
 
 static const Cell blank = {.glyph = ' '};
 
@@ -72,7 +72,7 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
             }
 }
 
-/* ---- glyphs ---------------------------------------------------------------------------------- */
+/* ---- glyphs --------------------------------------------------------------------------------- */
 
 /* Every glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
 typedef struct {
@@ -145,7 +145,7 @@ static uint32_t next_glyph(const char **text) {
 const uint8_t braille_bits[BRAILLE_H][BRAILLE_W] = {
     {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
-/* ---- drawing --------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 CellStyle cell_style(Ink ink) {
     return (CellStyle){.ink = ink};
@@ -201,7 +201,7 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
     return cells_text(cells, x + indent, y, w - indent, style, text);
 }
 
-/* ---- colours --------------------------------------------------------------------------------- */
+/* ---- colours -------------------------------------------------------------------------------- */
 
 /* The tensors have the colours of Okabe and Ito, which colour-blind readers can tell apart,
  * darkened on light backgrounds to a contrast of 4.5. */
@@ -230,7 +230,7 @@ Ink ink_rgb(Rgb color) {
     return INK_RGB | (Ink)color.r << 16 | (Ink)color.g << 8 | color.b;
 }
 
-/* ---- as text --------------------------------------------------------------------------------- */
+/* ---- as text -------------------------------------------------------------------------------- */
 
 size_t cells_utf8(uint32_t glyph, char out[3]) {
     if (glyph < 0x80) {

@@ -17,7 +17,7 @@ static const struct {
              {INK_OUTPUT, 0x2591},   {INK_GOOD, 0x2588},  {INK_WARN, 0x2593}};
 enum { LOOKS = sizeof looks / sizeof *looks };
 
-/* ---- lines of dots --------------------------------------------------------------------------- */
+/* ---- lines of dots -------------------------------------------------------------------------- */
 
 enum { CANVAS_MAX_W = 200, CANVAS_MAX_H = 40 };
 
@@ -66,7 +66,7 @@ static void canvas_put(const Canvas *canvas, Cells *cells, int x, int y) {
                           cell_style(canvas->inks[row][column]));
 }
 
-/* ---- legend ---------------------------------------------------------------------------------- */
+/* ---- legend --------------------------------------------------------------------------------- */
 
 /* Entries from the left; those without room are left out. Returns where the next one goes. */
 static int legend_entry(Cells *cells, Area row, int x, uint32_t glyph, CellStyle style,
@@ -86,7 +86,7 @@ static int legend_marks(Cells *cells, Area row, int x, const ChartSpec *spec, ui
     return x;
 }
 
-/* ---- lines: whose is it ---------------------------------------------------------------------- */
+/* ---- lines: whose is it --------------------------------------------------------------------- */
 
 static bool has_strong(const ChartSpec *spec) {
     for (int i = 0; i < spec->series_count; i++)
@@ -118,7 +118,7 @@ static int series_rank(const PlotSeries *series) {
 }
 enum { SERIES_RANKS = 3 };
 
-/* ---- lines: axes ----------------------------------------------------------------------------- */
+/* ---- lines: axes ---------------------------------------------------------------------------- */
 
 /* "0.1", "90 %", "10k": short, and with the unit where that has room. */
 static void tick_text(double value, const char *unit, int w, char *text, size_t size) {
@@ -176,7 +176,7 @@ static void draw_y_ticks(Cells *cells, Area chart, const PlotAxis *axis) {
         draw_y_label(cells, chart, axis, ticks.at[i]);
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------------------------------- */
 
 static void draw_line(Canvas *canvas, const ChartSpec *spec, const PlotSeries *series) {
     double x0 = NAN, y0 = NAN;
@@ -266,7 +266,7 @@ static void draw_lines(Cells *cells, Area area, const ChartSpec *spec) {
         draw_legend(cells, foot, spec);
 }
 
-/* ---- bars ------------------------------------------------------------------------------------ */
+/* ---- bars ----------------------------------------------------------------------------------- */
 
 typedef struct {
     int label_w, bar_w;
@@ -358,7 +358,7 @@ static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
     legend_marks(cells, legend, x, spec, 0x2502);
 }
 
-/* ---- any chart ------------------------------------------------------------------------------- */
+/* ---- any chart ------------------------------------------------------------------------------ */
 
 int chart_cells_want(const ChartSpec *spec) {
     return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES + AXIS_ROWS);

@@ -10,7 +10,7 @@
 
 enum { MAX_PANELS = 8, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
 
-/* ---- panels above one another ---------------------------------------------------------------- */
+/* ---- panels above one another --------------------------------------------------------------- */
 
 typedef struct {
     const DashPanel *panels[MAX_PANELS];
@@ -97,7 +97,7 @@ static void stack_draw(Cells *cells, Stack *stack, const PanelData *data) {
     }
 }
 
-/* ---- arrangements ---------------------------------------------------------------------------- */
+/* ---- arrangements --------------------------------------------------------------------------- */
 
 /* Which panels stand side by side on a page of a certain width. */
 typedef struct {
@@ -169,7 +169,7 @@ static void body_draw(Cells *cells, Area area, const PanelData *data) {
     }
 }
 
-/* ---- the screen ------------------------------------------------------------------------------ */
+/* ---- the screen ----------------------------------------------------------------------------- */
 
 static int log_height(int rows) {
     return rows >= 54 ? 5 : rows >= 30 ? 2 : 1;
@@ -231,7 +231,7 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
     body_draw(cells, (Area){area.x, area.y + top, area.w, area.h - top - bottom}, &data);
 }
 
-/* ---- without a screen ------------------------------------------------------------------------ */
+/* ---- without a screen ----------------------------------------------------------------------- */
 
 char *dashboard_plain(const State *state, const LiveData *live) {
     char *text = NULL, scene[256], label[96], footprint[32], latency[32], error[32], fps[16],

@@ -47,7 +47,7 @@ int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text) {
     return row;
 }
 
-/* ---- bars ------------------------------------------------------------------------------------ */
+/* ---- bars ----------------------------------------------------------------------------------- */
 
 /* Which segment covers position `at` (in columns); -1: none. */
 static int segment_at(const Segment *segments, int count, double per_column, double at) {
@@ -134,7 +134,7 @@ void draw_sparkline(Cells *cells, int x, int y, int w, const float *values, int 
     }
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 static int total_width(const Column *columns, int count, int rank) {
     int width = 0;

@@ -36,7 +36,7 @@ void log_draw(Cells *cells, Area area, const PanelData *data);
 void key_bar_draw(Cells *cells, Area area, const PanelData *data);
 void help_draw(Cells *cells, Area area, const PanelData *data);
 
-/* ---- the BEV --------------------------------------------------------------------------------- */
+/* ---- the BEV -------------------------------------------------------------------------------- */
 
 /* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
  * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
@@ -45,7 +45,7 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
 /* The grid cell shown at column x, row y of an area that bev_cells_draw returned; false outside. */
 bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y);
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- pieces --------------------------------------------------------------------------------- */
 
 /* "Title ------------ note": the first line of a panel. Returns the area below. */
 Area panel_title(Cells *cells, Area area, const char *title, const char *note);
@@ -72,7 +72,7 @@ void draw_bar(Cells *cells, int x, int y, int w, double value, double scale, Ink
 /* The newest `w` values as a curve of eighth blocks, the oldest on the left. */
 void draw_sparkline(Cells *cells, int x, int y, int w, const float *values, int count, Ink ink);
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 /* A column is left out, the highest rank first, until the rest fits. */
 typedef struct {

@@ -149,7 +149,7 @@ bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, 
     return *cell_x >= 0 && *cell_y >= 0 && *cell_x < state->scene.nx && *cell_y < state->scene.ny;
 }
 
-/* ---- as a panel ------------------------------------------------------------------------------ */
+/* ---- as a panel ----------------------------------------------------------------------------- */
 
 static int bev_want(const PanelData *data, int width) {
     const SceneFacts *scene = &data->state->scene;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- header ---------------------------------------------------------------------------------- */
+/* ---- header --------------------------------------------------------------------------------- */
 
 /* A piece of a line; the last pieces are left out when the line is short. */
 typedef struct {
@@ -127,8 +127,7 @@ int header_draw(Cells *cells, Area area, const PanelData *data) {
     return 2;
 }
 
-/* ---- log and key bar --------------------------------------------------------------------------
- */
+/* ---- log and key bar ------------------------------------------------------------------------ */
 
 /* Takes out words that the units tell as well, until the text fits into one row. */
 static void shorten(char *text, int width) {
@@ -181,8 +180,7 @@ void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
         }
 }
 
-/* ---- help -------------------------------------------------------------------------------------
- */
+/* ---- help ----------------------------------------------------------------------------------- */
 
 static void draw_control(Cells *cells, int x, int y, const State *state, const KeyRow *row) {
     char text[64];

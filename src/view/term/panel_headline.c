@@ -64,7 +64,7 @@ static int big_text(Cells *cells, int x, int y, int zoom, const char *text, Cell
     return x - start - 1;
 }
 
-/* ---- the four figures ------------------------------------------------------------------------ */
+/* ---- the four figures ----------------------------------------------------------------------- */
 
 typedef struct {
     const char *title;

@@ -176,8 +176,7 @@ const DashPanel kernels_panel = {.name = "kernels",
                                  .want = kernels_want,
                                  .draw = kernels_draw};
 
-/* ---- the idea of the selected kernel ------------------------------------------------------------
- */
+/* ---- the idea of the selected kernel -------------------------------------------------------- */
 
 enum { MAX_LINES = 3 };
 

@@ -40,7 +40,7 @@ static double total(const Segment segments[TENSORS]) {
     return sum;
 }
 
-/* ---- the figures ----------------------------------------------------------------------------- */
+/* ---- the figures ---------------------------------------------------------------------------- */
 
 /* In MB, so that columns can be compared; in kB where MB would show zeros. */
 static void megabytes(double bytes, char *text, size_t size) {
@@ -93,7 +93,7 @@ static void draw_keys(const Table *table, Cells *cells) {
         }
 }
 
-/* ---- the caches ------------------------------------------------------------------------------ */
+/* ---- the caches ----------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;

@@ -40,7 +40,7 @@ static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     cairo_restore(pen->cr);
 }
 
-/* ---- wipe ------------------------------------------------------------------------------------ */
+/* ---- wipe ----------------------------------------------------------------------------------- */
 
 static void wipe_label(const WindowView *view, double x, double room, TextAlign align,
                        bool baseline) {
@@ -72,8 +72,7 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* ---- the probed cell
- * -------------------------------------------------------------------------------- */
+/* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
     int64_t nx = view->live->frame.nx;
@@ -120,7 +119,7 @@ static void draw_probe(const WindowView *view) {
     cairo_restore(view->pen->cr);
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
@@ -157,8 +156,7 @@ void window_draw_over_bev(const WindowView *view) {
         axes_draw(view->pen, &view->visible, &panel, true);
 }
 
-/* ---- strip: what the cameras see, and which of their pixels fell into the probed cell
- * --------- */
+/* ---- strip: what the cameras see, and which of their pixels fell into the probed cell ------- */
 
 static void camera_name(const WindowView *view, int camera) {
     const Box *box = &view->layout.cameras[camera];

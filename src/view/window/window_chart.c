@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- ladder: a bar a kernel, so that the window alone tells which one wins
- * ----------------------- */
+/* ---- ladder: a bar a kernel, so that the window alone tells which one wins ------------------ */
 
 enum { ROW_MIN = 19, ROW_MAX = 30, LADDER_HEAD = SIZE_HEADING + 12, TITLE_W = 116, ARROW_W = 9 };
 enum { MARK_W = 14, TIME_W = 86 + MARK_W }; /* the heading explains the mark */
@@ -85,7 +84,7 @@ void window_draw_ladder(const WindowView *view, Box at) {
                     ladder.scale_us);
 }
 
-/* ---- latency over time ----------------------------------------------------------------------- */
+/* ---- latency over time ---------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b) {
     float x = *(const float *)a, y = *(const float *)b;
@@ -175,8 +174,7 @@ bool window_has_course(const WindowView *view) {
     return !selected || selected->median_us.source != SOURCE_RECORDED;
 }
 
-/* ---- memory model: in the side column, or in the BEV's place where that has no room
- * -------------- */
+/* ---- memory model: in the side column, or in the BEV's place where that has no room --------- */
 
 enum { WORDS_STEP = 17, WORDS_LINES = 3, LEAST_H = 150, LEAST_SIDE_H = 320, LOW_H = 480 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- layout ---------------------------------------------------------------------------------- */
+/* ---- layout --------------------------------------------------------------------------------- */
 
 enum {
     SIDE_FROM_W = 760,  /* narrower windows have a side column only where the BEV leaves room */
@@ -113,7 +113,7 @@ const Rgb window_mark = {255, 196, 0};
 const Rgb window_baseline = {214, 140, 60};
 const Rgb window_fault = {214, 64, 64};
 
-/* ---- what the parts share -------------------------------------------------------------------- */
+/* ---- what the parts share ------------------------------------------------------------------- */
 
 void window_point(const WindowView *view, double x, double y, double *px, double *py) {
     const WindowLayout *at = &view->layout;
@@ -184,7 +184,7 @@ static void prepare(WindowView *view) {
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }
 
-/* ---- drawing --------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static void draw_help(const WindowView *view) {
     if (view->state->help)

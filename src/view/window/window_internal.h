@@ -40,7 +40,7 @@ double window_heading(const WindowView *view, Box at, const char *text);
 double window_line(const WindowView *view, Box at, const char *text);
 enum { WINDOW_ROW = 18 }; /* of small text */
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- parts ---------------------------------------------------------------------------------- */
 
 void window_draw_header(const WindowView *view);
 void window_draw_strip(const WindowView *view);

@@ -39,7 +39,7 @@ void window_draw_keys(const WindowView *view) {
     }
 }
 
-/* ---- help ------------------------------------------------------------------------------------ */
+/* ---- help ----------------------------------------------------------------------------------- */
 
 /* The control's name in a small window; else its value and what it does. */
 static void help_row(const WindowView *view, double x, double y, double w, const KeyRow *row) {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- strip ----------------------------------------------------------------------------------- */
+/* ---- strip ---------------------------------------------------------------------------------- */
 
 /* Size of one camera's feature map. */
 typedef struct {
@@ -100,7 +100,7 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
     return true;
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- both ----------------------------------------------------------------------------------- */
 
 static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&

@@ -43,7 +43,7 @@ static Box below(Box at, double y) {
     return (Box){at.x, y, at.w, at.y + at.h - y};
 }
 
-/* ---- the probed cell ---------------------------------------------------------------------- */
+/* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void where_text(const WindowView *view, char *text, size_t size) {
     const LiveFrame *frame = &view->live->frame;
@@ -187,7 +187,7 @@ static double readout(const WindowView *view, Box at) {
     return y - at.y;
 }
 
-/* ---- the column ------------------------------------------------------------------------------ */
+/* ---- the column ----------------------------------------------------------------------------- */
 
 /* The probed cell, else the selection; under it the ladder, or the points of a pinned cell. */
 static void words(const WindowView *view, Box at) {
@@ -217,7 +217,7 @@ void window_draw_side(const WindowView *view) {
         window_draw_course(view, (Box){side.x, bottom + 8, side.w, WINDOW_COURSE_H - 8});
 }
 
-/* ---- header, log ----------------------------------------------------------------------------- */
+/* ---- header, log ---------------------------------------------------------------------------- */
 
 /* "12.3 ms measured (stale)": the figure and where it comes from. */
 static void latency_text(const Reading *value, char *text, size_t size) {
