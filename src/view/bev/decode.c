@@ -130,7 +130,18 @@ static double class_mass(const float parts[EMBED_DIMS]) {
     return mass;
 }
 
-static bool decode_color(const BevContent *content, CellField *field, Err *err) {
+/* The colour of the class with the largest part. */
+static Rgb class_color(const float parts[EMBED_DIMS]) {
+    int best = 0;
+    for (int class = 1; class < CLASS_COUNT; class ++)
+        if (parts[class] > parts[best])
+            best = class;
+    const uint8_t *color = world_classes[best].color;
+    return (Rgb){color[0], color[1], color[2]};
+}
+
+/* Colours the cells by the surface colour that their features carry, or by their class. */
+static bool decode_embedding(const BevContent *content, bool by_class, CellField *field, Err *err) {
 #pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
@@ -139,29 +150,21 @@ static bool decode_color(const BevContent *content, CellField *field, Err *err) 
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
-        if (mass > 0)
+        if (by_class)
+            field->color[cell] = class_color(parts);
+        else if (mass > 0)
             field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
                                                  parts[EMBED_B] / mass);
     }
     return masses_to_strengths(content, field, err);
 }
 
+static bool decode_color(const BevContent *content, CellField *field, Err *err) {
+    return decode_embedding(content, false, field, err);
+}
+
 static bool decode_class(const BevContent *content, CellField *field, Err *err) {
-#pragma omp parallel for schedule(dynamic, 256)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        float parts[EMBED_DIMS];
-        if (field->state[cell] != CELL_VALUE ||
-            !embedding_decode(content->embedding, vector_at(content, cell), parts))
-            continue;
-        int best = 0;
-        for (int class = 1; class < CLASS_COUNT; class ++)
-            if (parts[class] > parts[best])
-                best = class;
-        const uint8_t *color = world_classes[best].color;
-        field->color[cell] = (Rgb){color[0], color[1], color[2]};
-        field->value[cell] = (float)class_mass(parts);
-    }
-    return masses_to_strengths(content, field, err);
+    return decode_embedding(content, true, field, err);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */

@@ -71,50 +71,48 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
         pieces_draw(cells, area.x + area.w - right_w, area.y, right_w, right, shown, 2);
 }
 
-static void reading_piece(Piece *piece, const char *format, const Reading *reading) {
+/* The reading in that format, or `unknown`. */
+static Piece reading_piece(const Reading *reading, const char *format, const char *unknown) {
+    Piece piece = {.style = cell_style(INK_MUTED)};
     if (reading->source == SOURCE_UNKNOWN)
-        return;
-    snprintf(piece->text, sizeof piece->text, format, reading->value);
+        snprintf(piece.text, sizeof piece.text, "%s", unknown);
+    else
+        snprintf(piece.text, sizeof piece.text, format, reading->value);
+    return piece;
+}
+
+static Piece text_piece(const char *label, const char *text) {
+    Piece piece = {.style = cell_style(INK_MUTED)};
+    snprintf(piece.text, sizeof piece.text, "%s%s", label, text[0] ? text : "n/a");
+    return piece;
 }
 
 /* Figures of a GPU that are unknown say so; a CPU has none of these figures. */
 static void draw_second(Cells *cells, Area area, const LiveDevice *device) {
-    enum { PIECES = 9 };
-    Piece pieces[PIECES];
-    for (int i = 0; i < PIECES; i++)
-        pieces[i] = (Piece){.style = cell_style(INK_MUTED)};
-    snprintf(pieces[0].text, sizeof pieces[0].text, "%s", device->name[0] ? device->name : "n/a");
-    bool gpu = device->where == BEV_CUDA;
-    if (!gpu) {
-        if (device->threads)
-            snprintf(pieces[1].text, sizeof pieces[1].text, "%d threads", device->threads);
-        pieces_draw(cells, area.x, area.y, area.w, pieces, 2, 2);
-        return;
+    const Reading gib =
+        reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
+    Piece pieces[] = {
+        text_piece("", device->name),
+        reading_piece(&device->clock_mhz, "%.0f MHz", "clock n/a"),
+        reading_piece(&device->temperature_c, "%.0f\u00b0C", "temperature n/a"),
+        reading_piece(&device->power_w, "%.0f W", "power n/a"),
+        text_piece("throttle ", device->throttle),
+        text_piece("driver ", device->driver),
+        reading_piece(&device->memory_clock_mhz, "memory clock %.0f MHz", "memory clock n/a"),
+        reading_piece(&gib, "memory %.0f GiB", "memory n/a"),
+        text_piece("CUDA ", device->cuda),
+    };
+    int count = sizeof pieces / sizeof *pieces;
+    if (device->where != BEV_CUDA) {
+        count = device->threads ? 2 : 1;
+        snprintf(pieces[1].text, sizeof pieces[1].text, "%d threads", device->threads);
     }
-    snprintf(pieces[1].text, sizeof pieces[1].text, "clock n/a");
-    snprintf(pieces[2].text, sizeof pieces[2].text, "temperature n/a");
-    snprintf(pieces[3].text, sizeof pieces[3].text, "power n/a");
-    reading_piece(&pieces[1], "%.0f MHz", &device->clock_mhz);
-    reading_piece(&pieces[2], "%.0f\u00b0C", &device->temperature_c);
-    reading_piece(&pieces[3], "%.0f W", &device->power_w);
     if (device->power_w.source && device->power_limit_w.source)
         snprintf(pieces[3].text, sizeof pieces[3].text, "%.0f of %.0f W", device->power_w.value,
                  device->power_limit_w.value);
-    bool throttled = device->throttle[0] && strcmp(device->throttle, "none") != 0;
-    snprintf(pieces[4].text, sizeof pieces[4].text, "throttle %s",
-             device->throttle[0] ? device->throttle : "n/a");
-    pieces[4].style = throttled ? cell_bold(INK_WARN) : cell_style(INK_MUTED);
-    snprintf(pieces[5].text, sizeof pieces[5].text, "driver %s",
-             device->driver[0] ? device->driver : "n/a");
-    snprintf(pieces[6].text, sizeof pieces[6].text, "memory clock n/a");
-    snprintf(pieces[7].text, sizeof pieces[7].text, "memory n/a");
-    reading_piece(&pieces[6], "memory clock %.0f MHz", &device->memory_clock_mhz);
-    const Reading gib =
-        reading(device->memory_bytes.value / (1 << 30), device->memory_bytes.source);
-    reading_piece(&pieces[7], "memory %.0f GiB", &gib);
-    snprintf(pieces[8].text, sizeof pieces[8].text, "CUDA %s",
-             device->cuda[0] ? device->cuda : "n/a");
-    pieces_draw(cells, area.x, area.y, area.w, pieces, PIECES, 2);
+    if (device->throttle[0] && strcmp(device->throttle, "none") != 0)
+        pieces[4].style = cell_bold(INK_WARN);
+    pieces_draw(cells, area.x, area.y, area.w, pieces, count, 2);
 }
 
 int header_draw(Cells *cells, Area area, const PanelData *data) {

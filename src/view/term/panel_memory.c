@@ -122,37 +122,28 @@ static Ink regime_ink(BevRegime regime) {
 
 enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
 
-/* The bar's full width is 1.6 times the cache, so that it shows what is too large. */
-static void draw_against(Cells *cells, int x, int y, int w, const Segment *segments,
-                         double l2_bytes) {
-    draw_stack(cells, x, y, w, segments, TENSORS, 1.6 * l2_bytes, l2_bytes);
-}
-
-static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
-    char text[64];
-    cells_text(cells, area.x, area.y, NAME_W - 8, cell_style(INK_TEXT), cache->name);
-    if (isnan(cache->bytes)) {
-        cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), "n/a");
+/* The footprint against the cache, or what is gathered. The bar's full width is 1.6 times the
+ * cache, so that it shows what is too large. */
+static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments,
+                       bool gathered) {
+    CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
+    char text[64] = "n/a";
+    bool known = !isnan(cache->bytes);
+    if (known)
+        snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
+    cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? "gathered" : text);
+    if (!gathered)
+        cells_text(cells, area.x, area.y, NAME_W - 8, style, cache->name);
+    if (!known)
         return;
-    }
-    snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
-    cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), text);
-    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
+    draw_stack(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
+               1.6 * cache->bytes, cache->bytes);
+    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
+    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, style, text);
     BevRegime regime = bev_regime(total(segments), cache->bytes);
-    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
-    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_TEXT), text);
-    cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
-               bev_regimes[regime].name);
-}
-
-static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
-    if (isnan(cache->bytes))
-        return;
-    char text[64];
-    cells_text_right(cells, area.x, area.y, NAME_W - 1, cell_style(INK_MUTED), "gathered");
-    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
-    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
-    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_MUTED), text);
+    if (!gathered)
+        cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
+                   bev_regimes[regime].name);
 }
 
 /* What the cache class means for the choice of a kernel. */
@@ -241,10 +232,10 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
     bool airy = area.h + 1 >= full;
     line.y += airy;
     for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
-        draw_cache(cells, line, &caches[i], footprint);
+        draw_cache(cells, line, &caches[i], footprint, false);
         if (tall && !isnan(caches[i].bytes)) {
             line.y++;
-            draw_gather(cells, line, &caches[i], gather);
+            draw_cache(cells, line, &caches[i], gather, true);
         }
     }
     if (line.y < area.y + area.h)
