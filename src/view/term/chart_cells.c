@@ -136,22 +136,27 @@ static Ticks axis_ticks(const PlotAxis *axis, int target) {
                      : ticks_linear(axis->lo, axis->hi, target);
 }
 
-/* Labels under the chart, as far as they have room beside each other; the last has the unit. */
+/* A label centred at a value of the x axis, or with a unit at the end of the row. Left out where it
+ * would touch another one. */
+static void draw_x_label(Cells *cells, Area row, const PlotAxis *axis, double value,
+                         const char *unit) {
+    char text[48];
+    tick_text(value, unit, row.w, text, sizeof text);
+    int w = cells_width(text), end = row.x + row.w;
+    int x = row.x + (int)(chart_along(axis, value) * (row.w - 1)) - (unit ? 1 : w / 2);
+    x = x < row.x ? row.x : x + w > end ? end - w : x;
+    for (int column = x - 2; column < x + w + 2; column++)
+        if (cells_at(cells, column, row.y)->glyph != ' ' && column >= row.x && column < end)
+            return;
+    cells_text(cells, x, row.y, w, cell_style(INK_MUTED), text);
+}
+
+/* Labels under the chart: the last one with the unit, then the others that have room. */
 static void draw_x_ticks(Cells *cells, Area row, const PlotAxis *axis) {
     Ticks ticks = axis_ticks(axis, row.w / 12 > 2 ? row.w / 12 : 2);
-    int free_x = row.x;
     for (int i = 0; i < ticks.count; i++) {
-        char text[48];
-        bool last = i == ticks.count - 1;
-        tick_text(ticks.at[i], last ? axis->unit : NULL, row.w, text, sizeof text);
-        int w = cells_width(text);
-        int x = row.x + (int)(chart_along(axis, ticks.at[i]) * (row.w - 1)) - (last ? 1 : w / 2);
-        x = x + w > row.x + row.w ? row.x + row.w - w : x;
-        if (x < free_x && (i || x < row.x - w / 2))
-            continue;
-        x = x < row.x ? row.x : x;
-        cells_text(cells, x, row.y, w, cell_style(INK_MUTED), text);
-        free_x = x + w + 2;
+        int at = i ? i - 1 : ticks.count - 1;
+        draw_x_label(cells, row, axis, ticks.at[at], i ? NULL : axis->unit);
     }
 }
 

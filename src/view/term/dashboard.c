@@ -119,9 +119,9 @@ static const Arrangement arrangements[] = {
       {34, {&bev_panel}}}},
     {PAGE_BOTH,
      160, /* shares that leave room for the columns of the accuracy */
-     {{39, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
       {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
-      {29, {&bev_panel}}}},
+      {28, {&bev_panel}}}},
     {PAGE_BOTH,
      PAGE_BOTH_COLUMNS,
      {{58,

@@ -47,6 +47,12 @@ int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text) {
     return row;
 }
 
+void draw_figure_line(Cells *cells, Area area, Ink ink, char *line) {
+    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
+        *comma = '\0';
+    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
+}
+
 /* ---- bars ----------------------------------------------------------------------------------- */
 
 /* Which segment covers position `at` (in columns); -1: none. */

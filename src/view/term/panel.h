@@ -54,6 +54,9 @@ Area panel_title(Cells *cells, Area area, const char *title, const char *note);
  * left over. Returns the rows used; with `cells` NULL it only counts them. */
 int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text);
 
+/* As many figures of a line, separated by commas, as there is room for; cuts `line` at a comma. */
+void draw_figure_line(Cells *cells, Area area, Ink ink, char *line);
+
 /* A part of a stacked bar; the texture stands for the ink on screens without colour. */
 typedef struct {
     double value;

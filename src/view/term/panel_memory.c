@@ -160,13 +160,6 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
-/* As many figures of a line, separated by commas, as there is room for. */
-static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
-    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
-        *comma = '\0';
-    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
-}
-
 /* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
 static void draw_requests(Cells *cells, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
@@ -181,7 +174,7 @@ static void draw_requests(Cells *cells, Area area, const PanelData *data,
     prediction_sectors(predicted, sectors, sizeof sectors);
     snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %s", on,
              100 * prediction_of(data->state, predicted)->hit_rate, ranks, once, sectors);
-    draw_figures(cells, area, INK_MUTED, line);
+    draw_figure_line(cells, area, INK_MUTED, line);
 }
 
 /* What hardware counters counted, where the user asked for them. */
@@ -192,7 +185,7 @@ static bool draw_counted(Cells *cells, Area area, const PanelData *data) {
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
-    draw_figures(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
+    draw_figure_line(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
     return true;
 }
 

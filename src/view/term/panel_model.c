@@ -35,8 +35,7 @@ static void draw_words(Cells *cells, Area area, const PanelData *data) {
     prediction_latency(data->state, data->live, text, sizeof text);
     cells_text(cells, area.x, area.y, area.w, cell_bold(INK_ACCENT), text);
     prediction_memory(data->state, data->live, text, sizeof text);
-    if (cells_width(text) <= area.w)
-        cells_text(cells, area.x, area.y + 1, area.w, cell_style(INK_TEXT), text);
+    draw_figure_line(cells, (Area){area.x, area.y + 1, area.w, 1}, INK_TEXT, text);
     draw_terms(cells, (Area){area.x, area.y + 2, area.w, 1}, data);
 }
 
