@@ -254,7 +254,7 @@ static void test_beside(void) {
     state.pinned = false;
     live.model = NULL;
     Image nothing = window_of(W, H);
-    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first walk it says so");
+    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first simulation it says so");
     live.model = fixture_model();
     use("chart none");
     Image after = window_of(W, H);

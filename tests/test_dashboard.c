@@ -226,7 +226,7 @@ static void test_model(void) {
     live.model = NULL;
     draw();
     tap_ok(shows("Reads that miss") && shows("requested        n/a"),
-           "before the first walk nothing is made up");
+           "before the first simulation nothing is made up");
     MemoryModel model = *fixture_model();
     for (int i = 0; i < model.kernel_count; i++)
         model.kernels[i].sectors_per_request = NAN;
@@ -237,7 +237,7 @@ static void test_model(void) {
     live.job.config.dtype = BEV_FP8;
     use("chart dtype");
     draw();
-    tap_ok(shows("NVFP4 n/a"), "a format that was not walked has no figures");
+    tap_ok(shows("NVFP4 n/a"), "a format that was not simulated has no figures");
 }
 
 static void test_unknown(void) {

@@ -106,7 +106,7 @@ static uint32_t crc32(const uint8_t *p, size_t length) {
     return ~crc;
 }
 
-/* Walks the chunks; returns how many have the right CRC, or -1. */
+/* Goes through the chunks; returns how many have the right CRC, or -1. */
 static int chunks_valid(const uint8_t *png, size_t length) {
     int chunks = 0;
     size_t at = 8;

@@ -139,7 +139,9 @@ bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
     char *svg = NULL, *renumbered = NULL;
     size_t svg_length = 0;
     FILE *stream = open_memstream(&svg, &svg_length), *out = open_memstream(&renumbered, length);
-    bool drawn = stream && out && draw_svg(page, stream, err), said = !drawn && stream && out;
+    bool opened = stream && out;
+    bool drawn = opened && draw_svg(page, stream, err);
+    bool said = opened && !drawn; /* draw_svg filled `err` */
     drawn = close_stream(stream) && drawn;
     drawn = drawn && renumber(svg, svg_length, out);
     drawn = close_stream(out) && drawn;

@@ -84,7 +84,7 @@ static void draw_longest(Cells *cells, Area area, const PanelData *data) {
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = data->state->job.config.kernel->where == BEV_CUDA;
     snprintf(text, sizeof text,
-             "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s", stats->longest,
+             "longest %d at cell %lld, %lld: %.0f medians, summed by one owner%s", stats->longest,
              (long long)(nx > 0 ? stats->longest_cell % nx : 0),
              (long long)(nx > 0 ? stats->longest_cell / nx : 0), times, cut ? "; V4 cuts it" : "");
     if (cells_width(text) > area.w)
