@@ -13,7 +13,7 @@
 
 enum { ALL_DTYPES = (1u << BEV_DTYPE_COUNT) - 1, ALL_ALIGNS = (1u << BEV_ALIGN_COUNT) - 1 };
 
-#define RUNG(stem, label, same, wrong)                                                             \
+#define KERNEL(stem, label, same, wrong)                                                           \
     {                                                                                              \
         .name = stem, .title = label, .idea = "What the lesson of this kernel is, in a sentence.", \
         .where = BEV_CUDA, .dtypes = ALL_DTYPES, .aligns = ALL_ALIGNS, .deterministic = same,      \
@@ -21,15 +21,15 @@ enum { ALL_DTYPES = (1u << BEV_DTYPE_COUNT) - 1, ALL_ALIGNS = (1u << BEV_ALIGN_C
     }
 
 static const BevKernel fixture_kernels[] = {
-    RUNG("race", "race", false, true),
-    RUNG("atomic", "atomic", false, false),
-    RUNG("block_atomic", "block atomic", false, false),
-    RUNG("v2_chw", "V2 NCHW", true, false),
-    RUNG("v2", "V2", true, false),
-    RUNG("v2_do", "V2+DO", true, false),
-    RUNG("v3_small_l2", "V3 small L2", true, false),
-    RUNG("v3", "V3", true, false),
-    RUNG("v4", "V4", true, false),
+    KERNEL("race", "race", false, true),
+    KERNEL("atomic", "atomic", false, false),
+    KERNEL("block_atomic", "block atomic", false, false),
+    KERNEL("v2_chw", "V2 NCHW", true, false),
+    KERNEL("v2", "V2", true, false),
+    KERNEL("v2_do", "V2+DO", true, false),
+    KERNEL("v3_small_l2", "V3 small L2", true, false),
+    KERNEL("v3", "V3", true, false),
+    KERNEL("v4", "V4", true, false),
 };
 enum { FIXTURE_KERNELS = sizeof fixture_kernels / sizeof *fixture_kernels, FIXTURE_V2 = 4 };
 

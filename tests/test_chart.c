@@ -1,34 +1,38 @@
-/* The charts of the memory model in any box: every text inside, none on another; and in the window,
- * beside the BEV or in its place. */
+/* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
+ * and none on another; and in the window, beside the BEV or in its place. */
 #include "src/view/chart/chart.h"
 #include "src/view/draw/page.h"
+#include "src/view/term/chart_cells.h"
 #include "src/view/window/window_image.h"
 #include "tests/live_fixture.h"
 #include "tests/tap.h"
 
-/* ---- boxes ----------------------------------------------------------------------------------- */
+/* ---- boxes ---------------------------------------------------------------------------------- */
 
 typedef struct {
-    ChartSpec chart;
+    ChartInput input;
     Box box;
 } Boxed;
 
 static void draw_boxed(Pen *pen, const void *context) {
     const Boxed *boxed = context;
-    chart_draw(pen, boxed->box, &boxed->chart);
+    ChartSpec *spec = chart_make(&boxed->input, &pen->err);
+    if (spec)
+        plot_draw(pen, boxed->box, spec);
+    free(spec);
 }
 
-static ChartSpec spec_of(Chart chart, bool brief) {
-    ChartSpec spec = {.chart = chart,
-                      .scene = "canonical",
-                      .model = fixture_model(),
-                      .asked = 1,
-                      .selected = "v4",
-                      .brief = brief,
-                      .theme = THEME_DARK};
+static ChartInput input_of(Chart chart, ChartRoom room) {
+    ChartInput input = {.chart = chart,
+                        .scene = "canonical",
+                        .model = fixture_model(),
+                        .asked = 1,
+                        .kernel = &fixture_kernels[FIXTURE_KERNELS - 1],
+                        .room = room,
+                        .theme = THEME_DARK};
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-        spec.rel_l2[dtype] = dtype ? 3e-4 : NAN;
-    return spec;
+        input.rel_l2[dtype] = dtype ? 3e-4 : NAN;
+    return input;
 }
 
 static bool apart(const FigureText *a, const FigureText *b) {
@@ -55,7 +59,7 @@ static int faults(const Boxed *boxed, int *texts) {
         for (size_t j = 0; j < i; j++)
             bad = bad || !apart(a, &layout.texts[j]);
         if (bad && !found++)
-            tap_note("%s in %.0f x %.0f: '%s'", chart_names[boxed->chart.chart], boxed->box.w,
+            tap_note("%s in %.0f x %.0f: '%s'", chart_names[boxed->input.chart], boxed->box.w,
                      boxed->box.h, a->text);
     }
     figure_layout_free(&layout);
@@ -66,8 +70,7 @@ static void test_boxes(Chart chart) {
     int found = 0, texts = 0, boxes = 0;
     for (int w = 320; w <= 1100; w += 60)
         for (int h = 230; h <= 900; h += 67, boxes++) {
-            Boxed boxed = {spec_of(chart, true), {30, 30, w, h}};
-            boxed.chart.low = h < 480;
+            Boxed boxed = {input_of(chart, h < 480 ? ROOM_LOW : ROOM_BOX), {30, 30, w, h}};
             found += faults(&boxed, &texts);
         }
     tap_ok(!found && texts > 20 * boxes, "%s in %d boxes: %d texts, all inside, none on another",
@@ -78,17 +81,127 @@ static void test_boxes(Chart chart) {
 static void test_pages(void) {
     int drawn = 0;
     for (int chart = 1; chart < CHART_COUNT; chart++) {
-        ChartSpec spec = spec_of((Chart)chart, false);
+        ChartInput input = input_of((Chart)chart, ROOM_PAGE);
         uint8_t *svg = NULL;
         size_t length;
         Err err;
-        drawn += chart_svg(&spec, &svg, &length, &err) && length > 3000;
+        ChartSpec *spec = chart_make(&input, &err);
+        drawn += spec && plot_svg(spec, &svg, &length, &err) && length > 3000;
         free(svg);
+        free(spec);
     }
     tap_ok(drawn == CHART_COUNT - 1, "each is a page, too");
 }
 
-/* ---- the window ------------------------------------------------------------------------------ */
+/* ---- any spec, by both back ends ------------------------------------------------------------ */
+
+static const PlotMark toy_marks[] = {{2, "a weak mark", false}, {3, "the mark", true}};
+
+static ChartSpec toy_lines(void) {
+    static const double x[] = {0, 2, 4}, up[] = {0, 5, 10}, down[] = {10, 5, 0}, dot[] = {3};
+    static const PlotSeries series[] = {
+        {.name = "rising", .x = x, .y = up, .count = 3},
+        {.name = "falling", .x = x, .y = down, .count = 3, .color = 1, .faint = true},
+        {.name = "a dot", .x = dot, .y = dot, .count = 1, .color = 2, .dots = true}};
+    return (ChartSpec){.title = "Toy lines",
+                       .x = {"time, s", false, 0, 4, "s"},
+                       .y = {"share, %", false, 0, 10, "%"},
+                       .series = series,
+                       .series_count = 3,
+                       .marks = toy_marks,
+                       .mark_count = 2};
+}
+
+static ChartSpec toy_bars(void) {
+    static const char *const parts[] = {"this", "that"};
+    static const PlotBar bars[] = {
+        {.group = "a group", .label = "one", .parts = {1, 2}, .text = "3, in words"},
+        {.label = "two", .parts = {4, NAN}, .text = "4", .strong = true},
+        {.label = "none", .parts = {NAN, NAN}, .text = "n/a"}};
+    return (ChartSpec){.title = "Toy bars",
+                       .x = {"s", false, 0, 4, "s"},
+                       .part_names = parts,
+                       .part_count = 2,
+                       .bars = bars,
+                       .bar_count = 3,
+                       .marks = toy_marks,
+                       .mark_count = 2};
+}
+
+/* How many of the words stand in the spec's picture, by each back end. */
+static int in_pixels(const ChartSpec *spec, const char *const *words) {
+    FigureLayout layout;
+    Err err;
+    int found = 0;
+    if (!plot_layout(spec, &layout, &err))
+        return 0;
+    for (; *words; words++)
+        for (size_t i = 0; i < layout.count; i++)
+            if (strstr(layout.texts[i].text, *words)) {
+                found++;
+                break;
+            }
+    figure_layout_free(&layout);
+    return found;
+}
+
+static int in_cells(const ChartSpec *spec, const char *const *words, bool plain) {
+    Cells cells;
+    Err err;
+    int found = 0;
+    if (!cells_init(&cells, 60, 12, &err))
+        return 0;
+    cells.color = !plain;
+    cells.ascii = plain;
+    chart_cells_draw(&cells, (Area){0, 0, 60, 12}, spec, "note");
+    char *text = cells_to_text(&cells);
+    for (; text && *words; words++)
+        found += strstr(text, *words) != NULL;
+    if (cells.collisions || cells.cuts || !text)
+        found = 0;
+    free(text);
+    cells_free(&cells);
+    return found;
+}
+
+static void test_toys(void) {
+    static const char *const line_words[] = {"Toy lines", "rising",   "falling",
+                                             "a dot",     "the mark", NULL};
+    static const char *const bar_words[] = {"Toy bars", "a group",     "one",  "two",
+                                            "none",     "n/a",         "this", "that",
+                                            "the mark", "3, in words", NULL};
+    static const char *const dots[] = {"\u25cf", "\u250a", "\u25b2", "10 %", "4 s", NULL};
+    static const char *const blocks[] = {"\u2588", "\u2502", NULL};
+    static const char *const plain_dots[] = {"o", "^", "10 %", NULL};
+    ChartSpec lines = toy_lines(), bars = toy_bars();
+    tap_ok(in_pixels(&lines, line_words) == 5, "a chart of lines in pixels: title, series, marks");
+    tap_ok(in_cells(&lines, line_words, false) == 5 && in_cells(&lines, dots, false) == 5,
+           "and in cells, with its line, dot, marks and axes");
+    tap_ok(in_cells(&lines, line_words, true) == 5 && in_cells(&lines, plain_dots, true) == 3,
+           "and in ASCII without colour");
+    tap_ok(in_pixels(&bars, bar_words) == 10,
+           "a chart of bars in pixels: title, bars, parts, mark");
+    tap_ok(in_cells(&bars, bar_words, false) == 10 && in_cells(&bars, blocks, false) == 2,
+           "and in cells");
+    tap_ok(in_cells(&bars, bar_words, true) == 10, "and in ASCII without colour");
+}
+
+/* Each name has a row in the table, which draws something by both back ends. */
+static void test_all_charts(void) {
+    int drawn = 0;
+    for (int chart = 1; chart < CHART_COUNT; chart++) {
+        ChartInput input = input_of((Chart)chart, ROOM_LOW);
+        Err err;
+        ChartSpec *spec = chart_make(&input, &err);
+        const char *words[] = {spec ? spec->title : "?", NULL};
+        drawn += spec && in_pixels(spec, words) && in_cells(spec, words, false) &&
+                 in_cells(spec, words, true);
+        free(spec);
+    }
+    tap_ok(drawn == CHART_COUNT - 1, "every chart of the memory model by both back ends");
+}
+
+/* ---- the window ----------------------------------------------------------------------------- */
 
 static State state;
 static LiveData live;
@@ -141,7 +254,7 @@ static void test_beside(void) {
     state.pinned = false;
     live.model = NULL;
     Image nothing = window_of(W, H);
-    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first walk it says so");
+    tap_ok(differing(&with, &nothing, side, 0, W, log) > 1000, "before the first simulation it says so");
     live.model = fixture_model();
     use("chart none");
     Image after = window_of(W, H);
@@ -208,6 +321,8 @@ int main(void) {
     for (int chart = 1; chart < CHART_COUNT; chart++)
         test_boxes((Chart)chart);
     test_pages();
+    test_toys();
+    test_all_charts();
     state = fixture_state(200, 60);
     live = fixture_live(&state);
     live.model = fixture_model();

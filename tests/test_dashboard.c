@@ -2,22 +2,11 @@
  * in their order, and no figure that is not known. BEVSCOPE_UPDATE_GOLDEN=1 writes the goldens. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
-#include "src/view/term/bev_cells.h"
-#include "src/view/term/cells_image.h"
+#include "src/view/term/cells.h"
+#include "src/view/term/panel.h"
 #include "src/view/term/dashboard.h"
 #include "tests/live_fixture.h"
 #include "tests/tap.h"
-
-/* As in src/view/draw/pen.c, which this program does not link. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) {
-    return "leak:libfontconfig\n";
-}
-
-const char *__lsan_default_options(void);
-const char *__lsan_default_options(void) {
-    return "print_suppressions=0";
-}
 
 static State state;
 static LiveData live;
@@ -239,12 +228,18 @@ static void test_model(void) {
     live.model = NULL;
     draw();
     tap_ok(shows("Reads that miss") && shows("requested        n/a"),
-           "before the first walk nothing is made up");
+           "before the first simulation nothing is made up");
+    MemoryModel model = *fixture_model();
+    for (int i = 0; i < model.kernel_count; i++)
+        model.kernels[i].sectors_per_request = NAN;
+    live.model = &model;
+    draw();
+    tap_ok(shows("n/a sectors a request") && !shows("nan"), "nor a figure of no request");
     live.model = fixture_model();
     live.job.config.dtype = BEV_FP8;
     use("chart dtype");
     draw();
-    tap_ok(shows("NVFP4 n/a"), "a format that was not walked has no figures");
+    tap_ok(shows("NVFP4 n/a"), "a format that was not simulated has no figures");
 }
 
 static void test_unknown(void) {
@@ -326,6 +321,22 @@ static void test_glossary(void) {
         tap_ok(words == glossary_count && state.help, "%d x %d: %d words of the glossary on %d pages",
                sizes[i][0], sizes[i][1], words, pages);
     }
+}
+
+/* A larger screen has all columns that a smaller one has. */
+static void test_accuracy_columns(void) {
+    static const int sizes[][2] = {{80, 24}, {120, 40}, {160, 50}, {200, 60}};
+    int complete = 0;
+    for (int i = 0; i < 4; i++) {
+        begin(sizes[i][0], sizes[i][1]);
+        use("page dashboard");
+        draw();
+        complete += shows("max abs") && shows("at 1e-2");
+        use("page both");
+        draw();
+        complete += i == 0 || !shows("Accuracy of") || (shows("max abs") && shows("at 1e-2"));
+    }
+    tap_ok(complete == 8, "the accuracy keeps its columns (%d)", complete);
 }
 
 /* The height at which each panel is gone, from the tallest screen down. */
@@ -538,6 +549,7 @@ int main(void) {
     test_all_sizes();
     test_glossary();
     test_folding();
+    test_accuracy_columns();
     test_small_kernel_table();
     test_bev();
     test_cells();

@@ -23,7 +23,7 @@ src/live            live      kernels base scene cachesim run accuracy state
 src/view/draw       draw      kernels base
 src/view/bev        bev       kernels base scene cachesim state draw
 src/view/figure     figure    kernels base scene draw bev
-src/view/chart      chart     kernels base cachesim draw
+src/view/chart      chart     kernels base scene cachesim state draw
 src/view/term       term      kernels base scene cachesim state draw bev chart
 src/view/window     window    kernels base scene cachesim state draw bev figure chart
 src/ui              ui        kernels base scene cachesim run accuracy state live draw bev figure chart term window

@@ -1,12 +1,11 @@
 /* From pooled vectors to pixels and PNG, with answers worked out by hand. */
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
-#include "src/view/bev/nth.h"
-#include "src/view/bev/pca.h"
+#include "src/view/bev/stats.h"
 #include "src/view/bev/raster.h"
+#include "src/base/reading.h"
 #include "src/view/draw/text.h"
-#include "src/view/draw/theme.h"
 #include "src/view/draw/ticks.h"
 #include "tests/tap.h"
 
@@ -107,7 +106,7 @@ static uint32_t crc32(const uint8_t *p, size_t length) {
     return ~crc;
 }
 
-/* Walks the chunks; returns how many have the right CRC, or -1. */
+/* Goes through the chunks; returns how many have the right CRC, or -1. */
 static int chunks_valid(const uint8_t *png, size_t length) {
     int chunks = 0;
     size_t at = 8;
@@ -554,21 +553,23 @@ static void test_ticks(void) {
 
 static void test_texts(void) {
     char text[64];
-    text_count(209019, text, sizeof text);
+    unit_text(UNIT_COUNT, 209019, text, sizeof text);
     tap_ok(!strcmp(text, "209,019"), "thousands are grouped");
-    text_count(-1, text, sizeof text);
+    unit_text(UNIT_COUNT, -1, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "an unknown count is n/a");
-    text_microseconds(NAN, text, sizeof text);
+    figure_text(UNIT_US, NAN, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "an unknown time is n/a");
-    text_microseconds(4312, text, sizeof text);
+    figure_text(UNIT_US, 4312, text, sizeof text);
     tap_ok(!strcmp(text, "4.31 ms"), "milliseconds");
-    text_microseconds(17.3, text, sizeof text);
+    figure_text(UNIT_US, 17.3, text, sizeof text);
     tap_ok(!strcmp(text, "17.3 \u00b5s"), "microseconds");
     text_clean("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
     tap_ok(!strcmp(text, "a??\?(??\?z\u00e9"), "control bytes and broken UTF-8 become '?' (%s)",
            text);
     text_clean("a\xc2\x9bJb\u00a0", text, sizeof text);
     tap_ok(!strcmp(text, "a??Jb\u00a0"), "those of two bytes in UTF-8, too");
+    text_micro("12.6 to 11.0 us, used", text, sizeof text);
+    tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
     text_clean(NULL, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "no text is n/a");
     text_clean("abc\u00e9", text, 5);

@@ -2,7 +2,7 @@
 #include "src/cli/options.h"
 #include "src/cachesim/gpus.h"
 #include "src/base/nearest.h"
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 
 #include <stdio.h>

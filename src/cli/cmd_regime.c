@@ -2,6 +2,7 @@
  * GPUs that need not be here. */
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
+#include "src/base/units.h"
 #include "src/view/draw/text.h"
 
 #include <string.h>
@@ -92,7 +93,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     char scene[256], points[32];
     text_clean(model->scene, scene, sizeof scene);
-    text_count(problem->map.points, points, sizeof points);
+    unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
             scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points,

@@ -63,7 +63,7 @@ static bool put_picture(const Page *page, const char *kind_name, Err *err) {
                            .options = page->options};
     uint8_t *bytes;
     size_t length;
-    if (!plot_draw(kind, &request, &bytes, &length, err))
+    if (!plot_kind_draw(kind, &request, &bytes, &length, err))
         return false;
     html_image(page->out, kind->summary, bytes, length);
     free(bytes);

@@ -6,7 +6,7 @@
 #include "src/state/glossary.h"
 #include "src/state/keys.h"
 #include "src/view/bev/decode.h"
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 
 #include <string.h>
 

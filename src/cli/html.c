@@ -1,6 +1,6 @@
 #include "src/cli/report.h"
 
-#include "src/view/draw/theme.h"
+#include "src/view/draw/color.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "src/cli/options.h"
 #include "src/cli/report.h"
 #include "src/run/recorded.h"
-#include "src/view/chart/plot.h"
+#include "src/view/chart/chart.h"
 
 /* ---- a scene, and the access profile of every kernel on it ------------------------------------
  */
@@ -209,17 +209,15 @@ extern const int plot_kind_count;
 const PlotKind *plot_kind_find(const char *name, Err *err);
 
 /* A PNG or SVG in memory; the caller frees `*bytes`. */
-bool plot_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
                Err *err);
 
 /* Latency of a problem that grows in what --over says. */
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);
 extern const char *const sweep_names[]; /* values of --over; ends with NULL */
 
-/* Draw a finished spec in the theme and the file format of the request. */
-bool plots_lines(const PlotRequest *request, PlotLines *spec, uint8_t **bytes, size_t *length,
+/* The chart as a PNG or SVG file, in the theme that was asked for. */
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err);
-bool plots_bars(const PlotRequest *request, PlotBars *spec, uint8_t **bytes, size_t *length,
-                Err *err);
 
 #endif

@@ -6,7 +6,6 @@
 #include "src/cli/selection.h"
 #include "src/base/data.h"
 #include "src/base/nearest.h"
-#include "src/view/chart/chart.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,28 +18,15 @@ static FigureTheme theme_of(const PlotRequest *request) {
     return (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
 }
 
-static bool png_of(Image *image, bool drawn, uint8_t **bytes, size_t *length, Err *err) {
-    bool ok = drawn && image_png(image, bytes, length, err);
-    image_free(image);
-    return ok;
-}
-
-bool plots_lines(const PlotRequest *request, PlotLines *spec, uint8_t **bytes, size_t *length,
+bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err) {
     Image image = {0};
     spec->theme = theme_of(request);
     if (request->svg)
-        return plot_lines_svg(spec, bytes, length, err);
-    return png_of(&image, plot_lines_image(spec, &image, err), bytes, length, err);
-}
-
-bool plots_bars(const PlotRequest *request, PlotBars *spec, uint8_t **bytes, size_t *length,
-                Err *err) {
-    Image image = {0};
-    spec->theme = theme_of(request);
-    if (request->svg)
-        return plot_bars_svg(spec, bytes, length, err);
-    return png_of(&image, plot_bars_image(spec, &image, err), bytes, length, err);
+        return plot_svg(spec, bytes, length, err);
+    bool ok = plot_image(spec, &image, err) && image_png(&image, bytes, length, err);
+    image_free(&image);
+    return ok;
 }
 
 /* ---- charts of the memory model -------------------------------------------------------------- */
@@ -83,17 +69,16 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
-    Image image = {0};
-    ChartSpec spec = {.chart = chart,
-                      .scene = request->model->scene,
-                      .model = memory,
-                      .asked = (1u << request->chosen->count) - 1,
-                      .theme = theme_of(request)};
+    ChartInput input = {.chart = chart,
+                        .scene = request->model->scene,
+                        .model = memory,
+                        .asked = (1u << request->chosen->count) - 1};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
-        spec.rel_l2[dtype] = rel_l2[dtype];
-    if (request->svg)
-        return chart_svg(&spec, bytes, length, err);
-    return png_of(&image, chart_image(&spec, &image, err), bytes, length, err);
+        input.rel_l2[dtype] = rel_l2[dtype];
+    ChartSpec *spec = chart_make(&input, err);
+    bool ok = spec && plots_chart(request, spec, bytes, length, err);
+    free(spec);
+    return ok;
 }
 
 /* What the format costs in accuracy: the relative L2 error of V3, as the CPU computes it, against
@@ -184,7 +169,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
              "figures of V2+DO on the RTX PRO 6000 (%d sizes).\nThe model replays our map, whose "
              "longest intervals bind; the article's map is not published.",
              request->comparison->calibration, request->comparison->calibrated_from);
-    PlotBars spec = {
+    ChartSpec spec = {
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,
         .note = note,
@@ -194,7 +179,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
         .bars = bars,
         .bar_count = count,
     };
-    return plots_bars(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, bytes, length, err);
 }
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
@@ -228,7 +213,7 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
     return NULL;
 }
 
-bool plot_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
                Err *err) {
     if (kind->draw)
         return kind->draw(request, bytes, length, err);
@@ -266,7 +251,7 @@ bool cmd_plot(const Options *options, Err *err) {
               scene_model_open(&model, options->arguments[1], &workload, dtype, align,
                                kind->needs_profiles ? ALL_KERNELS : 0, err) &&
               (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
-              plot_draw(kind, &request, &bytes, &length, err) &&
+              plot_kind_draw(kind, &request, &bytes, &length, err) &&
               data_write(options->output, bytes, length, err);
     free(bytes);
     scene_model_close(&model);

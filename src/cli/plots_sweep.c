@@ -144,7 +144,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
     snprintf(subtitle, TEXT, "%s, %s, on %s with %g MiB of L2", request->model->scene,
              bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
              gpu->l2_bytes / 1048576);
-    PlotLines spec = {
+    ChartSpec spec = {
         .title = title,
         .subtitle = subtitle,
         .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
@@ -157,7 +157,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         .mark_count = mark_count,
     };
     limits(sweep, &spec.y);
-    return plots_lines(request, &spec, bytes, length, err);
+    return plots_chart(request, &spec, bytes, length, err);
 }
 
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {

@@ -103,17 +103,24 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
              term_names[p->binding]);
 }
 
+void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {
+    const char *format = isfinite(predicted->sectors_per_request) ? "%.1f sectors a request"
+                                                                  : "n/a sectors a request";
+    snprintf(text, size, format, predicted->sectors_per_request);
+}
+
 void prediction_memory(const State *state, const LiveData *live, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(state, live);
-    char bytes[32];
+    char bytes[32], sectors[48];
     if (!predicted) {
         snprintf(text, size, "L2 hits n/a");
         return;
     }
     const Prediction *p = prediction_of(state, predicted);
     unit_text(UNIT_BYTES, p->dram_read_bytes + p->dram_write_bytes, bytes, sizeof bytes);
-    snprintf(text, size, "L2 hits %.1f %% of reads, DRAM %s, %.1f sectors a request",
-             100 * p->hit_rate, bytes, predicted->sectors_per_request);
+    prediction_sectors(predicted, sectors, sizeof sectors);
+    snprintf(text, size, "L2 hits %.1f %% of reads, DRAM %s, %s", 100 * p->hit_rate, bytes,
+             sectors);
 }
 
 void prediction_origin(const LiveData *live, char *text, size_t size) {

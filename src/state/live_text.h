@@ -39,6 +39,9 @@ void prediction_gpu(const State *state, char *text, size_t size);
 /* "V3 LARGE on RTX A6000: 41.2 µs, the chain binds". */
 void prediction_latency(const State *state, const LiveData *live, char *text, size_t size);
 
+/* "3.8 sectors a request"; "n/a sectors a request" where no request was made. */
+void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size);
+
 /* "L2 hits 95.2 % of reads, DRAM 1.2 MB, 3.8 sectors a request". */
 void prediction_memory(const State *state, const LiveData *live, char *text, size_t size);
 

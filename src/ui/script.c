@@ -3,7 +3,7 @@
 #include "src/live/script_renderer.h"
 #include "src/base/data.h"
 #include "src/ui/loop_internal.h"
-#include "src/view/term/cells_image.h"
+#include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 #include "src/view/window/window_image.h"
 

@@ -1,6 +1,6 @@
 #include "src/view/bev/bev_picture.h"
 
-#include "src/view/draw/theme.h"
+#include "src/view/draw/color.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, const f
                         .channel = state->channel < frame->channels ? state->channel : 0};
 }
 
-/* Why there is nothing to show; NULL: there is. */
+/* Why there is nothing to show; NULL: there is something. */
 static const char *missing(const BevContent *content, const State *state, const LiveFrame *frame) {
     if (!frame->nx || !frame->pooled)
         return "no picture yet";
@@ -52,8 +52,8 @@ static const char *missing(const BevContent *content, const State *state, const 
     return view_missing((ViewKind)state->view, content);
 }
 
-/* Whether the baseline would be decoded into what `last` has: nothing but its vectors counts,
- * except where its colours are the selection's components. */
+/* Whether decoding the baseline would give what `last` has. Its vectors alone decide that, except
+ * in the PCA view, whose components are those of the selection. */
 static bool same_other(const BevPicture *next, const BevPicture *last) {
     return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
            last->other_content == next->other_content &&
@@ -80,7 +80,7 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     Pca pca = {0};
     bool ok = next->view != VIEW_PCA || decode_fit_pca(&content, &pca, err);
     if (pca.axes)
-        content.pca = baseline.pca = &pca; /* the same colours on both sides */
+        content.pca = baseline.pca = &pca; /* both sides have the same colours */
     ok = ok && decode_view(next->view, &content, &next->field, err) && !given_up(give_up) &&
          decode_other(next, last, &baseline, frame, err);
     pca_free(&pca);

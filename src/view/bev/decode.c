@@ -1,7 +1,7 @@
 #include "src/view/bev/decode.h"
 
 #include "kernels/vector.h"
-#include "src/view/bev/nth.h"
+#include "src/view/bev/stats.h"
 
 #include <assert.h>
 #include <math.h>
@@ -64,8 +64,9 @@ static const float *vector_at(const BevContent *content, size_t cell) {
     return content->pooled + cell * (size_t)content->channels;
 }
 
-/* NaN outranks Inf outranks a value; a vector of zeros means that nothing arrived. Magnitudes of
- * floats are ordered as their bits are, infinity and NaN at the top. */
+/* A NaN in the vector wins over an infinity, that over a value; a vector of zeros means that no
+ * point arrived. The bits of non-negative floats are in the order of their values, with infinity
+ * and NaN at the top: one maximum tells all. */
 CPU_CLONES
 static CellState state_of(const float *vector, int64_t channels) {
     const uint32_t infinity = 0x7f800000;
@@ -89,11 +90,10 @@ static void field_states(const BevContent *content, CellField *field) {
         field->state[cell] = (uint8_t)state_of(vector_at(content, cell), content->channels);
 }
 
-/* ---- colour and class ------------------------------------------------------------------------ */
+/* ---- colour and class ----------------------------------------------------------------------- */
 
-/* The mass that counts as a full cell: the upper quartile of the occupied ones. The near field
- * gathers hundreds of points a cell; a maximum would leave all the rest black. NaN: none occupied.
- */
+/* The depth mass that counts as a full cell: the median of the occupied cells. Near cells gather
+ * hundreds of points; with the maximum all others would be black. NaN: no cell is occupied. */
 static double median_mass(const CellField *field, float *scratch) {
     size_t count = 0;
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++)
@@ -102,7 +102,7 @@ static double median_mass(const CellField *field, float *scratch) {
     return count ? nth_smallest(scratch, count, count / 2) : NAN;
 }
 
-/* The root keeps thin far cells visible. */
+/* The square root keeps far cells with few points visible. */
 double decode_strength(double share) {
     return share > 0 ? sqrt(fmin(share, 1)) : 0;
 }
@@ -122,7 +122,7 @@ static bool masses_to_strengths(const BevContent *content, CellField *field, Err
     return true;
 }
 
-/* Each sub-ray adds one unit of its class, so that the class parts sum to the depth mass. */
+/* Each sub-ray adds one unit to its class, so that the sum over the classes is the depth mass. */
 static double class_mass(const float parts[EMBED_DIMS]) {
     double mass = 0;
     for (int class = 0; class < CLASS_COUNT; class ++)
@@ -130,7 +130,18 @@ static double class_mass(const float parts[EMBED_DIMS]) {
     return mass;
 }
 
-static bool decode_color(const BevContent *content, CellField *field, Err *err) {
+/* The colour of the class with the largest part. */
+static Rgb class_color(const float parts[EMBED_DIMS]) {
+    int best = 0;
+    for (int class = 1; class < CLASS_COUNT; class ++)
+        if (parts[class] > parts[best])
+            best = class;
+    const uint8_t *color = world_classes[best].color;
+    return (Rgb){color[0], color[1], color[2]};
+}
+
+/* Colours the cells by the surface colour that their features carry, or by their class. */
+static bool decode_embedding(const BevContent *content, bool by_class, CellField *field, Err *err) {
 #pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
@@ -139,32 +150,24 @@ static bool decode_color(const BevContent *content, CellField *field, Err *err) 
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
-        if (mass > 0)
+        if (by_class)
+            field->color[cell] = class_color(parts);
+        else if (mass > 0)
             field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
                                                  parts[EMBED_B] / mass);
     }
     return masses_to_strengths(content, field, err);
 }
 
-static bool decode_class(const BevContent *content, CellField *field, Err *err) {
-#pragma omp parallel for schedule(dynamic, 256)
-    for (size_t cell = 0; cell < cells_of(content); cell++) {
-        float parts[EMBED_DIMS];
-        if (field->state[cell] != CELL_VALUE ||
-            !embedding_decode(content->embedding, vector_at(content, cell), parts))
-            continue;
-        int best = 0;
-        for (int class = 1; class < CLASS_COUNT; class ++)
-            if (parts[class] > parts[best])
-                best = class;
-        const uint8_t *color = world_classes[best].color;
-        field->color[cell] = (Rgb){color[0], color[1], color[2]};
-        field->value[cell] = (float)class_mass(parts);
-    }
-    return masses_to_strengths(content, field, err);
+static bool decode_color(const BevContent *content, CellField *field, Err *err) {
+    return decode_embedding(content, false, field, err);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+static bool decode_class(const BevContent *content, CellField *field, Err *err) {
+    return decode_embedding(content, true, field, err);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
 
 static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
@@ -198,16 +201,16 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
     return true;
 }
 
-/* What a result is compared with: FP64 values or another result. */
+/* What a result is compared with: FP64 values or another result; one of the two is set. */
 typedef struct {
     const double *fp64_original;
     const float *other;
 } Baseline;
 
-/* How a vector differs from the one it is compared with, over all channels. */
+/* How a vector differs over all channels from the one that it is compared with. */
 typedef struct {
     double lowest, highest; /* of the differences, 0 included */
-    bool zero, unknown;     /* it is all zeros; it holds a NaN */
+    bool zero, unknown;     /* the other vector is all zeros; it holds a NaN */
 } Difference;
 
 CPU_INLINE Difference difference(const float *got, const double *fp64_original, const float *other,
@@ -235,7 +238,7 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* The difference of the channel in which two vectors differ most, with its sign. */
+/* Per cell the signed difference of the channel in which the two vectors differ most. */
 static void worst_differences(const BevContent *content, Baseline baseline, CellField *field) {
     size_t channels = (size_t)content->channels;
 #pragma omp parallel for schedule(static)
@@ -262,10 +265,10 @@ static bool decode_error(const BevContent *content, CellField *field, Err *err) 
     return true;
 }
 
-/* ---- principal components -------------------------------------------------------------------- */
+/* ---- principal components ------------------------------------------------------------------- */
 
-/* A vector's direction says what a cell shows, its length how many points it caught; the lengths
- * would drown the rest, so components are those of unit vectors. */
+/* A vector's direction says what a cell shows, its length how many points fell into it. Lengths
+ * would dominate the components, so these are fitted to unit vectors. */
 CPU_CLONES
 static void unit_vector(const float *restrict vector, int64_t channels, float *restrict unit) {
     double sum = 0;
@@ -277,7 +280,7 @@ static void unit_vector(const float *restrict vector, int64_t channels, float *r
         unit[c] = (float)(vector[c] / length);
 }
 
-/* The cells that hold a value, in order; returns their number. */
+/* Lists the cells that hold a value, in order; returns their number. */
 static int64_t filled_cells(const BevContent *content, size_t *filled) {
     int64_t count = 0;
     for (size_t cell = 0; cell < cells_of(content); cell++)
@@ -304,7 +307,7 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
 }
 
 static uint8_t component_level(double sigmas) {
-    double t = 0.5 + sigmas / 4; /* two standard deviations to either side */
+    double t = 0.5 + sigmas / 4; /* the range is two standard deviations to either side */
     return (uint8_t)lround(255 * fmin(fmax(t, 0), 1));
 }
 
@@ -318,7 +321,7 @@ static void color_cell(const BevContent *content, const Pca *pca, size_t cell, f
     field->value[cell] = 1;
 }
 
-/* `units`: room for a vector a row of cells, so that rows are coloured side by side. */
+/* `units` has room for one vector a row of cells, so that threads can colour rows in parallel. */
 static void color_by_components(const BevContent *content, const Pca *pca, float *units,
                                 CellField *field) {
 #pragma omp parallel for schedule(dynamic, 4)
@@ -345,7 +348,7 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
     return done || err_set(err, ERR_FAILED, "pca", "", "no memory for a vector a row");
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------ */
 
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,
@@ -408,7 +411,7 @@ bool decode_view(ViewKind view, const BevContent *content, CellField *field, Err
     return true;
 }
 
-/* ---- differences ----------------------------------------------------------------------------- */
+/* ---- differences ---------------------------------------------------------------------------- */
 
 static bool count_difference(const BevContent *a, const BevContent *b, CellField *field, Err *err) {
     CellField other;

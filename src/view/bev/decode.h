@@ -1,12 +1,12 @@
-/* From pooled feature vectors to what a cell shows: a number or a colour. No pixels here: the
- * figure, a window and a terminal draw the same cells in their own way. */
+/* From pooled feature vectors to what a grid cell shows: a number or a colour. There are no pixels
+ * here: figure, window and terminal each draw the same cells. */
 #ifndef BEV_DECODE_H
 #define BEV_DECODE_H
 
 #include "kernels/bevpool.h"
 #include "src/scene/features.h"
 #include "src/view/draw/color.h"
-#include "src/view/bev/pca.h"
+#include "src/view/bev/stats.h"
 
 typedef enum {
     VIEW_COLOR,
@@ -19,13 +19,13 @@ typedef enum {
     VIEW_COUNT
 } ViewKind;
 
-/* What a view cannot do without; bits. */
+/* What a view needs; bits. */
 enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_TRUTH = 8 };
 
-/* How its picture is explained. */
+/* How a view's colours are explained. */
 typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR } LegendKind;
 
-/* What there is to look at; parts that are unknown are NULL. */
+/* What a view is decoded from. Parts that are unknown are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
     const float *pooled;         /* (cell, c) */
@@ -33,7 +33,7 @@ typedef struct {
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */
-    /* Pictures to be compared must share these; otherwise each finds its own. */
+    /* Pictures that are compared must share these; otherwise each finds its own. */
     double full_mass; /* colour and class: depth mass drawn at full strength; 0: the median of
                          the occupied cells */
     const Pca *pca;   /* VIEW_PCA: NULL: fitted to the cells themselves */
@@ -59,7 +59,7 @@ typedef struct {
     const char *name;  /* command line: "color" */
     const char *title; /* over the legend: "Points per cell" */
     const char *idea;  /* one sentence for help texts */
-    const char *unit;  /* of the colour bar; NULL: a colour view */
+    const char *unit;  /* of the colour bar; NULL: a view of colours */
     unsigned needs;    /* NEEDS_... */
     LegendKind legend;
     const char *colormap; /* the usual one; NULL: a colour view */

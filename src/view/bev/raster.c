@@ -1,6 +1,6 @@
 #include "src/view/bev/raster.h"
 
-#include "src/view/bev/nth.h"
+#include "src/view/bev/stats.h"
 
 #include <assert.h>
 #include <math.h>
@@ -10,8 +10,8 @@
 
 typedef enum { SHAPE_LINEAR, SHAPE_LOGARITHMIC, SHAPE_SYMMETRIC } RangeShape;
 
-/* All values that shape the range, packed: magnitudes for a symmetric one. Zeros shape only a
- * linear one. NULL: no memory. */
+/* Collects the values that decide the range: magnitudes for a symmetric one; zeros count for a
+ * linear one only. NULL: no memory. */
 static float *gather(const CellField *const fields[], int count, RangeShape shape, size_t *n) {
     size_t cells = 0;
     for (int i = 0; i < count; i++)
@@ -52,8 +52,8 @@ static ValueRange range_of(float *values, size_t n, RangeShape shape) {
     return range;
 }
 
-/* Notes whether values lie beyond the range; returns whether there are values at all. */
-static bool look_beyond(const CellField *const fields[], int count, ValueRange *range) {
+/* Finds whether values lie beyond the range; returns whether there are any values. */
+static bool find_beyond(const CellField *const fields[], int count, ValueRange *range) {
     bool any = false;
     for (int i = 0; i < count; i++)
         for (int64_t cell = 0; cell < fields[i]->nx * fields[i]->ny; cell++)
@@ -73,7 +73,7 @@ static bool range_shaped(const CellField *const fields[], int count, RangeShape 
         return err_set(err, ERR_FAILED, views[fields[0]->view].name, "", "no memory for a range");
     *range = n ? range_of(values, n, shape) : (ValueRange){0};
     free(values);
-    if (!look_beyond(fields, count, range))
+    if (!find_beyond(fields, count, range))
         *range = (ValueRange){.lo = NAN, .hi = NAN};
     return true;
 }
@@ -93,7 +93,7 @@ bool range_symmetric(const CellField *field, ValueRange *range, Err *err) {
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi) {
     ValueRange range = {.lo = lo, .hi = hi};
     range.logarithmic = views[fields[0]->view].logarithmic && lo > 0;
-    look_beyond(fields, count, &range);
+    find_beyond(fields, count, &range);
     return range;
 }
 
@@ -131,5 +131,17 @@ bool raster_render(const CellField *field, const RasterStyle *style, Image *imag
         for (int column = 0; column < image->w; column++)
             image_set(image, column, row,
                       cell_color(field, style, raster_cell(field->nx, field->ny, column, row)));
+    return true;
+}
+
+bool raster_camera(const CameraViews *seen, int64_t camera, Image *image, Err *err) {
+    if (!image_init(image, seen->w, seen->h, err))
+        return false;
+    for (int y = 0; y < image->h; y++)
+        for (int x = 0; x < image->w; x++) {
+            const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
+            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
+            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
+        }
     return true;
 }

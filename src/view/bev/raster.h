@@ -1,12 +1,12 @@
-/* From cells to pixels, one pixel a cell, x forward up and y left to the left. */
+/* From cells to pixels, one pixel a cell: x (forward) is up, y (left) is to the left. */
 #ifndef BEV_RASTER_H
 #define BEV_RASTER_H
 
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
 
-/* The numbers at the two ends of a colour bar. `below` and `above` say that cells lie beyond. */
+/* The numbers at the ends of a colour bar; `below` and `above`: some cells lie beyond them. */
 typedef struct {
     double lo, hi;
     bool logarithmic;
@@ -19,13 +19,13 @@ typedef struct {
  * without any value. */
 bool range_auto(const CellField *const fields[], int count, ValueRange *range, Err *err);
 
-/* As for a symmetric view, whatever the field's own: for a difference of two fields. */
+/* As for a symmetric view, whatever the field's view is: for the difference of two fields. */
 bool range_symmetric(const CellField *field, ValueRange *range, Err *err);
 
-/* The range the user locked; counts whether values lie beyond. */
+/* The range that the user locked; finds whether values lie beyond it. */
 ValueRange range_locked(const CellField *const fields[], int count, double lo, double hi);
 
-/* 0..1 along the colour bar; the middle of a symmetric range is 0.5. */
+/* Position on the colour bar, 0..1; the middle of a symmetric range is 0.5. */
 double range_position(const ValueRange *range, double value);
 
 typedef struct {
@@ -36,6 +36,9 @@ typedef struct {
 
 /* A picture of ny x nx pixels. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
+
+/* What a camera sees, as its features were made from; pixels that are not finite are marked. */
+bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *err);
 
 /* Cell under pixel (column, row) of that picture. */
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);

@@ -1,27 +1,123 @@
-/* The charts of the memory model: for a page of their own (`bevscope plot`), the report, and the
- * side of the window. Pure. */
+/* Charts. A chart is a ChartSpec: plain values that say what is drawn, not how. Two back ends draw
+ * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
+ *
+ * To add a chart of the memory model: one name in src/cachesim/memory_model.h, and in charts.c one
+ * function that fills the spec and its row in the table. Pure: the same input gives the same bytes.
+ */
 #ifndef BEV_CHART_H
 #define BEV_CHART_H
 
 #include "src/cachesim/memory_model.h"
-#include "src/view/chart/plot.h"
+#include "src/view/draw/pen.h"
+
+/* ---- what a chart consists of --------------------------------------------------------------- */
 
 typedef struct {
-    Chart chart; /* not CHART_NONE */
-    const char *scene;
-    const MemoryModel *model;
-    int gpu, l2; /* charts of one GPU: its place in the model, its L2 as model_l2_bytes() */
-    unsigned
-        asked; /* bits by place in the model: GPUs whose marks stand out, whose bars are drawn */
-    const char *selected;           /* the name of the kernel to look at; NULL: none */
-    double rel_l2[BEV_DTYPE_COUNT]; /* error of each format; NaN: unknown */
-    bool brief;                     /* few words: the chart stands on a page of other things */
-    bool low;                       /* few rows as well */
+    const char *title; /* with the unit */
+    bool log;
+    double lo, hi;    /* lo > 0 where log */
+    const char *unit; /* short form for cells, beside the last label; NULL: none */
+} PlotAxis;
+
+/* A line through points, or the points alone. */
+typedef struct {
+    const char *name;
+    const double *x, *y; /* values that are not finite leave a gap */
+    int count;
+    int color;     /* index for plot_color() */
+    bool dots;     /* single points; else a line */
+    bool faint;    /* dashed */
+    bool strong;   /* the one that the reader looks for */
+    bool baseline; /* the one that it is compared with */
+    bool peer;     /* one of many alike: cells mute it where another one is strong */
+} PlotSeries;
+
+/* A vertical line through the whole chart with a label above. Marks are in ascending order of x. */
+typedef struct {
+    double x;
+    const char *label;
+    bool strong;
+} PlotMark;
+
+enum { PLOT_PARTS = 6, BAR_TEXT = 96, ALL_PIECES = 8 };
+
+typedef struct {
+    const char *group; /* heading above the bar; NULL: the bar belongs to the group before it */
+    const char *label;
+    double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN: absent */
+    char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
+    bool faint;
+    bool strong; /* the one that the reader looks for */
+} PlotBar;
+
+/* Lines and dots over two axes, or bars along the x axis. All pointers are borrowed. */
+typedef struct {
+    const char *title, *subtitle;
+    const char *note; /* under the chart: what is model, what is measured; a paragraph a line */
+    PlotAxis x, y;    /* bars end at x.hi with a sign that they go on; y is for lines only */
+    const PlotSeries *series;
+    int series_count;
+    const char *const *part_names; /* (part_count) */
+    int part_count;                /* 0: a chart of lines */
+    const PlotBar *bars;
+    int bar_count;
+    const PlotMark *marks;
+    int mark_count;
     FigureTheme theme;
+    double scale; /* pixels per unit; 0: 1 */
 } ChartSpec;
 
-bool chart_image(const ChartSpec *spec, Image *image, Err *err);
-bool chart_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
-void chart_draw(Pen *pen, Box box, const ChartSpec *spec);
+/* The bar's text, cut before piece `pieces`: pieces are separated by commas. */
+void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]);
+
+/* Where a value lies on an axis: 0 at lo, 1 at hi. */
+double chart_along(const PlotAxis *axis, double value);
+/* Whether it lies between the axis' ends. */
+bool chart_on_axis(const PlotAxis *axis, double value);
+
+/* ---- charts of the memory model ------------------------------------------------------------- */
+
+/* How much room there is, which decides how wordy the chart is. */
+typedef enum {
+    ROOM_PAGE, /* a page of its own: `bevscope plot`, the report */
+    ROOM_BOX,  /* beside other things in the window */
+    ROOM_LOW   /* few rows: a low window, the terminal */
+} ChartRoom;
+
+/* What a chart of the memory model is made from. All pointers are borrowed. */
+typedef struct {
+    Chart chart; /* not CHART_NONE */
+    ChartRoom room;
+    const char *scene;
+    const MemoryModel *model;
+    int gpu, l2;    /* for charts of one GPU: its place in the model, its L2 as model_l2_bytes() */
+    unsigned asked; /* bit i: GPU i of the model stands out, and a page has bars for it */
+    const BevKernel *kernel, *baseline; /* the selection and what it is compared with; or NULL */
+    double rel_l2[BEV_DTYPE_COUNT];     /* error of each format; NaN: unknown */
+    FigureTheme theme;
+} ChartInput;
+
+/* The chart's short title; it needs no model. */
+const char *chart_title(Chart chart);
+
+/* Fills the spec of a chart. It borrows from the input; free() it. NULL: no memory, said in `err`.
+ */
+ChartSpec *chart_make(const ChartInput *input, Err *err);
+
+/* ---- the back end for pixels ---------------------------------------------------------------- */
+
+/* Colours that most colour-blind readers can tell apart, on light and on dark pages. */
+enum { PLOT_COLORS = 12 };
+Rgb plot_color(int index, FigureTheme theme);
+
+/* Draws into a box of a larger page, in small type, with the legend under the chart. Parts without
+ * room are left out, the note first. */
+void plot_draw(Pen *pen, Box box, const ChartSpec *spec);
+
+/* The chart as a page of its own: pixels, an SVG document in malloc'd memory, or the places of its
+ * texts. */
+bool plot_image(const ChartSpec *spec, Image *image, Err *err);
+bool plot_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
+bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err);
 
 #endif

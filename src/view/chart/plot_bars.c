@@ -1,17 +1,18 @@
-/* Charts of bars. */
+/* Bars in pixels. */
 #include "src/view/chart/plot_internal.h"
 
 #include <math.h>
 
 enum { LABEL_W = 190, END_W = 200, BAR_H = 16, BAR_STEP = 22, GROUP_STEP = 34, PAD = 8 };
 
-/* Distances of the rows: as on a page, or closer where the box is low. */
+/* Where the rows stand: as on a page, or closer together in a low box. */
 typedef struct {
     Box chart;
     double label_w, end_w, bar_h, step, group_step;
+    int pieces; /* of the bars' texts that have room */
 } Rows;
 
-static double rows_height(const PlotBars *spec, double step, double group_step) {
+static double rows_height(const ChartSpec *spec, double step, double group_step) {
     double h = 2 * PAD;
     for (int i = 0; i < spec->bar_count; i++)
         h += step + (spec->bars[i].group ? group_step : 0);
@@ -19,7 +20,7 @@ static double rows_height(const PlotBars *spec, double step, double group_step) 
 }
 
 /* End of a bar on the page, and whether it was cut there. */
-static double bar_end(const PlotBars *spec, Box box, const PlotBar *bar, bool *cut) {
+static double bar_end(const ChartSpec *spec, Box box, const PlotBar *bar, bool *cut) {
     double sum = 0;
     for (int part = 0; part < spec->part_count; part++)
         sum += bar->parts[part] > 0 ? bar->parts[part] : 0;
@@ -27,7 +28,7 @@ static double bar_end(const PlotBars *spec, Box box, const PlotBar *bar, bool *c
     return plot_x(&spec->x, box, fmax(fmin(sum, spec->x.hi), spec->x.lo));
 }
 
-static void draw_parts(const PlotFrame *frame, const PlotBars *spec, const Rows *rows,
+static void draw_parts(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
                        const PlotBar *bar, double y) {
     Box box = rows->chart;
     double x = box.x, sum = 0;
@@ -47,7 +48,7 @@ static void draw_parts(const PlotFrame *frame, const PlotBars *spec, const Rows 
                  frame->pen->theme->page, 1, 3);
 }
 
-/* On a patch of page, so that no line runs through it. */
+/* On a patch in the page's colour, so that no line runs through the text. */
 static void text_on_page(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                          const char *text) {
     Box box = pen_text_box(pen, x, baseline, max_w, style, text);
@@ -55,12 +56,14 @@ static void text_on_page(Pen *pen, double x, double baseline, double max_w, cons
     pen_text(pen, x, baseline, max_w, style, text);
 }
 
-static void draw_texts(const PlotFrame *frame, const PlotBars *spec, const Rows *rows,
+static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
                        const PlotBar *bar, double y) {
     Pen *pen = frame->pen;
     TextStyle label = plot_muted(frame), text = plot_muted(frame), heading = plot_body(frame);
     double baseline = y + rows->bar_h / 2 + 0.38 * text.size;
+    char end[BAR_TEXT];
     bool cut;
+    chart_bar_text(bar, rows->pieces, end);
     label.align = ALIGN_RIGHT;
     text.color = pen->theme->text;
     heading.bold = true;
@@ -69,11 +72,11 @@ static void draw_texts(const PlotFrame *frame, const PlotBars *spec, const Rows 
                      rows->label_w + rows->chart.w + rows->end_w, &heading, bar->group);
     pen_text(pen, rows->chart.x - 10, baseline, rows->label_w - 10, &label, bar->label);
     text_on_page(pen, bar_end(spec, rows->chart, bar, &cut) + 8, baseline, rows->end_w - 12, &text,
-                 bar->text);
+                 end);
 }
 
-static void draw_rows(const PlotFrame *frame, const PlotBars *spec, const Rows *rows,
-                      void (*draw)(const PlotFrame *, const PlotBars *, const Rows *,
+static void draw_rows(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
+                      void (*draw)(const PlotFrame *, const ChartSpec *, const Rows *,
                                    const PlotBar *, double)) {
     double y = rows->chart.y + PAD;
     for (int i = 0; i < spec->bar_count; i++) {
@@ -84,7 +87,7 @@ static void draw_rows(const PlotFrame *frame, const PlotBars *spec, const Rows *
 }
 
 /* Names of the parts in their colours; a line ends where the box does. Returns the height. */
-static double draw_part_keys(const PlotFrame *frame, const PlotBars *spec, Box box, double y) {
+static double draw_part_keys(const PlotFrame *frame, const ChartSpec *spec, Box box, double y) {
     TextStyle style = plot_body(frame);
     double x = box.x, top = y, side = 0.85 * style.size;
     for (int part = 0; part < spec->part_count; part++) {
@@ -103,85 +106,63 @@ static double draw_part_keys(const PlotFrame *frame, const PlotBars *spec, Box b
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-static void widths(const PlotFrame *frame, const PlotBars *spec, Rows *rows) {
+/* In a box: as wide as the texts; the last pieces of those at the bars' ends yield to the bars. */
+static void widths(const PlotFrame *frame, const ChartSpec *spec, double w, Rows *rows) {
+    const double least_bars = 0.35;
     TextStyle style = plot_muted(frame);
     rows->label_w = LABEL_W;
     rows->end_w = END_W;
+    rows->pieces = ALL_PIECES;
     if (!frame->dense)
         return;
-    rows->label_w = rows->end_w = 0;
-    for (int i = 0; i < spec->bar_count; i++) {
-        const PlotBar *bar = &spec->bars[i];
-        rows->label_w = fmax(rows->label_w, pen_text_width(frame->pen, &style, bar->label) + 12);
-        rows->end_w = fmax(rows->end_w, pen_text_width(frame->pen, &style, bar->text) + 14);
+    rows->label_w = 0;
+    for (int i = 0; i < spec->bar_count; i++)
+        rows->label_w =
+            fmax(rows->label_w, pen_text_width(frame->pen, &style, spec->bars[i].label) + 12);
+    for (;; rows->pieces--) {
+        char text[BAR_TEXT];
+        rows->end_w = 0;
+        for (int i = 0; i < spec->bar_count; i++) {
+            chart_bar_text(&spec->bars[i], rows->pieces, text);
+            rows->end_w = fmax(rows->end_w, pen_text_width(frame->pen, &style, text) + 14);
+        }
+        if (rows->pieces == 1 || w - rows->label_w - rows->end_w >= least_bars * w)
+            return;
     }
 }
 
-static void draw(Pen *pen, Box box, const PlotBars *spec, bool dense) {
-    PlotFrame frame = plot_frame(pen, spec->theme, dense);
+double plot_bars_height(const ChartSpec *spec) {
+    return rows_height(spec, BAR_STEP, GROUP_STEP);
+}
+
+void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
     Rows rows = {.bar_h = BAR_H, .step = BAR_STEP, .group_step = GROUP_STEP};
-    double top = plot_head(&frame, box, spec->title, spec->subtitle);
-    top += draw_part_keys(&frame, spec, box, top - (frame.dense ? 0 : 6));
+    double top = plot_head(frame, box, spec->title, spec->subtitle);
+    top += draw_part_keys(frame, spec, box, top - (frame->dense ? 0 : 6));
     int mark_count = spec->mark_count;
-    double labels = plot_mark_space(&frame, spec->marks, mark_count);
-    double note_h = frame.dense ? plot_note_height(&frame, box.w, spec->note) + 8 : PLOT_NOTE_H;
+    double labels = plot_mark_space(frame, spec->marks, mark_count);
+    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 8 : PLOT_NOTE_H;
     double need = rows_height(spec, BAR_STEP, GROUP_STEP);
-    double room = box.y + box.h - top - labels - frame.type->axis_bottom;
-    bool has_note = !frame.dense || room - note_h > 0.6 * need;
+    double room = box.y + box.h - top - labels - frame->type->axis_bottom;
+    bool has_note = !frame->dense || room - note_h > 0.6 * need;
     room -= has_note ? note_h : 0;
-    if (dense && room < 0.75 * need) { /* rows before marks */
+    if (frame->dense && room < 0.75 * need) { /* rows are more important than labels of marks */
         room += labels - PAD;
         labels = PAD;
         mark_count = 0;
     }
-    double scale = frame.dense ? fmin((room - 2 * PAD) / (need - 2 * PAD), 1) : 1;
-    if (scale * BAR_STEP < frame.type->small)
+    double scale = frame->dense ? fmin((room - 2 * PAD) / (need - 2 * PAD), 1) : 1;
+    if (scale * BAR_STEP < frame->type->small)
         return;
     rows.bar_h *= scale, rows.step *= scale, rows.group_step *= scale;
-    widths(&frame, spec, &rows);
+    widths(frame, spec, box.w, &rows);
     rows.chart = (Box){box.x + rows.label_w, top + labels, box.w - rows.label_w - rows.end_w,
                        rows_height(spec, rows.step, rows.group_step)};
-    plot_draw_x_axis(&frame, &spec->x, rows.chart);
-    draw_rows(&frame, spec, &rows, draw_parts);
-    plot_draw_marks(&frame, &spec->x, rows.chart, spec->marks, mark_count, labels);
-    draw_rows(&frame, spec, &rows, draw_texts);
+    plot_draw_x_axis(frame, &spec->x, rows.chart);
+    draw_rows(frame, spec, &rows, draw_parts);
+    plot_draw_marks(frame, &spec->x, rows.chart, spec->marks, mark_count, labels);
+    draw_rows(frame, spec, &rows, draw_texts);
     if (has_note)
-        plot_note(&frame, box.x, rows.chart.y + rows.chart.h + frame.type->axis_bottom + 8, box.w,
+        plot_note(frame, box.x, rows.chart.y + rows.chart.h + frame->type->axis_bottom + 8, box.w,
                   spec->note);
-}
-
-void plot_bars_draw(Pen *pen, Box box, const PlotBars *spec) {
-    draw(pen, box, spec, true);
-}
-
-/* ---- a page of its own ---------------------------------------------------------------------- */
-
-static PageSpec page_of(const PlotBars *spec);
-
-static void draw_page(Pen *pen, const void *context) {
-    const PlotBars *spec = context;
-    draw(pen, plot_page_box(page_of(spec).h), spec, false);
-}
-
-static PageSpec page_of(const PlotBars *spec) {
-    PlotFrame frame = plot_frame(NULL, spec->theme, false);
-    double h = plot_page_head(spec->subtitle) + 2 * frame.type->body +
-               plot_mark_space(&frame, spec->marks, spec->mark_count) +
-               rows_height(spec, BAR_STEP, GROUP_STEP) + frame.type->axis_bottom + PLOT_NOTE_H;
-    return (PageSpec){PLOT_PAGE_W, h, spec->scale, spec->theme, draw_page, spec};
-}
-
-bool plot_bars_image(const PlotBars *spec, Image *image, Err *err) {
-    PageSpec page = page_of(spec);
-    return page_image(&page, image, err);
-}
-
-bool plot_bars_svg(const PlotBars *spec, uint8_t **bytes, size_t *length, Err *err) {
-    PageSpec page = page_of(spec);
-    return page_svg(&page, bytes, length, err);
-}
-
-bool plot_bars_layout(const PlotBars *spec, FigureLayout *layout, Err *err) {
-    PageSpec page = page_of(spec);
-    return page_layout(&page, layout, err);
 }

@@ -1,16 +1,15 @@
-/* What charts of lines and of bars share. Internal to the plot_*.c files. */
+/* What the pixel charts of lines and of bars share. Internal to the plot*.c files. */
 #ifndef BEV_PLOT_INTERNAL_H
 #define BEV_PLOT_INTERNAL_H
 
-#include "src/view/draw/page.h"
-#include "src/view/chart/plot.h"
+#include "src/view/chart/chart.h"
 
-enum { PLOT_PAGE_W = 1200, PLOT_NOTE_H = 84 };
+enum { PLOT_NOTE_H = 84 };
 
-/* Type and distances of a page of its own, or of a box on somebody's page. */
+/* Type sizes and distances: of a page of its own, or of a box on a larger page. */
 typedef struct {
     double title, body, small;
-    double axis_left, axis_bottom; /* what labels and titles of the axes take */
+    double axis_left, axis_bottom; /* room for the labels and titles of the axes */
     double axis_title;             /* from the chart down to the title's baseline */
 } PlotType;
 
@@ -18,29 +17,29 @@ typedef struct {
     Pen *pen;
     FigureTheme theme;
     const PlotType *type;
-    bool dense; /* a box on somebody's page, small for a chart */
+    bool dense; /* a box on a larger page: small type, the legend under the chart */
 } PlotFrame;
 
-PlotFrame plot_frame(Pen *pen, FigureTheme theme, bool dense);
-
-/* Of a page of its own: the height of title and subtitle with the margin above, and what lies
- * within the margins of a page of height `h`. */
-double plot_page_head(const char *subtitle);
-Box plot_page_box(double h);
+/* The two kinds of charts, drawn into a box. */
+void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec);
+void plot_bars_draw(const PlotFrame *frame, Box box, const ChartSpec *spec);
+/* Height of the chart proper on a page of its own. */
+enum { PLOT_LINES_H = 440 };
+double plot_bars_height(const ChartSpec *spec);
 
 TextStyle plot_body(const PlotFrame *frame);
 TextStyle plot_muted(const PlotFrame *frame);
 
-/* Where a value lies on an axis; y grows upwards. */
+/* Position of a value in the box; y grows upwards. */
 double plot_x(const PlotAxis *axis, Box box, double value);
 double plot_y(const PlotAxis *axis, Box box, double value);
-bool plot_on_axis(const PlotAxis *axis, double value);
 
 void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box);
 void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box);
 
-/* Labels stand above the chart, reading upwards, so that they cover nothing; where they have no
- * room beside each other they move, to the right as far as the chart goes. At most PLOT_MARKS. */
+/* Marks with their labels above the chart, reading upwards, so that they cover nothing. Labels that
+ * have no room beside each other move to the right, as far as the chart goes. At most PLOT_MARKS.
+ */
 enum { PLOT_MARKS = 32 };
 void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, const PlotMark *marks,
                      int count, double label_h);
@@ -48,14 +47,13 @@ void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, cons
 /* Height that the labels of marks need. */
 double plot_mark_space(const PlotFrame *frame, const PlotMark *marks, int count);
 
-/* Title and subtitle at the head of a box; returns the y below. Both return heights with
- * pen->measuring. */
+/* Draws title and subtitle at the head of a box; returns the y below them. */
 double plot_head(const PlotFrame *frame, Box box, const char *title, const char *subtitle);
 
-/* Paragraphs, a line of the note each; returns their height. */
+/* Draws the note, each of its lines as a paragraph; returns their height. */
 double plot_note(const PlotFrame *frame, double x, double y, double w, const char *note);
 
-/* The same, measured only. */
+/* The same height, without drawing. */
 double plot_note_height(const PlotFrame *frame, double w, const char *note);
 
 #endif

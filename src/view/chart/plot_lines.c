@@ -1,22 +1,22 @@
-/* Charts of lines and dots. */
+/* Lines and dots in pixels. */
 #include "src/view/chart/plot_internal.h"
 
 #include <math.h>
 
-enum { CHART_H = 440, CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
+enum { CHART_LEAST_H = 90, LEGEND_W = 210, LEGEND_STEP = 24 };
 enum { DENSE_STEP = 16, DENSE_RIGHT = 16 }; /* in a box */
 
-static bool point_of(const PlotLines *spec, Box box, const PlotSeries *series, int i, double *x,
+static bool point_of(const ChartSpec *spec, Box box, const PlotSeries *series, int i, double *x,
                      double *y) {
     double value = series->y[i];
-    if (!plot_on_axis(&spec->x, series->x[i]) || !isfinite(value) || (spec->y.log && value <= 0))
+    if (!chart_on_axis(&spec->x, series->x[i]) || !isfinite(value) || (spec->y.log && value <= 0))
         return false;
     *x = plot_x(&spec->x, box, series->x[i]);
     *y = plot_y(&spec->y, box, value);
     return true;
 }
 
-static void draw_line(const PlotFrame *frame, const PlotLines *spec, Box box,
+static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     static const double dashes[] = {6, 4};
     cairo_t *cr = frame->pen->cr;
@@ -43,8 +43,8 @@ static void draw_line(const PlotFrame *frame, const PlotLines *spec, Box box,
     cairo_restore(cr);
 }
 
-/* Dots that a later one would cover are larger, so that a ring of them is left. */
-static double dot_radius(const PlotLines *spec, Box box, const PlotSeries *series, double x,
+/* A dot that a later one would cover is larger, so that a ring of it can be seen. */
+static double dot_radius(const ChartSpec *spec, Box box, const PlotSeries *series, double x,
                          double y) {
     double radius = 5.5, other_x, other_y;
     for (const PlotSeries *later = series + 1; later < spec->series + spec->series_count; later++)
@@ -55,8 +55,8 @@ static double dot_radius(const PlotLines *spec, Box box, const PlotSeries *serie
     return radius;
 }
 
-/* A strong one wears a ring. */
-static void draw_dots(const PlotFrame *frame, const PlotLines *spec, Box box,
+/* The strong one has a ring around it. */
+static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
                       const PlotSeries *series) {
     Pen *pen = frame->pen;
     for (int i = 0; i < series->count; i++) {
@@ -77,8 +77,8 @@ static void draw_dots(const PlotFrame *frame, const PlotLines *spec, Box box,
     }
 }
 
-/* The strong ones last: nothing covers them. */
-static void draw_series(const PlotFrame *frame, const PlotLines *spec, Box box) {
+/* Strong ones last, so that nothing covers them. */
+static void draw_series(const PlotFrame *frame, const ChartSpec *spec, Box box) {
     for (int strong = 0; strong < 2; strong++)
         for (int i = 0; i < spec->series_count; i++) {
             const PlotSeries *series = &spec->series[i];
@@ -105,7 +105,7 @@ static void draw_key(const PlotFrame *frame, const PlotSeries *series, double x,
 }
 
 /* Beside the chart on a page, in columns under it where the box is small. */
-static void draw_legend(const PlotFrame *frame, const PlotLines *spec, double x, double y,
+static void draw_legend(const PlotFrame *frame, const ChartSpec *spec, double x, double y,
                         int columns, double column_w) {
     for (int i = 0; i < spec->series_count; i++) {
         double step = frame->dense ? DENSE_STEP : LEGEND_STEP;
@@ -115,7 +115,7 @@ static void draw_legend(const PlotFrame *frame, const PlotLines *spec, double x,
 }
 
 /* How many keys fit side by side. */
-static int legend_columns(const PlotFrame *frame, const PlotLines *spec, double w) {
+static int legend_columns(const PlotFrame *frame, const ChartSpec *spec, double w) {
     TextStyle style = plot_body(frame);
     double widest = 1;
     style.bold = true;
@@ -126,16 +126,15 @@ static int legend_columns(const PlotFrame *frame, const PlotLines *spec, double 
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-static void draw(Pen *pen, Box box, const PlotLines *spec, bool dense) {
-    PlotFrame frame = plot_frame(pen, spec->theme, dense);
-    const PlotType *type = frame.type;
-    double top = plot_head(&frame, box, spec->title, spec->subtitle);
-    double labels = plot_mark_space(&frame, spec->marks, spec->mark_count);
-    double note_h = frame.dense ? plot_note_height(&frame, box.w, spec->note) + 6 : PLOT_NOTE_H;
-    int columns = legend_columns(&frame, spec, box.w);
+void plot_lines_draw(const PlotFrame *frame, Box box, const ChartSpec *spec) {
+    const PlotType *type = frame->type;
+    double top = plot_head(frame, box, spec->title, spec->subtitle);
+    double labels = plot_mark_space(frame, spec->marks, spec->mark_count);
+    double note_h = frame->dense ? plot_note_height(frame, box.w, spec->note) + 6 : PLOT_NOTE_H;
+    int columns = legend_columns(frame, spec, box.w);
     double legend_h =
-        frame.dense ? (spec->series_count + columns - 1) / columns * DENSE_STEP + 12 : 0;
-    double gap = frame.dense ? 8 : 0;
+        frame->dense ? (spec->series_count + columns - 1) / columns * DENSE_STEP + 12 : 0;
+    double gap = frame->dense ? 8 : 0;
     double room = box.y + box.h - top - labels - type->axis_bottom - gap;
     bool has_note = room - legend_h - note_h >= CHART_LEAST_H;
     bool has_legend = room - legend_h >= CHART_LEAST_H;
@@ -143,53 +142,17 @@ static void draw(Pen *pen, Box box, const PlotLines *spec, bool dense) {
     if (chart_h < 20)
         return;
     Box chart = {box.x + type->axis_left, top + labels,
-                 box.w - type->axis_left - (frame.dense ? DENSE_RIGHT : LEGEND_W), chart_h};
-    plot_draw_x_axis(&frame, &spec->x, chart);
-    plot_draw_y_axis(&frame, &spec->y, chart);
-    plot_draw_marks(&frame, &spec->x, chart, spec->marks, spec->mark_count, labels);
-    pen_frame(pen, chart, pen->theme->rule, 1, 1);
-    draw_series(&frame, spec, chart);
+                 box.w - type->axis_left - (frame->dense ? DENSE_RIGHT : LEGEND_W), chart_h};
+    plot_draw_x_axis(frame, &spec->x, chart);
+    plot_draw_y_axis(frame, &spec->y, chart);
+    plot_draw_marks(frame, &spec->x, chart, spec->marks, spec->mark_count, labels);
+    pen_frame(frame->pen, chart, frame->pen->theme->rule, 1, 1);
+    draw_series(frame, spec, chart);
     double bottom = chart.y + chart.h + type->axis_bottom;
-    if (!frame.dense)
-        draw_legend(&frame, spec, chart.x + chart.w + 20, chart.y + 8, 1, LEGEND_W);
+    if (!frame->dense)
+        draw_legend(frame, spec, chart.x + chart.w + 20, chart.y + 8, 1, LEGEND_W);
     else if (has_legend)
-        draw_legend(&frame, spec, box.x, bottom + 12, columns, box.w / columns);
+        draw_legend(frame, spec, box.x, bottom + 12, columns, box.w / columns);
     if (has_note)
-        plot_note(&frame, box.x, bottom + 8 + (frame.dense ? legend_h - 4 : 0), box.w, spec->note);
-}
-
-void plot_lines_draw(Pen *pen, Box box, const PlotLines *spec) {
-    draw(pen, box, spec, true);
-}
-
-/* ---- a page of its own ---------------------------------------------------------------------- */
-
-static PageSpec page_of(const PlotLines *spec);
-
-static void draw_page(Pen *pen, const void *context) {
-    const PlotLines *spec = context;
-    draw(pen, plot_page_box(page_of(spec).h), spec, false);
-}
-
-static PageSpec page_of(const PlotLines *spec) {
-    PlotFrame frame = plot_frame(NULL, spec->theme, false);
-    double h = plot_page_head(spec->subtitle) +
-               plot_mark_space(&frame, spec->marks, spec->mark_count) + CHART_H +
-               frame.type->axis_bottom + PLOT_NOTE_H;
-    return (PageSpec){PLOT_PAGE_W, h, spec->scale, spec->theme, draw_page, spec};
-}
-
-bool plot_lines_image(const PlotLines *spec, Image *image, Err *err) {
-    PageSpec page = page_of(spec);
-    return page_image(&page, image, err);
-}
-
-bool plot_lines_svg(const PlotLines *spec, uint8_t **bytes, size_t *length, Err *err) {
-    PageSpec page = page_of(spec);
-    return page_svg(&page, bytes, length, err);
-}
-
-bool plot_lines_layout(const PlotLines *spec, FigureLayout *layout, Err *err) {
-    PageSpec page = page_of(spec);
-    return page_layout(&page, layout, err);
+        plot_note(frame, box.x, bottom + 8 + (frame->dense ? legend_h - 4 : 0), box.w, spec->note);
 }

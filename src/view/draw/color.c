@@ -1,6 +1,10 @@
 #include "src/view/draw/color.h"
 
+#include <assert.h>
 #include <math.h>
+#include <string.h>
+
+#include "assets/colormaps.inc"
 
 Rgb rgb_hex(uint32_t hex) {
     return (Rgb){(uint8_t)(hex >> 16), (uint8_t)(hex >> 8), (uint8_t)hex};
@@ -42,3 +46,57 @@ double rgb_contrast(Rgb a, Rgb b) {
     double la = rgb_luminance(a) + 0.05, lb = rgb_luminance(b) + 0.05;
     return la > lb ? la / lb : lb / la;
 }
+
+/* ---- colour maps ---------------------------------------------------------------------------- */
+
+const Colormap colormaps[] = {
+    {"viridis", "even steps from dark blue to yellow; safe for colour-blind readers", false,
+     viridis_rgb},
+    {"cividis", "blue to yellow, looks the same with and without colour blindness", false,
+     cividis_rgb},
+    {"turbo", "rainbow with high contrast; steps are not even in lightness", false, turbo_rgb},
+    {"vik", "blue, near white at zero, red: for errors and differences", true, vik_rgb},
+};
+const int colormap_count = sizeof colormaps / sizeof *colormaps;
+
+const Colormap *colormap_find(const char *name) {
+    for (int i = 0; i < colormap_count; i++)
+        if (strcmp(colormaps[i].name, name) == 0)
+            return &colormaps[i];
+    return NULL;
+}
+
+Rgb colormap_at(const Colormap *map, double t) {
+    assert(!isnan(t));
+    double entry = floor(t * COLORMAP_ENTRIES);
+    entry = fmin(fmax(entry, 0), COLORMAP_ENTRIES - 1);
+    return rgb_hex(map->entries[(int)entry]);
+}
+
+/* ---- themes --------------------------------------------------------------------------------- */
+
+const char *const figure_themes[THEME_COUNT] = {"light", "dark"};
+
+const Theme themes[THEME_COUNT] = {
+    [THEME_LIGHT] = {.page = {255, 255, 255},
+                     .text = {26, 29, 33},
+                     .muted = {91, 100, 112},
+                     .rule = {208, 213, 219},
+                     .tint = {238, 242, 247},
+                     .accent = {74, 104, 146}},
+    [THEME_DARK] = {.page = {22, 25, 30},
+                    .text = {232, 234, 237},
+                    .muted = {154, 164, 176},
+                    .rule = {62, 69, 79},
+                    .tint = {36, 42, 51},
+                    .accent = {128, 164, 212}},
+};
+
+const PanelTheme panel_dark = {.background = {20, 23, 28},
+                               .line = {255, 255, 255},
+                               .halo = {10, 12, 15},
+                               .bad = {255, 0, 255}};
+const PanelTheme panel_light = {.background = {250, 250, 248},
+                                .line = {20, 24, 30},
+                                .halo = {255, 255, 255},
+                                .bad = {255, 0, 255}};

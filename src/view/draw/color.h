@@ -1,7 +1,8 @@
-/* sRGB colours: from linear light, mixed, and measured for contrast. */
+/* Colours: sRGB values, colour maps by name, and the themes of pages. */
 #ifndef BEV_COLOR_H
 #define BEV_COLOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
@@ -13,11 +14,60 @@ Rgb rgb_hex(uint32_t hex); /* 0xRRGGBB */
 /* Linear light 0..1 (clamped; NaN counts as 0) to sRGB. */
 Rgb rgb_from_linear(double r, double g, double b);
 
-/* t = 0: a, t = 1: b; clamped. Mixed in sRGB, as screens and picture editors do. */
+/* From a (t = 0) to b (t = 1); t is clamped. Mixed in sRGB, as screens and picture editors do. */
 Rgb rgb_mix(Rgb a, Rgb b, double t);
 
 /* Relative luminance 0..1 and contrast ratio 1..21, as WCAG 2 defines them. */
 double rgb_luminance(Rgb color);
 double rgb_contrast(Rgb a, Rgb b);
+
+/* ---- colour maps ---------------------------------------------------------------------------- */
+
+enum { COLORMAP_ENTRIES = 256 };
+
+typedef struct {
+    const char *name; /* command line: "viridis" */
+    const char *idea; /* one sentence for help texts */
+    bool diverging;   /* its middle means zero */
+    const uint32_t *entries;
+} Colormap;
+
+extern const Colormap colormaps[];
+extern const int colormap_count;
+
+/* The row of that name, or NULL. */
+const Colormap *colormap_find(const char *name);
+
+/* The colour of t in [0, 1]; values beyond take the colour of the end. t must not be NaN. */
+Rgb colormap_at(const Colormap *map, double t);
+
+/* ---- themes and type sizes ------------------------------------------------------------------ */
+
+typedef enum { THEME_LIGHT, THEME_DARK, THEME_COUNT } FigureTheme;
+extern const char *const figure_themes[THEME_COUNT]; /* "light", "dark" */
+
+typedef struct {
+    Rgb page, text, muted, rule;
+    Rgb tint, accent; /* of highlighted rows; of camera coverage and of the selection */
+} Theme;
+
+extern const Theme themes[THEME_COUNT];
+
+/* The BEV does not follow the page's theme: colours and maps from dark to bright are read on a dark
+ * background, differences on a light one, into which zero fades. */
+typedef struct {
+    Rgb background, line, halo, bad;
+} PanelTheme;
+
+extern const PanelTheme panel_dark, panel_light;
+
+enum {
+    SIZE_TITLE = 26,
+    SIZE_HEADING = 15,
+    SIZE_BODY = 14,
+    SIZE_SMALL = 12,
+    MARGIN = 48,
+    GUTTER = 40,
+};
 
 #endif

@@ -1,8 +1,17 @@
 #include "src/view/draw/image.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
 
 bool image_init(Image *image, int64_t w, int64_t h, Err *err) {
     *image = (Image){0};
@@ -57,4 +66,51 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
                    4);
     }
     return true;
+}
+
+/* ---- PNG ------------------------------------------------------------------------------------ */
+
+static void append(void *stream, void *data, int size) {
+    fwrite(data, 1, (size_t)size, stream);
+}
+
+static bool opaque(const Image *image) {
+    size_t pixels = (size_t)image->w * (size_t)image->h;
+    for (size_t i = 0; i < pixels; i++)
+        if (image->rgba[4 * i + 3] != 255)
+            return false;
+    return true;
+}
+
+/* The picture without its alpha channel, or NULL. */
+static uint8_t *rgb_copy(const Image *image) {
+    size_t pixels = (size_t)image->w * (size_t)image->h;
+    uint8_t *rgb = malloc(3 * pixels);
+    for (size_t i = 0; rgb && i < pixels; i++)
+        for (int c = 0; c < 3; c++)
+            rgb[3 * i + (size_t)c] = image->rgba[4 * i + (size_t)c];
+    return rgb;
+}
+
+/* Encoded to memory: stb's own file writer ignores write errors. */
+bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
+    bool no_alpha = opaque(image), done = false;
+    uint8_t *rgb = no_alpha ? rgb_copy(image) : NULL;
+    int channels = no_alpha ? 3 : 4;
+    char *data = NULL;
+    FILE *stream = open_memstream(&data, length);
+    if (stream && (!no_alpha || rgb))
+        done = stbi_write_png_to_func(append, stream, image->w, image->h, channels,
+                                      no_alpha ? rgb : image->rgba, channels * image->w);
+    done = stream && done && !ferror(stream);
+    done = stream && !fclose(stream) && done;
+    free(rgb);
+    *bytes = (uint8_t *)data;
+    if (done && *length)
+        return true;
+    free(data);
+    *bytes = NULL;
+    *length = 0;
+    return err_set(err, ERR_FAILED, "PNG", "choose a smaller scale",
+                   "no memory to encode %d x %d pixels", image->w, image->h);
 }

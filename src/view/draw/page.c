@@ -1,10 +1,10 @@
 #include "src/view/draw/page.h"
 
-#include "src/view/draw/bytes.h"
-#include "src/view/draw/svg_ids.h"
-
 #include <cairo-svg.h>
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double scale_of(const PageSpec *page) {
@@ -29,18 +29,6 @@ static bool draw_on(cairo_surface_t *surface, const PageSpec *page, double scale
     return !pen.failed;
 }
 
-static void copy_pixels(cairo_surface_t *surface, Image *image) {
-    cairo_surface_flush(surface);
-    const uint8_t *data = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            uint32_t word;
-            memcpy(&word, data + (size_t)y * (size_t)stride + 4 * (size_t)x, sizeof word);
-            image_set(image, x, y, rgb_hex(word & 0xffffff));
-        }
-}
-
 bool page_image(const PageSpec *page, Image *image, Err *err) {
     double scale = scale_of(page);
     *image = (Image){0};
@@ -49,44 +37,123 @@ bool page_image(const PageSpec *page, Image *image, Err *err) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
     bool drawn = draw_on(surface, page, scale, NULL, err);
     if (drawn)
-        copy_pixels(surface, image);
+        pen_pixels(surface, image);
     else
         image_free(image);
     cairo_surface_destroy(surface);
     return drawn;
 }
 
-static cairo_status_t append(void *context, const unsigned char *data, unsigned length) {
-    Bytes *bytes = context;
-    bytes_append(bytes, data, length);
-    return bytes->failed ? CAIRO_STATUS_NO_MEMORY : CAIRO_STATUS_SUCCESS;
+/* ---- SVG ------------------------------------------------------------------------------------ */
+
+/* cairo numbers the images and groups of an SVG by a counter of the process: the same figure drawn
+ * twice would differ. Renumbered in order of appearance, it does not. */
+static const char *const prefixes[] = {"image", "surface"};
+
+typedef struct {
+    unsigned long *old; /* index = new number */
+    size_t count, capacity;
+    bool failed;
+} Numbers;
+
+static size_t new_number(Numbers *numbers, unsigned long old) {
+    for (size_t i = 0; i < numbers->count; i++)
+        if (numbers->old[i] == old)
+            return i;
+    if (numbers->count == numbers->capacity) {
+        size_t capacity = numbers->capacity ? 2 * numbers->capacity : 16;
+        unsigned long *grown = realloc(numbers->old, capacity * sizeof *grown);
+        if (!grown) {
+            numbers->failed = true;
+            return 0;
+        }
+        numbers->old = grown;
+        numbers->capacity = capacity;
+    }
+    numbers->old[numbers->count] = old;
+    return numbers->count++;
 }
 
-static bool draw_svg(const PageSpec *page, Bytes *svg, Err *err) {
+/* Length of an id like image17 at `p`, with its prefix length and number; 0: none. */
+static size_t id_at(const char *p, const char *end, size_t *prefix, unsigned long *number) {
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t length = strlen(prefixes[i]), at = length;
+        if ((size_t)(end - p) <= length || memcmp(p, prefixes[i], length) != 0)
+            continue;
+        *number = 0;
+        for (; p + at < end && isdigit((unsigned char)p[at]); at++)
+            *number = 10 * *number + (unsigned long)(p[at] - '0');
+        *prefix = length;
+        return at > length ? at : 0;
+    }
+    return 0;
+}
+
+/* Writes `svg` to `out` with its ids renumbered; false: no memory. */
+static bool renumber(const char *svg, size_t svg_length, FILE *out) {
+    Numbers numbers = {0};
+    const char *p = svg, *end = p + svg_length, *copied = p;
+    for (; p < end; p++) {
+        size_t prefix, length;
+        unsigned long old;
+        /* An id follows a quote or a reference's '#'; embedded base64 data holds neither. */
+        if ((*p != '"' && *p != '#') || !(length = id_at(p + 1, end, &prefix, &old)))
+            continue;
+        fwrite(copied, 1, (size_t)(p + 1 - copied) + prefix, out);
+        fprintf(out, "%zu", new_number(&numbers, old));
+        copied = p + 1 + length;
+        p += length;
+    }
+    fwrite(copied, 1, (size_t)(end - copied), out);
+    free(numbers.old);
+    return !numbers.failed;
+}
+
+static cairo_status_t append(void *stream, const unsigned char *data, unsigned length) {
+    return fwrite(data, 1, length, stream) == length ? CAIRO_STATUS_SUCCESS
+                                                     : CAIRO_STATUS_NO_MEMORY;
+}
+
+static bool draw_svg(const PageSpec *page, FILE *stream, Err *err) {
     double scale = scale_of(page);
     cairo_surface_t *surface =
-        cairo_svg_surface_create_for_stream(append, svg, page->w * scale, page->h * scale);
+        cairo_svg_surface_create_for_stream(append, stream, page->w * scale, page->h * scale);
     cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
     bool drawn = draw_on(surface, page, scale, NULL, err);
     cairo_surface_finish(surface);
     cairo_status_t status = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (drawn && (svg->failed || status != CAIRO_STATUS_SUCCESS))
+    if (drawn && status != CAIRO_STATUS_SUCCESS)
         return err_set(err, ERR_FAILED, "SVG", "choose a smaller scale", "cairo: %s",
                        cairo_status_to_string(status));
     return drawn;
 }
 
+/* Closes a memory stream; false: something is missing in it. */
+static bool close_stream(FILE *stream) {
+    bool whole = stream && !ferror(stream);
+    return stream && !fclose(stream) && whole;
+}
+
 bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
-    Bytes svg = {0}, renumbered = {0};
-    bool drawn = draw_svg(page, &svg, err);
-    if (drawn && !svg_renumber(&svg, &renumbered))
-        drawn = err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg.length);
-    bytes_free(&svg);
-    if (!drawn)
-        bytes_free(&renumbered);
-    *bytes = renumbered.data;
-    *length = renumbered.length;
+    char *svg = NULL, *renumbered = NULL;
+    size_t svg_length = 0;
+    FILE *stream = open_memstream(&svg, &svg_length), *out = open_memstream(&renumbered, length);
+    bool opened = stream && out;
+    bool drawn = opened && draw_svg(page, stream, err);
+    bool said = opened && !drawn; /* draw_svg filled `err` */
+    drawn = close_stream(stream) && drawn;
+    drawn = drawn && renumber(svg, svg_length, out);
+    drawn = close_stream(out) && drawn;
+    if (!drawn && !said)
+        err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg_length);
+    free(svg);
+    if (!drawn) {
+        free(renumbered);
+        renumbered = NULL;
+        *length = 0;
+    }
+    *bytes = (uint8_t *)renumbered;
     return drawn;
 }
 

@@ -1,4 +1,4 @@
-/* A page that somebody draws with a pen, as pixels, as an SVG document, or as the places of its
+/* A page that a function draws with a pen: as pixels, as an SVG document, or as the places of its
  * texts. */
 #ifndef BEV_PAGE_H
 #define BEV_PAGE_H
@@ -12,6 +12,8 @@ typedef struct {
     const void *context;
 } PageSpec;
 
+/* `bytes` is malloc'd; the layout is freed with figure_layout_free(). On failure nothing is left to
+ * free. */
 bool page_image(const PageSpec *page, Image *image, Err *err);
 bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err);
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);

@@ -11,7 +11,7 @@ enum { TEXT_MAX = 256 };
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring) {
     *pen = (Pen){.cr = cr, .theme = theme, .layout = layout, .measuring = measuring};
-    /* Explicit options: the user's font configuration must not change the picture. */
+    /* Set all options, so that the user's font configuration does not change the picture. */
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
@@ -22,8 +22,8 @@ void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, b
     cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
 }
 
-/* fontconfig keeps its configuration for the life of the process: no leak of ours. Called by the
- * leak checker of sanitizer builds only. */
+/* fontconfig keeps its configuration until the process ends, which is not a leak of this program.
+ * Only the leak checker of sanitizer builds calls these. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libfontconfig\nleak:libdbus-1\n"; /* the latter: SDL, in the same programs */
@@ -34,7 +34,7 @@ const char *__lsan_default_options(void) {
     return "print_suppressions=0";
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* ---- text ----------------------------------------------------------------------------------- */
 
 static void select_font(Pen *pen, const TextStyle *style) {
     cairo_select_font_face(pen->cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
@@ -42,7 +42,7 @@ static void select_font(Pen *pen, const TextStyle *style) {
     cairo_set_font_size(pen->cr, style->size);
 }
 
-/* Where fontconfig finds nothing cairo takes its own characters, a font of type "user". */
+/* Where fontconfig finds no font, cairo uses its own characters, a font of type "user". */
 const char *pen_font_missing(void) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
     Pen pen = {.cr = cairo_create(surface)};
@@ -185,7 +185,7 @@ TextStyle style_heading(const Pen *pen) {
     return (TextStyle){.size = SIZE_HEADING, .bold = true, .color = pen->theme->text};
 }
 
-/* ---- lines and pictures ---------------------------------------------------------------------- */
+/* ---- lines and pictures --------------------------------------------------------------------- */
 
 void pen_color(Pen *pen, Rgb color, double alpha) {
     cairo_set_source_rgba(pen->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
@@ -199,7 +199,7 @@ void pen_fill(Pen *pen, Box box, Rgb color, double alpha) {
     cairo_fill(pen->cr);
 }
 
-/* Just outside the box, so that no data is covered. */
+/* Lies just outside the box, so that it covers no data. */
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width) {
     if (pen->measuring)
         return;
@@ -220,24 +220,35 @@ void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, d
     cairo_stroke(pen->cr);
 }
 
-static cairo_surface_t *surface_of(const Image *image) {
+cairo_surface_t *pen_surface(const Image *image) {
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        return surface;
-    uint8_t *data = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            Rgb p = image_get(image, x, y);
-            uint32_t word = (uint32_t)p.r << 16 | (uint32_t)p.g << 8 | p.b;
-            memcpy(data + (size_t)y * (size_t)stride + 4 * (size_t)x, &word, 4);
-        }
+        return surface; /* cairo draws nothing with it and remembers why */
+    unsigned char *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++) {
+        const uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
+        uint32_t *words = (uint32_t *)(void *)(data + (size_t)y * stride);
+        for (int x = 0; x < image->w; x++, p += 4)
+            words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+    }
     cairo_surface_mark_dirty(surface);
     return surface;
 }
 
+void pen_pixels(cairo_surface_t *surface, Image *image) {
+    cairo_surface_flush(surface);
+    const uint8_t *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < image->h; y++) {
+        const uint32_t *words = (const uint32_t *)(const void *)(data + (size_t)y * stride);
+        for (int x = 0; x < image->w; x++)
+            image_set(image, x, y, rgb_hex(words[x] & 0xffffff));
+    }
+}
+
 static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) {
-    cairo_surface_t *surface = surface_of(image);
+    cairo_surface_t *surface = pen_surface(image);
     cairo_save(pen->cr);
     cairo_translate(pen->cr, box.x, box.y);
     cairo_scale(pen->cr, box.w / image->w, box.h / image->h);
@@ -250,14 +261,14 @@ static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) 
     cairo_surface_destroy(surface);
 }
 
-/* A layout is drawn onto a surface of one pixel: nothing to enlarge for that. */
+/* A layout is drawn onto a surface of one pixel, for which no picture needs to be enlarged. */
 static bool on_surface(Pen *pen, Box box) {
     double x0, y0, x1, y1;
     cairo_clip_extents(pen->cr, &x0, &y0, &x1, &y1);
     return boxes_overlap(box, (Box){x0, y0, x1 - x0, y1 - y0});
 }
 
-/* Enlarged here, to device pixels: a viewer that smooths then has nothing left to smooth. */
+/* Enlarges to device pixels here, so that an SVG viewer has nothing left to smooth. */
 void pen_picture(Pen *pen, Box box, const Image *image) {
     if (pen->measuring || pen->failed || !on_surface(pen, box))
         return;

@@ -1,21 +1,35 @@
-/* Text and lines on a cairo surface. Every text goes through here: cleaned, cut to its space with
- * an ellipsis, and noted for the layout test. */
+/* Text, lines and pictures on a cairo surface. Every text is cleaned, cut to its space with an
+ * ellipsis, and noted for the layout test. */
 #ifndef BEV_PEN_H
 #define BEV_PEN_H
 
 #include "kernels/err.h"
 #include "src/view/draw/image.h"
-#include "src/view/draw/layout.h"
-#include "src/view/draw/theme.h"
 
 #include <cairo.h>
+
+/* Where each text of a page ended up, in units of the page. A test proves with it that no text lies
+ * on another and that none leaves the page. */
+typedef struct {
+    double x, y, w, h;
+    char text[96];
+} FigureText;
+
+typedef struct {
+    double w, h; /* page */
+    FigureText *texts;
+    size_t count, capacity;
+    bool failed; /* no memory */
+} FigureLayout;
+
+void figure_layout_free(FigureLayout *layout);
 
 typedef struct {
     cairo_t *cr;
     const Theme *theme;
     FigureLayout *layout; /* notes texts; may be NULL */
-    bool measuring;       /* only find out sizes: draw and note nothing */
-    bool failed;          /* no memory for a picture; remembered in `err`, as cairo does */
+    bool measuring;       /* find out sizes only: nothing is drawn or noted */
+    bool failed;          /* there was no memory for a picture; `err` says so */
     Err err;
 } Pen;
 
@@ -24,7 +38,7 @@ typedef struct {
 } Box;
 
 typedef enum { ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT } TextAlign;
-typedef enum { TURN_NONE, TURN_UP, TURN_DOWN } TextTurn; /* reads upwards or downwards */
+typedef enum { TURN_NONE, TURN_UP, TURN_DOWN } TextTurn; /* UP reads upwards, DOWN downwards */
 
 typedef struct {
     double size;
@@ -32,18 +46,18 @@ typedef struct {
     Rgb color;
     TextAlign align;
     TextTurn turn;
-    bool outlined; /* a rim of `rim` keeps it legible on a picture */
+    bool outlined; /* with a rim in colour `rim`, legible on any picture */
     Rgb rim;
 } TextStyle;
 
 void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, bool measuring);
 
-/* NULL where texts have a font of the system's; else what is missing: cairo then draws characters
- * of its own, which are coarse and take ten times as long. */
+/* NULL where the system has a font for texts. Otherwise a message: cairo then draws characters of
+ * its own, which are coarse and slow. */
 const char *pen_font_missing(void);
 
-/* Writes at (x, baseline), at most `max_w` wide; returns the width used. Turned text has its
- * baseline along the vertical through x, and `baseline` is where `align` refers to. */
+/* Writes at (x, baseline), at most `max_w` wide; returns the width used. The baseline of turned
+ * text is the vertical line through x, and `align` refers to the y in `baseline`. */
 double pen_text(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                 const char *text);
 
@@ -53,7 +67,7 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text);
 
-/* Paragraph broken at spaces; returns its height. */
+/* A paragraph, broken at spaces; returns its height. */
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
 
@@ -64,6 +78,11 @@ void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, d
               double width);
 /* The picture in `box`: enlarged pixels stay square and crisp, reduced ones are averaged. */
 void pen_picture(Pen *pen, Box box, const Image *image);
+
+/* A picture as a cairo surface of the format RGB24, and back; both of the same size. On failure the
+ * surface remembers why, and cairo draws nothing with it. */
+cairo_surface_t *pen_surface(const Image *image);
+void pen_pixels(cairo_surface_t *surface, Image *image);
 
 TextStyle style_body(const Pen *pen);
 TextStyle style_muted(const Pen *pen);

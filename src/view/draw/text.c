@@ -1,8 +1,7 @@
 #include "src/view/draw/text.h"
 
-#include <math.h>
+#include <ctype.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 static bool continues(const unsigned char *p, int count) {
@@ -47,6 +46,18 @@ void text_clean(const char *text, char *clean, size_t size) {
     clean[used] = '\0';
 }
 
+void text_micro(const char *text, char *copy, size_t size) {
+    size_t used = 0;
+    for (; *text && used + 3 < size; text++)
+        if (!strncmp(text, " us", 3) && !isalnum((unsigned char)text[3]) && used + 6 < size) {
+            memcpy(copy + used, " \u00b5s", 4);
+            used += 4;
+            text += 2;
+        } else
+            copy[used++] = *text;
+    copy[used] = '\0';
+}
+
 bool text_drop_last(char *text) {
     size_t length = strlen(text);
     if (!length)
@@ -56,35 +67,4 @@ bool text_drop_last(char *text) {
     while (length && ((unsigned char)text[length] & 0xc0) == 0x80);
     text[length] = '\0';
     return length > 0;
-}
-
-void text_count(int64_t count, char *text, size_t size) {
-    if (count < 0) {
-        snprintf(text, size, "n/a");
-        return;
-    }
-    char digits[32], grouped[48];
-    int length = snprintf(digits, sizeof digits, "%lld", (long long)count), used = 0;
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0)
-            grouped[used++] = ',';
-        grouped[used++] = digits[i];
-    }
-    grouped[used] = '\0';
-    snprintf(text, size, "%s", grouped);
-}
-
-void text_microseconds(double us, char *text, size_t size) {
-    static const struct {
-        double from_us, per_unit_us;
-        const char *unit;
-    } units[] = {{1e6, 1e6, "s"}, {1e3, 1e3, "ms"}, {0, 1, "\u00b5s"}};
-    if (!isfinite(us) || us < 0) {
-        snprintf(text, size, "n/a");
-        return;
-    }
-    int row = us >= units[0].from_us ? 0 : us >= units[1].from_us ? 1 : 2;
-    double value = us / units[row].per_unit_us;
-    int decimals = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-    snprintf(text, size, "%.*f %s", decimals, value, units[row].unit);
 }

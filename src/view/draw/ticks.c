@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Sizes between these powers of ten are written in full. */
+/* Numbers whose power of ten lies between these are written in full. */
 enum { EXPONENT_SMALL = -3, EXPONENT_LARGE = 5 };
 
 double ticks_step(double span, int target) {

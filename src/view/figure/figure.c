@@ -1,4 +1,4 @@
-/* The figure's page: where the parts stand. */
+/* The figure's page: where its parts stand. */
 #include "src/view/draw/page.h"
 #include "src/view/figure/figure_internal.h"
 
@@ -11,7 +11,7 @@
 enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
 enum { PANEL_TITLE = 28, COMPARE_GAP = 28, SLOT_MIN = 400 };
 
-/* Everything but the drawing: computed once by a measuring pen, then drawn by another. */
+/* Where everything stands: found with a measuring pen, then drawn with another. */
 typedef struct {
     double w, h;
     double strip_top, panels_top;
@@ -19,7 +19,7 @@ typedef struct {
     double side_x, side_w, side_top;
 } Page;
 
-/* ---- blocks ---------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 static double gap_after(double height) {
     return height > 0 ? height + BLOCK_GAP : 0;
@@ -34,7 +34,7 @@ static double side_blocks(Pen *pen, const Figure *figure, const Page *page) {
     return y - BLOCK_GAP;
 }
 
-/* Three columns; under three panels they line up with them. */
+/* Three columns; under three panels each stands below its panel. */
 static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
     bool compare = figure->panel_count > 1;
     double left = figure->panels[0].box.x, right = page->w - MARGIN, bottoms[3], xs[3];
@@ -54,7 +54,7 @@ static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
     return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
 }
 
-static void panel_title(Pen *pen, const Figure *figure, const Panel *panel) {
+static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (!panel->letter)
         return;
     const FigureSpec *spec = figure->spec;
@@ -112,7 +112,7 @@ static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
     header_block(pen, figure, MARGIN, MARGIN, w);
     strip_block(pen, figure, MARGIN, page->strip_top, w);
     for (int i = 0; i < figure->panel_count; i++) {
-        const Panel *panel = &figure->panels[i];
+        const FigurePanel *panel = &figure->panels[i];
         panel_title(pen, figure, panel);
         pen_picture(pen, panel->box, &panel->raster);
         overlay_draw(pen, figure, panel);
@@ -131,7 +131,7 @@ typedef struct {
     Page page;
 } Composition;
 
-/* Decodes and arranges; the figure must be freed also after a failure. */
+/* Decodes and arranges. The figure must be freed, also after a failure. */
 static bool compose(const FigureSpec *spec, Composition *composition, Err *err) {
     Figure *figure = &composition->figure;
     assert(spec->selection_count >= 1 && spec->selection_count <= FIGURE_MAX_SELECTIONS);

@@ -1,4 +1,4 @@
-/* The documentation figure: a BEV grid with everything a reader needs to understand it. Pure: the
+/* The documentation figure: a BEV grid with all that a reader needs to understand it. Pure: the
  * same spec gives the same bytes. */
 #ifndef BEV_FIGURE_H
 #define BEV_FIGURE_H
@@ -7,11 +7,10 @@
 #include "src/scene/geometry.h"
 #include "src/base/units.h"
 #include "src/scene/world.h"
-#include "src/view/draw/colormap.h"
+#include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 #include "src/view/draw/image.h"
-#include "src/view/draw/layout.h"
-#include "src/view/draw/theme.h"
+#include "src/view/draw/pen.h"
 
 /* One pooling result. Strings that are NULL print "n/a". */
 typedef struct {
@@ -65,6 +64,7 @@ typedef struct {
 bool figure_image(const FigureSpec *spec, Image *image, Err *err);
 bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err);
 
+/* Where its texts stand; free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
 
 #endif

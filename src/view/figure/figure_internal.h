@@ -1,4 +1,5 @@
-/* The parts of a figure and what they share. Internal to the figure's files. */
+/* The parts of a figure and what they share. For the files of this folder, and for the window,
+ * which draws its BEV with them. */
 #ifndef BEV_FIGURE_INTERNAL_H
 #define BEV_FIGURE_INTERNAL_H
 
@@ -17,7 +18,7 @@ typedef struct {
     Box box;
     const char *letter; /* "A", "B", "A − B"; NULL: the only panel */
     bool difference;
-} Panel;
+} FigurePanel;
 
 typedef struct {
     const FigureSpec *spec;
@@ -27,7 +28,7 @@ typedef struct {
     double band;        /* width of the frame that names the cameras; 0: none */
     double ring_step_m; /* 0: no rings */
     int panel_count;
-    Panel panels[MAX_PANELS];
+    FigurePanel panels[MAX_PANELS];
 } Figure;
 
 /* Decodes and renders the panels and sizes them. Free with figure_free, also on failure. */
@@ -35,27 +36,27 @@ bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err);
 void figure_free(Figure *figure);
 
 /* Page position of ego coordinates (or cells). */
-void panel_point(const Figure *figure, const Panel *panel, double x_m, double y_m, double *px,
+void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
                  double *py);
 double panel_px_per_m(const Figure *figure); /* 0 without a rig */
 
-/* ---- parts; each draws, or with pen->measuring only measures -------------------------------- */
+/* ---- parts: with pen->measuring they only measure ------------------------------------------- */
 
 /* Space that the axes take to the left of and below a panel. */
 double axes_left(const Figure *figure, bool labelled);
 double axes_bottom(const Figure *figure);
-void axes_draw(Pen *pen, const Figure *figure, const Panel *panel, bool labelled);
+void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled);
 
 /* Rings, camera wedges, outlines, ego vehicle. */
-void overlay_draw(Pen *pen, const Figure *figure, const Panel *panel);
+void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 double overlay_ring_step(const Figure *figure);
 
 /* The frame around the panel that shows what each camera covers. */
-void band_draw(Pen *pen, const Figure *figure, const Panel *panel);
+void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 
-/* Blocks of the side column: drawn below `top` in `w`, they return their height. */
+/* Blocks of the side column, `w` wide, drawn below `top`; they return their height. */
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w);
-double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
                     double w);
 double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double facts_block(Pen *pen, const Figure *figure, double x, double top, double w);

@@ -1,6 +1,5 @@
 /* What the colours of a panel mean: classes, a colour bar, or a note; then the lines over it. */
 #include "src/view/figure/figure_internal.h"
-#include "src/view/draw/text.h"
 #include "src/view/draw/ticks.h"
 
 #include <math.h>
@@ -39,11 +38,11 @@ static double classes(Pen *pen, double x, double top, double w) {
     return rows * ROW;
 }
 
-/* ---- colour bar ---------------------------------------------------------------------------- */
+/* ---- colour bar ----------------------------------------------------------------------------- */
 
-/* A colour bar as a picture of one row: no seams between its steps, in pixels and in SVG. */
-static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double t),
-                     const Panel *panel) {
+/* The colour bar is a picture of one row: so there are no seams between its steps. */
+static void gradient(Pen *pen, Box bar, Rgb (*color)(const FigurePanel *panel, double t),
+                     const FigurePanel *panel) {
     uint8_t pixels[4 * COLORMAP_ENTRIES];
     Image row = {.w = COLORMAP_ENTRIES, .h = 1, .rgba = pixels};
     for (int i = 0; i < row.w; i++)
@@ -52,12 +51,12 @@ static void gradient(Pen *pen, Box bar, Rgb (*color)(const Panel *panel, double 
     pen_frame(pen, bar, pen->theme->muted, 0.6, 1);
 }
 
-static Rgb map_color(const Panel *panel, double t) {
+static Rgb map_color(const FigurePanel *panel, double t) {
     return colormap_at(panel->style.colormap, t);
 }
 
-/* From the background to white: how strongly a cell shows its colour. */
-static Rgb strength_color(const Panel *panel, double t) {
+/* From the background to white: the strength with which a cell shows its colour. */
+static Rgb strength_color(const FigurePanel *panel, double t) {
     const Rgb white = {255, 255, 255};
     return rgb_mix(panel->theme->background, white, decode_strength(t));
 }
@@ -85,7 +84,7 @@ static double end_label(Pen *pen, Box bar, bool right, double value, int exponen
     return pen_text(pen, x, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w / 3, &style, text);
 }
 
-/* The two ends exactly, and round numbers between them where there is room. */
+/* Labels the two ends with their exact numbers, and round numbers between where there is room. */
 static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
     int target = (int)fmax(bar.w / 80, 2);
     Ticks ticks = range->logarithmic ? ticks_log(range->lo, range->hi, target)
@@ -124,7 +123,7 @@ static int64_t largest_cell(const CellField *field) {
     return largest;
 }
 
-/* Where a difference is largest: the number that a clipped colour bar would hide. */
+/* Where a difference is largest: the colour bar may be clipped below that number. */
 static void largest_text(const Figure *figure, const CellField *field, char *text, size_t size) {
     int64_t cell = largest_cell(field);
     text[0] = '\0';
@@ -134,7 +133,7 @@ static void largest_text(const Figure *figure, const CellField *field, char *tex
     bool metres = figure->spec->rig != NULL;
     double dx = (grid->x_max_m - grid->x_min_m) / (double)field->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / (double)field->ny;
-    double center = metres ? 0.5 : 0; /* cells are counted, metres point at their middle */
+    double center = metres ? 0.5 : 0; /* cells are counted; in metres, the middle of the cell */
     double x = grid->x_min_m + ((double)(cell % field->nx) + center) * dx;
     double y = grid->y_min_m + ((double)(cell / field->nx) + center) * dy;
     int exponent = ticks_exponent(fabs(field->value[cell]));
@@ -156,8 +155,8 @@ static double small_line(Pen *pen, double x, double top, double w, const char *t
     return SIZE_SMALL + 8;
 }
 
-static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
-                        double w) {
+static double color_bar(Pen *pen, const Figure *figure, const FigurePanel *panel, double x,
+                        double top, double w) {
     const ViewInfo *view = &views[panel->field.view];
     const ValueRange *range = &panel->style.range;
     double before = range->below ? POINT : 0, after = range->above ? POINT : 0;
@@ -185,9 +184,9 @@ static double color_bar(Pen *pen, const Figure *figure, const Panel *panel, doub
     return y - top;
 }
 
-/* ---- colour views ---------------------------------------------------------------------------- */
+/* ---- colour views --------------------------------------------------------------------------- */
 
-static double strength_bar(Pen *pen, const Panel *panel, double x, double top, double w) {
+static double strength_bar(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     Box bar = {x, top, w, BAR_HEIGHT};
     gradient(pen, bar, strength_color, panel);
     char full[48] = "n/a";
@@ -203,7 +202,7 @@ static double strength_bar(Pen *pen, const Panel *panel, double x, double top, d
     return BAR_HEIGHT + 6 + SIZE_SMALL;
 }
 
-static double components(Pen *pen, const Panel *panel, double x, double top, double w) {
+static double components(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
     for (int k = 0; k < 3; k++) {
         char text[96], share[32] = "n/a";
@@ -217,21 +216,21 @@ static double components(Pen *pen, const Panel *panel, double x, double top, dou
     return 3 * ROW;
 }
 
-/* ---- the block ------------------------------------------------------------------------------- */
+/* ---- the block ------------------------------------------------------------------------------ */
 
-static double bad_cells(Pen *pen, const Panel *panel, double x, double top, double w) {
+static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
     char nan[32], inf[32], text[128];
-    text_count(panel->field.nan_cells, nan, sizeof nan);
-    text_count(panel->field.inf_cells, inf, sizeof inf);
+    unit_text(UNIT_COUNT, (double)panel->field.nan_cells, nan, sizeof nan);
+    unit_text(UNIT_COUNT, (double)panel->field.inf_cells, inf, sizeof inf);
     snprintf(text, sizeof text, "cells that are not a number: %s, infinite: %s", nan, inf);
     swatch(pen, x, top, panel->theme->bad);
     row_text(pen, x + SWATCH + 8, top, w - SWATCH - 8, text);
     return ROW;
 }
 
-static void title_of(const Figure *figure, const Panel *panel, char *text, size_t size) {
+static void title_of(const Figure *figure, const FigurePanel *panel, char *text, size_t size) {
     const FigureSpec *spec = figure->spec;
     if (panel->difference)
         snprintf(text, size, "Difference A \u2212 B");
@@ -241,12 +240,12 @@ static void title_of(const Figure *figure, const Panel *panel, char *text, size_
         snprintf(text, size, "%s", views[spec->view].title);
 }
 
-static const char *difference_idea(const Panel *panel) {
+static const char *difference_idea(const FigurePanel *panel) {
     return panel->field.view == VIEW_POINTS ? "points in A less points in B"
                                             : "signed, of the channel that differs most";
 }
 
-double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x, double top,
+double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, double x, double top,
                     double w) {
     const ViewInfo *view = &views[panel->field.view];
     char title[96];
@@ -271,9 +270,9 @@ double legend_block(Pen *pen, const Figure *figure, const Panel *panel, double x
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 
-/* ---- lines over the picture ------------------------------------------------------------------ */
+/* ---- lines over the picture ----------------------------------------------------------------- */
 
-/* A chip of the panel with the line on it as a small sketch. */
+/* A small sketch of the line on the background of the panel. */
 static void chip(Pen *pen, const Figure *figure, double x, double row_top, const double *points,
                  int count) {
     const PanelTheme *theme = figure->panels[0].theme;

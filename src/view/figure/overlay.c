@@ -1,12 +1,12 @@
 /* What is drawn over the cells: range rings, camera wedges, outlines of the true solids, and the
- * ego vehicle. Thin and translucent, the data stays readable underneath. */
+ * ego vehicle. The lines are thin and translucent, so that the cells stay readable. */
 #include "src/view/figure/figure_internal.h"
 #include "src/view/draw/ticks.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* The vehicle of the shipped rig (nuScenes): ego frame at the middle of the rear axle, metres. */
+/* The vehicle of the rig that we ship (nuScenes), in metres from the middle of the rear axle. */
 static const double ego_front_m = 3.4, ego_rear_m = -0.7, ego_half_width_m = 0.87;
 
 enum { MIN_RING_PX = 72, MAX_RINGS = 64 };
@@ -34,8 +34,8 @@ static bool inside(Box outer, Box inner, double margin) {
            inner.y + inner.h <= outer.y + outer.h - margin;
 }
 
-/* At the first bearing where the label fits inside the panel; between the usual cameras' edges. */
-static void ring_label(Pen *pen, const Figure *figure, const Panel *panel, double radius_m,
+/* At the first of some directions between the usual cameras where the label fits into the panel. */
+static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel, double radius_m,
                        int decimals) {
     static const double bearings_deg[] = {-30, 30, -150, 150, -90, 90, 0, 180, -60, 60};
     char number[24], text[32];
@@ -57,7 +57,7 @@ static void ring_label(Pen *pen, const Figure *figure, const Panel *panel, doubl
     }
 }
 
-static void rings(Pen *pen, const Figure *figure, const Panel *panel) {
+static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     double step = figure->ring_step_m, nearest, farthest;
     if (!(step > 0))
         return;
@@ -73,7 +73,7 @@ static void rings(Pen *pen, const Figure *figure, const Panel *panel) {
     }
 }
 
-static void ring_labels(Pen *pen, const Figure *figure, const Panel *panel) {
+static void ring_labels(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     double step = figure->ring_step_m, nearest, farthest;
     if (!(step > 0))
         return;
@@ -96,7 +96,7 @@ static bool column_direction(const Figure *figure, int camera, double u_px, doub
     return true;
 }
 
-static void wedges(Pen *pen, const Figure *figure, const Panel *panel) {
+static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const Rig *rig = figure->spec->rig;
     double reach_m = 4 * (panel->box.w + panel->box.h) / panel_px_per_m(figure);
     double edges[2] = {0, rig->frustum.input_w - 1};
@@ -113,8 +113,8 @@ static void wedges(Pen *pen, const Figure *figure, const Panel *panel) {
         }
 }
 
-/* A stroke for each, with plain corners: cairo takes twice as long for all of them as one path. */
-static void outlines(Pen *pen, const Figure *figure, const Panel *panel) {
+/* One stroke each, with plain corners: cairo takes twice as long for one path of all. */
+static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const World *world = figure->spec->world;
     cairo_save(pen->cr);
     pen_color(pen, panel->theme->line, 0.75);
@@ -144,9 +144,9 @@ static void rounded(cairo_t *cr, double x0, double y0, double x1, double y1, dou
     cairo_close_path(cr);
 }
 
-/* To scale: body and windscreen. On a grid of a few metres only their outlines, or the vehicle
- * would hide the cells. */
-static void ego_body(Pen *pen, const Figure *figure, const Panel *panel) {
+/* Body and windscreen to scale. On a grid of a few metres only their outlines are drawn, because
+ * the vehicle would hide the cells. */
+static void ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     enum { SOLID_BELOW_PX = 60 };
     double x0, y0, x1, y1, ignored, screen_y0, screen_y1;
     panel_point(figure, panel, ego_front_m, ego_half_width_m, &x0, &y0);
@@ -170,8 +170,8 @@ static void ego_body(Pen *pen, const Figure *figure, const Panel *panel) {
         pen_frame(pen, screen, panel->theme->line, 1, 1.5);
 }
 
-/* Points forward, from the bonnet. */
-static void front_arrow(Pen *pen, const Figure *figure, const Panel *panel) {
+/* Points forward from the bonnet. */
+static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     double px, py;
     panel_point(figure, panel, ego_front_m, 0, &px, &py);
     double tip = py - 26, head = 9, half = 5;
@@ -188,7 +188,7 @@ static void front_arrow(Pen *pen, const Figure *figure, const Panel *panel) {
     cairo_fill(pen->cr);
 }
 
-void overlay_draw(Pen *pen, const Figure *figure, const Panel *panel) {
+void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (pen->measuring || !figure->spec->rig)
         return;
     cairo_save(pen->cr);

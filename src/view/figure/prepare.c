@@ -1,4 +1,4 @@
-/* From a spec to panels: what is decoded, in which colours, at which size. */
+/* From a spec to panels: decodes them, chooses their colours and their size. */
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *conf
                         .channel = spec->channel};
 }
 
-/* B is drawn as A is: with the same brightness and the same components. */
+/* B takes the brightness and the principal components of A. */
 static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
     BevContent shared = content_of(spec, &spec->selections[0]);
     if (spec->view == VIEW_PCA && shared.pooled && !decode_fit_pca(&shared, pca, err))
@@ -53,7 +53,7 @@ static bool decode_panels(const FigureSpec *spec, Figure *figure, Err *err) {
     return true;
 }
 
-/* The panels before the difference share their range; the difference has its own, around zero. */
+/* A and B share their range; the difference has its own, around zero. */
 static bool choose_ranges(const FigureSpec *spec, Figure *figure, Err *err) {
     if (views[spec->view].unit) {
         const CellField *fields[FIGURE_MAX_SELECTIONS];
@@ -75,7 +75,7 @@ static bool choose_ranges(const FigureSpec *spec, Figure *figure, Err *err) {
 static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
     const ViewInfo *view = &views[spec->view];
     for (int i = 0; i < figure->panel_count; i++) {
-        Panel *panel = &figure->panels[i];
+        FigurePanel *panel = &figure->panels[i];
         const Colormap *map = spec->colormap;
         if (panel->difference)
             map = colormap_find("vik");
@@ -91,7 +91,7 @@ static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
     return true;
 }
 
-/* Without a rig nothing is known in metres: the axes count cells. */
+/* Without a rig no metres are known: the axes count cells. */
 static Grid grid_of(const FigureSpec *spec) {
     if (spec->rig)
         return spec->rig->grid;
@@ -101,8 +101,9 @@ static Grid grid_of(const FigureSpec *spec) {
                   .ny = (int)spec->ny};
 }
 
-/* Units a metre such that the panel fits and, where that costs little size, every cell is a whole
- * number of units both ways. The scale of the figure plays no part: it must not move anything. */
+/* Units a metre, so that the panel fits and, where that costs little size, every cell is a whole
+ * number of units in both directions. Does not depend on the figure's scale, which must not move
+ * anything. */
 static double choose_scale(double w_m, double h_m, double cell_w_m, double cell_h_m, double target,
                            double max) {
     double longest = fmax(w_m, h_m), fallback = target / longest;
@@ -142,7 +143,7 @@ void figure_free(Figure *figure) {
     }
 }
 
-void panel_point(const Figure *figure, const Panel *panel, double x_m, double y_m, double *px,
+void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
                  double *py) {
     const Grid *grid = &figure->grid;
     *px = panel->box.x + (grid->y_max_m - y_m) / (grid->y_max_m - grid->y_min_m) * panel->box.w;

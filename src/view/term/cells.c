@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the grid -------------------------------------------------------------------------------- */
+/* ---- the grid ------------------------------------------------------------------------------- */
 
 static const Cell blank = {.glyph = ' '};
 
@@ -72,9 +72,9 @@ void cells_erase(Cells *cells, Area area, Ink paper) {
             }
 }
 
-/* ---- glyphs ---------------------------------------------------------------------------------- */
+/* ---- glyphs --------------------------------------------------------------------------------- */
 
-/* Every glyph beyond ASCII that this program draws, and what stands for it where there is none. */
+/* Every glyph beyond ASCII that this program draws, and its replacement on ASCII screens. */
 typedef struct {
     uint32_t glyph;
     char ascii;
@@ -86,10 +86,10 @@ static const Twin twins[] = {
     {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'}, {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
     {0x2587, '*'}, /* eighth blocks from below */
     {0x2580, '"'}, {0x2591, '.'}, {0x2592, ':'}, {0x2593, '%'}, {0x25a0, '#'}, {0x2500, '-'},
-    {0x2502, '|'}, {0x250a, '|'}, {0x253c, '+'}, {0x2501, '='}, {0x25b6, '>'}, {0x25ae, '='},
-    {0x25b2, '^'}, {0x25c6, '*'}, {0x25cf, 'o'}, {0x203a, '>'}, {0x2026, '~'}, {0x00b7, '-'},
-    {0x00d7, 'x'}, {0x00b1, '~'}, {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'}, {0x2190, '<'},
-    {0x2191, '^'}, {0x00b5, 'u'}, {0x2016, '='},
+    {0x2505, '='}, {0x2502, '|'}, {0x250a, '|'}, {0x253c, '+'}, {0x2501, '='}, {0x25b6, '>'},
+    {0x25ae, '='}, {0x25b2, '^'}, {0x25c6, '*'}, {0x25cf, 'o'}, {0x203a, '>'}, {0x2026, '~'},
+    {0x00b7, '-'}, {0x00d7, 'x'}, {0x00b1, '~'}, {0x00b0, ' '}, {0x2212, '-'}, {0x2192, '>'},
+    {0x2190, '<'}, {0x2191, '^'}, {0x00b5, 'u'}, {0x2016, '='},
 };
 
 static uint32_t ascii_twin(uint32_t glyph) {
@@ -103,9 +103,9 @@ static uint32_t ascii_twin(uint32_t glyph) {
     return '?';
 }
 
-/* Whether a glyph takes one column in every terminal: no controls, combining marks, wide scripts,
- * private or unassigned planes. A list of what is allowed is shorter and safer than one of what is
- * not. */
+/* Whether a glyph takes one column in every terminal: no control characters, combining marks, wide
+ * scripts or private planes. A list of allowed ranges is shorter and safer than one of the others.
+ */
 static bool one_column(uint32_t glyph) {
     static const struct {
         uint32_t first, last;
@@ -141,7 +141,11 @@ static uint32_t next_glyph(const char **text) {
     return one_column(glyph) ? glyph : '?';
 }
 
-/* ---- drawing --------------------------------------------------------------------------------- */
+/* Unicode numbers the dots down the left column, then the right one, and the fourth row last. */
+const uint8_t braille_bits[BRAILLE_H][BRAILLE_W] = {
+    {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 CellStyle cell_style(Ink ink) {
     return (CellStyle){.ink = ink};
@@ -197,10 +201,10 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
     return cells_text(cells, x + indent, y, w - indent, style, text);
 }
 
-/* ---- colours --------------------------------------------------------------------------------- */
+/* ---- colours -------------------------------------------------------------------------------- */
 
-/* The tensors' colours are Okabe and Ito's, told apart by colour-blind readers, darkened for light
- * backgrounds until they reach a contrast of 4.5. */
+/* The tensors have the colours of Okabe and Ito, which colour-blind readers can tell apart,
+ * darkened on light backgrounds to a contrast of 4.5. */
 static const uint32_t ink_colors[INK_COUNT][2] = {
     /*                 dark      light */
     [INK_DEFAULT] = {0xe4e8ee, 0x1b2027},  [INK_TEXT] = {0xe4e8ee, 0x1b2027},
@@ -226,9 +230,9 @@ Ink ink_rgb(Rgb color) {
     return INK_RGB | (Ink)color.r << 16 | (Ink)color.g << 8 | color.b;
 }
 
-/* ---- as text --------------------------------------------------------------------------------- */
+/* ---- as text -------------------------------------------------------------------------------- */
 
-static size_t encode(uint32_t glyph, char *out) {
+size_t cells_utf8(uint32_t glyph, char out[3]) {
     if (glyph < 0x80) {
         out[0] = (char)glyph;
         return 1;
@@ -251,7 +255,7 @@ char *cells_to_text(const Cells *cells) {
         size_t line = length, end = length;
         for (int x = 0; x < cells->columns; x++) {
             uint32_t glyph = cells_at(cells, x, y)->glyph;
-            length += encode(glyph, text + length);
+            length += cells_utf8(glyph, text + length);
             end = glyph == ' ' ? end : length;
         }
         length = end > line ? end : line;

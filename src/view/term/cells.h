@@ -1,21 +1,21 @@
-/* A picture made of characters: a grid of glyph + style. Pure memory; a terminal, an image or a
- * text file is made from it. Every glyph is one column wide. */
+/* A screen in memory: a grid of cells with a glyph and a style each. A terminal, an image or a text
+ * file is made from it. Every glyph is one column wide. */
 #ifndef BEV_CELLS_H
 #define BEV_CELLS_H
 
 #include "kernels/err.h"
-#include "src/view/draw/color.h"
+#include "src/view/draw/image.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A colour: one of these roles, which each theme colours in its own way, or INK_RGB | 0xRRGGBB. */
+/* A colour: one of these roles, whose colour depends on the theme, or INK_RGB | 0xRRGGBB. */
 typedef uint32_t Ink;
 #define INK_RGB ((Ink)1 << 24)
 
 enum {
-    INK_DEFAULT, /* as paper the page, as ink plain text */
+    INK_DEFAULT, /* as paper: the page; as ink: plain text */
     INK_TEXT,
     INK_MUTED,
     INK_RULE,
@@ -56,9 +56,9 @@ typedef struct {
     Cell *cells; /* (row, column) */
     /* How to draw; set by the owner before each frame. */
     bool ascii; /* glyphs beyond ASCII are replaced by their twin */
-    bool color; /* false: all inks are INK_DEFAULT; attributes and textures must do */
+    bool color; /* false: all inks are INK_DEFAULT; only attributes and textures differ */
     bool light; /* theme */
-    /* What the layout test asks. */
+    /* For the layout tests. */
     uint8_t *drawn;
     int collisions; /* cells drawn twice since cells_clear */
     int cuts;       /* texts that did not fit */
@@ -68,7 +68,7 @@ enum { CELLS_MAX_EDGE = 1000 };
 
 /* Blank cells. Edges are clamped to 1..CELLS_MAX_EDGE. */
 bool cells_init(Cells *cells, int columns, int rows, Err *err);
-/* Another size, contents blank; on failure the old grid stays. */
+/* Another size with blank contents; on failure the old grid stays. */
 bool cells_resize(Cells *cells, int columns, int rows, Err *err);
 void cells_free(Cells *cells);
 
@@ -91,12 +91,24 @@ int cells_width(const char *text);
 CellStyle cell_style(Ink ink);
 CellStyle cell_bold(Ink ink);
 
+/* Braille glyphs: BRAILLE + bits, two by four dots; the bit of the dot at (row, column). */
+enum { BRAILLE = 0x2800, BRAILLE_W = 2, BRAILLE_H = 4 };
+extern const uint8_t braille_bits[BRAILLE_H][BRAILLE_W];
+
 /* The colour of an ink in a theme; INK_DEFAULT as `paper` or as text. */
 Rgb ink_color(Ink ink, bool light, bool paper);
 Ink ink_rgb(Rgb color);
 
+/* Writes a glyph as UTF-8, without a terminating zero; returns the bytes used. */
+size_t cells_utf8(uint32_t glyph, char out[3]);
+
 /* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
 char *cells_to_text(const Cells *cells);
+
+/* The screen as a picture, for frames of scripts and the README. Blocks are drawn as rectangles, so
+ * that bars and half blocks join without seams; text in DejaVu Sans Mono. */
+/* `scale` 1: cells of 9 x 18 pixels. Same cells, same pixels. */
+bool cells_image(const Cells *cells, double scale, Image *image, Err *err);
 
 bool cells_equal(const Cells *a, const Cells *b);
 

@@ -1,8 +1,7 @@
-#include "src/view/term/cells_image.h"
+#include "src/view/term/cells.h"
 
-#include "src/view/term/canvas.h"
+#include "src/view/draw/pen.h"
 
-#include <cairo.h>
 #include <math.h>
 
 enum { CELL_W = 9, CELL_H = 18 };
@@ -55,24 +54,9 @@ static bool braille(const Page *page, uint32_t glyph, double x, double y) {
     return true;
 }
 
-/* Shades as what terminals make of them: the ink, thinned. */
+/* Shade glyphs as terminals draw them: a translucent ink. */
 static double shade(uint32_t glyph) {
     return glyph == 0x2591 ? 0.30 : glyph == 0x2592 ? 0.52 : glyph == 0x2593 ? 0.76 : 0;
-}
-
-static void utf8(uint32_t glyph, char text[5]) {
-    int length = 0;
-    if (glyph < 0x80)
-        text[length++] = (char)glyph;
-    else if (glyph < 0x800)
-        text[length++] = (char)(0xc0 | glyph >> 6);
-    else {
-        text[length++] = (char)(0xe0 | glyph >> 12);
-        text[length++] = (char)(0x80 | (glyph >> 6 & 0x3f));
-    }
-    if (glyph >= 0x80)
-        text[length++] = (char)(0x80 | (glyph & 0x3f));
-    text[length] = '\0';
 }
 
 static void draw_glyph(const Page *page, const Cell *cell, double x, double y, Rgb ink) {
@@ -85,8 +69,8 @@ static void draw_glyph(const Page *page, const Cell *cell, double x, double y, R
         fill(page, x, y, page->w, page->h);
         return;
     }
-    char text[5];
-    utf8(cell->glyph, text);
+    char text[4];
+    text[cells_utf8(cell->glyph, text)] = '\0';
     cairo_select_font_face(page->cr, "DejaVu Sans Mono", CAIRO_FONT_SLANT_NORMAL,
                            bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
     cairo_move_to(page->cr, x, y + page->baseline);
@@ -122,18 +106,6 @@ static void draw_all(const Cells *cells, const Page *page, double scale) {
             draw_cell(page, cells_at(cells, x, y), x * page->w, y * page->h);
 }
 
-/* Opaque by construction, so that cairo's premultiplied pixels are plain ones. */
-static void copy_out(cairo_surface_t *surface, Image *image) {
-    cairo_surface_flush(surface);
-    const unsigned char *rows = cairo_image_surface_get_data(surface);
-    int stride = cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++) {
-        const uint32_t *row = (const uint32_t *)(const void *)(rows + (ptrdiff_t)y * stride);
-        for (int x = 0; x < image->w; x++)
-            image_set(image, x, y, rgb_hex(row[x] & 0xffffff));
-    }
-}
-
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
     Page page = {.w = round(CELL_W * scale),
                  .h = round(CELL_H * scale),
@@ -147,7 +119,7 @@ bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
     draw_all(cells, &page, scale);
     bool ok = cairo_status(page.cr) == CAIRO_STATUS_SUCCESS;
     if (ok)
-        copy_out(surface, image);
+        pen_pixels(surface, image);
     cairo_destroy(page.cr);
     cairo_surface_destroy(surface);
     if (!ok) {

@@ -10,7 +10,7 @@
 
 enum { MAX_PANELS = 8, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
 
-/* ---- panels above one another ---------------------------------------------------------------- */
+/* ---- panels above one another --------------------------------------------------------------- */
 
 typedef struct {
     const DashPanel *panels[MAX_PANELS];
@@ -31,7 +31,7 @@ static int least_height(const Stack *stack) {
     return height;
 }
 
-/* Folds panels away until the rest has room. The last one stays: it is drawn into what there is. */
+/* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
 static void fold(Stack *stack) {
     while (stack->count > 1 && least_height(stack) > stack->area.h) {
         int first = 0;
@@ -44,15 +44,15 @@ static void fold(Stack *stack) {
 
 enum { GROWS_FIRST = 2 }; /* kernels and accuracy */
 
-static bool is_short(const Stack *stack, const Show *show, const int heights[MAX_PANELS]) {
+static bool is_short(const Stack *stack, const PanelData *data, const int heights[MAX_PANELS]) {
     for (int i = 0; i < stack->count; i++)
         if (stack->panels[i]->grow <= GROWS_FIRST &&
-            heights[i] < stack->panels[i]->want(show, stack->area.w))
+            heights[i] < stack->panels[i]->want(data, stack->area.w))
             return true;
     return false;
 }
 
-/* Takes out what can be spared; false: nothing can. */
+/* Takes out a panel that can be spared; false: there is none. */
 static bool spare(Stack *stack) {
     for (int i = 0; i < stack->count; i++)
         if (stack->panels[i]->spare && stack->count > 1) {
@@ -62,8 +62,9 @@ static bool spare(Stack *stack) {
     return false;
 }
 
-/* Rows beyond the least go to the panels in the order in which they grow, then to the gaps. */
-static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PANELS], int *gap) {
+/* Gives rows beyond the least height to the panels in the order of `grow`, then to the gaps. */
+static void share_rows(const Stack *stack, const PanelData *data, int heights[MAX_PANELS],
+                       int *gap) {
     int spare = stack->area.h - least_height(stack);
     for (int i = 0; i < stack->count; i++)
         heights[i] = stack->panels[i]->height;
@@ -71,7 +72,7 @@ static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PAN
         for (int i = 0; i < stack->count; i++) {
             if (stack->panels[i]->grow != rank)
                 continue;
-            int more = stack->panels[i]->want(show, stack->area.w) - heights[i];
+            int more = stack->panels[i]->want(data, stack->area.w) - heights[i];
             more = more > spare ? spare : more;
             heights[i] += more > 0 ? more : 0;
             spare -= more > 0 ? more : 0;
@@ -80,43 +81,47 @@ static void share_rows(const Stack *stack, const Show *show, int heights[MAX_PAN
     *gap = GAP + (roomy > 2 ? 2 : roomy);
 }
 
-static void stack_draw(Cells *cells, Stack *stack, const Show *show) {
+static void stack_draw(Cells *cells, Stack *stack, const PanelData *data) {
     if (!stack->count || stack->area.h < 1 || stack->area.w < 1)
         return;
     fold(stack);
     int heights[MAX_PANELS], gap, y = stack->area.y;
-    share_rows(stack, show, heights, &gap);
-    while (is_short(stack, show, heights) && spare(stack))
-        share_rows(stack, show, heights, &gap);
+    share_rows(stack, data, heights, &gap);
+    while (is_short(stack, data, heights) && spare(stack))
+        share_rows(stack, data, heights, &gap);
     for (int i = 0; i < stack->count; i++) {
         int room = stack->area.y + stack->area.h - y;
         Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
-        stack->panels[i]->draw(cells, area, show);
+        stack->panels[i]->draw(cells, area, data);
         y += heights[i] + gap;
     }
 }
 
-/* ---- arrangements ---------------------------------------------------------------------------- */
+/* ---- arrangements --------------------------------------------------------------------------- */
 
-/* Which panels stand side by side: by what is asked for, and how wide the screen is. `share` is the
- * part of the width in percent. */
+/* Which panels stand side by side on a page of a certain width. */
 typedef struct {
     Page page;
-    int columns; /* at least this wide */
+    int columns; /* of the terminal, at least */
     struct {
-        int share;
+        int share;                           /* of the width, in percent */
         const DashPanel *panels[MAX_PANELS]; /* NULL ends */
     } stacks[MAX_STACKS];
 } Arrangement;
 
-/* The first that fits is taken. */
+/* The first row that fits is taken. */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
     {PAGE_BOTH,
-     160,
+     200,
      {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
       {34, {&bev_panel}}}},
+    {PAGE_BOTH,
+     160, /* shares that leave room for the columns of the accuracy */
+     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+      {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
+      {28, {&bev_panel}}}},
     {PAGE_BOTH,
      PAGE_BOTH_COLUMNS,
      {{58,
@@ -139,12 +144,12 @@ static const Arrangement *choose(Page page, int columns) {
     for (int i = 0; i < count; i++)
         if (arrangements[i].page == page && columns >= arrangements[i].columns)
             return &arrangements[i];
-    /* Too narrow for both: the figures. Tab leads to the BEV. */
+    /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
     return choose(PAGE_DASHBOARD, columns);
 }
 
-static void body_draw(Cells *cells, Area area, const Show *show) {
-    const Arrangement *arrangement = choose(show->state->page, cells->columns);
+static void body_draw(Cells *cells, Area area, const PanelData *data) {
+    const Arrangement *arrangement = choose(data->state->page, cells->columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
         count++;
@@ -156,59 +161,59 @@ static void body_draw(Cells *cells, Area area, const Show *show) {
         Stack stack = {.area = {x, area.y, w, area.h}};
         for (int p = 0; p < MAX_PANELS && arrangement->stacks[i].panels[p]; p++) {
             const DashPanel *panel = arrangement->stacks[i].panels[p];
-            if (!panel->shown || panel->shown(show))
+            if (!panel->shown || panel->shown(data))
                 stack.panels[stack.count++] = panel;
         }
-        stack_draw(cells, &stack, show);
+        stack_draw(cells, &stack, data);
         x += w + COLUMN_GAP;
     }
 }
 
-/* ---- the screen ------------------------------------------------------------------------------ */
+/* ---- the screen ----------------------------------------------------------------------------- */
 
 static int log_height(int rows) {
     return rows >= 54 ? 5 : rows >= 30 ? 2 : 1;
 }
 
-/* Too small for anything but the one fact. */
-static void tiny_draw(Cells *cells, const Show *show) {
+/* A screen that is too small for more than one fact. */
+static void tiny_draw(Cells *cells, const PanelData *data) {
     char text[96];
-    kernel_config_label(&show->state->job.config, text, sizeof text);
+    kernel_config_label(&data->state->job.config, text, sizeof text);
     if (cells_width(text) > cells->columns)
-        snprintf(text, sizeof text, "%s", show->state->job.config.kernel->title);
+        snprintf(text, sizeof text, "%s", data->state->job.config.kernel->title);
     if (cells_width(text) <= cells->columns)
         cells_text(cells, 0, 0, cells->columns, cell_bold(INK_ACCENT), text);
 }
 
-static int draw_top(Cells *cells, Area area, const Show *show) {
-    int used = header_draw(cells, area, show);
+static int draw_top(Cells *cells, Area area, const PanelData *data) {
+    int used = header_draw(cells, area, data);
     used += area.h >= 22;
     int headline = headline_height(cells->columns, cells->rows);
     if (headline) {
-        headline_draw(cells, (Area){area.x, area.y + used, area.w, headline}, show);
+        headline_draw(cells, (Area){area.x, area.y + used, area.w, headline}, data);
         used += headline + 1;
     }
     return used;
 }
 
-/* The help lists all keys itself: on small screens it gets the key bar's row, too. */
-static int draw_bottom(Cells *cells, Area area, const Show *show) {
+/* The help lists all keys: on small screens it takes the row of the key bar. */
+static int draw_bottom(Cells *cells, Area area, const PanelData *data) {
     int log = log_height(cells->rows), blank = cells->rows >= 34;
-    int bar = !show->state->help || blank;
+    int bar = !data->state->help || blank;
     int last = area.y + area.h - 1;
     if (bar)
-        key_bar_draw(cells, (Area){area.x, last, area.w, 1}, show);
+        key_bar_draw(cells, (Area){area.x, last, area.w, 1}, data);
     int used = bar + blank + log;
-    log_draw(cells, (Area){area.x, area.y + area.h - used, area.w, log}, show);
+    log_draw(cells, (Area){area.x, area.y + area.h - used, area.w, log}, data);
     return used + 1;
 }
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture) {
-    Show show = {state, live, picture};
+    PanelData data = {state, live, picture};
     cells_clear(cells);
     if (cells->columns < 40 || cells->rows < 10) {
-        tiny_draw(cells, &show);
+        tiny_draw(cells, &data);
         return;
     }
     int margin = cells->columns >= 110 ? 2 : 1;
@@ -217,16 +222,16 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
         area.y++;
         area.h -= 2;
     }
-    int bottom = draw_bottom(cells, area, &show);
+    int bottom = draw_bottom(cells, area, &data);
     if (state->help) {
-        help_draw(cells, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &show);
+        help_draw(cells, (Area){area.x, area.y, area.w, area.h - bottom + 1}, &data);
         return;
     }
-    int top = draw_top(cells, area, &show);
-    body_draw(cells, (Area){area.x, area.y + top, area.w, area.h - top - bottom}, &show);
+    int top = draw_top(cells, area, &data);
+    body_draw(cells, (Area){area.x, area.y + top, area.w, area.h - top - bottom}, &data);
 }
 
-/* ---- without a screen ------------------------------------------------------------------------ */
+/* ---- without a screen ----------------------------------------------------------------------- */
 
 char *dashboard_plain(const State *state, const LiveData *live) {
     char *text = NULL, scene[256], label[96], footprint[32], latency[32], error[32], fps[16],

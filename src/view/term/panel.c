@@ -11,7 +11,7 @@ static int min_int(int a, int b) {
 Area panel_title(Cells *cells, Area area, const char *title, const char *note) {
     int used = cells_text(cells, area.x, area.y, area.w, cell_bold(INK_TITLE), title);
     int note_w = note[0] ? cells_width(note) : 0;
-    /* The note yields where title and rule leave no room for it. */
+    /* The note is left out where title and rule leave no room for it. */
     if (used + note_w + 4 > area.w)
         note_w = 0;
     int end = area.x + area.w - (note_w ? note_w + 1 : 0);
@@ -22,7 +22,7 @@ Area panel_title(Cells *cells, Area area, const char *title, const char *note) {
     return (Area){area.x, area.y + 1, area.w, area.h - 1};
 }
 
-/* Bytes of the words that fit into a row; all where not even one does, or no row follows. */
+/* Bytes of the words that fit into a row; all of them where none fits, or no row follows. */
 static int row_length(const char *text, int w, bool last) {
     int length = (int)strlen(text), fit = 0;
     if (last || cells_width(text) <= w)
@@ -47,7 +47,13 @@ int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text) {
     return row;
 }
 
-/* ---- bars ------------------------------------------------------------------------------------ */
+void draw_figure_line(Cells *cells, Area area, Ink ink, char *line) {
+    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
+        *comma = '\0';
+    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
+}
+
+/* ---- bars ----------------------------------------------------------------------------------- */
 
 /* Which segment covers position `at` (in columns); -1: none. */
 static int segment_at(const Segment *segments, int count, double per_column, double at) {
@@ -73,8 +79,8 @@ static CellStyle inks(Ink ink, Ink paper) {
     return (CellStyle){.ink = ink, .paper = paper};
 }
 
-/* With colour: an eighth block, this segment's ink on the next one's. Without: the texture of what
- * covers most of the column. */
+/* With colour: an eighth block in this segment's ink, on the next segment's as paper. Without
+ * colour: the texture of the segment at the middle of the column. */
 static void stack_column(Cells *cells, int x, int y, const Segment *segments, int count,
                          double per_column, int column) {
     int here = segment_at(segments, count, per_column, column + 1.0 / 16);
@@ -125,7 +131,7 @@ void draw_sparkline(Cells *cells, int x, int y, int w, const float *values, int 
         lo = fmin(lo, values[i]);
         hi = fmax(hi, values[i]);
     }
-    /* Noise of a few percent is no mountain range. */
+    /* A scale of at least a quarter of the largest value: noise of a few percent must look flat. */
     double span = fmax(hi - lo, 0.25 * hi);
     for (int i = 0; i < count; i++) {
         int level = span > 0 ? (int)floor((values[i] - lo) / span * 7.999) : 0;
@@ -134,7 +140,7 @@ void draw_sparkline(Cells *cells, int x, int y, int w, const float *values, int 
     }
 }
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 static int total_width(const Column *columns, int count, int rank) {
     int width = 0;
@@ -148,7 +154,7 @@ void table_begin(Table *table, Cells *cells, Area area, const Column *columns, i
     int rank = count, x = area.x;
     while (rank > 0 && total_width(columns, count, rank) > area.w)
         rank--;
-    /* What room is left goes between the columns, up to two more blanks each. */
+    /* Room that is left goes between the columns, up to two more blanks each. */
     int shown = 0;
     for (int i = 0; i < count; i++)
         shown += columns[i].rank <= rank;

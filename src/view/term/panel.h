@@ -1,5 +1,5 @@
-/* What the panels of the dashboard share. A panel is a small file with one row: how tall it is at
- * least, how tall it would like to be, and how it is drawn into an area. */
+/* What the panels of the dashboard share. A panel is a row of DashPanel: how high it is at least,
+ * how high it would like to be, and how it is drawn into an area. */
 #ifndef BEV_PANEL_H
 #define BEV_PANEL_H
 
@@ -7,53 +7,65 @@
 #include "src/view/bev/bev_picture.h"
 #include "src/view/term/cells.h"
 
-/* What a panel may show. */
+/* What a panel draws from. */
 typedef struct {
     const State *state;
     const LiveData *live;
-    const BevPicture *picture; /* NULL: there is none yet */
-} Show;
+    const BevPicture *picture; /* may be NULL: none yet */
+} PanelData;
 
 typedef struct {
     const char *name;
-    int fold;   /* the lowest folds away first when there is no room */
-    bool spare; /* folds away, too, where panels that grow first could not show all they have */
-    int grow;   /* the lowest gets rows beyond its height first */
-    int height; /* at least */
-    int (*want)(const Show *show, int width);
-    bool (*shown)(const Show *show); /* NULL: always */
-    void (*draw)(Cells *cells, Area area, const Show *show);
+    int fold;   /* the lowest is left out first when there is no room */
+    bool spare; /* also left out where kernels and accuracy would not show all their rows */
+    int grow;   /* the lowest is first to get more rows than `height` */
+    int height; /* rows, at least */
+    int (*want)(const PanelData *data, int width);
+    bool (*shown)(const PanelData *data); /* NULL: always */
+    void (*draw)(Cells *cells, Area area, const PanelData *data);
 } DashPanel;
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, bev_panel;
 
-/* The fixed parts; they fold nothing and return the rows they used. */
-int header_draw(Cells *cells, Area area, const Show *show);
+/* The fixed parts, which are never left out. header_draw returns the rows that it used. */
+int header_draw(Cells *cells, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
-void headline_draw(Cells *cells, Area area, const Show *show);
-void log_draw(Cells *cells, Area area, const Show *show);
-void key_bar_draw(Cells *cells, Area area, const Show *show);
-void help_draw(Cells *cells, Area area, const Show *show);
+void headline_draw(Cells *cells, Area area, const PanelData *data);
+void log_draw(Cells *cells, Area area, const PanelData *data);
+void key_bar_draw(Cells *cells, Area area, const PanelData *data);
+void help_draw(Cells *cells, Area area, const PanelData *data);
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- the BEV -------------------------------------------------------------------------------- */
+
+/* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
+ * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
+Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state);
+
+/* The grid cell shown at column x, row y of an area that bev_cells_draw returned; false outside. */
+bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y);
+
+/* ---- pieces --------------------------------------------------------------------------------- */
 
 /* "Title ------------ note": the first line of a panel. Returns the area below. */
 Area panel_title(Cells *cells, Area area, const char *title, const char *note);
 
-/* Text broken at spaces, in at most area.h rows; what is left over ends with an ellipsis. Returns
- * the rows used; without cells they are only counted. */
+/* Text broken at spaces into at most area.h rows; the last one ends with an ellipsis where text is
+ * left over. Returns the rows used; with `cells` NULL it only counts them. */
 int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text);
 
-/* Colours tensors and stages apart with a texture, too, for screens without colour. */
+/* As many figures of a line, separated by commas, as there is room for; cuts `line` at a comma. */
+void draw_figure_line(Cells *cells, Area area, Ink ink, char *line);
+
+/* A part of a stacked bar; the texture stands for the ink on screens without colour. */
 typedef struct {
     double value;
     Ink ink;
     uint32_t texture;
 } Segment;
 
-/* A stacked bar in one row: `scale` is what the full width w stands for. The limit (NaN: none) is a
- * mark across it. What does not fit ends with an arrow. */
+/* A stacked bar in one row; the full width w stands for `scale`. The limit (NaN: none) is a mark
+ * across it. A bar that is longer than the scale ends with an arrow. */
 void draw_stack(Cells *cells, int x, int y, int w, const Segment *segments, int count, double scale,
                 double limit);
 
@@ -63,7 +75,7 @@ void draw_bar(Cells *cells, int x, int y, int w, double value, double scale, Ink
 /* The newest `w` values as a curve of eighth blocks, the oldest on the left. */
 void draw_sparkline(Cells *cells, int x, int y, int w, const float *values, int count, Ink ink);
 
-/* ---- tables ---------------------------------------------------------------------------------- */
+/* ---- tables --------------------------------------------------------------------------------- */
 
 /* A column is left out, the highest rank first, until the rest fits. */
 typedef struct {
@@ -82,7 +94,7 @@ typedef struct {
     CellStyle style;          /* of that row */
 } Table;
 
-/* Chooses the columns for the area's width and writes their titles. */
+/* Chooses the columns that fit into the area's width and writes their titles. */
 void table_begin(Table *table, Cells *cells, Area area, const Column *columns, int count);
 bool table_has(const Table *table, int column);
 void table_cell(const Table *table, Cells *cells, int column, const char *text);

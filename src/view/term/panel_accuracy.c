@@ -1,4 +1,4 @@
-/* What each number format costs, and whether the selected kernel is right in it. */
+/* The error of each number format, and whether the selected kernel passes the gates in it. */
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void error_cell(Table *table, Cells *cells, int column, double value) {
     table_cell(table, cells, column, text);
 }
 
-static void draw_figures(Table *table, Cells *cells, const Show *show,
+static void draw_figures(Table *table, Cells *cells, const PanelData *data,
                          const LiveAccuracy *accuracy) {
     char text[48];
     error_cell(table, cells, COL_MAX, accuracy->max_abs);
@@ -63,7 +63,7 @@ static void draw_figures(Table *table, Cells *cells, const Show *show,
     table_cell(table, cells, COL_COSINE, text);
     snprintf(text, sizeof text, "%lld", (long long)(accuracy->nan_count + accuracy->inf_count));
     table_cell(table, cells, COL_SPECIAL, text);
-    int64_t nx = show->state->scene.nx;
+    int64_t nx = data->state->scene.nx;
     if (accuracy->worst_cell >= 0 && nx > 0)
         snprintf(text, sizeof text, "%lld, %lld", (long long)(accuracy->worst_cell % nx),
                  (long long)(accuracy->worst_cell / nx));
@@ -72,9 +72,9 @@ static void draw_figures(Table *table, Cells *cells, const Show *show,
     table_cell(table, cells, COL_WORST, text);
 }
 
-static void draw_row(Table *table, Cells *cells, Area area, const Show *show, BevDtype dtype) {
-    const LiveAccuracy *accuracy = &show->live->accuracy[dtype];
-    const KernelConfig *config = &show->state->job.config;
+static void draw_row(Table *table, Cells *cells, Area area, const PanelData *data, BevDtype dtype) {
+    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+    const KernelConfig *config = &data->state->job.config;
     bool selected = dtype == config->dtype;
     if (selected)
         cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
@@ -95,35 +95,35 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, Be
         verdict_cell(table, cells, COL_A, accuracy->gate_a);
         verdict_cell(table, cells, COL_B, accuracy->gate_b);
         verdict_cell(table, cells, COL_C, accuracy->gate_c);
-        draw_figures(table, cells, show, accuracy);
+        draw_figures(table, cells, data, accuracy);
         verdict_cell(table, cells, COL_ATOL, accuracy->atol_1e2);
     }
     table->y++;
 }
 
-static int accuracy_want(const Show *show, int width) {
-    (void)show, (void)width;
+static int accuracy_want(const PanelData *data, int width) {
+    (void)data, (void)width;
     return 2 + BEV_DTYPE_COUNT;
 }
 
-static void accuracy_draw(Cells *cells, Area area, const Show *show) {
-    const KernelConfig *config = &show->state->job.config;
+static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
+    const KernelConfig *config = &data->state->job.config;
     char title[96];
     snprintf(title, sizeof title, "Accuracy of %s, %s", config->kernel->title,
              bev_aligns[config->align].name);
-    const LiveAccuracy *accuracy = &show->live->accuracy[config->dtype];
+    const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     char note[64];
     snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
              source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
     area = panel_title(cells, area, title, note);
     Table table;
     table_begin(&table, cells, area, columns, COL_COUNT);
-    /* Where not all formats fit, those around the selected one are what counts. */
+    /* Where not all formats fit: those around the selected one. */
     int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
     int first = (int)config->dtype - rows / 2;
     first = first > BEV_DTYPE_COUNT - rows ? BEV_DTYPE_COUNT - rows : first < 0 ? 0 : first;
     for (int dtype = first; dtype < first + rows; dtype++)
-        draw_row(&table, cells, area, show, (BevDtype)dtype);
+        draw_row(&table, cells, area, data, (BevDtype)dtype);
 }
 
 const DashPanel accuracy_panel = {.name = "accuracy",

@@ -1,4 +1,4 @@
-/* Four figures large enough to be read from across the room. */
+/* Four large figures, legible from some metres away. */
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
@@ -64,7 +64,7 @@ static int big_text(Cells *cells, int x, int y, int zoom, const char *text, Cell
     return x - start - 1;
 }
 
-/* ---- the four figures ------------------------------------------------------------------------ */
+/* ---- the four figures ----------------------------------------------------------------------- */
 
 typedef struct {
     const char *title;
@@ -79,9 +79,9 @@ static void split(const char *text, BigFigure *figure) {
     snprintf(figure->unit, sizeof figure->unit, "%s", text[digits] ? text + digits + 1 : "");
 }
 
-static BigFigure latency_figure(const Show *show) {
+static BigFigure latency_figure(const PanelData *data) {
     BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT};
-    const LiveKernel *row = live_kernel(show->live, show->state->job.config.kernel);
+    const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     Reading median = row ? row->median_us : (Reading){0};
     char text[32];
     reading_text(UNIT_US, &median, text, sizeof text);
@@ -91,16 +91,16 @@ static BigFigure latency_figure(const Show *show) {
     return figure;
 }
 
-static BigFigure speedup_figure(const Show *show) {
+static BigFigure speedup_figure(const PanelData *data) {
     BigFigure figure = {.title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD};
-    const LiveKernel *row = live_kernel(show->live, show->state->job.config.kernel);
-    const Reading *base = &show->live->baseline_us;
+    const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
+    const Reading *base = &data->live->baseline_us;
     char label[48];
-    const KernelConfig *baseline = &show->state->job.baseline;
+    const KernelConfig *baseline = &data->state->job.baseline;
     snprintf(label, sizeof label, "%s %s", baseline->kernel->title,
              bev_dtypes[baseline->dtype].title);
     snprintf(figure.note, sizeof figure.note, "over %s%s", label,
-             show->state->baseline_pinned ? ", pinned" : "");
+             data->state->baseline_pinned ? ", pinned" : "");
     if (!row || !row->median_us.source || !base->source || !(row->median_us.value > 0))
         return figure;
     double factor = base->value / row->median_us.value;
@@ -109,10 +109,10 @@ static BigFigure speedup_figure(const Show *show) {
     return figure;
 }
 
-static BigFigure footprint_figure(const Show *show) {
+static BigFigure footprint_figure(const PanelData *data) {
     BigFigure figure = {.title = "FOOTPRINT", .number = "n/a", .ink = INK_FEATURES};
-    const LiveMemory *memory = &show->live->memory;
-    const Reading *l2 = &show->live->device.l2_bytes;
+    const LiveMemory *memory = &data->live->memory;
+    const Reading *l2 = &data->live->device.l2_bytes;
     if (!memory->known)
         return figure;
     double total = bev_footprint_total(memory->footprint);
@@ -122,15 +122,15 @@ static BigFigure footprint_figure(const Show *show) {
     if (l2->source)
         snprintf(figure.note, sizeof figure.note, "%s: %.0f %% of the %s",
                  bev_regimes[bev_regime(total, l2->value)].name, 100 * total / l2->value,
-                 show->live->device.where == BEV_CUDA ? "L2" : "L3");
+                 data->live->device.where == BEV_CUDA ? "L2" : "L3");
     else
         snprintf(figure.note, sizeof figure.note, "distinct bytes, model");
     return figure;
 }
 
-static BigFigure error_figure(const Show *show) {
+static BigFigure error_figure(const PanelData *data) {
     BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT};
-    const LiveAccuracy *accuracy = &show->live->accuracy[show->state->job.config.dtype];
+    const LiveAccuracy *accuracy = &data->live->accuracy[data->state->job.config.dtype];
     bool known = accuracy->source != SOURCE_UNKNOWN;
     unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
     if (!known)
@@ -144,7 +144,7 @@ static BigFigure error_figure(const Show *show) {
     return figure;
 }
 
-/* Large where its glyphs exist and there is room; else bold text. */
+/* In large glyphs where these exist and have room; else as bold text. */
 static void figure_draw(Cells *cells, Area area, int zoom, const BigFigure *figure) {
     cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), figure->title);
     int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
@@ -168,16 +168,16 @@ static int zoom_for(int columns, int rows) {
     return columns >= 180 && rows >= 54 ? 2 : 1;
 }
 
-/* Title, figures, note. None on small screens: their rows are needed elsewhere. */
+/* Rows of title, figures and note; none on small screens, where other panels need the rows. */
 int headline_height(int columns, int rows) {
     if (columns < 100 || rows < 34)
         return 0;
     return zoom_for(columns, rows) == 2 ? 7 : 5;
 }
 
-void headline_draw(Cells *cells, Area area, const Show *show) {
-    BigFigure figures[] = {latency_figure(show), speedup_figure(show), footprint_figure(show),
-                           error_figure(show)};
+void headline_draw(Cells *cells, Area area, const PanelData *data) {
+    BigFigure figures[] = {latency_figure(data), speedup_figure(data), footprint_figure(data),
+                           error_figure(data)};
     int gap = 2, w = (area.w - 3 * gap) / 4;
     for (int i = 0; i < 4; i++)
         figure_draw(cells, (Area){area.x + i * (w + gap), area.y, w, area.h},

@@ -1,4 +1,4 @@
-/* How long the intervals are: why one owner each does not balance. */
+/* How long the intervals are: why one owner an interval does not balance the work. */
 #include "src/view/term/panel.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void count_text(int64_t count, char *text, size_t size) {
 
 enum { NAME_W = 9, COUNT_W = 7 };
 
-/* Two shares of the same bucket: of the intervals, and of the points, which is the work. */
+/* A bucket's number of intervals, and its share of the points, which are the work. */
 static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals, int bucket,
                         int group) {
     int64_t count = 0, points = 0;
@@ -60,9 +60,9 @@ static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals,
              0.5 * (double)intervals->stats.points, longest ? INK_WARN : INK_FEATURES);
 }
 
-static int intervals_want(const Show *show, int width) {
+static int intervals_want(const PanelData *data, int width) {
     (void)width;
-    return show->live->intervals.known ? 5 + last_bucket(&show->live->intervals) : 2;
+    return data->live->intervals.known ? 5 + last_bucket(&data->live->intervals) : 2;
 }
 
 static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
@@ -76,15 +76,15 @@ static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
     cells_text(cells, area.x, area.y, area.w, cell_style(INK_TEXT), text);
 }
 
-/* The sentence that V4 exists for, on a GPU; the short form where the long one does not fit. */
-static void draw_longest(Cells *cells, Area area, const Show *show) {
-    const ScatterStats *stats = &show->live->intervals.stats;
+/* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
+static void draw_longest(Cells *cells, Area area, const PanelData *data) {
+    const ScatterStats *stats = &data->live->intervals.stats;
     char text[160];
-    int64_t nx = show->state->scene.nx;
+    int64_t nx = data->state->scene.nx;
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
-    bool cut = show->state->job.config.kernel->where == BEV_CUDA;
+    bool cut = data->state->job.config.kernel->where == BEV_CUDA;
     snprintf(text, sizeof text,
-             "longest %d at cell %lld, %lld: %.0f medians, walked by one owner%s", stats->longest,
+             "longest %d at cell %lld, %lld: %.0f medians, summed by one owner%s", stats->longest,
              (long long)(nx > 0 ? stats->longest_cell % nx : 0),
              (long long)(nx > 0 ? stats->longest_cell / nx : 0), times, cut ? "; V4 cuts it" : "");
     if (cells_width(text) > area.w)
@@ -105,8 +105,8 @@ static void draw_titles(Cells *cells, Area line) {
                bar_w + 5 >= 15 ? "share of points" : "points");
 }
 
-static void intervals_draw(Cells *cells, Area area, const Show *show) {
-    const LiveIntervals *intervals = &show->live->intervals;
+static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
+    const LiveIntervals *intervals = &data->live->intervals;
     area = panel_title(cells, area, "Intervals", intervals->known ? "counted" : "");
     if (!intervals->known || !intervals->stats.intervals) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
@@ -124,7 +124,7 @@ static void intervals_draw(Cells *cells, Area area, const Show *show) {
             draw_bucket(cells, line, intervals, bucket, group);
     }
     if (area.h >= 2)
-        draw_longest(cells, line, show);
+        draw_longest(cells, line, data);
 }
 
 const DashPanel intervals_panel = {.name = "intervals",

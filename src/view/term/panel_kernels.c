@@ -1,4 +1,5 @@
-/* One row a kernel: how long it takes, against the baseline and against the machine. */
+/* One row a kernel: its latency, against the baseline and against the machine's ceiling. Below, the
+ * idea of the selected kernel. */
 #include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
@@ -34,10 +35,10 @@ static const Column columns[COL_COUNT] = {
     [COL_OCCUPANCY] = {"occ%", 4, 10, false},  [COL_BITS] = {"bits", 5, 9, true},
 };
 
-static Ink row_ink(const Show *show, const LiveKernel *row) {
-    if (row->kernel == show->state->job.config.kernel)
+static Ink row_ink(const PanelData *data, const LiveKernel *row) {
+    if (row->kernel == data->state->job.config.kernel)
         return INK_ACCENT;
-    if (row->kernel == show->state->job.baseline.kernel)
+    if (row->kernel == data->state->job.baseline.kernel)
         return INK_BASELINE;
     return row->skipped ? INK_MUTED : INK_TEXT;
 }
@@ -49,7 +50,7 @@ static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
     table_cell(table, cells, column, text);
 }
 
-/* A bare number; its unit stands over the column. */
+/* A number whose unit stands above the column. */
 static void cell_number(Table *table, Cells *cells, int column, const char *format, double value) {
     char text[32] = "n/a";
     if (isfinite(value))
@@ -61,9 +62,9 @@ static double value_of(const Reading *reading) {
     return reading->source ? reading->value : NAN;
 }
 
-static void draw_figures(Table *table, Cells *cells, const Show *show, const LiveKernel *row,
+static void draw_figures(Table *table, Cells *cells, const PanelData *data, const LiveKernel *row,
                          double scale_us) {
-    const LiveData *live = show->live;
+    const LiveData *live = data->live;
     double median = value_of(&row->median_us);
     cell_reading(table, cells, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, cells, COL_MARK, ladder_mark(row));
@@ -85,14 +86,14 @@ static void draw_figures(Table *table, Cells *cells, const Show *show, const Liv
                        row->history_us, row->history_count, table->style.ink);
 }
 
-static void draw_row(Table *table, Cells *cells, Area area, const Show *show, const Ladder *ladder,
-                     int number) {
+static void draw_row(Table *table, Cells *cells, Area area, const PanelData *data,
+                     const Ladder *ladder, int number) {
     const LiveKernel *row = ladder->kernels[number];
-    bool selected = row->kernel == show->state->job.config.kernel;
+    bool selected = row->kernel == data->state->job.config.kernel;
     char text[64];
     if (selected)
         cells_erase(cells, (Area){area.x, table->y, area.w, 1}, INK_SELECTED);
-    table->style = (CellStyle){.ink = row_ink(show, row), .attributes = selected ? CELL_BOLD : 0};
+    table->style = (CellStyle){.ink = row_ink(data, row), .attributes = selected ? CELL_BOLD : 0};
     snprintf(text, sizeof text, selected && !cells->color ? ">%d" : "%d", number + 1);
     table_cell(table, cells, COL_NUMBER, text);
     table_cell(table, cells, COL_KERNEL, row->kernel->title);
@@ -101,7 +102,7 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, co
         cells_text(cells, x, table->y, w, table->style,
                    cells_width(row->skipped) <= w ? row->skipped : "not for this problem");
     } else {
-        draw_figures(table, cells, show, row, ladder->scale_us);
+        draw_figures(table, cells, data, row, ladder->scale_us);
         const char *bits = row->kernel->wrong_on_purpose ? "wrong"
                            : row->kernel->deterministic  ? "same"
                                                          : "vary";
@@ -110,9 +111,9 @@ static void draw_row(Table *table, Cells *cells, Area area, const Show *show, co
     table->y++;
 }
 
-static int kernels_want(const Show *show, int width) {
+static int kernels_want(const PanelData *data, int width) {
     (void)width;
-    Ladder ladder = ladder_of(show->state, show->live);
+    Ladder ladder = ladder_of(data->state, data->live);
     return 2 + (ladder.count ? ladder.count : 1);
 }
 
@@ -123,16 +124,16 @@ static int position_of(const Ladder *ladder, const BevKernel *kernel) {
     return -1;
 }
 
-/* Where not all rows fit: those around the selection, and the baseline above or below them. */
-static int visible_rows(const Ladder *ladder, const Show *show, int room,
+/* Where not all rows fit: those around the selection, with the baseline as the first or last. */
+static int visible_rows(const Ladder *ladder, const PanelData *data, int room,
                         int shown[LIVE_MAX_KERNELS]) {
     int rows = room < ladder->count ? room : ladder->count;
-    int first = position_of(ladder, show->state->job.config.kernel) - rows / 2;
+    int first = position_of(ladder, data->state->job.config.kernel) - rows / 2;
     first = first > ladder->count - rows ? ladder->count - rows : first;
     first = first < 0 ? 0 : first;
     for (int i = 0; i < rows; i++)
         shown[i] = first + i;
-    int baseline = position_of(ladder, show->state->job.baseline.kernel);
+    int baseline = position_of(ladder, data->state->job.baseline.kernel);
     if (rows > 1 && baseline >= 0 && baseline < first)
         shown[0] = baseline;
     else if (rows > 1 && baseline >= first + rows)
@@ -140,30 +141,31 @@ static int visible_rows(const Ladder *ladder, const Show *show, int room,
     return rows;
 }
 
-static void draw_title(Cells *cells, Area *area, const Show *show, const Ladder *ladder) {
+static void draw_title(Cells *cells, Area *area, const PanelData *data, const Ladder *ladder) {
     char note[96], title[96];
     ladder_note(ladder, note, sizeof note);
-    const KernelConfig *config = &show->state->job.config;
+    const KernelConfig *config = &data->state->job.config;
     snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[config->dtype].title,
              bev_aligns[config->align].name);
-    /* The marks need their explanation more than the unmarked figures do. */
+    /* Where the note is too long, "measured" goes: the explanations of the marks are needed more.
+     */
     const char *marks = strchr(note, ',');
     bool too_long = marks && cells_width(title) + cells_width(note) + 4 > area->w;
     *area = panel_title(cells, *area, title, too_long ? marks + 2 : note);
 }
 
-static void kernels_draw(Cells *cells, Area area, const Show *show) {
-    Ladder ladder = ladder_of(show->state, show->live);
-    draw_title(cells, &area, show, &ladder);
+static void kernels_draw(Cells *cells, Area area, const PanelData *data) {
+    Ladder ladder = ladder_of(data->state, data->live);
+    draw_title(cells, &area, data, &ladder);
     if (!ladder.count) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
     }
     Table table;
     table_begin(&table, cells, area, columns, COL_COUNT);
-    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, show, area.h - 1, shown);
+    int shown[LIVE_MAX_KERNELS], rows = visible_rows(&ladder, data, area.h - 1, shown);
     for (int i = 0; i < rows; i++)
-        draw_row(&table, cells, area, show, &ladder, shown[i]);
+        draw_row(&table, cells, area, data, &ladder, shown[i]);
 }
 
 const DashPanel kernels_panel = {.name = "kernels",
@@ -172,3 +174,44 @@ const DashPanel kernels_panel = {.name = "kernels",
                                  .height = 5,
                                  .want = kernels_want,
                                  .draw = kernels_draw};
+
+/* ---- the idea of the selected kernel -------------------------------------------------------- */
+
+enum { MAX_LINES = 3 };
+
+/* Not with a chart, which needs the rows. */
+static bool idea_shown(const PanelData *data) {
+    return data->state->chart == CHART_NONE;
+}
+
+static int idea_want(const PanelData *data, int width) {
+    const BevKernel *kernel = data->state->job.config.kernel;
+    return 1 + draw_paragraph(NULL, (Area){0, 0, width, MAX_LINES}, INK_TEXT, kernel->idea);
+}
+
+/* The time to prepare: once a calibration, never part of the latency. */
+static void prepared_text(const LiveKernel *row, char *text, size_t size) {
+    char time[32];
+    text[0] = '\0';
+    if (!row || !row->kernel->prepare || !row->prepare_us.source)
+        return;
+    reading_text(UNIT_US, &row->prepare_us, time, sizeof time);
+    snprintf(text, size, "prepared once: %s, %s", time, source_names[row->prepare_us.source]);
+}
+
+static void idea_draw(Cells *cells, Area area, const PanelData *data) {
+    const BevKernel *kernel = data->state->job.config.kernel;
+    char title[64], note[64];
+    snprintf(title, sizeof title, "The idea of %s", kernel->title);
+    prepared_text(live_kernel(data->live, kernel), note, sizeof note);
+    draw_paragraph(cells, panel_title(cells, area, title, note), INK_TEXT, kernel->idea);
+}
+
+const DashPanel idea_panel = {.name = "idea",
+                              .fold = 0,
+                              .spare = true,
+                              .grow = 7,
+                              .height = 3,
+                              .want = idea_want,
+                              .shown = idea_shown,
+                              .draw = idea_draw};

@@ -1,4 +1,4 @@
-/* Working set versus L2: what the operator touches, and whether it stays in a cache. */
+/* Working set versus L2: the bytes that pooling touches, and whether they fit into a cache. */
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
@@ -40,9 +40,9 @@ static double total(const Segment segments[TENSORS]) {
     return sum;
 }
 
-/* ---- the figures ----------------------------------------------------------------------------- */
+/* ---- the figures ---------------------------------------------------------------------------- */
 
-/* In one unit, so that the columns can be compared; another one where nothing would be left. */
+/* In MB, so that columns can be compared; in kB where MB would show zeros. */
 static void megabytes(double bytes, char *text, size_t size) {
     if (bytes > 0 && bytes < 9995)
         snprintf(text, size, "%.2f kB", bytes / 1e3);
@@ -69,7 +69,7 @@ static void figure_row(Table *table, Cells *cells, const char *name, const Segme
     table->y++;
 }
 
-/* What threads ask for, by the model of the selection; caches are not considered. */
+/* What the threads request according to the model of the selection, before any cache. */
 static void requested_row(Table *table, Cells *cells, const PredictedKernel *predicted) {
     Segment segments[TENSORS];
     if (predicted) {
@@ -83,7 +83,7 @@ static void requested_row(Table *table, Cells *cells, const PredictedKernel *pre
     table->y++;
 }
 
-/* Over each column the colour, or texture, that stands for it in the bars. */
+/* Above each column the colour, or texture, that stands for it in the bars. */
 static void draw_keys(const Table *table, Cells *cells) {
     for (int i = 0; i < TENSORS; i++)
         if (table_has(table, 2 + i)) {
@@ -93,23 +93,23 @@ static void draw_keys(const Table *table, Cells *cells) {
         }
 }
 
-/* ---- the caches ------------------------------------------------------------------------------ */
+/* ---- the caches ----------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
     double bytes; /* NaN: unknown */
 } Cache;
 
-/* This device, the two of the published figures, and the GPU that the user picked. */
-static int list_caches(const Show *show, Cache caches[MAX_CACHES]) {
-    const LiveDevice *device = &show->live->device;
+/* This device, the two GPUs of the published figures, and the GPU that the user chose. */
+static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
+    const LiveDevice *device = &data->live->device;
     const Gpu *a6000 = gpu_find("a6000"), *pro6000 = gpu_find("pro6000");
-    const Gpu *picked = &gpus[show->state->gpu];
+    const Gpu *picked = &gpus[data->state->gpu];
     caches[0] = (Cache){device->where == BEV_CUDA ? "this GPU's L2" : "this CPU's L3",
                         device->l2_bytes.source ? device->l2_bytes.value : NAN};
     caches[1] = (Cache){a6000->title, a6000->l2_bytes};
     caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
-    int l2 = show->state->l2;
+    int l2 = data->state->l2;
     if (!l2 && (picked == a6000 || picked == pro6000))
         return 3;
     caches[3] = (Cache){l2 ? "what-if L2" : picked->title, model_l2_bytes(picked, l2)};
@@ -122,40 +122,31 @@ static Ink regime_ink(BevRegime regime) {
 
 enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
 
-/* The bar's full width is 1.6 times the cache, so that what is too large can be seen to be. */
-static void draw_against(Cells *cells, int x, int y, int w, const Segment *segments,
-                         double l2_bytes) {
-    draw_stack(cells, x, y, w, segments, TENSORS, 1.6 * l2_bytes, l2_bytes);
-}
-
-static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
-    char text[64];
-    cells_text(cells, area.x, area.y, NAME_W - 8, cell_style(INK_TEXT), cache->name);
-    if (isnan(cache->bytes)) {
-        cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), "n/a");
+/* The footprint against the cache, or what is gathered. The bar's full width is 1.6 times the
+ * cache, so that it shows what is too large. */
+static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments,
+                       bool gathered) {
+    CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
+    char text[64] = "n/a";
+    bool known = !isnan(cache->bytes);
+    if (known)
+        snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
+    cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? "gathered" : text);
+    if (!gathered)
+        cells_text(cells, area.x, area.y, NAME_W - 8, style, cache->name);
+    if (!known)
         return;
-    }
-    snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
-    cells_text_right(cells, area.x + NAME_W - 8, area.y, 7, cell_style(INK_TEXT), text);
-    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
+    draw_stack(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, TENSORS,
+               1.6 * cache->bytes, cache->bytes);
+    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
+    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, style, text);
     BevRegime regime = bev_regime(total(segments), cache->bytes);
-    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
-    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_TEXT), text);
-    cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
-               bev_regimes[regime].name);
+    if (!gathered)
+        cells_text(cells, area.x + area.w - 9, area.y, 9, cell_bold(regime_ink(regime)),
+                   bev_regimes[regime].name);
 }
 
-static void draw_gather(Cells *cells, Area area, const Cache *cache, const Segment *segments) {
-    if (isnan(cache->bytes))
-        return;
-    char text[64];
-    cells_text_right(cells, area.x, area.y, NAME_W - 1, cell_style(INK_MUTED), "gathered");
-    draw_against(cells, area.x + NAME_W, area.y, area.w - NAME_W - CLASS_W, segments, cache->bytes);
-    snprintf(text, sizeof text, "%.0f %%", 100 * total(segments) / cache->bytes);
-    cells_text_right(cells, area.x + area.w - CLASS_W, area.y, 7, cell_style(INK_MUTED), text);
-}
-
-/* What the class means for the choice of a kernel, for the GPU that the user picked or has. */
+/* What the cache class means for the choice of a kernel. */
 static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
     static const char *const advice[REGIME_COUNT] = {
         [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
@@ -169,58 +160,51 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
-/* As many of the figures in a line as there is room for; they stand between commas. */
-static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
-    for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
-        *comma = '\0';
-    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
-}
-
-/* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
-static void draw_requests(Cells *cells, Area area, const Show *show,
+/* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
+static void draw_requests(Cells *cells, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[200], ranks[32], once[32], on[64];
+    char line[256], ranks[32], once[32], on[64], sectors[48];
     if (!predicted)
         return;
-    prediction_gpu(show->state, on, sizeof on);
+    prediction_gpu(data->state, on, sizeof on);
     megabytes(predicted->rank_bytes, ranks, sizeof ranks);
-    megabytes(show->live->memory.gather.index, once, sizeof once);
+    megabytes(data->live->memory.gather.index, once, sizeof once);
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request",
-             on, 100 * prediction_of(show->state, predicted)->hit_rate, ranks, once,
-             predicted->sectors_per_request);
-    draw_figures(cells, area, INK_MUTED, line);
+    prediction_sectors(predicted, sectors, sizeof sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %s", on,
+             100 * prediction_of(data->state, predicted)->hit_rate, ranks, once, sectors);
+    draw_figure_line(cells, area, INK_MUTED, line);
 }
 
-/* What the hardware counted, when it was asked to. */
-static bool draw_counted(Cells *cells, Area area, const Show *show) {
-    const LiveCounters *counters = &show->live->counters;
+/* What hardware counters counted, where the user asked for them. */
+static bool draw_counted(Cells *cells, Area area, const PanelData *data) {
+    const LiveCounters *counters = &data->live->counters;
     char text[160], line[192];
-    if (!live_counters_line(counters, &show->live->job, text, sizeof text))
+    if (!live_counters_line(counters, &data->live->job, text, sizeof text))
         return false;
     snprintf(line, sizeof line, "%s%s: %s", counters->stale ? "stale, " : "",
              source_names[counters->source], text);
-    draw_figures(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
+    draw_figure_line(cells, area, counters->stale ? INK_MUTED : INK_TEXT, line);
     return true;
 }
 
-static int memory_want(const Show *show, int width) {
+static int memory_want(const PanelData *data, int width) {
     (void)width;
     Cache caches[MAX_CACHES];
-    bool counted = show->live->counters.source != SOURCE_UNKNOWN;
-    return 5 + 2 * list_caches(show, caches) + 3 + counted;
+    bool counted = data->live->counters.source != SOURCE_UNKNOWN;
+    return 5 + 2 * list_caches(data, caches) + 3 + counted;
 }
 
-static void memory_draw(Cells *cells, Area area, const Show *show) {
-    const LiveMemory *memory = &show->live->memory;
-    int full = memory_want(show, area.w);
+static void memory_draw(Cells *cells, Area area, const PanelData *data) {
+    const LiveMemory *memory = &data->live->memory;
+    int full = memory_want(data, area.w);
     area = panel_title(cells, area, "Working set versus L2", "model");
     if (!memory->known) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
         return;
     }
-    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, show))
+    if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, data))
         area.h--;
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
@@ -231,8 +215,8 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     figure_row(&table, cells, "footprint", footprint);
     figure_row(&table, cells, "gathered", gather);
     Cache caches[MAX_CACHES];
-    const PredictedKernel *predicted = prediction_kernel(show->state, show->live);
-    int count = list_caches(show, caches);
+    const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
+    int count = list_caches(data, caches);
     if (area.h >= 4 + count)
         requested_row(&table, cells, predicted);
     int left = area.y + area.h - table.y;
@@ -241,10 +225,10 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
     bool airy = area.h + 1 >= full;
     line.y += airy;
     for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
-        draw_cache(cells, line, &caches[i], footprint);
+        draw_cache(cells, line, &caches[i], footprint, false);
         if (tall && !isnan(caches[i].bytes)) {
             line.y++;
-            draw_gather(cells, line, &caches[i], gather);
+            draw_cache(cells, line, &caches[i], gather, true);
         }
     }
     if (line.y < area.y + area.h)
@@ -252,7 +236,7 @@ static void memory_draw(Cells *cells, Area area, const Show *show) {
                      total(footprint));
     line.y++;
     if (line.y < area.y + area.h)
-        draw_requests(cells, line, show, predicted);
+        draw_requests(cells, line, data, predicted);
 }
 
 const DashPanel memory_panel = {.name = "working set versus L2",

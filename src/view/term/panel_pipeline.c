@@ -1,4 +1,4 @@
-/* Where the time of a frame goes, from features to pixels. */
+/* How long each stage of a frame takes, from features to pixels. */
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static int collect(const LiveData *live, Segment segments[STAGE_COUNT], double *
     return known;
 }
 
-/* Pooling first: where not all entries fit, it is the one to know. */
+/* Pooling comes first: where not all entries fit, it is the most important. */
 static const Stage legend_order[STAGE_COUNT] = {
     STAGE_POOL, STAGE_FEATURES, STAGE_DRAW, STAGE_READ, STAGE_ENCODE, STAGE_MAP, STAGE_UPLOAD};
 
@@ -38,14 +38,14 @@ static void entry_text(const LiveData *live, Stage stage, char *text, size_t siz
              reading_mark(&live->stages_us[stage]));
 }
 
-/* Where the next entry goes; without cells entries are only counted. */
+/* Where the next entry goes; with `cells` NULL rows are only counted. */
 typedef struct {
     Cells *cells;
     Area area;
     int x, rows;
 } Legend;
 
-/* Whole entries only; `stage` STAGE_COUNT: one that has no colour. */
+/* Entries are not broken. `stage` STAGE_COUNT: an entry without a colour. */
 static void put_entry(Legend *legend, Stage stage, const char *text) {
     Cells *cells = legend->cells;
     Area area = legend->area;
@@ -65,15 +65,15 @@ static void put_entry(Legend *legend, Stage stage, const char *text) {
     legend->x += width + 2;
 }
 
-/* Each known stage with its time, then how soon keys are answered. Returns the rows needed. */
-static int draw_legend(Cells *cells, Area area, const Show *show) {
+/* Each known stage with its time, then the time from key to picture. Returns the rows needed. */
+static int draw_legend(Cells *cells, Area area, const PanelData *data) {
     Legend legend = {cells, area, area.x, 1};
-    const Pace *pace = &show->state->pace;
+    const Pace *pace = &data->state->pace;
     char text[96], key[32], p99[32];
     for (int i = 0; i < STAGE_COUNT; i++) {
-        if (!show->live->stages_us[legend_order[i]].source)
+        if (!data->live->stages_us[legend_order[i]].source)
             continue;
-        entry_text(show->live, legend_order[i], text, sizeof text);
+        entry_text(data->live, legend_order[i], text, sizeof text);
         put_entry(&legend, legend_order[i], text);
     }
     if (pace->keys) {
@@ -85,27 +85,27 @@ static int draw_legend(Cells *cells, Area area, const Show *show) {
     return legend.rows;
 }
 
-/* A script draws frames without a clock: its panel would be empty. */
-static bool pipeline_shown(const Show *show) {
+/* Not in scripts: they draw frames without a clock. */
+static bool pipeline_shown(const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
-    return collect(show->live, segments, &total) > 0;
+    return collect(data->live, segments, &total) > 0;
 }
 
-static int pipeline_want(const Show *show, int width) {
-    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, show);
+static int pipeline_want(const PanelData *data, int width) {
+    return 2 + draw_legend(NULL, (Area){0, 0, width, 0}, data);
 }
 
-static void pipeline_draw(Cells *cells, Area area, const Show *show) {
+static void pipeline_draw(Cells *cells, Area area, const PanelData *data) {
     Segment segments[STAGE_COUNT];
     double total;
     char note[64], time[32];
-    collect(show->live, segments, &total);
+    collect(data->live, segments, &total);
     figure_text(UNIT_US, total, time, sizeof time);
     snprintf(note, sizeof note, "%s a frame", time);
     area = panel_title(cells, area, "Pipeline, features to pixels", note);
     draw_stack(cells, area.x, area.y, area.w, segments, STAGE_COUNT, total, NAN);
-    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, show);
+    draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }
 
 const DashPanel pipeline_panel = {.name = "pipeline",

@@ -1,7 +1,9 @@
-/* The BEV: cells, axes, what lies over them, the wipe, and the cell looked at with its rays. */
+/* The pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays; and
+ * the strip of camera views. */
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { MAX_RAYS = 96 };
 
@@ -9,22 +11,22 @@ bool window_has_bev(const WindowView *view) {
     return view->picture && view->picture->bev.ready;
 }
 
-Panel window_panel(const WindowView *view) {
+FigurePanel window_panel(const WindowView *view) {
     const BevPicture *bev = &view->picture->bev;
     const PanelTheme *theme =
         bev->colormap && bev->colormap->diverging ? &panel_light : &panel_dark;
-    return (Panel){.field = bev->field,
-                   .style = {.colormap = bev->colormap,
-                             .range = bev->range,
-                             .background = theme->background,
-                             .bad = theme->bad},
-                   .theme = theme,
-                   .raster = bev->image,
-                   .box = view->layout.bev,
-                   .difference = bev->difference};
+    return (FigurePanel){.field = bev->field,
+                         .style = {.colormap = bev->colormap,
+                                   .range = bev->range,
+                                   .background = theme->background,
+                                   .bad = theme->bad},
+                         .theme = theme,
+                         .raster = bev->image,
+                         .box = view->layout.bev,
+                         .difference = bev->difference};
 }
 
-/* One side of the wipe, or all: what lies within `clip`. */
+/* The part of the BEV within `clip`: one side of the wipe, or all. */
 static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;
     Pen *pen = view->pen;
@@ -37,7 +39,7 @@ static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     cairo_restore(pen->cr);
 }
 
-/* ---- wipe ------------------------------------------------------------------------------------ */
+/* ---- wipe ----------------------------------------------------------------------------------- */
 
 static void wipe_label(const WindowView *view, double x, double room, TextAlign align,
                        bool baseline) {
@@ -69,7 +71,7 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* ---- one cell -------------------------------------------------------------------------------- */
+/* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
     int64_t nx = view->live->frame.nx;
@@ -80,11 +82,11 @@ static void outline_cell(const WindowView *view, int64_t cell) {
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, window_mark, 1, 2);
 }
 
-/* From the camera to where the frustum point lies, the stronger the more it contributes. */
+/* From the camera to the frustum point; stronger where it contributes more. */
 static void draw_ray(const WindowView *view, const LiveContribution *one, double share) {
     const Rig *rig = view->live->frame.rig;
     const double *from = rig->cameras[one->camera].position_m;
-    Panel panel = {.box = view->layout.bev};
+    FigurePanel panel = {.box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
     panel_point(&view->visible, &panel, from[0], from[1], &x0, &y0);
@@ -116,7 +118,7 @@ static void draw_probe(const WindowView *view) {
     cairo_restore(view->pen->cr);
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
@@ -135,7 +137,7 @@ void window_draw_bev(const WindowView *view) {
         draw_nothing(view);
         return;
     }
-    Panel panel = window_panel(view);
+    FigurePanel panel = window_panel(view);
     draw_raster(view, &panel.raster, *bev);
     if (view->picture->bev.baseline.rgba)
         draw_wipe(view);
@@ -145,10 +147,76 @@ void window_draw_over_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     if (!window_has_bev(view))
         return;
-    Panel panel = window_panel(view);
+    FigurePanel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
         axes_draw(view->pen, &view->visible, &panel, true);
+}
+
+/* ---- strip: what the cameras see, and which of their pixels fell into the probed cell ------- */
+
+static void camera_name(const WindowView *view, int camera) {
+    const Box *box = &view->layout.cameras[camera];
+    bool chosen = camera == view->state->camera;
+    char text[192], faults[96];
+    TextStyle style = style_muted(view->pen);
+    style.bold = chosen;
+    if (chosen)
+        style.color = view->pen->theme->text;
+    /* A fault of the calibration shows in the BEV only, not in the camera's own picture. */
+    if (camera_faults(&view->live->job, camera, faults, sizeof faults))
+        style.color = window_fault;
+    snprintf(text, sizeof text, "%s%s", view->live->frame.rig->cameras[camera].name, faults);
+    pen_text(view->pen, box->x, box->y + box->h + 12, box->w, &style, text);
+}
+
+static void draw_camera(const WindowView *view, int camera) {
+    Box box = view->layout.cameras[camera];
+    const WindowPicture *picture = view->picture;
+    Pen *pen = view->pen;
+    pen_fill(pen, box, pen->theme->tint, 1);
+    if (picture && camera < picture->camera_count) {
+        const Image *image = &picture->cameras[camera];
+        window_raster(pen, box, image, 0, 0, box.w / image->w, box.h / image->h);
+    }
+    if (!(view->live->job.camera_mask >> camera & 1)) { /* mud on the lens */
+        pen_fill(pen, box, (Rgb){60, 48, 36}, 0.8);
+        pen_line(pen, box.x, box.y, box.x + box.w, box.y + box.h, pen->theme->muted, 1, 1);
+        pen_line(pen, box.x, box.y + box.h, box.x + box.w, box.y, pen->theme->muted, 1, 1);
+    }
+    if (camera == view->state->camera)
+        pen_frame(pen, box, pen->theme->accent, 1, 2);
+    camera_name(view, camera);
+}
+
+/* Feature pixels sit at linspace(0, input - 1, feat) of the input that the picture covers. */
+static void mark_pixel(const WindowView *view, const LiveContribution *one, double share) {
+    const Frustum *frustum = &view->live->frame.rig->frustum;
+    const Box *box = &view->layout.cameras[one->camera];
+    double x = box->x + (frustum_u_px(frustum, one->w) + 0.5) / frustum->input_w * box->w;
+    double y = box->y + (frustum_v_px(frustum, one->h) + 0.5) / frustum->input_h * box->h;
+    cairo_t *cr = view->pen->cr;
+    cairo_save(cr);
+    cairo_rectangle(cr, box->x, box->y, box->w, box->h);
+    cairo_clip(cr);
+    cairo_arc(cr, x, y, 2.5 + 2.5 * share, 0, 2 * M_PI);
+    pen_color(view->pen, window_mark, 0.2 + 0.8 * share);
+    cairo_set_line_width(cr, 1.5);
+    cairo_stroke(cr);
+    cairo_restore(cr);
+}
+
+void window_draw_strip(const WindowView *view) {
+    const LiveProbe *probe = &view->live->probe;
+    for (int i = 0; i < view->layout.camera_count; i++)
+        draw_camera(view, i);
+    if (!view->state->pinned || !view->layout.camera_count || !probe->contribution_count)
+        return;
+    const LiveContribution *list = probe->contributions;
+    double heaviest = fmax(list[0].depth * list[0].weight, 1e-30);
+    for (int i = probe->contribution_count - 1; i >= 0; i--)
+        if (list[i].camera < view->layout.camera_count)
+            mark_pixel(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
 }

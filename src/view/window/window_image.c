@@ -1,4 +1,4 @@
-/* Layout, and the order in which the parts are drawn. */
+/* The window's layout, and the order in which its parts are drawn. */
 #include "src/view/window/window_image.h"
 
 #include "src/base/units.h"
@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- layout ---------------------------------------------------------------------------------- */
+/* ---- layout --------------------------------------------------------------------------------- */
 
 enum {
-    SIDE_FROM_W = 760,  /* narrower: the BEV first, words where it leaves room, */
-    SIDE_LEAST_W = 200, /* beside it */
+    SIDE_FROM_W = 760,  /* narrower windows have a side column only where the BEV leaves room */
+    SIDE_LEAST_W = 200, /* beside the BEV */
     SIDE_LEAST_H = 200, /* or under it */
-    STRIP_FROM_H = 430, /* lower: no strip */
+    STRIP_FROM_H = 430, /* lower windows have no strip */
     CAMERA_NAME = 16,
     CAMERA_MAX_W = 320,
     AXIS_LEFT = 62,
@@ -113,7 +113,7 @@ const Rgb window_mark = {255, 196, 0};
 const Rgb window_baseline = {214, 140, 60};
 const Rgb window_fault = {214, 64, 64};
 
-/* ---- what the parts share -------------------------------------------------------------------- */
+/* ---- what the parts share ------------------------------------------------------------------- */
 
 void window_point(const WindowView *view, double x, double y, double *px, double *py) {
     const WindowLayout *at = &view->layout;
@@ -121,25 +121,9 @@ void window_point(const WindowView *view, double x, double y, double *px, double
     *py = at->bev.y + (at->x_hi - x) / (at->x_hi - at->x_lo) * at->bev.h;
 }
 
-static cairo_surface_t *surface_of(const Image *image) {
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
-    if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS)
-        return surface; /* cairo draws nothing with it and remembers why */
-    unsigned char *data = cairo_image_surface_get_data(surface);
-    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++) {
-        const uint8_t *p = image->rgba + 4 * (size_t)y * (size_t)image->w;
-        uint32_t *words = (uint32_t *)(void *)(data + (size_t)y * stride);
-        for (int x = 0; x < image->w; x++, p += 4)
-            words[x] = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
-    }
-    cairo_surface_mark_dirty(surface);
-    return surface;
-}
-
 void window_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
                    double px_h) {
-    cairo_surface_t *surface = surface_of(image);
+    cairo_surface_t *surface = pen_surface(image);
     cairo_save(pen->cr);
     cairo_rectangle(pen->cr, box.x, box.y, box.w, box.h);
     cairo_clip(pen->cr);
@@ -150,17 +134,6 @@ void window_raster(Pen *pen, Box box, const Image *image, double left, double to
     cairo_paint(pen->cr);
     cairo_restore(pen->cr);
     cairo_surface_destroy(surface);
-}
-
-void window_reading(const Reading *value, char *text, size_t size) {
-    char number[32];
-    if (value->source == SOURCE_UNKNOWN) {
-        snprintf(text, size, "n/a");
-        return;
-    }
-    figure_text(UNIT_US, value->value, number, sizeof number);
-    snprintf(text, size, "%s %s%s", number, source_names[value->source],
-             value->stale ? " (stale)" : "");
 }
 
 /* Metres where they are known, else cells. */
@@ -211,14 +184,14 @@ static void prepare(WindowView *view) {
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }
 
-/* ---- drawing --------------------------------------------------------------------------------- */
+/* ---- drawing -------------------------------------------------------------------------------- */
 
 static void draw_help(const WindowView *view) {
     if (view->state->help)
         window_draw_help(view);
 }
 
-/* One over the other. */
+/* Drawn in this order; later ones cover earlier ones. */
 static void (*const parts[])(const WindowView *) = {
     window_draw_header,   window_draw_strip, window_draw_bev,
     window_draw_over_bev, window_draw_side,  window_draw_chart_over,
@@ -248,18 +221,6 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
                    cairo_status_to_string(cairo_status(cr)));
 }
 
-static void copy_pixels(cairo_surface_t *surface, Image *image) {
-    cairo_surface_flush(surface);
-    const unsigned char *data = cairo_image_surface_get_data(surface);
-    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            uint32_t word;
-            memcpy(&word, data + (size_t)y * stride + 4 * (size_t)x, 4);
-            image_set(image, x, y, rgb_hex(word & 0xffffff));
-        }
-}
-
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const WindowPicture *picture, Image *image, Err *err) {
     if (!image_init(image, w, h, err))
@@ -269,7 +230,7 @@ bool window_image(int w, int h, double scale, const State *state, const LiveData
     cairo_scale(cr, scale, scale);
     bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, NULL, err);
     if (drawn)
-        copy_pixels(surface, image);
+        pen_pixels(surface, image);
     else
         image_free(image);
     cairo_destroy(cr);

@@ -1,12 +1,36 @@
-/* The picture in the window: the BEV large, the strip of camera views on top, legend, readout and
- * latency beside it. Pure: the window, snapshots, recordings and script frames are this picture. */
+/* The window's picture: a strip of camera views on top, the BEV, and beside it legend, readout and
+ * latency. Pure: the window, snapshots, recordings and frames of scripts all show this picture. */
 #ifndef BEV_WINDOW_IMAGE_H
 #define BEV_WINDOW_IMAGE_H
 
+#include "src/view/bev/bev_picture.h"
 #include "src/view/draw/pen.h"
-#include "src/view/window/window_picture.h"
 
-/* Where everything stands, in units; a unit is `scale` pixels. */
+/* What a live frame shows, decoded into pixels of one cell or one camera pixel each: the costly
+ * half of a picture, independent of the window's size, zoom and mouse. */
+typedef struct {
+    uint64_t content; /* of the frame it was made from */
+    int colormap;     /* position in the state's menu */
+    int64_t channel;
+    bool lock; /* the state asked to keep the range of the picture before */
+    Compare compare;
+    Strip strip;
+    uint64_t strip_content; /* seen_content of the frame */
+    BevPicture bev;
+    int camera_count;
+    Image cameras[RIG_MAX_CAMERAS]; /* the strip */
+    ValueRange camera_range;        /* of a strip with a colour bar; else lo == hi */
+} WindowPicture;
+
+/* Decodes what state and frame show. From `previous` (may be NULL) it takes a locked range and
+ * parts that have not changed. Where nothing has changed it sets *same, leaves `picture` untouched
+ * and returns true. Returns false, with nothing to free, on an error, or when `give_up` was set,
+ * which leaves `err` as it is. */
+bool window_picture(const State *state, const LiveData *live, const WindowPicture *previous,
+                    const GiveUp *give_up, WindowPicture *picture, bool *same, Err *err);
+void window_picture_free(WindowPicture *picture);
+
+/* Where everything stands, in units of `scale` pixels. */
 typedef struct {
     double w, h;
     Box header, strip, bev, side, log, keys; /* w == 0: no room for it */
@@ -24,8 +48,8 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
 /* Cell coordinates (fractions included) under a point in units; false outside the BEV. */
 bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y);
 
-/* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. False:
- * an error; or given up between two parts, which leaves `err` as it is. */
+/* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. Returns
+ * false on an error, or when `give_up` was set, which leaves `err` as it is. */
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
                   const WindowPicture *picture, const GiveUp *give_up, Err *err);
 

@@ -40,9 +40,9 @@ void window_draw_keys(const WindowView *view) {
     }
 }
 
-/* ---- help ------------------------------------------------------------------------------------ */
+/* ---- help ----------------------------------------------------------------------------------- */
 
-/* In a small window the control's name; else what it stands at and what it does. */
+/* The control's name in a small window; else its value and what it does. */
 static void help_row(const WindowView *view, double x, double y, double w, const KeyRow *row) {
     char label[64], value[64];
     TextStyle key = style_muted(view->pen), text = style_muted(view->pen);
@@ -61,8 +61,7 @@ static void help_row(const WindowView *view, double x, double y, double w, const
     pen_text(view->pen, x + KEY_W + VALUE_W, y, w - KEY_W - VALUE_W, &text, row->help);
 }
 
-/* The terminal may need several pages, which the key turns, too: then only Escape closes at once.
- */
+/* Where the terminal needs several pages, the key turns them, and only Escape closes at once. */
 static void help_title(const WindowView *view, Box box) {
     const State *state = view->state;
     TextStyle title = style_heading(view->pen), note = style_muted(view->pen);
@@ -80,7 +79,7 @@ static void help_title(const WindowView *view, Box box) {
              text);
 }
 
-/* Columns in which groups stay whole: wide ones, and narrow ones where those would be too high. */
+/* Wide columns, or narrow ones where wide ones would be too high; groups are not split. */
 static HelpLayout help_columns(double w, double h) {
     HelpLayout layout = {.columns = (int)fmax(1, fmin(3, floor(w / HELP_COLUMN_MIN)))};
     if (help_rows(layout.columns) * HELP_ROW_MIN > h)

@@ -1,11 +1,9 @@
-#include "src/view/window/window_picture.h"
-
-#include "src/view/draw/theme.h"
+#include "src/view/window/window_image.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- strip ----------------------------------------------------------------------------------- */
+/* ---- strip ---------------------------------------------------------------------------------- */
 
 /* Size of one camera's feature map. */
 typedef struct {
@@ -17,19 +15,7 @@ static FeatureSize feature_size(const Rig *rig) {
                          frustum_depth_bins(&rig->frustum)};
 }
 
-static bool image_view(const CameraViews *seen, int camera, Image *image, Err *err) {
-    if (!image_init(image, seen->w, seen->h, err))
-        return false;
-    for (int y = 0; y < image->h; y++)
-        for (int x = 0; x < image->w; x++) {
-            const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
-            bool bad = !isfinite(p[0]) || !isfinite(p[1]) || !isfinite(p[2]);
-            image_set(image, x, y, bad ? panel_dark.bad : rgb_from_linear(p[0], p[1], p[2]));
-        }
-    return true;
-}
-
-/* L2 norm of the features, or the expectation of the depth distribution in metres. */
+/* The L2 norm of the features, or the mean of the depth distribution in metres. */
 static double pixel_value(const LiveFrame *frame, Strip strip, int camera, int64_t y, int64_t x) {
     FeatureSize size = feature_size(frame->rig);
     double sum = 0, mass = 0;
@@ -78,7 +64,8 @@ static bool value_strip(const LiveFrame *frame, WindowPicture *picture, Err *err
             range.hi = fmax(range.hi, value);
     }
     if (picture->strip == STRIP_DEPTH)
-        range.hi = frame->rig->frustum.depth_stop_m; /* the same colours at every moment */
+        range.hi = frame->rig->frustum
+                       .depth_stop_m; /* fixed, so that a colour means the same at every moment */
     picture->camera_range = range;
     bool ok = true;
     for (int i = 0; ok && i < picture->camera_count; i++)
@@ -108,12 +95,12 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
     if (picture->strip != STRIP_IMAGE)
         return value_strip(frame, picture, err);
     for (int i = 0; i < picture->camera_count; i++)
-        if (!image_view(frame->cameras, i, &picture->cameras[i], err))
+        if (!raster_camera(frame->cameras, i, &picture->cameras[i], err))
             return false;
     return true;
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- both ----------------------------------------------------------------------------------- */
 
 static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
@@ -134,7 +121,7 @@ bool window_picture(const State *state, const LiveData *live, const WindowPictur
                           .strip = state->strip,
                           .strip_content = frame->seen_content};
     if (want.strip == STRIP_IMAGE && !frame->cameras)
-        want.strip = STRIP_NORM; /* tensors came without images */
+        want.strip = STRIP_NORM; /* the scene has tensors but no images */
     *same = is_same(previous, &want);
     if (*same)
         return true;

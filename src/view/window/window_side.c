@@ -1,6 +1,7 @@
-/* Beside the BEV: what the colours mean, the cell looked at, latency over time. Around it: header,
- * log line, key bar. */
+/* The side column: what the colours mean, then the probed cell or the selection. And the header and
+ * the log line. */
 #include "src/base/units.h"
+#include "src/view/draw/text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -8,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 18, WORDS_H = 148, LADDER_W = 300, CHART_H = 96, CHART_SPACE = CHART_H + 46 };
+enum { WORDS_H = 148, LADDER_W = 300 };
 
-static double heading(const WindowView *view, Box at, const char *text) {
+double window_heading(const WindowView *view, Box at, const char *text) {
     TextStyle style = style_heading(view->pen);
     pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w, &style, text);
     return SIZE_HEADING + 10;
@@ -22,19 +23,19 @@ static TextStyle small_text(const WindowView *view) {
     return style;
 }
 
-static double line(const WindowView *view, Box at, const char *text) {
+double window_line(const WindowView *view, Box at, const char *text) {
     TextStyle style = small_text(view);
     pen_text(view->pen, at.x, at.y + SIZE_SMALL + 1, at.w, &style, text);
-    return ROW;
+    return WINDOW_ROW;
 }
 
-/* As many lines as it takes, where there is room for them; else one, or none. */
+/* As many lines as the text needs where there is room; else one line, or none. */
 static double sentence(const WindowView *view, Box room, const char *text) {
     TextStyle style = small_text(view);
-    if (room.h < ROW)
+    if (room.h < WINDOW_ROW)
         return 0;
-    if (room.h < 3 * ROW || pen_text_width(view->pen, &style, text) <= room.w)
-        return line(view, room, text);
+    if (room.h < 3 * WINDOW_ROW || pen_text_width(view->pen, &style, text) <= room.w)
+        return window_line(view, room, text);
     return pen_paragraph(view->pen, room.x, room.y + 1, room.w, &style, text) + 2;
 }
 
@@ -42,7 +43,7 @@ static Box below(Box at, double y) {
     return (Box){at.x, y, at.w, at.y + at.h - y};
 }
 
-/* ---- the cell looked at ---------------------------------------------------------------------- */
+/* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void where_text(const WindowView *view, char *text, size_t size) {
     const LiveFrame *frame = &view->live->frame;
@@ -94,27 +95,27 @@ static double contribution_head(const WindowView *view, Box at) {
         pen_text(view->pen, at.x + columns[i] * at.w, at.y + SIZE_SMALL + 1, at.w * 0.22, &style,
                  titles[i]);
     }
-    return ROW;
+    return WINDOW_ROW;
 }
 
 static double contributions(const WindowView *view, Box at) {
     const LiveProbe *probe = &view->live->probe;
     double y = at.y + contribution_head(view, at);
-    int room = (int)((at.y + at.h - y) / ROW), shown = probe->contribution_count;
+    int room = (int)((at.y + at.h - y) / WINDOW_ROW), shown = probe->contribution_count;
     if (shown > room)
         shown = room - 1;
-    for (int i = 0; i < shown; i++, y += ROW)
-        contribution_row(view, (Box){at.x, y, at.w, ROW}, &probe->contributions[i]);
+    for (int i = 0; i < shown; i++, y += WINDOW_ROW)
+        contribution_row(view, (Box){at.x, y, at.w, WINDOW_ROW}, &probe->contributions[i]);
     if (shown >= 0 && shown < probe->points) {
         char text[64];
         snprintf(text, sizeof text, "and %lld more, none heavier",
                  (long long)(probe->points - shown));
-        y += line(view, (Box){at.x, y, at.w, ROW}, text);
+        y += window_line(view, (Box){at.x, y, at.w, WINDOW_ROW}, text);
     }
     return y - at.y;
 }
 
-/* What the legend calls A and B. */
+/* Which kernels the legend calls A and B. */
 static double difference_sides(const WindowView *view, Box at) {
     char a[128], b[128], text[300];
     live_side_label(view->live, false, a, sizeof a);
@@ -123,13 +124,13 @@ static double difference_sides(const WindowView *view, Box at) {
     return sentence(view, at, text);
 }
 
-/* Where no cell is looked at: what is, and how to look closer. */
+/* Where no cell is probed: what is selected, and how to probe. */
 static double overview(const WindowView *view, Box at) {
     const LiveData *live = view->live;
     const ScatterStats *stats = &live->intervals.stats;
     const LiveAccuracy *accuracy = &live->accuracy[live->job.config.dtype];
     char text[160], number[32] = "n/a";
-    double y = at.y + heading(view, at, "Selection");
+    double y = at.y + window_heading(view, at, "Selection");
     if (view->state->compare == COMPARE_DIFFERENCE)
         y += difference_sides(view, below(at, y));
     else if (live->job.config.kernel)
@@ -164,7 +165,7 @@ static double readout(const WindowView *view, Box at) {
     char text[160];
     if (probe->cell < 0)
         return 0;
-    y += heading(view, at, view->state->pinned ? "Pinned cell" : "Cell");
+    y += window_heading(view, at, view->state->pinned ? "Pinned cell" : "Cell");
     where_text(view, text, sizeof text);
     y += sentence(view, below(at, y), text);
     if (probe->interval >= 0)
@@ -181,105 +182,17 @@ static double readout(const WindowView *view, Box at) {
                  dtype, probe->channel_value, probe->channel_fp64);
         y += sentence(view, below(at, y), text);
     }
-    if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * ROW)
+    if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * WINDOW_ROW)
         y += contributions(view, (Box){at.x, y + 6, at.w, at.y + at.h - y - 6}) + 6;
     return y - at.y;
 }
 
-/* ---- latency over time ----------------------------------------------------------------------- */
+/* ---- the column ----------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-/* Where nearly all values lie: one slow launch must not flatten the rest. */
-static double usual_us(const LiveKernel *row) {
-    float sorted[LIVE_HISTORY];
-    if (!row || !row->history_count)
-        return 0;
-    size_t count = (size_t)row->history_count;
-    memcpy(sorted, row->history_us, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, ascending);
-    return sorted[(count - 1) * 9 / 10];
-}
-
-static void curve(const WindowView *view, Box box, const LiveKernel *row, double top_us,
-                  Rgb color) {
-    cairo_t *cr = view->pen->cr;
-    if (!row || !row->history_count)
-        return;
-    for (int i = 0; i < row->history_count; i++) {
-        double back = row->history_count - 1 - i;
-        double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
-        double y = box.y + box.h * fmax(1 - row->history_us[i] / top_us, 0);
-        if (i)
-            cairo_line_to(cr, x, y);
-        else
-            cairo_move_to(cr, x, y);
-    }
-    if (row->history_count == 1)
-        cairo_rel_line_to(cr, -4, 0);
-    pen_color(view->pen, color, 1);
-    cairo_set_line_width(cr, 2);
-    cairo_stroke(cr);
-}
-
-/* The axis in words: from the box's lower edge to its upper one. */
-static void chart_scale(const WindowView *view, double right, double baseline, double top_us) {
-    char text[48], top[32];
-    figure_text(UNIT_US, top_us, top, sizeof top);
-    snprintf(text, sizeof text, "0 to %s", top);
-    TextStyle style = style_muted(view->pen);
-    style.align = ALIGN_RIGHT;
-    pen_text(view->pen, right, baseline, 110, &style, text);
-}
-
-static double curve_name(const WindowView *view, double x, double baseline, const BevKernel *kernel,
-                         Rgb color) {
-    TextStyle style = style_muted(view->pen);
-    pen_line(view->pen, x, baseline - 4, x + 14, baseline - 4, color, 1, 2);
-    return 14 + 6 + pen_text(view->pen, x + 20, baseline, 110, &style, kernel->title) + 14;
-}
-
-static void chart(const WindowView *view, Box at) {
-    const Job *job = &view->live->job;
-    const LiveKernel *selected = live_kernel(view->live, job->config.kernel);
-    const LiveKernel *baseline = live_kernel(view->live, job->baseline.kernel);
-    const Theme *theme = view->pen->theme;
-    double top_us = 1.3 * fmax(usual_us(selected), usual_us(baseline)), y = at.y;
-    y += heading(view, at, "Latency over time");
-    Box box = {at.x, y, at.w, CHART_H};
-    pen_fill(view->pen, box, theme->tint, 1);
-    pen_frame(view->pen, box, theme->rule, 1, 1);
-    if (top_us <= 0) {
-        line(view, (Box){at.x + 8, y + CHART_H / 2.0 - 8, at.w - 16, ROW}, "n/a: not timed yet");
-        return;
-    }
-    if (baseline != selected)
-        curve(view, box, baseline, top_us, window_baseline);
-    curve(view, box, selected, top_us, theme->accent);
-    chart_scale(view, box.x + box.w, box.y - 6, top_us);
-    double x = box.x, names = box.y + box.h + 16;
-    if (selected)
-        x += curve_name(view, x, names, selected->kernel, theme->accent);
-    if (baseline && baseline != selected && baseline->history_count)
-        curve_name(view, x, names, baseline->kernel, window_baseline);
-}
-
-/* A recorded latency is one figure, without a course. */
-static bool has_course(const WindowView *view) {
-    const LiveKernel *selected = live_kernel(view->live, view->live->job.config.kernel);
-    return !selected || selected->median_us.source != SOURCE_RECORDED;
-}
-
-/* ---- the column ------------------------------------------------------------------------------ */
-
-/* The cell looked at, else what is selected; under it the ladder, which a pinned cell's list of
- * points replaces. */
+/* The probed cell, else the selection; under it the ladder, or the points of a pinned cell. */
 static void words(const WindowView *view, Box at) {
     double used = 0, ladder = window_ladder_height(view);
-    if (at.h > 5 * ROW)
+    if (at.h > 5 * WINDOW_ROW)
         used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
     double top = fmax(used + 8, WORDS_H);
     if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
@@ -290,23 +203,35 @@ void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
     if (side.w <= 0 || (window_has_chart(view) && !window_chart_fits(view)))
         return;
-    bool has_chart = side.h > 420 && !window_has_chart(view) && has_course(view);
-    double bottom = side.y + side.h - (has_chart ? CHART_SPACE : 0), y = side.y;
+    bool has_course = side.h > 420 && !window_has_chart(view) && window_has_course(view);
+    double bottom = side.y + side.h - (has_course ? WINDOW_COURSE_H : 0), y = side.y;
     if (window_has_bev(view)) {
-        Panel panel = window_panel(view);
+        FigurePanel panel = window_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
     if (window_has_chart(view))
         window_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
     else
         words(view, (Box){side.x, y, side.w, bottom - y});
-    if (has_chart)
-        chart(view, (Box){side.x, bottom + 8, side.w, CHART_SPACE - 8});
+    if (has_course)
+        window_draw_course(view, (Box){side.x, bottom + 8, side.w, WINDOW_COURSE_H - 8});
 }
 
-/* ---- header, log ----------------------------------------------------------------------------- */
+/* ---- header, log ---------------------------------------------------------------------------- */
 
-/* In the order in which they are left out where there is no room for them. */
+/* "12.3 ms measured (stale)": the figure and where it comes from. */
+static void latency_text(const Reading *value, char *text, size_t size) {
+    char number[32];
+    if (value->source == SOURCE_UNKNOWN) {
+        snprintf(text, size, "n/a");
+        return;
+    }
+    figure_text(UNIT_US, value->value, number, sizeof number);
+    snprintf(text, size, "%s %s%s", number, source_names[value->source],
+             value->stale ? " (stale)" : "");
+}
+
+/* What the header leaves out where there is no room, in this order. */
 typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
 
 static void header_facts(const WindowView *view, Brevity brevity, char *text, size_t size) {
@@ -315,7 +240,7 @@ static void header_facts(const WindowView *view, Brevity brevity, char *text, si
     char label[96], latency[64] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
     kernel_config_label(&live->job.config, label, sizeof label);
     if (row)
-        window_reading(&row->median_us, latency, sizeof latency);
+        latency_text(&row->median_us, latency, sizeof latency);
     if (brevity < NO_TIME)
         snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
     if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
@@ -360,6 +285,8 @@ void window_draw_log(const WindowView *view) {
     const char *text = view->live->error_text[0] ? view->live->error_text
                        : log->count              ? log->lines[0].text
                                                  : "";
-    if (text[0])
-        pen_text(view->pen, at.x, at.y + 16, at.w, &style, text);
+    char line[LOG_LENGTH];
+    text_micro(text, line, sizeof line);
+    if (line[0])
+        pen_text(view->pen, at.x, at.y + 16, at.w, &style, line);
 }

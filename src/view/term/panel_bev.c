@@ -1,26 +1,27 @@
-#include "src/view/term/bev_cells.h"
-
+/* The BEV in a terminal: two pixels a cell as half blocks, or one character a cell without colour.
+ */
 #include "src/view/term/panel.h"
+
 
 #include <math.h>
 #include <stdio.h>
 
-/* What an area shows: picture pixels [left, left + w) x [top, top + h), fractions included. Picture
- * columns run against y, rows against x: x is forward and up. */
+/* The part of the picture that is shown: pixels [left, left + w) x [top, top + h), with fractions.
+ * Columns of the picture run against y and rows against x, because x (forward) is up. */
 typedef struct {
     double left, top, w, h;
-} Window;
+} Part;
 
-static Window window_of(const State *state) {
+static Part part_of(const State *state) {
     const Viewport *viewport = &state->viewport;
     double nx = (double)state->scene.nx, ny = (double)state->scene.ny;
     double w = ny / viewport->zoom, h = nx / viewport->zoom;
-    return (Window){ny - viewport->center_y - w / 2, nx - viewport->center_x - h / 2, w, h};
+    return (Part){ny - viewport->center_y - w / 2, nx - viewport->center_x - h / 2, w, h};
 }
 
 /* A terminal's cell is about twice as high as wide: h rows show 2 h square pixels. */
-static Area fit(Area area, const Window *window) {
-    double ratio = window->w / window->h;
+static Area fit(Area area, const Part *part) {
+    double ratio = part->w / part->h;
     int w = (int)fmin(area.w, floor(2 * area.h * ratio)), h = (int)fmin(area.h, area.w / ratio / 2);
     w = w < 1 ? 1 : w;
     h = h < 1 ? 1 : h;
@@ -50,9 +51,9 @@ static Rgb mean(const Sum *sum) {
                  (uint8_t)lround(sum->b / sum->weight)};
 }
 
-/* Colour of a part of the picture. Far from the cameras only every third cell is hit: those that
- * are count alone, and a third of them full is shown as full, or half of the street would be lost.
- */
+/* The mean colour of a part of the picture. Far from the cameras only about every third cell is
+ * hit. Empty cells therefore do not count where a third of the part is occupied; otherwise far
+ * streets would disappear. */
 static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double y0, double x1,
                       double y1) {
     int left = (int)floor(x0), right = (int)fmax(ceil(x1 - 1e-9), left + 1);
@@ -82,11 +83,11 @@ static uint32_t shade_of(Rgb color) {
 }
 
 static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
-                        const Window *window) {
-    double sx = window->w / used.w, sy = window->h / (2 * used.h);
+                        const Part *part) {
+    double sx = part->w / used.w, sy = part->h / (2 * used.h);
     for (int y = 0; y < used.h; y++)
         for (int x = 0; x < used.w; x++) {
-            double x0 = window->left + x * sx, y0 = window->top + 2 * y * sy;
+            double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
             Rgb upper = mean_color(picture, state->wipe, x0, y0, x0 + sx, y0 + sy);
             Rgb lower = mean_color(picture, state->wipe, x0, y0 + sy, x0 + sx, y0 + 2 * sy);
             if (cells->color)
@@ -98,16 +99,16 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
         }
 }
 
-/* A sign over the picture, on the colour that is there. */
-static void draw_sign(Cells *cells, Area used, const Window *window, double grid_x, double grid_y,
+/* A sign over the picture, on the colour of the picture there. */
+static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, double grid_y,
                       const State *state, uint32_t glyph, Ink ink) {
-    double column = ((double)state->scene.ny - grid_y - window->left) / window->w * used.w;
-    double row = ((double)state->scene.nx - grid_x - window->top) / window->h * used.h;
+    double column = ((double)state->scene.ny - grid_y - part->left) / part->w * used.w;
+    double row = ((double)state->scene.nx - grid_x - part->top) / part->h * used.h;
     int x = used.x + (int)floor(column), y = used.y + (int)floor(row);
     if (column < 0 || row < 0 || x >= used.x + used.w || y >= used.y + used.h)
         return;
     Ink paper = cells_at(cells, x, y)->style.paper;
-    /* Empty cells of a difference are white. */
+    /* The sign must stand out on any colour: empty cells of a difference are white. */
     Rgb under = ink_color(paper, state->light, true);
     if (cells->color && rgb_contrast(ink_color(ink, state->light, false), under) < 3)
         ink = INK_RGB | (rgb_luminance(under) > 0.3 ? 0x000000 : 0xffffff);
@@ -119,38 +120,38 @@ static void draw_sign(Cells *cells, Area used, const Window *window, double grid
 }
 
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
-    Window window = window_of(state);
-    Area used = fit(area, &window);
-    draw_pixels(cells, used, picture, state, &window);
+    Part part = part_of(state);
+    Area used = fit(area, &part);
+    draw_pixels(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;
     if (state->scene.has_rig)
-        draw_sign(cells, used, &window, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
+        draw_sign(cells, used, &part, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
                   -grid->y_min_m / (grid->y_max_m - grid->y_min_m) * grid->ny, state, 0x25b2,
                   INK_RGB | 0xffffff);
     if (state->cursor_shown)
-        draw_sign(cells, used, &window, (double)state->cursor_x + 0.5,
-                  (double)state->cursor_y + 0.5, state, 0x253c, INK_RGB | 0xffd866);
+        draw_sign(cells, used, &part, (double)state->cursor_x + 0.5, (double)state->cursor_y + 0.5,
+                  state, 0x253c, INK_RGB | 0xffd866);
     if (state->pinned)
-        draw_sign(cells, used, &window, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5,
-                  state, 0x25c6, INK_RGB | 0xff5fd2);
+        draw_sign(cells, used, &part, (double)state->pin_x + 0.5, (double)state->pin_y + 0.5, state,
+                  0x25c6, INK_RGB | 0xff5fd2);
     return used;
 }
 
 bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y) {
     if (x < used.x || y < used.y || x >= used.x + used.w || y >= used.y + used.h)
         return false;
-    Window window = window_of(state);
-    double column = window.left + (x - used.x + 0.5) / used.w * window.w;
-    double row = window.top + (y - used.y + 0.5) / used.h * window.h;
+    Part part = part_of(state);
+    double column = part.left + (x - used.x + 0.5) / used.w * part.w;
+    double row = part.top + (y - used.y + 0.5) / used.h * part.h;
     *cell_x = (int64_t)floor((double)state->scene.nx - row);
     *cell_y = (int64_t)floor((double)state->scene.ny - column);
     return *cell_x >= 0 && *cell_y >= 0 && *cell_x < state->scene.nx && *cell_y < state->scene.ny;
 }
 
-/* ---- as a panel ------------------------------------------------------------------------------ */
+/* ---- as a panel ----------------------------------------------------------------------------- */
 
-static int bev_want(const Show *show, int width) {
-    const SceneFacts *scene = &show->state->scene;
+static int bev_want(const PanelData *data, int width) {
+    const SceneFacts *scene = &data->state->scene;
     double ratio = scene->ny > 0 ? (double)scene->nx / (double)scene->ny : 1;
     return 3 + (int)ceil(width * ratio / 2);
 }
@@ -158,19 +159,19 @@ static int bev_want(const Show *show, int width) {
 /* Metres at the edges of what is shown. */
 static void edges_text(const State *state, char *text, size_t size) {
     const Grid *grid = &state->scene.grid;
-    Window window = window_of(state);
+    Part part = part_of(state);
     double x_cell_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
     double y_cell_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
-    double x_max_m = grid->x_max_m - window.top * x_cell_m;
-    double y_max_m = grid->y_max_m - window.left * y_cell_m;
-    snprintf(text, size, "x %.3g to %.3g m up, y %.3g to %.3g m left",
-             x_max_m - window.h * x_cell_m, x_max_m, y_max_m - window.w * y_cell_m, y_max_m);
+    double x_max_m = grid->x_max_m - part.top * x_cell_m;
+    double y_max_m = grid->y_max_m - part.left * y_cell_m;
+    snprintf(text, size, "x %.3g to %.3g m up, y %.3g to %.3g m left", x_max_m - part.h * x_cell_m,
+             x_max_m, y_max_m - part.w * y_cell_m, y_max_m);
 }
 
-/* The edges, and what the colours mean; where there is no room for both, the colours. */
-static void scale_text(const Show *show, int w, char *text, size_t size) {
-    const State *state = show->state;
-    const BevPicture *picture = show->picture;
+/* The edges in metres and the range of the colours; where both have no room, the colours. */
+static void scale_text(const PanelData *data, int w, char *text, size_t size) {
+    const State *state = data->state;
+    const BevPicture *picture = data->picture;
     char range[96] = "", edges[96];
     if (picture->colormap && picture->difference && !picture->range.hi)
         snprintf(range, sizeof range, "99 %% of it equal");
@@ -188,10 +189,10 @@ static void scale_text(const Show *show, int w, char *text, size_t size) {
         snprintf(text, size, "%s", range);
 }
 
-/* What is known of the cell under the cursor; NULL-like "" when nothing is probed. */
-static void probe_text(const Show *show, int w, char *text, size_t size) {
-    const LiveProbe *probe = &show->live->probe;
-    int64_t nx = show->state->scene.nx;
+/* What is known of the cell under the cursor; "" when no cell is probed. */
+static void probe_text(const PanelData *data, int w, char *text, size_t size) {
+    const LiveProbe *probe = &data->live->probe;
+    int64_t nx = data->state->scene.nx;
     text[0] = '\0';
     if (probe->cell < 0 || nx <= 0)
         return;
@@ -206,45 +207,45 @@ static void probe_text(const Show *show, int w, char *text, size_t size) {
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
 
-/* "front, dirty, yaw +3.0 deg": the first camera that something is wrong with. */
-static void faults_text(const Show *show, char *text, size_t size) {
-    const SceneFacts *scene = &show->state->scene;
+/* "front, dirty, yaw +3.0 deg": the first camera with a fault. */
+static void faults_text(const PanelData *data, char *text, size_t size) {
+    const SceneFacts *scene = &data->state->scene;
     char faults[96];
     for (int i = 0; scene->has_rig && i < scene->camera_count; i++)
-        if (camera_faults(&show->state->job, i, faults, sizeof faults)) {
+        if (camera_faults(&data->state->job, i, faults, sizeof faults)) {
             snprintf(text, size, "%s%s", scene->cameras[i], faults);
             return;
         }
 }
 
-static void bev_draw(Cells *cells, Area area, const Show *show) {
-    const State *state = show->state;
+static void bev_draw(Cells *cells, Area area, const PanelData *data) {
+    const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
     char title[96], text[300] = "", baseline[128], config[128];
     snprintf(title, sizeof title, "BEV, %s",
              difference ? "difference" : state->menu.views.names[state->view]);
-    live_side_label(show->live, true, baseline, sizeof baseline);
-    live_side_label(show->live, false, config, sizeof config);
+    live_side_label(data->live, true, baseline, sizeof baseline);
+    live_side_label(data->live, false, config, sizeof config);
     if (difference)
         snprintf(text, sizeof text, "against %s", baseline);
     else if (state->compare == COMPARE_WIPE)
         snprintf(text, sizeof text, "%s | %s", baseline, config);
     else
-        faults_text(show, text, sizeof text);
+        faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
-    if (!show->picture || !show->picture->ready) {
+    if (!data->picture || !data->picture->ready) {
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
-                   show->picture && show->picture->reason[0] ? show->picture->reason : "n/a");
+                   data->picture && data->picture->reason[0] ? data->picture->reason : "n/a");
         return;
     }
     Area picture = area;
     picture.h -= 2;
-    Area used = bev_cells_draw(cells, picture, show->picture, state);
+    Area used = bev_cells_draw(cells, picture, data->picture, state);
     int y = used.y + used.h;
-    scale_text(show, area.w, text, sizeof text);
+    scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y, area.w, cell_style(INK_MUTED), text);
-    probe_text(show, area.w, text, sizeof text);
+    probe_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
         cells_text(cells, area.x, y + 1, area.w, cell_style(INK_TEXT), text);
 }

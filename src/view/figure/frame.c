@@ -1,5 +1,6 @@
-/* The frame around the panel: a bar for what each camera covers, darker where two overlap, and the
- * camera's name. The reader sees which camera fed which part without a mark on the data. */
+/* What stands around a panel: axes with ticks on all four sides, and the band that names the
+ * cameras. */
+#include "src/view/draw/ticks.h"
 #include "src/view/figure/figure_internal.h"
 
 #include <ctype.h>
@@ -7,9 +8,83 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
+
+enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
+
+static TextStyle tick_style(const Pen *pen) {
+    return (TextStyle){.size = SIZE_SMALL, .color = pen->theme->muted};
+}
+
+double axes_left(const Figure *figure, bool labelled) {
+    return figure->band + TICK + (labelled ? LABEL_GAP + LABEL_SPACE + TITLE_SPACE : 0);
+}
+
+double axes_bottom(const Figure *figure) {
+    return figure->band + TICK + LABEL_GAP + SIZE_SMALL + 6 + SIZE_SMALL + 6;
+}
+
+static int tick_target(double pixels) {
+    int target = (int)(pixels / PX_PER_TICK);
+    return target < 1 ? 1 : target > 12 ? 12 : target;
+}
+
+static void ticks_x(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
+    const Grid *grid = &figure->grid;
+    double left = panel->box.x - figure->band, right = panel->box.x + panel->box.w + figure->band;
+    Ticks ticks = ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(panel->box.h));
+    TextStyle style = tick_style(pen);
+    style.align = ALIGN_RIGHT;
+    for (int i = 0; i < ticks.count; i++) {
+        double px, py;
+        panel_point(figure, panel, ticks.at[i], 0, &px, &py);
+        pen_line(pen, left - TICK, py, left, py, pen->theme->muted, 1, 1);
+        pen_line(pen, right, py, right + TICK, py, pen->theme->muted, 1, 1);
+        if (labelled)
+            pen_text(pen, left - TICK - LABEL_GAP, py + 0.35 * SIZE_SMALL, LABEL_SPACE, &style,
+                     ticks.label[i]);
+    }
+}
+
+static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const Grid *grid = &figure->grid;
+    double top = panel->box.y - figure->band, bottom = panel->box.y + panel->box.h + figure->band;
+    Ticks ticks = ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(panel->box.w));
+    TextStyle style = tick_style(pen);
+    style.align = ALIGN_CENTER;
+    for (int i = 0; i < ticks.count; i++) {
+        double px, py;
+        panel_point(figure, panel, 0, ticks.at[i], &px, &py);
+        pen_line(pen, px, top - TICK, px, top, pen->theme->muted, 1, 1);
+        pen_line(pen, px, bottom, px, bottom + TICK, pen->theme->muted, 1, 1);
+        pen_text(pen, px, bottom + TICK + LABEL_GAP + 0.8 * SIZE_SMALL, PX_PER_TICK, &style,
+                 ticks.label[i]);
+    }
+}
+
+void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
+    bool metres = figure->spec->rig != NULL;
+    ticks_x(pen, figure, panel, labelled);
+    ticks_y(pen, figure, panel);
+    TextStyle style = tick_style(pen);
+    style.align = ALIGN_CENTER;
+    style.color = pen->theme->text;
+    double bottom = panel->box.y + panel->box.h + axes_bottom(figure) - 0.3 * SIZE_SMALL;
+    pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
+             metres ? "\u2190 y left (m)" : "\u2190 y (cells)");
+    if (!labelled)
+        return;
+    style.turn = TURN_UP;
+    pen_text(pen, panel->box.x - axes_left(figure, true) + SIZE_SMALL,
+             panel->box.y + panel->box.h / 2, fmax(panel->box.h, 110), &style,
+             metres ? "x forward (m) \u2192" : "x (cells) \u2192");
+}
+
+/* ---- band: a bar for what each camera covers, darker where two overlap, and its name -------- */
+
 enum { BAR = 4, BAR_GAP = 2, NAME_GAP = 8 };
 
-/* Positions on the panel's edge, clockwise from the top left corner, in pixels. */
+/* Positions on the panel's edge are counted clockwise from the top left corner, in units. */
 static double perimeter(Box box) {
     return 2 * (box.w + box.h);
 }
@@ -24,7 +99,7 @@ static double position_of(Box box, double px, double py) {
     return 2 * box.w + box.h + box.y + box.h - py;
 }
 
-/* Where the line from p along d leaves the range lo..hi, and where it enters it. */
+/* Where the line from p in direction d enters and leaves the range lo..hi. */
 static void slab(double p, double d, double lo, double hi, double *enter, double *leave) {
     if (d == 0) {
         *enter = p > lo && p < hi ? -INFINITY : INFINITY;
@@ -36,8 +111,8 @@ static void slab(double p, double d, double lo, double hi, double *enter, double
     *leave = fmax(a, b);
 }
 
-/* Where the view along an image column leaves the panel; false when it misses the panel. */
-static bool exit_position(const Figure *figure, const Panel *panel, int camera, double u_px,
+/* Where the direction of an image column leaves the panel; false when it misses the panel. */
+static bool exit_position(const Figure *figure, const FigurePanel *panel, int camera, double u_px,
                           double *position) {
     const Rig *rig = figure->spec->rig;
     double origin[3], ray[3], px, py, qx, qy, enter_x, leave_x, enter_y, leave_y;
@@ -95,7 +170,7 @@ static void bar(Pen *pen, Box box, double from, double to) {
     }
 }
 
-/* "front-left" becomes "FL": for names that have no room. */
+/* "front-left" becomes "FL", for a name that has no room. */
 static void short_name(const char *name, char *text, size_t size) {
     size_t used = 0;
     for (const char *p = name; *p && used + 1 < size; p++)
@@ -117,7 +192,7 @@ static bool is_free(const Taken *taken, Box box) {
     return true;
 }
 
-/* A name centred at `along` on a side; kept off the corners. False when the place is taken. */
+/* Writes a name centred at `along` on a side, away from the corners. False: the place is taken. */
 static bool place_name(Pen *pen, Box box, int side, double along, const char *name, Taken *taken) {
     double length = side % 2 ? box.h : box.w;
     TextStyle style = {.size = SIZE_SMALL, .color = pen->theme->accent, .align = ALIGN_CENTER};
@@ -142,7 +217,7 @@ static bool place_name(Pen *pen, Box box, int side, double along, const char *na
     return true;
 }
 
-/* A tinted border between two rules; the ticks stand on the outer one. */
+/* A tinted border between two lines; the ticks stand on the outer one. */
 static void border(Pen *pen, Box inner, double width) {
     Box outer = {inner.x - width, inner.y - width, inner.w + 2 * width, inner.h + 2 * width};
     pen_fill(pen, (Box){outer.x, outer.y, outer.w, width}, pen->theme->tint, 1);
@@ -152,7 +227,7 @@ static void border(Pen *pen, Box inner, double width) {
     pen_frame(pen, outer, pen->theme->muted, 1, 1);
 }
 
-void band_draw(Pen *pen, const Figure *figure, const Panel *panel) {
+void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (!figure->band || pen->measuring)
         return;
     border(pen, panel->box, figure->band);

@@ -1,15 +1,22 @@
-/* Principal components of pooled features: three numbers that say most about a vector. */
-#ifndef BEV_PCA_H
-#define BEV_PCA_H
+/* Numbers about many values: a place in their sorted order, and their principal components. */
+#ifndef BEV_STATS_H
+#define BEV_STATS_H
 
 #include "kernels/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* The value that would stand at [n], 0 <= n < count, if `values` were sorted in ascending order.
+ * Changes the order of the values: Hoare's FIND (CACM 4/7, 1961), linear time on average. */
+float nth_smallest(float *values, size_t count, size_t n);
+
+/* ---- principal components: three numbers that say most about a vector ----------------------- */
 
 enum {
     PCA_COMPONENTS = 3,
-    PCA_SAMPLES = 2048 /* more vectors than this do not change a picture: take every n-th */
+    PCA_SAMPLES = 2048 /* more vectors than this do not change a picture */
 };
 
 typedef struct {
@@ -21,7 +28,8 @@ typedef struct {
     double sigma[PCA_COMPONENTS];     /* standard deviation along the axis */
 } Pca;
 
-/* Of `count` finite vectors (count, c). Deterministic. */
+/* Fits the components of `count` finite vectors (count, c). The same input gives the same result.
+ * Free with pca_free. */
 bool pca_fit(const float *vectors, int64_t count, int64_t channels, Pca *pca, Err *err);
 void pca_free(Pca *pca);
 

@@ -1,5 +1,7 @@
+/* Charts in pixels: the frame around lines and bars, and pages of their own. */
 #include "src/view/chart/plot_internal.h"
 
+#include "src/view/draw/page.h"
 #include "src/view/draw/ticks.h"
 
 #include <math.h>
@@ -9,16 +11,11 @@
 static const PlotType page_type = {SIZE_TITLE, SIZE_BODY, SIZE_SMALL, 74, 58, 42};
 static const PlotType dense_type = {SIZE_HEADING, 12, 11, 62, 40, 34};
 
-PlotFrame plot_frame(Pen *pen, FigureTheme theme, bool dense) {
-    return (PlotFrame){pen, theme, dense ? &dense_type : &page_type, dense};
-}
-
-double plot_page_head(const char *subtitle) {
-    return MARGIN + 38 + (subtitle ? 22 : 0);
-}
-
-Box plot_page_box(double h) {
-    return (Box){MARGIN, MARGIN, PLOT_PAGE_W - 2 * MARGIN, h - MARGIN};
+void chart_bar_text(const PlotBar *bar, int pieces, char text[BAR_TEXT]) {
+    size_t length = strcspn(bar->text, ",");
+    for (int i = 1; i < pieces && bar->text[length]; i++)
+        length += 1 + strcspn(bar->text + length + 1, ",");
+    snprintf(text, BAR_TEXT, "%.*s", (int)length, bar->text);
 }
 
 TextStyle plot_body(const PlotFrame *frame) {
@@ -46,23 +43,23 @@ Rgb plot_color(int index, FigureTheme theme) {
 
 /* ---- axes ----------------------------------------------------------------------------------- */
 
-static double along(const PlotAxis *axis, double value) {
+double chart_along(const PlotAxis *axis, double value) {
     if (axis->log)
         return log(value / axis->lo) / log(axis->hi / axis->lo);
     return (value - axis->lo) / (axis->hi - axis->lo);
 }
 
-bool plot_on_axis(const PlotAxis *axis, double value) {
-    double at = isfinite(value) && (!axis->log || value > 0) ? along(axis, value) : NAN;
+bool chart_on_axis(const PlotAxis *axis, double value) {
+    double at = isfinite(value) && (!axis->log || value > 0) ? chart_along(axis, value) : NAN;
     return at >= -1e-9 && at <= 1 + 1e-9;
 }
 
 double plot_x(const PlotAxis *axis, Box box, double value) {
-    return box.x + box.w * along(axis, value);
+    return box.x + box.w * chart_along(axis, value);
 }
 
 double plot_y(const PlotAxis *axis, Box box, double value) {
-    return box.y + box.h * (1 - along(axis, value));
+    return box.y + box.h * (1 - chart_along(axis, value));
 }
 
 static Ticks axis_ticks(const PlotAxis *axis, double target) {
@@ -71,7 +68,7 @@ static Ticks axis_ticks(const PlotAxis *axis, double target) {
                      : ticks_linear(axis->lo, axis->hi, count);
 }
 
-/* Title and the power of ten that the labels leave out. */
+/* The title, with the power of ten that the labels leave out. */
 static void axis_title(const PlotAxis *axis, const Ticks *ticks, char *text, size_t size) {
     char multiplier[48];
     ticks_multiplier(ticks->exponent, multiplier, sizeof multiplier);
@@ -116,17 +113,17 @@ void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-/* Where the labels stand: beside their marks, apart, and not beyond the chart. */
+/* Places the labels beside their marks, apart from each other, and not beyond the chart. */
 static void place_labels(const PlotFrame *frame, const PlotAxis *axis, Box box,
                          const PlotMark *marks, int count, double label_x[PLOT_MARKS]) {
     double step = frame->type->small + 4, free_x = -INFINITY, limit = box.x + box.w;
     for (int i = 0; i < count; i++)
-        if (plot_on_axis(axis, marks[i].x)) {
+        if (chart_on_axis(axis, marks[i].x)) {
             label_x[i] = fmax(plot_x(axis, box, marks[i].x), free_x);
             free_x = label_x[i] + step;
         }
     for (int i = count - 1; i >= 0; i--)
-        if (plot_on_axis(axis, marks[i].x)) {
+        if (chart_on_axis(axis, marks[i].x)) {
             label_x[i] = fmin(label_x[i], limit);
             limit = label_x[i] - step;
         }
@@ -139,7 +136,7 @@ void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, cons
     count = count < PLOT_MARKS ? count : PLOT_MARKS;
     place_labels(frame, axis, box, marks, count, label_x);
     for (int i = 0; i < count; i++) {
-        if (!plot_on_axis(axis, marks[i].x))
+        if (!chart_on_axis(axis, marks[i].x))
             continue;
         double x = plot_x(axis, box, marks[i].x);
         Rgb color = marks[i].strong ? theme->text : theme->muted;
@@ -154,7 +151,7 @@ void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, cons
     }
 }
 
-/* DejaVu Sans is at most 0.62 of its size wide on average. */
+/* A character of DejaVu Sans is at most 0.62 of the font size wide on average. */
 double plot_mark_space(const PlotFrame *frame, const PlotMark *marks, int count) {
     size_t longest = 0;
     for (int i = 0; i < count; i++)
@@ -199,4 +196,50 @@ double plot_note_height(const PlotFrame *frame, double w, const char *note) {
     double h = plot_note(frame, 0, 0, w, note);
     frame->pen->measuring = measuring;
     return h;
+}
+
+/* ---- a box, or a page of its own ------------------------------------------------------------ */
+
+static void draw(Pen *pen, Box box, const ChartSpec *spec, bool dense) {
+    const PlotFrame frame = {pen, spec->theme, dense ? &dense_type : &page_type, dense};
+    (spec->part_count ? plot_bars_draw : plot_lines_draw)(&frame, box, spec);
+}
+
+void plot_draw(Pen *pen, Box box, const ChartSpec *spec) {
+    draw(pen, box, spec, true);
+}
+
+enum { PAGE_W = 1200 };
+
+static double page_height(const ChartSpec *spec) {
+    const PlotFrame frame = {NULL, spec->theme, &page_type, false};
+    double h = MARGIN + 38 + (spec->subtitle ? 22 : 0) +
+               plot_mark_space(&frame, spec->marks, spec->mark_count) + page_type.axis_bottom +
+               PLOT_NOTE_H;
+    return h + (spec->part_count ? 2 * page_type.body + plot_bars_height(spec) : PLOT_LINES_H);
+}
+
+static void draw_page(Pen *pen, const void *context) {
+    const ChartSpec *spec = context;
+    Box box = {MARGIN, MARGIN, PAGE_W - 2 * MARGIN, page_height(spec) - MARGIN};
+    draw(pen, box, spec, false);
+}
+
+static PageSpec page_of(const ChartSpec *spec) {
+    return (PageSpec){PAGE_W, page_height(spec), spec->scale, spec->theme, draw_page, spec};
+}
+
+bool plot_image(const ChartSpec *spec, Image *image, Err *err) {
+    PageSpec page = page_of(spec);
+    return page_image(&page, image, err);
+}
+
+bool plot_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
+    PageSpec page = page_of(spec);
+    return page_svg(&page, bytes, length, err);
+}
+
+bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err) {
+    PageSpec page = page_of(spec);
+    return page_layout(&page, layout, err);
 }

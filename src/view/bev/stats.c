@@ -1,10 +1,43 @@
-#include "src/view/bev/pca.h"
+#include "src/view/bev/stats.h"
 
 #include "kernels/vector.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static void swap(float *a, float *b) {
+    float keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
+float nth_smallest(float *values, size_t count, size_t n) {
+    assert(n < count);
+    ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, wanted = (ptrdiff_t)n;
+    while (low < high) {
+        float pivot = values[wanted];
+        ptrdiff_t i = low, j = high;
+        do { /* then left of i nothing is larger than the pivot, right of j nothing smaller */
+            while (values[i] < pivot)
+                i++;
+            while (pivot < values[j])
+                j--;
+            if (i <= j)
+                swap(&values[i++], &values[j--]);
+        } while (i <= j);
+        if (j < wanted)
+            low = i;
+        if (wanted < i)
+            high = j;
+    }
+    return values[wanted];
+}
+
+/* ---- principal components ------------------------------------------------------------------- */
 
 enum { PCA_STEPS = 300 };
 
@@ -24,7 +57,7 @@ static void mean_of(const float *vectors, int64_t count, int64_t channels, doubl
         mean[c] /= (double)(count ? count : 1);
 }
 
-/* A row of the upper triangle, the products of the samples added in their order. */
+/* One row of the upper triangle: sums over the samples, in their order. */
 CPU_CLONES
 static void covariance_row(const float *vectors, int64_t count, int64_t channels,
                            const double *mean, int64_t r, double *row) {
@@ -65,7 +98,7 @@ static void orthogonalise(double *v, const double *axes, int found, int64_t n) {
     }
 }
 
-/* symmetric * v, column by column: the sums of the rows do not wait for each other. */
+/* product = symmetric * v, column by column: the sums of the rows are independent of each other. */
 CPU_CLONES
 static void multiply(const double *symmetric, const double *v, int64_t n, double *product) {
     memset(product, 0, (size_t)n * sizeof *product);
@@ -77,12 +110,12 @@ static void multiply(const double *symmetric, const double *v, int64_t n, double
     }
 }
 
-/* The direction of largest variance orthogonal to those found, by power iteration; returns the
- * variance along it, 0 when nothing is left. */
+/* Finds by power iteration the direction of largest variance that is orthogonal to those found
+ * before. Returns the variance along it, 0 when nothing is left. */
 static double leading_axis(const double *covariance, const double *axes, int found, int64_t n,
                            double *axis, double *next) {
     for (int64_t i = 0; i < n; i++)
-        axis[i] = 1 + 0.5 * sin(1.0 + (double)i); /* any start that is not orthogonal to the axis */
+        axis[i] = 1 + 0.5 * sin(1.0 + (double)i); /* any start that is not orthogonal to it */
     orthogonalise(axis, axes, found, n);
     if (normalise(axis, n) == 0)
         return 0;
@@ -93,15 +126,15 @@ static double leading_axis(const double *covariance, const double *axes, int fou
         variance = normalise(next, n);
         if (variance == 0)
             return 0;
-        double turned = fabs(1 - dot(next, axis, n));
+        double moved = fabs(1 - dot(next, axis, n));
         memcpy(axis, next, (size_t)n * sizeof *axis);
-        if (turned < 1e-15)
+        if (moved < 1e-15)
             break;
     }
     return variance;
 }
 
-/* An eigenvector has no sign of its own: the largest entry is made positive. */
+/* The sign of an eigenvector is arbitrary: make its largest entry positive. */
 static void fix_sign(double *axis, int64_t n) {
     int64_t largest = 0;
     for (int64_t i = 1; i < n; i++)

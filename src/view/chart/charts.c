@@ -1,0 +1,477 @@
+/* The charts of the memory model: one function a chart fills its spec; the table is at the end. */
+#include "src/view/chart/live_chart.h"
+
+#include "kernels/regime.h"
+#include "src/base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB 1048576.0
+
+enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
+
+/* A spec with the room for its texts and values, so that one free() frees all. */
+typedef struct {
+    ChartSpec spec; /* first: chart_make() returns its address */
+    const ChartInput *input;
+    char title[TEXT], subtitle[TEXT + 80], note[2 * TEXT];
+    double x[MODEL_SIZES], y[MODEL_KERNELS][MODEL_SIZES];
+    double roof_x[ROOFS][3], roof_y[ROOFS][3];
+    PlotSeries series[ROOFS + MODEL_KERNELS];
+    PlotMark marks[MODEL_GPUS];
+    PlotBar bars[MAX_BARS];
+    char labels[MAX_BARS][TEXT];
+} ChartData;
+
+/* "canonical, FP16, nearest, C = 80, 209,019 points" */
+static void describe(const ChartInput *input, char text[TEXT]) {
+    const MemoryModel *model = input->model;
+    char points[32];
+    unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
+    snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", input->scene,
+             bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
+             (long long)model->channels, points);
+}
+
+/* The GPU that charts of one GPU are about. */
+static void describe_gpu(const ChartInput *input, char *text, size_t size) {
+    const Gpu *gpu = &input->model->gpus[input->gpu];
+    if (input->l2)
+        snprintf(text, size, "%s with an L2 of %g MiB", gpu->title,
+                 model_l2_bytes(gpu, input->l2) / MIB);
+    else
+        snprintf(text, size, "%s", gpu->title);
+}
+
+static bool is_asked(const ChartInput *input, int gpu) {
+    return input->asked >> gpu & 1;
+}
+
+/* The what-if size applies to the chosen GPU only. */
+static int l2_of(const ChartInput *input, int gpu) {
+    return gpu == input->gpu ? input->l2 : 0;
+}
+
+static double l2_bytes(const ChartInput *input, int gpu) {
+    return model_l2_bytes(&input->model->gpus[gpu], l2_of(input, gpu));
+}
+
+static double round_up(double value) {
+    double step = pow(10, floor(log10(value)));
+    return ceil(value / step) * step;
+}
+
+/* What the model predicts for the kernel on a GPU; NULL: nothing yet. */
+static const PredictedKernel *predicted_of(const ChartInput *input, const BevKernel *kernel,
+                                           int gpu) {
+    return kernel ? model_of_kernel(input->model, kernel, gpu, l2_of(input, gpu)) : NULL;
+}
+
+static bool is_kernel(const ChartInput *input, const PredictedKernel *row,
+                      const BevKernel *kernel) {
+    const PredictedKernel *predicted = predicted_of(input, kernel, input->gpu);
+    return predicted && !strcmp(predicted->name, row->name);
+}
+
+static PlotSeries series_of(const ChartInput *input, int kernel) {
+    const PredictedKernel *row = &input->model->kernels[kernel];
+    return (PlotSeries){.name = row->title,
+                        .color = kernel,
+                        .strong = is_kernel(input, row, input->kernel),
+                        .baseline = is_kernel(input, row, input->baseline),
+                        .peer = true};
+}
+
+/* ---- miss-ratio curve ----------------------------------------------------------------------- */
+
+static int by_x(const void *a, const void *b) {
+    double x = ((const PlotMark *)a)->x, y = ((const PlotMark *)b)->x;
+    return (x > y) - (x < y);
+}
+
+static int l2_marks(ChartData *data) {
+    const ChartInput *input = data->input;
+    int count = input->model->gpu_count;
+    for (int gpu = 0; gpu < count; gpu++) {
+        double mib = l2_bytes(input, gpu) / MIB;
+        const char *title = input->model->gpus[gpu].title;
+        if (input->room == ROOM_PAGE || l2_of(input, gpu))
+            snprintf(data->labels[gpu], TEXT, "%s, %g MiB", title, mib);
+        else
+            snprintf(data->labels[gpu], TEXT, "%s", title);
+        data->marks[gpu] = (PlotMark){mib, data->labels[gpu], is_asked(input, gpu)};
+    }
+    qsort(data->marks, (size_t)count, sizeof *data->marks, by_x);
+    return count;
+}
+
+static void fill_mrc(ChartData *data) {
+    const ChartInput *input = data->input;
+    const char *how = "exact";
+    double most = 1;
+    int count = 0;
+    for (int i = 0; i < MODEL_SIZES; i++)
+        data->x[i] = model_size_mib(i);
+    for (int r = 0; r < input->model->kernel_count; r++) {
+        const PredictedKernel *predicted = &input->model->kernels[r];
+        if (!predicted->name)
+            continue;
+        for (int i = 0; i < MODEL_SIZES; i++) {
+            data->y[r][i] = 100 * predicted->miss_ratio[i];
+            most = fmax(most, data->y[r][i]);
+        }
+        how = predicted->sampled ? "sampled" : how;
+        PlotSeries *series = &data->series[count++];
+        *series = series_of(input, r);
+        series->x = data->x;
+        series->y = data->y[r];
+        series->count = MODEL_SIZES;
+    }
+    describe(input, data->subtitle);
+    snprintf(data->note, sizeof data->note,
+             "Model: %s reuse distances of each kernel's access trace, behind the L1s, in lines "
+             "of four 32-byte sectors; L2 warm, LRU, in one piece. Lines: GPUs.",
+             how);
+    ChartSpec *spec = &data->spec;
+    if (input->room != ROOM_LOW)
+        spec->title = "Which reads miss an L2 of each size?";
+    spec->x = (PlotAxis){"L2 size, MiB", true, data->x[0], data->x[MODEL_SIZES - 1], "MiB"};
+    spec->y = (PlotAxis){"reads that miss, %", false, 0, round_up(most), "%"};
+    spec->series_count = count;
+    spec->mark_count = l2_marks(data);
+}
+
+/* ---- roofline ------------------------------------------------------------------------------- */
+
+/* Roof `i`: dashed except for the first. */
+static PlotSeries *roof(ChartData *data, int i) {
+    data->series[i] = (PlotSeries){.name = data->labels[i],
+                                   .x = data->roof_x[i],
+                                   .y = data->roof_y[i],
+                                   .count = 3,
+                                   .color = 7,
+                                   .faint = i > 0};
+    return &data->series[i];
+}
+
+static void memory_roof(ChartData *data, int i, const char *name, double gbps, double gflops) {
+    const PlotAxis *axis = &data->spec.x;
+    double *x = data->roof_x[i], *y = data->roof_y[i];
+    x[0] = axis->lo, y[0] = axis->lo * gbps;
+    x[1] = gflops / gbps, y[1] = gflops;
+    x[2] = axis->hi, y[2] = gflops;
+    snprintf(data->labels[i], TEXT, "%s, %.1f TB/s", name, gbps * 1e-3);
+    roof(data, i);
+}
+
+/* Above the roof of the FP32 units, from where L2 reaches that up to the tensor cores' rate. */
+static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
+    double *x = data->roof_x[i], *y = data->roof_y[i];
+    x[0] = ceilings->fp32_gflops / ceilings->l2_gbps, y[0] = ceilings->fp32_gflops;
+    x[1] = ceilings->tensor_gflops / ceilings->l2_gbps, y[1] = ceilings->tensor_gflops;
+    x[2] = data->spec.x.hi, y[2] = ceilings->tensor_gflops;
+    snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", ceilings->tensor_gflops * 1e-3);
+    roof(data, i);
+}
+
+/* The power of ten below the smaller one. */
+static double decade_below(double value, double usual) {
+    return fmin(usual, pow(10, floor(log10(value))));
+}
+
+static const char *ceilings_words(FigureSource source) {
+    switch (source) {
+    case SOURCE_MEASURED:
+        return "Ceilings: measured on this GPU by probes of its DRAM, L2, FP32 and tensor units.";
+    case SOURCE_RECORDED:
+        return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
+    default:
+        return "Ceilings: model, from the data sheet; L2 as measured by others, or as an H200's.";
+    }
+}
+
+/* A dot a kernel from series `count` on; returns the number of series. `*least` becomes the power
+ * of ten below the lowest dot. */
+static int kernel_dots(ChartData *data, int count, double *least) {
+    const ChartInput *input = data->input;
+    const MemoryModel *model = input->model;
+    double flops = 2.0 * (double)model->points * (double)model->channels;
+    for (int r = 0; r < model->kernel_count; r++) {
+        const PredictedKernel *predicted = &model->kernels[r];
+        if (!predicted->name)
+            continue;
+        double us = predicted->predicted[input->gpu][input->l2].latency_us;
+        data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
+        data->y[r][0] = flops / (us * 1e3);
+        *least = decade_below(data->y[r][0], *least);
+        PlotSeries *series = &data->series[count++];
+        *series = series_of(input, r);
+        series->x = &data->x[r];
+        series->y = data->y[r];
+        series->count = 1;
+        series->dots = true;
+    }
+    return count;
+}
+
+static void fill_roofline(ChartData *data) {
+    const ChartInput *input = data->input;
+    const ModelCeilings *ceilings = &input->model->ceilings[input->gpu];
+    ChartSpec *spec = &data->spec;
+    char what[TEXT], on[64];
+    bool tensor = ceilings->tensor_gflops > 0;
+    double least = 10;
+    spec->x = (PlotAxis){"FLOP per byte that L2 delivers", true, 0.01, 100, "FLOP/byte"};
+    memory_roof(data, 0, "L2", ceilings->l2_gbps, ceilings->fp32_gflops);
+    memory_roof(data, 1, "DRAM", ceilings->dram_gbps, ceilings->fp32_gflops);
+    if (tensor)
+        tensor_roof(data, 2, ceilings);
+    spec->series_count = kernel_dots(data, 2 + tensor, &least);
+    double most = tensor ? ceilings->tensor_gflops : ceilings->fp32_gflops;
+    spec->y = (PlotAxis){"GFLOP/s", true, least, 3 * most, NULL};
+    describe(input, what);
+    describe_gpu(input, on, sizeof on);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+    snprintf(data->note, sizeof data->note,
+             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+             "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
+             "or for a launch.",
+             ceilings_words(ceilings->source));
+    if (input->room == ROOM_LOW)
+        snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
+                 source_names[ceilings->source]);
+    else
+        snprintf(data->title, TEXT, "Roofline: how far %sfrom the ceilings?",
+                 input->room == ROOM_BOX ? "" : "is each kernel ");
+    spec->title = data->title;
+}
+
+/* ---- working set ---------------------------------------------------------------------------- */
+
+/* Fills the parts; returns the sum in percent of `of_bytes`. */
+static double share_of(const double array_bytes[ARRAYS], double of_bytes, PlotBar *bar) {
+    double sum = 0;
+    for (int i = 0; i < ARRAYS; i++) {
+        bar->parts[i] = 100 * array_bytes[i] / of_bytes;
+        sum += array_bytes[i];
+    }
+    snprintf(bar->text, sizeof bar->text, "%.0f %% (%.1f MB)", 100 * sum / of_bytes, sum * 1e-6);
+    return 100 * sum / of_bytes;
+}
+
+/* The footprint on a GPU, and what the selection would take there. */
+static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS], PlotBar *bar,
+                          char *label) {
+    const ChartInput *input = data->input;
+    const PredictedKernel *predicted = predicted_of(input, input->kernel, gpu);
+    double bytes = l2_bytes(input, gpu);
+    const char *title = input->model->gpus[gpu].title;
+    const char *regime =
+        bev_regimes[bev_regime(bev_footprint_total(input->model->footprint), bytes)].name;
+    *bar = (PlotBar){.label = "footprint", .strong = gpu == input->gpu};
+    double percent = share_of(touched, bytes, bar);
+    if (input->room == ROOM_PAGE) {
+        snprintf(label, TEXT, "%s, %g MiB: %s", title, bytes / MIB, regime);
+        bar->group = label;
+        return;
+    }
+    snprintf(label, TEXT, "%s, %g", title, bytes / MIB);
+    bar->label = label;
+    if (input->room == ROOM_BOX || !predicted)
+        return;
+    char us[32];
+    figure_text(UNIT_US, predicted->predicted[gpu][l2_of(input, gpu)].latency_us, us, sizeof us);
+    snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
+}
+
+static void fill_working_set(ChartData *data) {
+    static const char *const arrays[ARRAYS] = {"features", "depth", "indices and weights",
+                                               "output"};
+    static const PlotMark marks[] = {{50, "half", false}, {100, "L2 is full", true}};
+    static const PlotMark short_marks[] = {{50, "half", false}, {100, "full", true}};
+    const ChartInput *input = data->input;
+    const BevFootprint *f = &input->model->footprint;
+    const BevTraffic *t = &input->model->gather;
+    const double touched[ARRAYS] = {f->feat, f->depth, f->index + f->weight, f->out};
+    const double gathered[ARRAYS] = {t->feat, t->depth, t->index + t->weight, t->out_write};
+    ChartSpec *spec = &data->spec;
+    bool page = input->room == ROOM_PAGE, low = input->room == ROOM_LOW;
+    int count = 0;
+    for (int gpu = 0; gpu < input->model->gpu_count; gpu++) {
+        if (page && !is_asked(input, gpu))
+            continue;
+        footprint_bar(data, gpu, touched, &data->bars[count], data->labels[count]);
+        count++;
+        if (low)
+            continue;
+        PlotBar *bar = &data->bars[count++];
+        *bar = (PlotBar){.label = page ? "gather traffic" : "gathered", .faint = true};
+        share_of(gathered, l2_bytes(input, gpu), bar);
+    }
+    describe(input, data->subtitle);
+    snprintf(data->note, sizeof data->note,
+             "Footprint: distinct bytes, each array once. Gather traffic: the published way of "
+             "counting, features and depth once a point. Which of the two is compared with L2 "
+             "decides what a GPU is said to be; what stays in a cache is the footprint.");
+    if (!low)
+        spec->title = page ? "Working set against L2" : "Working set against each L2, MiB";
+    spec->x = (PlotAxis){"% of L2", false, 0, 200, "%"};
+    spec->part_names = arrays;
+    spec->part_count = ARRAYS;
+    spec->bar_count = count;
+    spec->marks = low ? short_marks : marks;
+    spec->mark_count = 2;
+}
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+/* What the format comes to, in one line. */
+static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
+                            char *text) {
+    const ModelFormat *format = &input->model->formats[dtype];
+    double us = v3->predicted[input->gpu][input->l2].latency_us;
+    double mb = format->footprint_bytes * 1e-6;
+    char error[32] = "n/a";
+    if (isfinite(input->rel_l2[dtype]))
+        snprintf(error, sizeof error, "%.1g", input->rel_l2[dtype]);
+    if (input->room == ROOM_BOX)
+        snprintf(text, TEXT, "%s: %.1f µs, %s, %.1f MB, error %s", bev_dtypes[dtype].title, us,
+                 v3->title, mb, error);
+    else
+        snprintf(text, TEXT, "%s: %.1f µs with %s, footprint %.1f MB, %.1f M sectors, error %s",
+                 bev_dtypes[dtype].title, us, v3->name, mb, v3->l2_sectors * 1e-6, error);
+}
+
+static void absent_parts(PlotBar *bar) {
+    for (int part = 0; part < PLOT_PARTS; part++)
+        bar->parts[part] = NAN;
+}
+
+/* A bar for each term of the latency, under a heading that says what they come to. */
+static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
+    const ChartInput *input = data->input;
+    PlotBar *bars = &data->bars[dtype * TERM_COUNT];
+    char *group = data->labels[dtype];
+    if (v3)
+        describe_format(input, dtype, v3, group);
+    else
+        snprintf(group, TEXT, "%s: not modelled yet", bev_dtypes[dtype].title);
+    for (int term = 0; term < TERM_COUNT; term++) {
+        PlotBar *bar = &bars[term];
+        *bar = (PlotBar){.group = term ? NULL : group, .label = term_names[term]};
+        absent_parts(bar);
+        if (!v3)
+            continue;
+        const Prediction *p = &v3->predicted[input->gpu][input->l2];
+        bar->parts[term] = p->term_us[term];
+        snprintf(bar->text, sizeof bar->text, "%.1f µs%s", p->term_us[term],
+                 term == (int)p->binding ? " (binds)" : "");
+        *longest = fmax(*longest, p->term_us[term]);
+    }
+}
+
+/* One bar for the whole latency, in the colour of the term that binds. */
+static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
+    const ChartInput *input = data->input;
+    PlotBar *bar = &data->bars[dtype];
+    char us[32], bytes[32];
+    *bar = (PlotBar){.label = bev_dtypes[dtype].title,
+                     .text = "n/a",
+                     .strong = dtype == (int)input->model->dtype};
+    absent_parts(bar);
+    if (!v3)
+        return;
+    const Prediction *p = &v3->predicted[input->gpu][input->l2];
+    bar->parts[p->binding] = p->latency_us;
+    figure_text(UNIT_US, p->latency_us, us, sizeof us);
+    unit_text(UNIT_BYTES, input->model->formats[dtype].footprint_bytes, bytes, sizeof bytes);
+    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p->binding], bytes,
+             v3->title);
+    *longest = fmax(*longest, p->latency_us);
+}
+
+static void fill_dtype(ChartData *data) {
+    const ChartInput *input = data->input;
+    ChartSpec *spec = &data->spec;
+    char on[64];
+    double longest = 1;
+    bool low = input->room == ROOM_LOW;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+        const ModelFormat *format = &input->model->formats[dtype];
+        const PredictedKernel *v3 = format->known ? model_v3(format, input->gpu, input->l2) : NULL;
+        (low ? latency_bar : term_bars)(data, dtype, v3, &longest);
+    }
+    describe_gpu(input, on, sizeof on);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, V3 as chosen for %s", input->scene, on);
+    snprintf(
+        data->note, sizeof data->note,
+        "Latencies: model, L2 warm; the parts overlap, the longest one binds. Error: relative "
+        "L2 against FP64 over the FP32 originals, computed on the CPU.\nWhere the chain or the "
+        "issue of instructions binds, fewer bytes buy nothing; NVFP4 pays for its decoding "
+        "with instructions.");
+    if (!low)
+        spec->title = input->room == ROOM_BOX ? "Formats: parts of the latency"
+                                              : "Formats: what each part of the latency costs";
+    spec->x = (PlotAxis){"µs", false, 0, round_up(longest), "µs"};
+    spec->part_names = term_names;
+    spec->part_count = TERM_COUNT;
+    spec->bar_count = BEV_DTYPE_COUNT * (low ? 1 : TERM_COUNT);
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/* The title is that of the smallest form; fill() may set a longer one. */
+static const struct {
+    const char *title;
+    void (*fill)(ChartData *data);
+} charts[CHART_COUNT] = {
+    [CHART_MRC] = {"Reads that miss, by L2 size", fill_mrc},
+    [CHART_ROOFLINE] = {"Roofline, GFLOP/s", fill_roofline},
+    [CHART_WORKING_SET] = {"Working set of each L2 (MiB), latency", fill_working_set},
+    [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
+};
+
+const char *chart_title(Chart chart) {
+    return charts[chart].title;
+}
+
+ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
+                            FigureTheme theme) {
+    const KernelConfig *config = &live->job.config, *baseline = &live->job.baseline;
+    bool comparable = baseline->dtype == config->dtype && baseline->align == config->align;
+    ChartInput input = {.chart = state->chart,
+                        .room = room,
+                        .scene = state->scene.name,
+                        .model = live->model,
+                        .gpu = state->gpu,
+                        .l2 = state->l2,
+                        .asked = 1u << state->gpu,
+                        .kernel = config->kernel,
+                        .baseline = comparable ? baseline->kernel : NULL,
+                        .theme = theme};
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        input.rel_l2[dtype] =
+            live->accuracy[dtype].source != SOURCE_UNKNOWN ? live->accuracy[dtype].rel_l2 : NAN;
+    return input;
+}
+
+ChartSpec *chart_make(const ChartInput *input, Err *err) {
+    ChartData *data = calloc(1, sizeof *data);
+    if (!data) {
+        err_set(err, ERR_FAILED, "chart", "", "out of memory");
+        return NULL;
+    }
+    data->input = input;
+    data->spec = (ChartSpec){.title = chart_title(input->chart),
+                             .subtitle = data->subtitle,
+                             .note = data->note,
+                             .series = data->series,
+                             .bars = data->bars,
+                             .marks = data->marks,
+                             .theme = input->theme};
+    charts[input->chart].fill(data);
+    return &data->spec;
+}

@@ -1,0 +1,13 @@
+/* From the live display's state to a chart of the memory model; for terminal and window alike. */
+#ifndef BEV_LIVE_CHART_H
+#define BEV_LIVE_CHART_H
+
+#include "src/state/live_data.h"
+#include "src/view/chart/chart.h"
+
+/* The chart that the state of the live display asks for; not when that is CHART_NONE, nor before
+ * live->model is known. */
+ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
+                            FigureTheme theme);
+
+#endif
