@@ -38,6 +38,7 @@ typedef struct {
 extern const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT];
 
 enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the channel axis */
+enum { BEV_MAX_CUDA_CHANNELS = 1024 };
 
 /* ---- alignment of points with cells ------------------------------------------------------- */
 
@@ -117,6 +118,13 @@ typedef enum {
 /* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
  * atomics or by a plain +=, and encoded at the end. */
 typedef enum { BEV_SUMS_OWNED, BEV_SUMS_ATOMIC, BEV_SUMS_PLAIN } BevSums;
+
+/* A splat: a frustum point and its cells, as words: depth, feature row, cells, weights. */
+enum {
+    BEV_SPLAT_CELLS = 4,
+    BEV_SPLAT_RANKS = 2 + BEV_SPLAT_CELLS,
+    BEV_SPLAT_WORDS = BEV_SPLAT_RANKS + BEV_SPLAT_CELLS
+};
 
 /* Index bytes that an owner reads before its points. An interval: start, length and the rank of its
  * cell, or V2+DO's packed record. A cell: the number of its interval; start and length are added
@@ -210,6 +218,12 @@ const char *bev_unavailable(const BevKernel *kernel);
 
 /* The traffic model of `kernel`: its own formula, or one that follows from its accesses. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
+
+/* Index bytes of that which belong to points, not to owners; kernels with accesses only. */
+double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
+
+/* Channels a thread owns in this problem. */
+int bev_access_tile(const BevAccess *access, const BevProblem *problem);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 

@@ -14,11 +14,20 @@ BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
     return footprint_bytes <= l2_bytes ? REGIME_CONTESTED : REGIME_STREAMING;
 }
 
+const BevKernel *bev_v3(void) {
+    int i = 0;
+    while (bev_kernels[i] && !bev_kernels[i]->large_l2)
+        i++;
+    return bev_kernels[i];
+}
+
 BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes) {
     double footprint = bev_footprint_total(bev_footprint(problem));
-    BevV3Choice config = {.regime = bev_regime(footprint, l2_bytes)};
-    config.kernel = config.regime == REGIME_STREAMING ? "v3_small_l2" : "v3_large_l2";
-    snprintf(config.why, sizeof config.why, "%s: footprint %.1f MB, L2 %.1f MB: %s", config.kernel,
-             footprint / 1e6, l2_bytes / 1e6, bev_regimes[config.regime].meaning);
-    return config;
+    BevV3Choice choice = {.regime = bev_regime(footprint, l2_bytes)};
+    const BevKernel *v3 = bev_v3();
+    choice.kernel = choice.regime == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
+    snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB: %s",
+             choice.kernel->name, footprint / 1e6, l2_bytes / 1e6,
+             bev_regimes[choice.regime].meaning);
+    return choice;
 }

@@ -9,11 +9,6 @@
 
 // ---- what the host reads back ------------------------------------------------------------------
 
-constexpr int PORTIONS = 3; // steps a warp may get: 2, 4 or 8
-__host__ __device__ constexpr int portion_of(int config) {
-    return 2 << config;
-}
-
 constexpr int LARGEST_PORTION = portion_of(PORTIONS - 1);
 
 struct Findings {

@@ -4,6 +4,7 @@
 #define BEV_V4_CUH
 
 #include "kernels/cuda/common.cuh"
+#include "kernels/cuda/v4/choices.h"
 
 // ---- shares: 1, 2, 4 ... workers for an owner --------------------------------------------------
 
@@ -37,14 +38,6 @@ template <int LARGEST> __device__ inline Share share_of(const Shares &shares, in
     return {owner, rank & ((1 << k) - 1), k};
 }
 
-// Class of an owner with `size` units of work when a worker should get `portion` of them.
-__host__ __device__ inline int class_of(int size, int portion, int largest) {
-    int k = 0;
-    while (k < largest && (portion << k) < size)
-        k++;
-    return k;
-}
-
 // Shares of owners counted by class.
 static inline Shares shares_from(const int counts[CLASSES]) {
     Shares shares = {};
@@ -76,9 +69,6 @@ __device__ inline void join_parts(const Share &share, int worker, int workers, P
 }
 
 // ---- the map as tiles, for tensor cores --------------------------------------------------------
-
-constexpr int TILE_CELLS = 16; // cells of a tile
-constexpr int SLAB = 16;       // image rows multiplied at once: one slab of a feature column
 
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
 // (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
