@@ -206,6 +206,14 @@ extern const BevKernel *const bev_kernels[];
 /* The row of that name, or NULL. */
 const BevKernel *bev_kernel_find(const char *name);
 
+/* The row of that backend that does the same as `kernel`: itself, or the one that `twin` names.
+ * NULL: none. */
+const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where);
+
+/* The rows of a backend to begin with, and to compare with. NULL: none in this build. */
+const BevKernel *bev_default(BevWhere where);
+const BevKernel *bev_baseline(BevWhere where);
+
 /* Why `kernel` cannot run `problem` (not in this build, or as bev_refuses), or NULL. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
 

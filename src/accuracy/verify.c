@@ -120,7 +120,7 @@ static bool verify_problem(Verify *verify, Judge *judge, Err *err) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         if (!(plan->where & 1u << kernel->where) || (plan->only && plan->only != kernel) ||
-            kernel->wrong_on_purpose)
+            kernel->wrong_on_purpose || !kernel->launch)
             continue;
         const char *scene = verify->row.scene;
         verify->row = (VerifyRow){.scene = scene};

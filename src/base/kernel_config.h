@@ -15,18 +15,17 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 /* "V3 FP16 nearest", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
-/* The rows of a backend, in lesson order. Returns their number. */
+/* The rows of a backend that this build can launch, in lesson order. Returns their number. */
 int kernels_of(BevWhere where, const BevKernel **kernels, int max);
 
-/* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name without the
- * backend ("v3") or its title ("V2+DO"), in any case. NULL: none. */
+/* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name of
+ * its twin ("v3") or its title ("V2+DO"), in any case. NULL: none. */
 const BevKernel *kernel_named(BevWhere where, const char *name);
 
-/* The row of the other backend that stands for the same kernel, or that backend's V3, or its last.
- */
+/* The row of that backend that does the same, or else that backend's default. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
 
-/* The default baseline: the row titled V2 there, at the same format and align. */
+/* The default baseline: that of the backend, at the same format and align. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Makes format and align such that the kernel and the scene (`aligns`, a bit mask) take them.

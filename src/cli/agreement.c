@@ -13,7 +13,7 @@ static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const Counted
     Prediction model = predict(profile, gpu, true);
     return (AgreementRow){
         .scene = scene,
-        .kernel = profile->pattern->name,
+        .kernel = profile->kernel->name,
         .gpu = gpu,
         .hits_model = model.hit_rate,
         .hits_counted = counters_l2_hit_rate(&counted->counters),
@@ -51,8 +51,8 @@ unsigned agreement_kernels(const LabGpus *known, const char *scene) {
     for (int i = 0; i < known->recorded.count; i++)
         for (int j = 0; j < known->recorded.recordings[i].counted_count; j++) {
             const CountedRow *row = &known->recorded.recordings[i].counted[j];
-            if (!strcmp(row->scene, scene) && access_pattern_find(row->kernel))
-                kernels |= lab_kernel(row->kernel);
+            if (!strcmp(row->scene, scene))
+                kernels |= lab_kernel(bev_kernel_find(row->kernel));
         }
     return kernels;
 }

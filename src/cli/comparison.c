@@ -14,11 +14,12 @@ static bool has_gpu_recordings(const LabGpus *known) {
 
 /* The kernels that something is known of. The atomics are left to each scene's own table. */
 static unsigned compared_kernels(const LabGpus *known, BevDtype dtype) {
-    unsigned v3 = lab_kernel("v3_small_l2") | lab_kernel("v3_large_l2");
-    unsigned published_kernels = lab_kernel("v2_tiles") | lab_kernel("v2_do");
-    if (dtype != BEV_FP16)
-        return v3;
-    return v3 | published_kernels | (has_gpu_recordings(known) ? lab_kernel("v2") : 0);
+    unsigned kernels = lab_kernel(bev_v3());
+    bool recorded = has_gpu_recordings(known);
+    for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
+        if (bev_kernels[i]->published || (recorded && bev_kernels[i]->is_baseline))
+            kernels |= lab_kernel(bev_kernels[i]);
+    return kernels;
 }
 
 static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
@@ -33,14 +34,14 @@ static void add_published(Comparison *comparison, const Lab *lab, const char *co
     for (int g = 0; g < gpu_count; g++)
         for (int i = 0; i < lab->profile_count; i++) {
             const Profile *profile = &lab->profiles[i];
-            const char *choice = bev_v3_choose(&lab->problem.view, gpus[g].l2_bytes).kernel;
+            const BevKernel *choice = bev_v3_choose(&lab->problem.view, gpus[g].l2_bytes).kernel;
             add_row(comparison,
                     (ComparisonRow){
                         .gpu = &gpus[g],
                         .config = config,
-                        .kernel = published_column(profile->pattern->name, choice),
+                        .kernel = published_column(profile->kernel, choice),
                         .dtype = profile->dtype,
-                        .known_us = lab_published(lab, &gpus[g], config, profile->pattern->name)},
+                        .known_us = lab_published(lab, &gpus[g], config, profile->kernel)},
                     profile);
         }
 }
@@ -53,17 +54,17 @@ static void add_recorded(Comparison *comparison, const Lab *lab, const LabGpus *
             add_row(comparison,
                     (ComparisonRow){.gpu = &gpus[g],
                                     .config = config,
-                                    .kernel = profile->pattern->title,
+                                    .kernel = profile->kernel->title,
                                     .dtype = profile->dtype,
                                     .recorded = true,
                                     .known_us = lab_recorded(known, &gpus[g], config,
-                                                             profile->pattern->name, profile->dtype,
+                                                             profile->kernel->name, profile->dtype,
                                                              BEV_NEAREST, CACHE_WARM)},
                     profile);
         }
 }
 
-/* One factor on walks, for the GPU whose V2+DO was published, from that column alone. */
+/* One factor on chains, for the GPU of published_calibrated, from that column alone. */
 static void calibrate(Comparison *comparison) {
     Prediction predictions[COMPARISON_ROWS];
     double known_us[COMPARISON_ROWS];
@@ -71,7 +72,7 @@ static void calibrate(Comparison *comparison) {
     int count = 0;
     for (int i = 0; i < comparison->count; i++) {
         const ComparisonRow *row = &comparison->rows[i];
-        if (row->recorded || row->gpu != gpu || strcmp(row->kernel, "V2+DO"))
+        if (row->recorded || row->gpu != gpu || strcmp(row->kernel, published_calibrated))
             continue;
         predictions[count] = row->model;
         known_us[count++] = row->known_us;
@@ -81,7 +82,7 @@ static void calibrate(Comparison *comparison) {
     for (int i = 0; i < comparison->count; i++) {
         ComparisonRow *row = &comparison->rows[i];
         if (!row->recorded && row->gpu == gpu)
-            row->calibrated_us = predict_replaying(&row->model, comparison->calibration);
+            row->calibrated_us = predict_with_chain(&row->model, comparison->calibration);
     }
 }
 

@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* of walks on the RTX PRO 6000: predict_replaying */
+    double calibration;  /* of chains on the RTX PRO 6000: predict_with_chain */
     int calibrated_from; /* so many figures of V2+DO */
 } Comparison;
 

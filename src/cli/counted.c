@@ -75,9 +75,10 @@ static const Profile *profile_of(const Counted *counted) {
     const BevProblem *problem = &counted->lab->problem.view;
     if (!counted->gpu)
         return NULL;
-    return lab_profile(counted->lab, strcmp(counted->kernel, "v3")
-                                         ? counted->kernel
-                                         : bev_v3_choose(problem, counted->gpu->l2_bytes).kernel);
+    const char *kernel = counted->kernel;
+    if (!strcmp(kernel, bev_v3()->name))
+        kernel = bev_v3_choose(problem, counted->gpu->l2_bytes).kernel->name;
+    return lab_profile(counted->lab, kernel);
 }
 
 static void fill_model(Cell *cells, const Counted *counted) {

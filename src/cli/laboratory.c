@@ -1,7 +1,7 @@
 #include "src/cli/laboratory.h"
 
 #include "src/cli/choices.h"
-#include "src/cachesim/tile_map.h"
+#include "kernels/cuda/v4/choices.h"
 #include "src/cli/selection.h"
 
 #include <math.h>
@@ -11,13 +11,13 @@
 
 bool lab_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles, int *count,
                   Err *err) {
-    const AccessPattern *chosen[LAB_KERNELS];
+    const BevKernel *chosen[LAB_KERNELS], *kernel;
     Err errs[LAB_KERNELS] = {0};
     bool ok = true;
     *count = 0;
-    for (int i = 0; i < access_pattern_count; i++)
-        if (kernels >> i & 1 && !trace_unsupported(&access_patterns[i], problem))
-            chosen[(*count)++] = &access_patterns[i];
+    for (int i = 0; i < LAB_KERNELS && (kernel = traced_kernel(i)); i++)
+        if (kernels >> i & 1 && !bev_refuses(kernel, problem))
+            chosen[(*count)++] = kernel;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < *count; i++)
         ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
@@ -57,29 +57,34 @@ const char *lab_sampling(const Lab *lab) {
 
 void lab_v4_choice(const Lab *lab, const Gpu *gpu, char *text, size_t size) {
     const BevProblem *problem = &lab->problem.view;
-    const Profile *profile = lab_profile(lab, "v4");
+    const Profile *profile = NULL;
+    for (int i = 0; i < lab->profile_count; i++)
+        if (lab->profiles[i].kernel->access.owner == BEV_OWNS_TILE)
+            profile = &lab->profiles[i];
     if (!profile)
         snprintf(text, size, "%s", "");
-    else if (!tile_channels(problem))
+    else if (!v4_tile_channels(problem))
         snprintf(text, size, "pieces: the format or number of channels is none for tensor cores");
-    else if (profile->counts.form->owner == OWN_PIECE)
+    else if (profile->counts.form->owner == BEV_OWNS_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");
     else if (problem->map.weights)
         snprintf(text, size, "tiles on tensor cores, depth turned first: the map has weights");
     else
         snprintf(text, size,
                  "tiles on tensor cores, depth %s: %.0f points a multiprocessor; turned beyond %d",
-                 tile_transposes(&problem->map, gpu->sms) ? "turned first" : "gathered",
-                 (double)problem->map.points / gpu->sms, TILE_GATHERED);
+                 v4_transposes(&problem->map, gpu->sms) ? "turned first" : "gathered",
+                 (double)problem->map.points / gpu->sms, GATHERED_POINTS);
 }
 
-unsigned lab_kernel(const char *name) {
-    return 1u << (access_pattern_find(name) - access_patterns);
+unsigned lab_kernel(const BevKernel *kernel) {
+    if (kernel && kernel->large_l2)
+        return lab_kernel(kernel->small_l2) | lab_kernel(kernel->large_l2);
+    return kernel && kernel->access.owner ? 1u << traced_place(kernel) : 0;
 }
 
 const Profile *lab_profile(const Lab *lab, const char *kernel) {
     for (int i = 0; i < lab->profile_count; i++)
-        if (!strcmp(lab->profiles[i].pattern->name, kernel))
+        if (!strcmp(lab->profiles[i].kernel->name, kernel))
             return &lab->profiles[i];
     return NULL;
 }
@@ -129,12 +134,12 @@ double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const
     return NAN;
 }
 
-double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *kernel) {
+double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const BevKernel *kernel) {
     const BevProblem *problem = &lab->problem.view;
     const Gpu *known = gpu_find(gpu->name);
     if (!known || known->l2_bytes != gpu->l2_bytes || problem->align != BEV_NEAREST)
         return NAN;
-    const char *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
+    const BevKernel *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
     const Published *row =
         published_find(gpu->name, scene, published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;

@@ -8,7 +8,7 @@
 #include "src/run/published.h"
 #include "src/run/recorded.h"
 #include "src/cli/options.h"
-#include "src/cachesim/gpu_file.h"
+#include "src/cachesim/gpus.h"
 
 enum { LAB_KERNELS = 16, LAB_GPUS = 16 };
 
@@ -19,7 +19,7 @@ typedef struct {
     int profile_count;
 } Lab;
 
-/* Loads the scene and walks the streams of the kernels in `kernels` (bits by table position), on
+/* Loads the scene and replays the kernels in `kernels` (bits by traced_place), on
  * all cores. Close with lab_close, also after a failure. */
 bool lab_open(Lab *lab, const char *scene, const WorkloadOptions *options, BevDtype dtype,
               BevAlign align, unsigned kernels, Err *err);
@@ -30,11 +30,12 @@ enum { LAB_ALL_KERNELS = (1 << LAB_KERNELS) - 1 };
 /* "", or how much was sampled: a sentence for above the tables. */
 const char *lab_sampling(const Lab *lab);
 
-/* Which way V4 goes on that GPU and why; "" where it was not walked. As bev_v3_choose's `why`. */
+/* Which form of V4 runs on that GPU and why, like the `why` of bev_v3_choose; "" where V4 was not
+ * replayed. */
 void lab_v4_choice(const Lab *lab, const Gpu *gpu, char *text, size_t size);
 
-/* Bit of a kernel in the table. */
-unsigned lab_kernel(const char *name);
+/* The bit of a row that has accesses, the bits of both forms of V3, else 0. NULL: 0. */
+unsigned lab_kernel(const BevKernel *kernel);
 
 /* Its profile, or NULL. */
 const Profile *lab_profile(const Lab *lab, const char *kernel);
@@ -64,7 +65,7 @@ double lab_recorded(const LabGpus *lab, const Gpu *gpu, const char *scene, const
                     BevDtype dtype, BevAlign align, CacheState cache);
 
 /* What was published for that GPU, or NaN. */
-double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const char *kernel);
+double lab_published(const Lab *lab, const Gpu *gpu, const char *scene, const BevKernel *kernel);
 
 /* The one dtype and align of a chart or a page, FP16 and nearest by default. False: the options
  * name more than one. */

@@ -1,6 +1,6 @@
 #include "src/cli/plots.h"
 
-#include "src/cachesim/digest.h"
+#include "src/cachesim/memory_model.h"
 #include "src/accuracy/fp64.h"
 #include "src/cli/ceilings.h"
 #include "src/cli/choices.h"
@@ -70,14 +70,14 @@ static MemoryModel *model_of(const PlotRequest *request, Err *err) {
         err_set(err, ERR_FAILED, "plot", "", "out of memory");
         return NULL;
     }
-    digest_begin(model, &lab->problem.view, list, list_gpus(request->gpus, list));
+    model_begin(model, &lab->problem.view, list, list_gpus(request->gpus, list));
     for (int i = 0; i < model->gpu_count; i++) {
         FigureSource source;
         Limits limits = ceilings_of(request->options, request->gpus, &list[i], &source);
-        digest_ceilings(model, i, &limits, source);
+        model_set_ceilings(model, i, &limits, source);
     }
     for (int i = 0; i < lab->profile_count; i++)
-        digest_add(model, &lab->problem.view, &lab->profiles[i]);
+        model_add(model, &lab->problem.view, &lab->profiles[i]);
     return model;
 }
 
@@ -122,7 +122,7 @@ static bool draw_working_set(const PlotRequest *request, uint8_t **bytes, size_t
  * as the CPU computes it. `*truth` is made for the first format and serves all. */
 static bool dtype_error(Lab *lab, double **fp64_original, double *rel_l2, Err *err) {
     const BevProblem *problem = &lab->problem.view;
-    KernelConfig config = {bev_kernel_find("cpu_v3"), problem->dtype, problem->align};
+    KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), problem->dtype, problem->align};
     Pooled pooled = {0};
     if (!*fp64_original && !(*fp64_original = fp64_of(&lab->workload, problem->align, err)))
         return false;
@@ -136,7 +136,7 @@ static bool dtype_error(Lab *lab, double **fp64_original, double *rel_l2, Err *e
 static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
     WorkloadOptions workload = request->lab->workload.options;
     BevAlign align = request->lab->problem.view.align;
-    unsigned kernels = lab_kernel("v3_small_l2") | lab_kernel("v3_large_l2");
+    unsigned kernels = lab_kernel(bev_v3());
     double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
     MemoryModel *model = model_of(request, err);
     bool ok = model != NULL;
@@ -145,7 +145,7 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
         ok = lab_open(&lab, request->scene, &workload, (BevDtype)dtype, align, kernels, err) &&
              dtype_error(&lab, &fp64_original, &rel_l2[dtype], err);
         for (int i = 0; ok && i < lab.profile_count; i++)
-            digest_add(model, &lab.problem.view, &lab.profiles[i]);
+            model_add(model, &lab.problem.view, &lab.profiles[i]);
         lab_close(&lab);
     }
     free(fp64_original);

@@ -121,13 +121,13 @@ static Cell megabytes(double bytes) {
 static void fill_traffic(Cell *cells, const Lab *lab, const Profile *profile, const char *scene) {
     const BevProblem *problem = &lab->problem.view;
     const TraceCounts *counts = &profile->counts;
-    BevTraffic formula = trace_formula(profile->pattern, problem);
+    BevTraffic formula = bev_traffic(profile->kernel, problem);
     double requested = 0;
     for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
         requested += counts->read[array].bytes + counts->write[array].bytes;
     double out_read = counts->read[TRACE_SUMS].bytes + 4 * counts->atomics;
     cells[SCENE] = cell_text(scene);
-    cells[KERNEL] = cell_text(profile->pattern->name);
+    cells[KERNEL] = cell_text(profile->kernel->name);
     cells[DTYPE] = cell_text(bev_dtypes[problem->dtype].name);
     cells[ALIGN] = cell_text(bev_aligns[problem->align].name);
     cells[CHANNELS] = cell_int(problem->shape.channels);
@@ -140,7 +140,7 @@ static void fill_traffic(Cell *cells, const Lab *lab, const Profile *profile, co
     cells[FEAT] = megabytes(counts->read[TRACE_FEAT].bytes);
     cells[DEPTH] = megabytes(counts->read[TRACE_DEPTH].bytes);
     cells[RANKS] = megabytes(counts->read[TRACE_RANKS].bytes);
-    cells[RANKS_FORMULA] = megabytes(trace_rank_bytes(profile->pattern, problem));
+    cells[RANKS_FORMULA] = megabytes(bev_rank_bytes(profile->kernel, problem));
     cells[OWNERS] = megabytes(counts->read[TRACE_OWNERS].bytes);
     cells[WEIGHT] = megabytes(counts->read[TRACE_WEIGHT].bytes);
     cells[OUT_READ] = megabytes(out_read);
@@ -160,7 +160,7 @@ static void fill_prediction(Cell *cells, const Lab *lab, const Profile *profile,
     cells[GPU] = cell_text(gpu->title);
     cells[L2_MB] = cell_real(gpu->l2_bytes / 1048576);
     cells[REGIME] = cell_text(bev_regimes[bev_regime(footprint, gpu->l2_bytes)].name);
-    cells[V3] = cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel);
+    cells[V3] = cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel->name);
     cells[HIT_WARM] = cell_real(warm.hit_rate);
     cells[DRAM_WARM] = megabytes(warm.dram_read_bytes + warm.dram_write_bytes);
     cells[HIT_COLD] = cell_real(cold.hit_rate);
@@ -177,9 +177,9 @@ static void fill_prediction(Cell *cells, const Lab *lab, const Profile *profile,
 static void fill_known(Cell *cells, const Lab *lab, const LabGpus *chosen_gpus,
                        const Profile *profile, const Gpu *gpu, const char *scene) {
     const BevProblem *problem = &lab->problem.view;
-    cells[RECORDED_US] = cell_real(lab_recorded(chosen_gpus, gpu, scene, profile->pattern->name,
+    cells[RECORDED_US] = cell_real(lab_recorded(chosen_gpus, gpu, scene, profile->kernel->name,
                                                 problem->dtype, problem->align, CACHE_WARM));
-    cells[PUBLISHED_US] = cell_real(lab_published(lab, gpu, scene, profile->pattern->name));
+    cells[PUBLISHED_US] = cell_real(lab_published(lab, gpu, scene, profile->kernel));
 }
 
 Report regime_traffic_table(void) {

@@ -77,7 +77,7 @@ Report small_l2_table(const SmallL2 *found) {
 static const SmallL2Row *large_beside(const SmallL2 *found, const SmallL2Row *small) {
     for (int i = 0; i < found->count; i++) {
         const SmallL2Row *row = &found->rows[i];
-        if (row->gpu == small->gpu && !strcmp(row->recorded->kernel, "v3_large_l2") &&
+        if (row->gpu == small->gpu && !strcmp(row->recorded->kernel, bev_v3()->large_l2->name) &&
             row->recorded->l2_carveout_mib == small->recorded->l2_carveout_mib)
             return row;
     }
@@ -89,7 +89,7 @@ void small_l2_verdict(const SmallL2 *found, char *text, size_t size) {
     for (int i = 0; i < found->count; i++) {
         const SmallL2Row *small = &found->rows[i];
         const SmallL2Row *large = large_beside(found, small);
-        if (strcmp(small->recorded->kernel, "v3_small_l2") || !large)
+        if (strcmp(small->recorded->kernel, bev_v3()->small_l2->name) || !large)
             continue;
         bool wins = small->recorded->median_us < large->recorded->median_us;
         bool should = small->model_us < large->model_us;

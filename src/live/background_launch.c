@@ -99,7 +99,7 @@ static bool run(Lane *lane, Err *err) {
     if (!(fresh ? prepare(lane, err) : refresh(lane, err)))
         return false;
     sample->prepare_us = session_prepare_us(lane->session);
-    sample->own_bytes = bev_traffic_total(sample->config.kernel->bytes(&lane->problem.view));
+    sample->own_bytes = bev_traffic_total(bev_traffic(sample->config.kernel, &lane->problem.view));
     return launch(lane, sample, err) &&
            (!fresh || sample->launch_us > WARM_UP_US || launch(lane, sample, err)) &&
            (!lane->wants_grid || read_grid(lane, err));

@@ -50,6 +50,8 @@ struct Measure {
 
 static void add_kernels(Measure *measure) {
     for (int i = 0; bev_kernels[i] && measure->kernel_count < LIVE_MAX_KERNELS; i++) {
+        if (!bev_kernels[i]->launch)
+            continue;
         TimedKernel *timed = &measure->kernels[measure->kernel_count++];
         timed->config.kernel = timed->live.kernel = bev_kernels[i];
     }
@@ -324,7 +326,7 @@ static MeasureStep finish(Measure *measure, TimedKernel *timed) {
 
 static bool time_series(Measure *measure, TimedKernel *timed, bool still, MeasureStep *step,
                         Err *err) {
-    double own_bytes = bev_traffic_total(timed->config.kernel->bytes(&measure->problem.view));
+    double own_bytes = bev_traffic_total(bev_traffic(timed->config.kernel, &measure->problem.view));
     Timing timing;
     if (!session_time(measure->session, CACHE_WARM, still ? &series : &short_series, &timing, err))
         return false;
@@ -343,7 +345,7 @@ static bool time_launch(Measure *measure, double *us, Err *err) {
 /* What ran in between has taken the caches and put the threads to sleep, on one core perhaps: the
  * first launches of a row are no samples. */
 static bool launch_row(Measure *measure, TimedKernel *timed, MeasureStep *step, Err *err) {
-    double own_bytes = bev_traffic_total(timed->config.kernel->bytes(&measure->problem.view));
+    double own_bytes = bev_traffic_total(bev_traffic(timed->config.kernel, &measure->problem.view));
     double begun = clock_us(), us;
     int before = timed->count;
     do {

@@ -15,13 +15,6 @@
 const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
 const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
-const BevKernel *bench_baseline(BevWhere where) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == where && !strcmp(bev_kernels[i]->title, "V2"))
-            return bev_kernels[i];
-    return NULL;
-}
-
 /* Everything that stays the same while the kernels of one problem are timed. */
 typedef struct {
     const BenchPlan *plan;
@@ -84,7 +77,7 @@ static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
             !note_left(row, err))
             return false;
         double median_us = row->timing.median_us;
-        if (kernel == bench_baseline(kernel->where))
+        if (kernel == bev_baseline(kernel->where))
             bench->baseline_us[kernel->where][cache] = median_us;
         double baseline_us = bench->baseline_us[kernel->where][cache];
         row->speedup = median_us > 0 ? baseline_us / median_us : 0;
@@ -109,7 +102,7 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err 
     if (!session_open(&session, kernel, problem, err))
         return false;
     row->prepare_us = session_prepare_us(session);
-    row->traffic_mb = bev_traffic_total(kernel->bytes(problem)) * 1e-6;
+    row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
     bool ok = time_caches(bench, session, report, err);
     session_close(session);
@@ -117,7 +110,8 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err 
 }
 
 static bool selected(const BenchPlan *plan, const BevKernel *kernel) {
-    return (plan->where & 1u << kernel->where) && (!plan->only || plan->only == kernel);
+    return kernel->launch && (plan->where & 1u << kernel->where) &&
+           (!plan->only || plan->only == kernel);
 }
 
 /* V2 is timed once ahead of the rest, silently, so that rows before it in the table (and plans
@@ -125,7 +119,7 @@ static bool selected(const BenchPlan *plan, const BevKernel *kernel) {
 static bool time_ladder(Bench *bench, Err *err) {
     memset(bench->baseline_us, 0, sizeof bench->baseline_us);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
-        const BevKernel *baseline = bench_baseline((BevWhere)where);
+        const BevKernel *baseline = bev_baseline((BevWhere)where);
         if (baseline && (bench->plan->where & 1u << where) &&
             !time_kernel(bench, baseline, false, err))
             return false;

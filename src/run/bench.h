@@ -43,9 +43,6 @@ typedef struct {
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
 
-/* The row that speed-ups refer to: the kernel titled V2 on that device. NULL if there is none. */
-const BevKernel *bench_baseline(BevWhere where);
-
 extern const char *const cache_names[]; /* by CacheState: "warm", "cold" */
 extern const char *const where_names[]; /* by BevWhere: "cpu", "cuda" */
 

@@ -176,19 +176,34 @@ static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
     cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
 }
 
+/* The article's kernel of that title, where it is another row that is only modelled. */
+static const PredictedKernel *as_published(const MemoryModel *model, const char *title) {
+    for (int i = 0; i < model->kernel_count; i++) {
+        const BevKernel *kernel = model->kernels[i].kernel;
+        if (kernel && kernel->model_only && kernel->published && !strcmp(kernel->published, title))
+            return &model->kernels[i];
+    }
+    return NULL;
+}
+
 /* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
 static void draw_requests(Cells *cells, Area area, const Show *show,
                           const PredictedKernel *predicted) {
-    char line[200], ranks[32], once[32], on[64];
+    char line[240], ranks[32], once[32], on[64], note[64] = "";
     if (!predicted)
         return;
+    const PredictedKernel *published = as_published(show->live->model, predicted->title);
+    if (published) {
+        megabytes(published->rank_bytes, ranks, sizeof ranks);
+        snprintf(note, sizeof note, ", %s %s", published->title, ranks);
+    }
     prediction_gpu(show->state, on, sizeof on);
     megabytes(predicted->rank_bytes, ranks, sizeof ranks);
     megabytes(show->live->memory.gather.index, once, sizeof once);
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %.1f sectors a request",
-             on, 100 * prediction_of(show->state, predicted)->hit_rate, ranks, once,
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %.1f sectors a request",
+             on, 100 * prediction_of(show->state, predicted)->hit_rate, ranks, once, note,
              predicted->sectors_per_request);
     draw_figures(cells, area, INK_MUTED, line);
 }
