@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT] = {
     [BEV_FP32] = {"fp32", "FP32", 32, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX, "none"},
@@ -21,6 +22,39 @@ const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
     [BEV_LATTICE] = {"lattice", "Lattice",
                      "As published: shared out to lower cell corners, half a cell off."},
 };
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool is_twin(const BevKernel *cpu, const BevKernel *cuda) {
+    return cpu->where == BEV_CPU && cpu->twin && !strcmp(cpu->twin, cuda->name);
+}
+
+const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
+    if (kernel->where == where)
+        return kernel;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == where &&
+            (is_twin(bev_kernels[i], kernel) || is_twin(kernel, bev_kernels[i])))
+            return bev_kernels[i];
+    return NULL;
+}
+
+static const BevKernel *marked(BevWhere where, bool baseline) {
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *row = bev_kernels[i];
+        if (row->where == where && row->launch && (baseline ? row->is_baseline : row->is_default))
+            return row;
+    }
+    return NULL;
+}
+
+const BevKernel *bev_default(BevWhere where) {
+    return marked(where, false);
+}
+
+const BevKernel *bev_baseline(BevWhere where) {
+    return marked(where, true);
+}
 
 const char *bev_unavailable(const BevKernel *kernel) {
     if (kernel->launch)

@@ -33,31 +33,3 @@ const BevKernel *bev_kernel_find(const char *name) {
             return bev_kernels[i];
     return NULL;
 }
-
-static bool is_twin(const BevKernel *cpu, const BevKernel *cuda) {
-    return cpu->where == BEV_CPU && cpu->twin && !strcmp(cpu->twin, cuda->name);
-}
-
-const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
-    if (kernel->where == where)
-        return kernel;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == where &&
-            (is_twin(bev_kernels[i], kernel) || is_twin(kernel, bev_kernels[i])))
-            return bev_kernels[i];
-    return NULL;
-}
-
-const BevKernel *bev_default(BevWhere where) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == where && bev_kernels[i]->is_default && bev_kernels[i]->launch)
-            return bev_kernels[i];
-    return NULL;
-}
-
-const BevKernel *bev_baseline(BevWhere where) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == where && bev_kernels[i]->is_baseline && bev_kernels[i]->launch)
-            return bev_kernels[i];
-    return NULL;
-}

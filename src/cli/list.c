@@ -34,7 +34,9 @@ void list_everything(FILE *out) {
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     list_configs(out);
-    fputs("\nKernels, in lesson order:\n", out);
+    bool all = bev_default(BEV_CUDA) != NULL;
+    fprintf(out, "\nKernels, in lesson order%s:\n",
+            all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
     for (int i = 0; bev_kernels[i]; i++)
         fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,
                 where_names[bev_kernels[i]->where], bev_kernels[i]->idea,

@@ -177,6 +177,7 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     Over over =
         request->options->over ? (Over)choices_find(CHOICE_SWEEP, request->options->over) : 0;
     Sweep sweep = {0};
+    sweep.kernel_count = swept_kernels(sweep.kernels);
     if (!request->lab->workload.scene.has_rig)
         return err_set(err, ERR_USAGE, request->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
