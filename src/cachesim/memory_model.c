@@ -22,8 +22,10 @@ const BevKernel *model_row(const BevKernel *kernel) {
 }
 
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel) {
-    int place = traced_place(kernel);
-    return place >= 0 && model->kernels[place].kernel ? &model->kernels[place] : NULL;
+    for (int i = 0; i < model->kernel_count; i++)
+        if (model->kernels[i].kernel == kernel)
+            return &model->kernels[i];
+    return NULL;
 }
 
 const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2) {
@@ -72,6 +74,8 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         .gpu_count = count,
         .kernel_count = kernels,
     };
+    for (int i = 0; i < kernels; i++)
+        model->rank_bytes[i] = bev_rank_bytes(traced_kernel(i), problem);
     for (int gpu = 0; gpu < count; gpu++) {
         model->gpus[gpu] = on[gpu];
         model->ceilings[gpu] =

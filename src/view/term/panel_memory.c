@@ -176,14 +176,14 @@ static void draw_figures(Cells *cells, Area area, Ink ink, char *line) {
     cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
 }
 
-/* The article's kernel of that title, where it is another row that is only modelled. */
-static const PredictedKernel *as_published(const MemoryModel *model, const char *title) {
-    for (int i = 0; i < model->kernel_count; i++) {
-        const BevKernel *kernel = model->kernels[i].kernel;
-        if (kernel && kernel->model_only && kernel->published && !strcmp(kernel->published, title))
-            return &model->kernels[i];
-    }
-    return NULL;
+/* The row, without code here, of the article's kernel with that title: its place in the model, or
+ * -1. */
+static int published_place(const char *title) {
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++)
+        if (kernel->model_only && kernel->published && !strcmp(kernel->published, title))
+            return i;
+    return -1;
 }
 
 /* What the L2 of the GPU that is predicted makes of the requests, and what they are made of. */
@@ -192,10 +192,10 @@ static void draw_requests(Cells *cells, Area area, const Show *show,
     char line[240], ranks[32], once[32], on[64], note[64] = "";
     if (!predicted)
         return;
-    const PredictedKernel *published = as_published(show->live->model, predicted->title);
-    if (published) {
-        megabytes(published->rank_bytes, ranks, sizeof ranks);
-        snprintf(note, sizeof note, ", %s %s", published->title, ranks);
+    int published = published_place(predicted->title);
+    if (published >= 0) {
+        megabytes(show->live->model->rank_bytes[published], ranks, sizeof ranks);
+        snprintf(note, sizeof note, ", %s %s", traced_kernel(published)->title, ranks);
     }
     prediction_gpu(show->state, on, sizeof on);
     megabytes(predicted->rank_bytes, ranks, sizeof ranks);
