@@ -68,7 +68,7 @@ static const struct {
     const char *(*at)(int i);
     bool listed;
 } sets[CHOICE_SET_COUNT] = {
-    [CHOICE_KERNEL] = {kernel_at, false}, [CHOICE_DTYPE] = {dtype_at, true},
+    [CHOICE_KERNEL] = {kernel_at, true},  [CHOICE_DTYPE] = {dtype_at, true},
     [CHOICE_ALIGN] = {align_at, true},    [CHOICE_VIEW] = {view_at, true},
     [CHOICE_COLORMAP] = {map_at, true},   [CHOICE_FORMAT] = {format_at, false},
     [CHOICE_CACHE] = {cache_at, true},    [CHOICE_TIMING] = {timing_at, false},
