@@ -252,7 +252,7 @@ double bev_traffic_total(BevTraffic traffic);
  * point, the output written once with elements of `out_bits`. */
 BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
 
-/* FP64 pooling of the stored values (gate A's truth), obvious loops, one thread.
+/* FP64 pooling of the stored values (the reference of gate A), obvious loops, one thread.
  * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
  * S = sum |weight * depth * feat|. Host pointers. */
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum);

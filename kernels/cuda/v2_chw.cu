@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr int THREADS = 256, SECTOR = 32;
+constexpr int THREADS = 256;
 
 // `pixels` = h * w of one camera.
 template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixels) {

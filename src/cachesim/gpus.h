@@ -1,4 +1,4 @@
-/* Published facts of GPUs, to ask "what if": on a real device the driver is asked instead. */
+/* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead. */
 #ifndef BEV_GPUS_H
 #define BEV_GPUS_H
 
@@ -28,7 +28,7 @@ const Gpu *gpu_find(const char *name);
 /* The row whose title is part of the name a driver gives ("NVIDIA H200"), or NULL. */
 const Gpu *gpu_of_device(const char *device_name);
 
-/* A GPU of the user's, from a JSON file, to ask "what if". Checked field by field:
+/* A GPU that the user describes in a JSON file, checked field by field:
  *
  *     {"name": "my GPU", "compute_capability": [8, 6], "multiprocessors": 84, "l2_mb": 6,
  *      "dram_gbps": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}

@@ -11,9 +11,10 @@ const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
  * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of
  * 4 bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles:
- * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a warp that
- * walks alone takes 4 cycles if it needs the last one's result, as most do; V2+DO, whose 80 a point
- * outweigh its loads, takes 3: the one figure from a recorded latency (canonical). A launch: an
+ * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a
+ * warp alone takes 4 cycles if it needs the result of the one before, as most do; V2+DO, whose 80
+ * instructions a point outweigh its loads, takes 3: the one figure from a recorded latency
+ * (canonical). A launch: an
  * empty kernel in a graph; a clear is another, and takes as long before it writes; so is the
  * encoding, one element a thread, of which 3.2 million take 7.8 us. */
 static const double DRAM_SHARE = 0.88;

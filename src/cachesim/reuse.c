@@ -8,7 +8,7 @@
 
 enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
-static const uint32_t NEVER = (uint32_t)RECENCY_NEVER, UNSEEN = (uint32_t)RECENCY_NEVER - 1;
+static const uint32_t NEVER = (uint32_t)LRU_NEVER, UNSEEN = (uint32_t)LRU_NEVER - 1;
 
 /* A sector at home. */
 typedef struct {

@@ -16,7 +16,7 @@ typedef struct {
     uint32_t *places;      /* [points] by interval: (column * bins + bin) * 16 + row, ascending */
     Entry *entries;        /* by interval */
     int32_t *entry_starts; /* [intervals + 1] */
-    int32_t *order;        /* [intervals] side by side when they see the same columns */
+    int32_t *order;        /* [intervals] those that see the same columns are neighbours */
     int32_t *step_counts;  /* [tiles] of that order */
     int32_t *sorted;       /* [tiles] as launched */
     int64_t tiles, steps;

@@ -1,7 +1,6 @@
-/* V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A turn of a
- * warp is what it can do without waiting for another load: find its tile, read its first step's
- * map, do a step, join its sums with another warp's, store. */
-
+/* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A
+ * turn of a warp is what it can do without waiting for another load: find its tile, read the map of
+ * its first step, do a step, join its sums with those of another warp, store. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -12,10 +11,11 @@ typedef enum { TURN_FIND, TURN_MAP, TURN_STEP, TURN_JOIN, TURN_STORE, TURN_CLEAR
 
 typedef struct {
     Turn next;
-    int turns, joins; /* so far; still to come */
+    int turns; /* so far */
+    int joins; /* still to come */
     int first_channel, parts;
     bool stores;
-    int64_t tile; /* or the first of its empty cells */
+    int64_t tile; /* a warp that clears: its first empty cell */
     int32_t step, end;
 } TileWarp;
 

@@ -11,7 +11,7 @@
 
 enum { PROBLEMS = 8 };
 
-/* Two problems of one key are walked alike: values do not matter, the map's contents do. */
+/* Two problems of one key have the same replay: values do not matter, the map's contents do. */
 typedef struct {
     uint64_t map_hash;
     BevShape shape;

@@ -1,5 +1,6 @@
-// Kernels that build V4's maps. Deterministic: where threads meet in an atomic counter, what they
-// leave is counted or sorted afterwards, never used in order of arrival.
+// Kernels that build V4's maps, and their tools: memory, prefix sums, a stable partition. The maps
+// are deterministic: what threads collect through atomic counters is counted or sorted afterwards,
+// never used in order of arrival.
 #ifndef BEV_PREPARE_CUH
 #define BEV_PREPARE_CUH
 
@@ -157,7 +158,8 @@ struct EmptySort {
     }
 };
 
-// ---- points: their place in turned depth, and entries ------------------------------------------
+// ---- points: their place in transposed depth, and entries
+// ------------------------------------------
 
 // Place of point t in (camera, w, slab, bin, 16), for the points of one cell the order that tiles
 // want: by column slab, then bin, then image row.

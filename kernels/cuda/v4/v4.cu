@@ -19,15 +19,15 @@
  *         bytes: where the column begins, and per cell a depth bin and a mask of the 16 rows.
  *         Depths are gathered one by one, each its own sector. Where that would take longer than
  *         one more kernel (large maps, and weighted ones, which read each depth about four times)
- *         a first kernel turns the depth until a column's 16 rows lie side by side; the second one
- *         loads its features meanwhile. Each output is written once, in words of 16 bytes where
+ *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
+ * second one loads its features meanwhile. Each output is written once, in words of 16 bytes where
  *         the format allows; empty cells are zeroed by blocks of the same launch.
  * COST    Per step: 16 channels features, 72 bytes of map (136 weighted). Per point one depth, or
- *         all depths twice more when they are turned. On camera rigs there are points / 65 to
+ *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
  *         points / 100 steps; V3 loads points channels features and 8 points bytes of map.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
- *         A NaN or an infinity makes a tile start again point by point. Turned depth lives in the
- *         plan: one stream at a time. What is left is waiting: three loads that depend on each
+ *         A NaN or an infinity makes a tile start again point by point. Transposed depth lives in
+ *         the plan: one stream at a time. What is left is waiting: three loads that depend on each
  *         other and two joins, with a quarter of the warps that a multiprocessor could hold.
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): half as
  *         many steps more, but half again as many warps; which configurations gain? Sort the tiles

@@ -1,5 +1,5 @@
 // What the two kernels of V4 share: how work is dealt out to workers, and the two maps that
-// `prepare` builds. A worker is a warp (v4_tiles.cuh) or a row of threads (v4_pieces.cuh).
+// `prepare` builds. A worker is a warp (tiles.cuh) or a row of threads (pieces.cuh).
 #ifndef BEV_V4_CUH
 #define BEV_V4_CUH
 
@@ -81,7 +81,7 @@ struct TileMap {
     const uint32_t *entries; // [steps * 16], by cell of the tile
     const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;   // [rows * 4]: 16 weights, 0 where a row is not in the entry
-    void *transposed;        // depth as (camera, w, slab, bin, 16); NULL: it is not turned
+    void *transposed;        // depth as (camera, w, slab, bin, 16); NULL: not transposed
     const int *empty;        // [empties]: cells without a point
     int empties;
     int tile_blocks;        // blocks of tiles; those after them clear empty cells
