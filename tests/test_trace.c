@@ -69,7 +69,7 @@ static void test_published_index_traffic(const BevProblem *problem) {
     double points = (double)problem->map.points;
     tap_ok(tiles.read[TRACE_RANKS].bytes == 120 * points &&
                lround(tiles.read[TRACE_RANKS].bytes / 1e5) == 251,
-           "V2 counted: ten passes over the ranks, 25.1 MB");
+           "V2 as published, counted: ten passes over the ranks, 25.1 MB");
     tap_ok(cpu.index == 120 * points, "and so says the formula of cpu_v2");
     tap_ok(bev_rank_bytes(bev_kernel_find("v2_tiles"), problem) == cpu.index,
            "and the kernel's own formula");
@@ -78,8 +78,8 @@ static void test_published_index_traffic(const BevProblem *problem) {
            "one pass is 2.51 MB");
     tap_ok(tiles.atomics == 80 * points && once.atomics == tiles.atomics,
            "and an addition for each point and channel");
-    TraceCounts walk = count("v2", problem);
-    tap_ok(walk.longest == 352 && once.longest == 1, "the longest walk is the longest interval");
+    TraceCounts v2 = count("v2", problem);
+    tap_ok(v2.longest == 352 && once.longest == 1, "the longest chain is the longest interval");
 }
 
 static void test_coalescing(const BevProblem *problem) {

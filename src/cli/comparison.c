@@ -39,7 +39,9 @@ static void add_published(Comparison *comparison, const Lab *lab, const char *co
                     (ComparisonRow){
                         .gpu = &gpus[g],
                         .config = config,
-                        .kernel = published_column(profile->kernel, choice),
+                        .kernel = profile->kernel->model_only
+                                      ? profile->kernel->title /* "V2 as published" */
+                                      : published_column(profile->kernel, choice),
                         .dtype = profile->dtype,
                         .known_us = lab_published(lab, &gpus[g], config, profile->kernel)},
                     profile);
