@@ -1,6 +1,6 @@
 /* IDEA    One operator, two kernels: ask where the problem's bytes will live, then run the form of
  *         V3 made for that. The published kernel dispatches so by GPU class.
- * WHO     `prepare` asks the GPU for its L2 and calls bev_v3_choose (regime.c), which anybody can
+ * WHO     `prepare` asks the GPU for its L2 and calls bev_v3_choose (regime.h), which anybody can
  *         call with any GPU's figures; `launch` passes on to the choice.
  *
  *             footprint <= L2 / 2    resident     v3_large_l2
