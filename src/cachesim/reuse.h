@@ -24,9 +24,9 @@ enum { SECTOR = 32, LINE_SECTORS = 4 };
 
 /* UPDATE reads and writes (an atomic). A WRITE that misses fetches nothing: other writes fill the
  * rest of the sector before it is evicted. A PATCH is a store to a sector that is never filled: it
- * fetches the sector first. PASS is an evict-first WRITE: its line is evicted before all others,
- * and evicts only lines of its own kind. A line that PASS writes may have no other access. */
-typedef enum { REUSE_READ, REUSE_WRITE, REUSE_UPDATE, REUSE_PATCH, REUSE_PASS } ReuseKind;
+ * fetches the sector first. EVICT_FIRST is a WRITE to a line that is evicted before
+ * all others, and that evicts only lines of its own kind. Such a line may have no other access. */
+typedef enum { REUSE_READ, REUSE_WRITE, REUSE_UPDATE, REUSE_PATCH, REUSE_EVICT_FIRST } ReuseKind;
 
 typedef struct Reuse Reuse; /* an analysis under way */
 
@@ -56,7 +56,7 @@ typedef struct {
     double share_copied;  /* of the lines at home on the other side, how many have a copy on this */
     uint32_t copies;      /* so many lines of `lines` */
     uint64_t fetches;     /* accesses that want what is there: READ, UPDATE and PATCH */
-    uint64_t writes;      /* WRITE and PASS */
+    uint64_t writes;      /* WRITE and EVICT_FIRST */
     uint64_t far_stores;  /* all but READ, from the side that is not the sector's */
     uint64_t *misses;     /* [lines + 1] fetches that miss, and at home too */
     uint64_t *writebacks; /* [lines + 1] dirty sectors that were evicted */

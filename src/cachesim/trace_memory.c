@@ -144,7 +144,8 @@ Instruction memory_read(Memory *memory, int sm, Place place) {
 
 Instruction memory_write(Memory *memory, int sm, Place place) {
     bool out = place.array == TRACE_OUT;
-    return begin(memory, sm, place, out && memory->access->evict_first ? REUSE_PASS : REUSE_WRITE);
+    return begin(memory, sm, place,
+                 out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
 /* `bytes` of a sector are written, perhaps beside others that lanes before have written. */
