@@ -69,7 +69,7 @@ grep -qE 'V2 on H200 with 2 MB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" 
     grep -qE 'NVFP4 +[0-9.]+ ' "$folder/model1/frame-0002.txt"
 tap_ok $? 'they say whose prediction they are, and that it is a model'
 
-printf 'kernel v2\ntick 0.5\nsnapshot\n' >"$folder/v2.keys"
+printf 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' >"$folder/v2.keys"
 "$BEVSCOPE" live toy --script "$folder/v2.keys" --frames "$folder/v2" --size 200x60 \
     >"$folder/out" 2>"$folder/err" &&
     grep -qE 'indices [0-9.]+ [kM]B for [0-9.]+.*, V2 as published [0-9.]+ [kM]B' \
