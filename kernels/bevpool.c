@@ -1,8 +1,13 @@
 #include "kernels/bevpool.h"
 
 #include "kernels/codec.h"
+#include "kernels/cuda/v4/choices.h"
+#include "kernels/regime.h"
 
 #include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT] = {
     [BEV_FP32] = {"fp32", "FP32", 32, BEV_FP32, BEV_FP32, 0x1p-24, 0x1p-149, FLT_MAX, "none"},
@@ -20,12 +25,57 @@ const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
                      "As published: shared out to lower cell corners, half a cell off."},
 };
 
-const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem) {
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool is_twin(const BevKernel *cpu, const BevKernel *cuda) {
+    return cpu->where == BEV_CPU && cpu->twin && !strcmp(cpu->twin, cuda->name);
+}
+
+const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
+    if (kernel->where == where)
+        return kernel;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == where &&
+            (is_twin(bev_kernels[i], kernel) || is_twin(kernel, bev_kernels[i])))
+            return bev_kernels[i];
+    return NULL;
+}
+
+static const BevKernel *marked(BevWhere where, bool baseline) {
+    for (int i = 0; bev_kernels[i]; i++) {
+        const BevKernel *row = bev_kernels[i];
+        if (row->where == where && row->launch && (baseline ? row->is_baseline : row->is_default))
+            return row;
+    }
+    return NULL;
+}
+
+const BevKernel *bev_default(BevWhere where) {
+    return marked(where, false);
+}
+
+const BevKernel *bev_baseline(BevWhere where) {
+    return marked(where, true);
+}
+
+const char *bev_unavailable(const BevKernel *kernel) {
+    if (kernel->launch)
+        return NULL;
+    return kernel->model_only ? "is a model only: there is no code for it"
+                              : "needs a build with CUDA";
+}
+
+const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem) {
     if (!(kernel->dtypes & 1u << problem->dtype))
         return "has no kernel for this format";
     if (!(kernel->aligns & 1u << problem->align))
         return "has no kernel for this align";
     return kernel->unsupported ? kernel->unsupported(problem) : NULL;
+}
+
+const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem) {
+    const char *why = bev_unavailable(kernel);
+    return why ? why : bev_refuses(kernel, problem);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -68,4 +118,152 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits) {
         .weight = problem->map.weights ? points * sizeof(float) : 0,
         .out_write = outputs * out_bits / 8,
     };
+}
+
+/* ---- traffic that follows from accesses ------------------------------------------------------ */
+
+enum { WARP = 32, WORD = 4 };
+
+int bev_access_tile(const BevAccess *access, const BevProblem *problem) {
+    int64_t channels = problem->shape.channels;
+    bool sixteens =
+        access->owner == BEV_OWNS_PIECE ? channels % 16 == 0 : channels == 128 || channels == 256;
+    bool whole_words = problem->dtype == BEV_NVFP4 || (problem->dtype == BEV_FP8 && sixteens);
+    return access->widens && whole_words ? 16 : access->tile;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) {
+    return b ? common_divisor(b, a % b) : a;
+}
+
+/* How many warps read an owner's words: its lanes begin at any multiple of what their number and a
+ * warp's have in common, so this is an average over the places. */
+static double warps_an_owner(const BevAccess *access, const BevProblem *problem) {
+    int tile = bev_access_tile(access, problem);
+    int64_t tiles = (problem->shape.channels + tile - 1) / tile;
+    if (access->tiles_outside)
+        return (double)tiles;
+    return (double)(tiles + WARP - common_divisor(tiles, WARP)) / WARP;
+}
+
+/* V4 on tensor cores: how often a step's words are read. */
+static double tile_passes(const BevProblem *problem) {
+    return (double)(problem->shape.channels / v4_tile_channels(problem));
+}
+
+/* V4: a column's slab, and for each cell an entry and, weighted, a row of weights. */
+static double tile_rank_bytes(const BevProblem *problem) {
+    int words = problem->map.weights ? 2 : 1;
+    double steps = (double)problem->map.points / USUAL_POINTS_A_STEP;
+    if (!v4_tiles_possible(problem))
+        return 2 * WORD * (double)problem->map.points;
+    return tile_passes(problem) * steps * (2 * WORD + TILE_CELLS * words * WORD);
+}
+
+/* V4: tiles with the usual number of points a step, else pieces. */
+static BevTraffic tile_traffic(const BevProblem *problem) {
+    double cells = (double)(problem->shape.nx * problem->shape.ny);
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    traffic.index = tile_rank_bytes(problem);
+    if (!v4_tiles_possible(problem)) {
+        traffic.index += BEV_PIECE_BYTES * cells;
+        return traffic;
+    }
+    traffic.index += WORD * cells;
+    traffic.feat *= (double)SLAB / USUAL_POINTS_A_STEP;
+    traffic.depth *= tile_passes(problem);
+    traffic.weight *= tile_passes(problem);
+    if (problem->map.weights) /* transposed first: all read and all written */
+        traffic.depth += 2 * (double)bev_tensor_bytes(&problem->depth);
+    return traffic;
+}
+
+double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
+    const BevAccess *access = &kernel->access;
+    double points = (double)problem->map.points;
+    if (access->owner == BEV_OWNS_TILE)
+        return tile_rank_bytes(problem);
+    if (access->owner == BEV_OWNS_SPLAT)
+        points /= BEV_SPLAT_CELLS; /* all four cells inside the grid */
+    return WORD * access->ranks * points * warps_an_owner(access, problem);
+}
+
+/* Clearing the sums, an addition for each point (or cell) and channel, and the encoding. */
+static void sums_traffic(const BevAccess *access, const BevProblem *problem, BevTraffic *traffic) {
+    double points = (double)problem->map.points, channels = (double)problem->shape.channels;
+    double cells = (double)(problem->shape.nx * problem->shape.ny), adds = points * channels;
+    double sums = cells * channels * WORD;
+    bool workspace = !access->stays && problem->out.dtype != BEV_FP32;
+    if (access->merges) /* a cell once, and at most once more for each block that begins in it */
+        adds = ((double)problem->map.intervals + ceil(points / access->block)) * channels;
+    traffic->atomics = access->sums == BEV_SUMS_ATOMIC ? adds : 0;
+    traffic->out_read = WORD * adds + (workspace ? sums : 0);
+    traffic->out_write =
+        WORD * adds + sums + (workspace ? (double)bev_tensor_bytes(&problem->out) : 0);
+}
+
+static BevTraffic access_traffic(const BevKernel *kernel, const BevProblem *problem) {
+    const BevAccess *access = &kernel->access;
+    double intervals = (double)problem->map.intervals, n = warps_an_owner(access, problem);
+    double cells = (double)(problem->shape.nx * problem->shape.ny);
+    int out_bits = bev_dtypes[problem->out.dtype].bits;
+    BevTraffic traffic = bev_gather_traffic(problem, out_bits);
+    traffic.depth *= n;
+    traffic.weight *= n;
+    traffic.index = bev_rank_bytes(kernel, problem);
+    if (access->owner == BEV_OWNS_INTERVAL)
+        traffic.index += intervals * access->owner_bytes * n;
+    if (access->owner == BEV_OWNS_CELL)
+        traffic.index += (cells * access->owner_bytes + intervals * 2 * WORD) * n;
+    if (access->owner == BEV_OWNS_SPLAT) {
+        traffic.feat /= BEV_SPLAT_CELLS;
+        traffic.depth /= BEV_SPLAT_CELLS; /* as many weights a splat as it has points */
+    }
+    if (access->sums)
+        sums_traffic(access, problem, &traffic);
+    else if (access->clears) /* the clear, and a row for each cell with points */
+        traffic.out_write += intervals * (double)problem->shape.channels * out_bits / 8;
+    return traffic;
+}
+
+BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem) {
+    if (kernel->bytes)
+        return kernel->bytes(problem);
+    if (kernel->large_l2) /* the form for problems that fit the L2 */
+        return bev_traffic(kernel->large_l2, problem);
+    if (kernel->access.owner == BEV_OWNS_TILE)
+        return tile_traffic(problem);
+    return access_traffic(kernel, problem);
+}
+
+/* ---- memory regimes -------------------------------------------------------------------------- */
+
+const BevRegimeInfo bev_regimes[REGIME_COUNT] = {
+    [REGIME_RESIDENT] = {"resident", "it fits half the L2 and stays there"},
+    [REGIME_CONTESTED] = {"contested", "it fits the L2 but not half of it, and may be evicted"},
+    [REGIME_STREAMING] = {"streaming", "it is larger than the L2 and comes from memory"},
+};
+
+BevRegime bev_regime(double footprint_bytes, double l2_bytes) {
+    if (footprint_bytes <= l2_bytes / 2 && l2_bytes > 0)
+        return REGIME_RESIDENT;
+    return footprint_bytes <= l2_bytes ? REGIME_CONTESTED : REGIME_STREAMING;
+}
+
+const BevKernel *bev_v3(void) {
+    int i = 0;
+    while (bev_kernels[i] && !bev_kernels[i]->large_l2)
+        i++;
+    return bev_kernels[i];
+}
+
+BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes) {
+    double footprint = bev_footprint_total(bev_footprint(problem));
+    BevV3Choice choice = {.regime = bev_regime(footprint, l2_bytes)};
+    const BevKernel *v3 = bev_v3();
+    choice.kernel = choice.regime == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
+    snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB: %s",
+             choice.kernel->name, footprint / 1e6, l2_bytes / 1e6,
+             bev_regimes[choice.regime].meaning);
+    return choice;
 }

@@ -38,6 +38,7 @@ typedef struct {
 extern const BevDtypeInfo bev_dtypes[BEV_DTYPE_COUNT];
 
 enum { BEV_BLOCK = 16 }; /* NVFP4: values that share one E4M3 scale, along the channel axis */
+enum { BEV_MAX_CUDA_CHANNELS = 1024 };
 
 /* ---- alignment of points with cells ------------------------------------------------------- */
 
@@ -100,6 +101,61 @@ typedef struct {
     double atomics;                    /* a count, not bytes */
 } BevTraffic;
 
+/* ---- how a CUDA kernel accesses memory ------------------------------------------------------ */
+
+/* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells, a
+ * piece a share of a cell's points, a tile 16 cells that see the same image columns. */
+typedef enum {
+    BEV_OWNS_NOTHING, /* the row has no accesses to simulate */
+    BEV_OWNS_POINT,
+    BEV_OWNS_SPLAT,
+    BEV_OWNS_INTERVAL,
+    BEV_OWNS_CELL,
+    BEV_OWNS_PIECE,
+    BEV_OWNS_TILE
+} BevOwner;
+
+/* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
+ * atomics or by a plain +=, and encoded at the end. */
+typedef enum { BEV_SUMS_OWNED, BEV_SUMS_ATOMIC, BEV_SUMS_PLAIN } BevSums;
+
+/* A splat: a frustum point and its cells, as words: depth, feature row, cells, weights. */
+enum {
+    BEV_SPLAT_CELLS = 4,
+    BEV_SPLAT_RANKS = 2 + BEV_SPLAT_CELLS,
+    BEV_SPLAT_WORDS = BEV_SPLAT_RANKS + BEV_SPLAT_CELLS
+};
+
+/* Index bytes that an owner reads before its points. An interval: start, length and the rank of its
+ * cell, or V2+DO's packed record. A cell: the number of its interval; start and length are added
+ * where it has one. A piece: its record. */
+enum { BEV_INTERVAL_BYTES = 12, BEV_CELL_BYTES = 4, BEV_PIECE_BYTES = 16 };
+
+/* A kernel as the memory system and the schedulers see it: what its file says under WHO and MEMORY,
+ * as numbers. src/cachesim replays it, and its traffic follows from it. */
+typedef struct {
+    BevOwner owner;
+    BevSums sums;
+    int tile;               /* channels a thread */
+    bool widens;            /* a tile of 8 becomes 16 where 16 codes are one load */
+    bool tiles_outside;     /* a grid row per tile; else the tiles of an owner are neighbours */
+    int block;              /* threads a block */
+    bool whole;             /* blocks hold whole owners; else an owner may lie across two */
+    int resident;           /* warps that a multiprocessor of 65,536 registers has room for */
+    int load, store;        /* channels a load or store instruction */
+    int ranks;              /* index words a point */
+    int owner_bytes;        /* index bytes an owner reads before its points */
+    bool merges;            /* one addition for the points of one cell in a block of 256 */
+    bool clears;            /* clears the output first */
+    bool stays;             /* the sums are the output, FP32, and are never encoded */
+    bool evict_first;       /* stores the output as evict first */
+    bool halves;            /* sums in half2 where the format fits a half */
+    int indices_ahead;      /* points whose indices are loaded together, as disassembled for 9.0 */
+    int in_flight;          /* points whose depths and features are, likewise */
+    int in_flight_fp8;      /* the same for FP8 where it is another number, else 0 */
+    int point_instructions; /* of a warp, per point, apart from features, likewise */
+} BevAccess;
+
 /* ---- the kernels --------------------------------------------------------------------------- */
 
 typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
@@ -107,28 +163,41 @@ typedef enum { BEV_CPU, BEV_CUDA } BevWhere;
 /* What `prepare` built: packed records, pieces, work lists. Opaque; freed by `release`. */
 typedef struct BevPlan BevPlan;
 
-/* A kernel kernel: one file, one row. */
+/* A kernel: one file, one row. Every build has every row. A build without CUDA compiles the rows of
+ * CUDA kernels without their functions: they can be simulated, not launched. */
 typedef struct BevKernel {
-    const char *name;  /* file stem, symbol prefix, command-line word: "cpu_v3" */
-    const char *title; /* on the key bar: "V3" */
-    const char *idea;  /* one sentence: the one change since the kernel before */
+    const char *name;      /* file stem, symbol suffix, command-line word: "cpu_v3" */
+    const char *title;     /* on the key bar: "V3" */
+    const char *idea;      /* one sentence: the one change since the kernel before */
+    const char *twin;      /* CPU rows: name of the CUDA row that does the same: "v3"; NULL: none */
+    const char *published; /* the article's name of the kernel that this row stands for, or NULL */
     BevWhere where;
-    unsigned dtypes, aligns;              /* bit masks: 1u << BEV_FP16 */
+    bool is_default;         /* the row to begin with; one per backend */
+    bool is_baseline;        /* the row that others are compared with; one per backend */
+    bool model_only;         /* its accesses are known, but there is no code for it */
+    unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */
     bool deterministic;                   /* two runs give the same bits */
-    /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it hands it such
-     * tensors and turns the output round again, outside the timed launch. */
+    /* feat is (camera, c, h, w) and out (c, cell) for this kernel. Whoever runs it passes such
+     * tensors and transposes the output back, outside the timed launch. */
     bool channels_first;
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
+    BevAccess access;      /* CUDA rows; owner BEV_OWNS_NOTHING: not simulated */
+    BevAccess fallback;    /* V4: the other form, for maps that tiles do not serve */
+    /* A row that runs one of two others: `small_l2` where the problem does not fit the L2
+     * (bev_choose in regime.h). Else both are NULL. */
+    const struct BevKernel *small_l2, *large_l2;
     /* A reason why this kernel cannot run the problem, or NULL. Cheap, never reads arrays. */
     const char *(*unsupported)(const BevProblem *problem);
     /* Builds what must exist before a launch (NULL: nothing). Timed apart and always shown. */
     bool (*prepare)(const BevProblem *problem, BevPlan **plan, Err *err);
     void (*release)(BevPlan *plan); /* accepts NULL */
     /* Pools: writes every element of `out`, the clear included. On CUDA it only enqueues on
-     * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel. */
+     * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel.
+     * NULL: not in this build (CUDA), or nowhere (model_only). */
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
-    BevTraffic (*bytes)(const BevProblem *problem); /* the traffic model, from shapes alone */
+    /* The traffic model, from shapes alone. NULL: it follows from `access`; ask bev_traffic(). */
+    BevTraffic (*bytes)(const BevProblem *problem);
 } BevKernel;
 
 /* THE table, in lesson order; ends with NULL. */
@@ -137,8 +206,32 @@ extern const BevKernel *const bev_kernels[];
 /* The row of that name, or NULL. */
 const BevKernel *bev_kernel_find(const char *name);
 
-/* Why `kernel` cannot run `problem` (format, align or its own reason), or NULL. */
+/* The row of that backend that does the same as `kernel`: itself, or the one that `twin` names.
+ * NULL: none. */
+const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where);
+
+/* The rows of a backend to begin with, and to compare with. NULL: none in this build. */
+const BevKernel *bev_default(BevWhere where);
+const BevKernel *bev_baseline(BevWhere where);
+
+/* Why `kernel` cannot run `problem` (not in this build, or as bev_refuses), or NULL. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);
+
+/* Why `kernel` does not fit `problem` (format, align or its own reason), or NULL, whether or not
+ * this build can launch it. */
+const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem);
+
+/* Why this build cannot launch `kernel` on any machine, or NULL. */
+const char *bev_unavailable(const BevKernel *kernel);
+
+/* The traffic model of `kernel`: its own formula, or one that follows from its accesses. */
+BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
+
+/* Index bytes of that which belong to points, not to owners; kernels with accesses only. */
+double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
+
+/* Channels a thread owns in this problem. */
+int bev_access_tile(const BevAccess *access, const BevProblem *problem);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */
 
@@ -159,7 +252,7 @@ double bev_traffic_total(BevTraffic traffic);
  * point, the output written once with elements of `out_bits`. */
 BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
 
-/* FP64 pooling of the stored values (gate A's truth), obvious loops, one thread.
+/* FP64 pooling of the stored values (the reference of gate A), obvious loops, one thread.
  * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
  * S = sum |weight * depth * feat|. Host pointers. */
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum);

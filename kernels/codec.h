@@ -43,7 +43,7 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
 /* Decodes rows [first, first + count) into `values` (count x row_len). */
 void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, float *values);
 
-/* One element, scales applied, in double: the reference's view of a stored value. */
+/* One element, scales applied, in double: what the reference takes a stored value to be. */
 double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column);
 
 #ifdef __cplusplus

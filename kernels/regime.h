@@ -25,9 +25,12 @@ BevRegime bev_regime(double footprint_bytes, double l2_bytes);
 /* Which form of V3 suits a problem on a GPU with that L2, and why, in one line. */
 typedef struct {
     BevRegime regime;
-    const char *kernel; /* "v3_small_l2" or "v3_large_l2" */
+    const BevKernel *kernel;
     char why[160];
 } BevV3Choice;
+
+/* The row that has two forms, one for each side of the L2: V3. */
+const BevKernel *bev_v3(void);
 
 BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes);
 

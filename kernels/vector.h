@@ -1,8 +1,9 @@
-/* Marks of loops that become vector code, and of functions compiled once for each vector width. */
+/* Markers for loops that the compiler vectorises, and for functions that are compiled once for each
+ * vector width. */
 #ifndef BEV_VECTOR_H
 #define BEV_VECTOR_H
 
-/* A function so marked exists three times, and the loader picks the one for this machine. All
+/* The function is compiled three times, and the loader picks the version for this machine. All
  * three give the same bits: sums keep their order, and products are not fused (-ffp-contract=off).
  * Only GCC on x86-64 Linux, and not under sanitizers, which start after the loader has picked. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__) &&   \
@@ -12,17 +13,17 @@
 #define CPU_CLONES
 #endif
 
-/* Helpers of such a function: compiled as part of each of the three, never on their own. */
+/* A helper of such functions: inlined into each of the three versions. */
 #define CPU_INLINE __attribute__((always_inline)) static inline
 
-/* The loop that follows becomes vector code; its iterations do not meet. */
+/* The compiler vectorises the loop that follows; its iterations are independent. */
 #ifdef _OPENMP
 #define CPU_SIMD _Pragma("omp simd")
 #else
 #define CPU_SIMD
 #endif
 
-/* The loop that follows, at most 16 turns of a number that is known, becomes straight code. */
+/* The compiler unrolls the loop that follows: at most 16 iterations, a constant number. */
 #ifdef __clang__
 #define CPU_UNROLL _Pragma("clang loop unroll(full)")
 #else

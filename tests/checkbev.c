@@ -39,7 +39,7 @@ static bool matches(const char *name) {
 }
 
 static bool kernel_wanted(const BevKernel *kernel) {
-    return !check.where_given || kernel->where == check.where;
+    return kernel->launch && (!check.where_given || kernel->where == check.where);
 }
 
 /* ---- one problem and its reference ------------------------------------------------------------

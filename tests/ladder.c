@@ -100,7 +100,7 @@ static bool measure(Ladder *ladder, Session *session, const BevKernel *kernel, c
     TimingOptions one_by_one = ladder->timing;
     one_by_one.single = true;
     const Timed timed = {kernel->name, session_prepare_us(session),
-                         bev_traffic_total(kernel->bytes(&c->problem.view)) * 1e-6};
+                         bev_traffic_total(bev_traffic(kernel, &c->problem.view)) * 1e-6};
     if (!session_time(session, CACHE_WARM, &ladder->timing, &warm, err) ||
         !session_time(session, CACHE_COLD, &ladder->timing, &cold, err) ||
         !session_time(session, CACHE_WARM, &one_by_one, &single, err))

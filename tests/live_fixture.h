@@ -128,6 +128,7 @@ static inline void fixture_intervals(LiveIntervals *intervals) {
 static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted, int place,
                                   const BevKernel *kernel) {
     *predicted = (PredictedKernel){
+        .kernel = kernel,
         .name = kernel->name,
         .title = kernel->title,
         .requested = {.feat = 33.4e6, .depth = 4.2e6, .index = 27e6, .out_write = 9e6},

@@ -8,25 +8,41 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
+/* Launches here, or says how its accesses go. V3 has the accesses of its forms. */
 static bool row_complete(const BevKernel *v) {
-    return v->name && v->name[0] && v->title && v->title[0] && v->idea && v->idea[0] && v->launch &&
-           v->bytes && v->dtypes && v->aligns && !v->prepare == !v->release;
+    bool modelled = v->bytes || v->access.owner || (v->small_l2 && v->large_l2);
+    bool launches = v->launch || v->where == BEV_CUDA;
+    return v->name && v->name[0] && v->title && v->title[0] && v->idea && v->idea[0] && launches &&
+           modelled && v->dtypes && v->aligns && !v->prepare == !v->release &&
+           !(v->model_only && v->launch) && !bev_unavailable(v) == (v->launch != NULL);
 }
 
 static void test_kernels(void) {
-    int rows = 0, complete = 0, found = 0;
+    int rows = 0, complete = 0, found = 0, twins = 0, named = 0, defaults[2] = {0}, bases[2] = {0};
     for (; bev_kernels[rows]; rows++) {
-        complete += row_complete(bev_kernels[rows]);
-        found += bev_kernel_find(bev_kernels[rows]->name) == bev_kernels[rows];
+        const BevKernel *row = bev_kernels[rows];
+        complete += row_complete(row);
+        found += bev_kernel_find(row->name) == row;
+        defaults[row->where] += row->is_default;
+        bases[row->where] += row->is_baseline;
+        named += row->twin != NULL;
+        twins += row->twin && bev_twin(row, BEV_CUDA) == bev_kernel_find(row->twin) &&
+                 bev_twin(bev_kernel_find(row->twin), BEV_CPU) == row;
     }
     tap_ok(rows >= 4 && complete == rows, "%d of %d rows are complete", complete, rows);
     tap_ok(found == rows, "every row is found by its name, which no other has");
     tap_ok(!bev_kernel_find("cpu_v4x") && !bev_kernel_find(""), "unknown names are not found");
     tap_ok(!strcmp(bev_kernels[0]->name, "reference"), "lessons begin with the reference");
+    tap_ok(named > 0 && twins == named, "%d of %d rows have the twin that they name", twins, named);
+    tap_ok(defaults[BEV_CPU] == 1 && defaults[BEV_CUDA] == 1 && bases[BEV_CPU] == 1 &&
+               bases[BEV_CUDA] == 1,
+           "each backend has one default and one baseline");
 }
 
 static void test_unsupported(void) {
-    BevKernel row = {.dtypes = 1u << BEV_FP16, .aligns = 1u << BEV_NEAREST};
+    BevKernel row = *bev_kernels[0];
+    row.dtypes = 1u << BEV_FP16;
+    row.aligns = 1u << BEV_NEAREST;
     BevProblem problem = {.dtype = BEV_FP16, .align = BEV_NEAREST};
     bool fits = !bev_unsupported(&row, &problem);
     problem.dtype = BEV_FP8;
@@ -35,6 +51,10 @@ static void test_unsupported(void) {
     problem.align = BEV_LATTICE;
     tap_ok(fits && format && bev_unsupported(&row, &problem),
            "a row refuses formats and aligns it has no kernel for");
+    problem.align = BEV_NEAREST;
+    row.launch = NULL;
+    tap_ok(!bev_refuses(&row, &problem) && bev_unsupported(&row, &problem),
+           "a row without code here fits the problem, but cannot run it");
 }
 
 /* ---- the reference --------------------------------------------------------------------------- */
@@ -143,7 +163,7 @@ static void test_footprint(void) {
 }
 
 static BevTraffic traffic_of(const char *name, const BevProblem *problem) {
-    return bev_kernel_find(name)->bytes(problem);
+    return bev_traffic(bev_kernel_find(name), problem);
 }
 
 static void test_models(void) {

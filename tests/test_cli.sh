@@ -44,7 +44,7 @@ expect 4 'cuda|CUDA|driver|device' info --device 7
 if "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then
     expect 4 'does not run' bench toy --device cpu --kernel race
 else
-    expect 2 'not known' bench toy --device cpu --kernel race
+    expect 4 'needs a build with CUDA' bench toy --device cpu --kernel race
 fi
 expect 2 'nearest known is .intersection' info intersektion --device cpu
 expect 1 'folder|directory' snapshot toy --device cpu -o "$folder/none/x.png"

@@ -12,10 +12,13 @@
 #include <signal.h>
 
 extern const BevKernel kernel_reference, kernel_cpu_v3;
-static BevKernel gpu_kernel;
+extern const BevKernel kernel_v3_small_l2, kernel_v3_large_l2, kernel_v3; /* of the memory model */
+static BevKernel cpu_kernel, gpu_kernel;
 static volatile sig_atomic_t lost;
 
-const BevKernel *const bev_kernels[] = {&kernel_reference, &kernel_cpu_v3, &gpu_kernel, NULL};
+const BevKernel *const bev_kernels[] = {
+    &kernel_reference,   &cpu_kernel, &gpu_kernel, &kernel_v3_small_l2,
+    &kernel_v3_large_l2, &kernel_v3,  NULL};
 
 const BevKernel *bev_kernel_find(const char *name) {
     for (int i = 0; bev_kernels[i]; i++)
@@ -49,7 +52,8 @@ static int live(void) {
     int end;
     setlocale(LC_ALL, "");
     signal(SIGUSR1, lose_device);
-    gpu_kernel = kernel_cpu_v3;
+    cpu_kernel = gpu_kernel = kernel_cpu_v3;
+    cpu_kernel.is_default = true;
     gpu_kernel.name = "gpu_v3";
     gpu_kernel.title = "GPU V3";
     gpu_kernel.launch = launch_and_fail;

@@ -2,7 +2,7 @@
  * lines become the right commands. The glossary: complete, within its limits, found by every word. */
 #include "src/state/glossary.h"
 #include "src/state/help.h"
-#include "src/cachesim/prediction.h"
+#include "src/cachesim/predict.h"
 #include "kernels/bevpool.h"
 #include "kernels/regime.h"
 #include "tests/tap.h"

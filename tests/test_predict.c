@@ -17,7 +17,7 @@ static void need(bool ok, const Err *err) {
 static Profile profile_of(const char *kernel, const HostProblem *problem) {
     Err err = {0};
     Profile profile;
-    need(profile_make(access_pattern_find(kernel), &problem->view, NULL, &profile, &err), &err);
+    need(profile_make(bev_kernel_find(kernel), &problem->view, NULL, &profile, &err), &err);
     return profile;
 }
 
@@ -141,20 +141,22 @@ static void test_counted(const HostProblem *problem) {
 }
 
 static void test_published(void) {
+    const BevKernel *v3 = bev_kernel_find("v3");
     int found = 0;
     for (int i = 0; i < published_count; i++)
         found += gpu_find(published[i].gpu) != NULL && published[i].latency_us > 0;
     tap_ok(found == 26 && found == published_count, "every published row names a known GPU");
-    tap_ok(published_find("pro6000", "canonical", published_column("v2_do", NULL), BEV_FP16)
+    tap_ok(published_find("pro6000", "canonical", published_column(bev_kernel_find("v2_do"), NULL),
+                          BEV_FP16)
                    ->latency_us == 37.8,
            "V2+DO at canonical is 37.8 us");
-    tap_ok(!published_column("v3_small_l2", "v3_large_l2") &&
-               !strcmp(published_column("v3_large_l2", "v3_large_l2"), "V3"),
+    tap_ok(!published_column(v3->small_l2, v3->large_l2) &&
+               !strcmp(published_column(v3->large_l2, v3->large_l2), "V3"),
            "V3 is the form that is chosen");
     const Prediction walks[] = {{.term_us[TERM_CHAIN] = 10, .launch_us = 1},
                                 {.term_us[TERM_CHAIN] = 10, .term_us[TERM_L2] = 30}};
     const double known_us[] = {21, 40};
-    tap_ok(predict_replaying(&walks[1], 4) == 50 && predict_replaying(&walks[1], 0) == 30,
+    tap_ok(predict_with_chain(&walks[1], 4) == 50 && predict_with_chain(&walks[1], 0) == 30,
            "only the walk is scaled");
     tap_ok(fabs(predict_calibration(walks, known_us, 1) - 2) < 1e-9 &&
                fabs(predict_calibration(walks + 1, known_us + 1, 1) - sqrt(7)) < 1e-9 &&
@@ -170,7 +172,7 @@ static void test_sampled(const HostProblem *problem) {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         Err err = {0};
         Profile all = profile_of(kernels[i], problem), some;
-        need(profile_make(access_pattern_find(kernels[i]), &problem->view, &sampled, &some, &err),
+        need(profile_make(bev_kernel_find(kernels[i]), &problem->view, &sampled, &some, &err),
              &err);
         for (double mb = 1; mb < 64; mb *= 1.5) {
             Gpu gpu = *gpu_find("h200");

@@ -2,7 +2,7 @@
 #include "kernels/regime.h"
 #include "tests/tap.h"
 
-/* The published configuration's sizes: 209,019 points, 15,928 intervals. */
+/* The published choiceuration's sizes: 209,019 points, 15,928 intervals. */
 static BevProblem canonical(BevDtype dtype) {
     static int32_t index;
     BevShape shape = {6, 59, 16, 44, 80, 200, 200};
@@ -18,11 +18,11 @@ static BevProblem canonical(BevDtype dtype) {
 
 static void chooses(double l2_mb, BevRegime regime, const char *kernel) {
     BevProblem p = canonical(BEV_FP16);
-    BevV3Choice config = bev_v3_choose(&p, l2_mb * 1e6);
-    tap_ok(config.regime == regime && !strcmp(config.kernel, kernel) &&
-               strstr(config.why, bev_regimes[regime].meaning),
+    BevV3Choice choice = bev_v3_choose(&p, l2_mb * 1e6);
+    tap_ok(choice.regime == regime && !strcmp(choice.kernel->name, kernel) &&
+               strstr(choice.why, bev_regimes[regime].meaning),
            "canonical FP16 with %g MB of L2 is %s: %s", l2_mb, bev_regimes[regime].name, kernel);
-    tap_note("%s", config.why);
+    tap_note("%s", choice.why);
 }
 
 int main(void) {

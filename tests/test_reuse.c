@@ -213,7 +213,7 @@ static void test_repeats(void) {
 }
 
 /* Five stores that leave first, with three reads in between, over and over. */
-static void test_passing(void) {
+static void test_evict_first(void) {
     enum { READS = 3, STORES = 5 };
     Err err = {0};
     ReuseCurves whole, divided;
@@ -221,7 +221,7 @@ static void test_passing(void) {
     for (uint32_t i = 0; i < STORES; i++) {
         for (uint32_t j = 0; j < READS; j++)
             reuse_access(reuse, 0, j * LINE_SECTORS, REUSE_READ, 1);
-        reuse_access(reuse, 0, (READS + i) * LINE_SECTORS, REUSE_PASS, 1);
+        reuse_access(reuse, 0, (READS + i) * LINE_SECTORS, REUSE_EVICT_FIRST, 1);
     }
     tap_ok(reuse_end(reuse, &whole, &divided, &err) && whole.warm.lines == READS + STORES,
            "stores that leave first are analysed");
@@ -281,7 +281,7 @@ int main(void) {
     test_by_hand();
     test_partitions();
     test_repeats();
-    test_passing();
+    test_evict_first();
     test_empty();
     test_random();
     return tap_done();

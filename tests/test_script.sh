@@ -64,10 +64,17 @@ done
 diff -r "$folder/model1" "$folder/model2" >"$folder/out" &&
     grep -q 'Reads that miss, by L2 size' "$folder/model1/frame-0001.txt"
 tap_ok $? 'charts of the memory model are the same bytes, too'
-grep -qE 'V2 as published on H200 with 2 MB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" &&
+grep -qE 'V2 on H200 with 2 MB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" &&
     grep -q 'model of the CUDA twin' "$folder/model1/frame-0001.txt" &&
     grep -qE 'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds' "$folder/model1/frame-0002.txt"
 tap_ok $? 'they say whose prediction they are, and that it is a model'
+
+printf 'kernel v2\ngpu h200\ntick 0.5\nsnapshot\n' >"$folder/v2.keys"
+"$BEVSCOPE" live toy --script "$folder/v2.keys" --frames "$folder/v2" --size 200x60 \
+    >"$folder/out" 2>"$folder/err" &&
+    grep -qE 'indices [0-9.]+ [kM]B for [0-9.]+.*, V2 as published [0-9.]+ [kM]B' \
+        "$folder/v2"/frame-*.txt
+tap_ok $? 'V2 and V2 as published are two rows, each by its name'
 
 # refused SCRIPT STATUS PATTERN ARGUMENTS...: nothing but one line on standard error.
 refused() {

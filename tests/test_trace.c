@@ -1,6 +1,5 @@
-/* The access streams: bytes by counting against bytes by formula, and toy streams by hand. */
-#include "src/cachesim/trace.h"
-#include "src/cachesim/trace_slices.h"
+/* Replays of accesses: bytes by counting against bytes by formula, and toy traces by hand. */
+#include "src/cachesim/trace_internal.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
 
@@ -23,7 +22,7 @@ static bool close_to(double value, double expected, double tolerance) {
 static TraceCounts count(const char *name, const BevProblem *problem) {
     Err err = {0};
     TraceCounts counts;
-    need(trace_replay(access_pattern_find(name), problem, NULL, &counts, NULL, &err), &err);
+    need(trace_replay(bev_kernel_find(name), problem, NULL, &counts, NULL, &err), &err);
     return counts;
 }
 
@@ -32,54 +31,36 @@ static double written(const TraceCounts *counts) {
 }
 
 /* How far an average may be from a count. V4's formula takes a usual number of points a step. */
-static double average(const AccessPattern *pattern) {
-    return pattern->owner == OWN_TILE ? 0.35 : 0.01;
+static double average(const BevKernel *kernel) {
+    return kernel->access.owner == BEV_OWNS_TILE ? 0.35 : 0.01;
 }
 
 /* Averages over places in a warp and ends of blocks: 1 percent. Where no average is in it: exact.
  */
 static void test_formulas(const char *scene, const BevProblem *problem) {
-    for (int i = 0; i < access_pattern_count; i++) {
-        const AccessPattern *pattern = &access_patterns[i];
-        if (trace_unsupported(pattern, problem))
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        BevOwner owner = kernel->access.owner;
+        if (bev_refuses(kernel, problem))
             continue;
-        TraceCounts counts = count(pattern->name, problem);
-        BevTraffic formula = trace_formula(pattern, problem);
+        TraceCounts counts = count(kernel->name, problem);
+        BevTraffic formula = bev_traffic(kernel, problem);
         const TraceCount *read = counts.read;
         const char *dtype = bev_dtypes[problem->dtype].name;
-        bool averages = pattern->owner == OWN_SPLAT || pattern->owner == OWN_TILE;
-        double near = average(pattern), exact = averages ? near : 1e-9;
+        bool averages = owner == BEV_OWNS_SPLAT || owner == BEV_OWNS_TILE;
+        double near = average(kernel), exact = averages ? near : 1e-9;
         tap_ok(close_to(read[TRACE_FEAT].bytes, formula.feat, exact), "%s %s %s: features", scene,
-               dtype, pattern->name);
+               dtype, kernel->name);
         tap_ok(close_to(read[TRACE_DEPTH].bytes, formula.depth, near) &&
                    close_to(read[TRACE_WEIGHT].bytes, formula.weight, near),
-               "%s %s %s: depth and weights", scene, dtype, pattern->name);
-        tap_ok(close_to(read[TRACE_RANKS].bytes, trace_rank_bytes(pattern, problem), near),
-               "%s %s %s: ranks", scene, dtype, pattern->name);
+               "%s %s %s: depth and weights", scene, dtype, kernel->name);
+        tap_ok(close_to(read[TRACE_RANKS].bytes, bev_rank_bytes(kernel, problem), near),
+               "%s %s %s: ranks", scene, dtype, kernel->name);
         tap_ok(close_to(written(&counts), formula.out_write, 0.01), "%s %s %s: writes", scene,
-               dtype, pattern->name);
+               dtype, kernel->name);
         tap_ok(close_to(counts.atomics, formula.atomics, 0.01), "%s %s %s: atomics", scene, dtype,
-               pattern->name);
-    }
-}
-
-/* The kernels' own traffic models, where the kernels are built in. */
-static void test_kernels_agree(const BevProblem *problem) {
-    int compared = 0;
-    for (int i = 0; i < access_pattern_count; i++) {
-        const BevKernel *kernel = bev_kernel_find(access_patterns[i].name);
-        if (!kernel || bev_unsupported(kernel, problem))
-            continue;
-        BevTraffic own = kernel->bytes(problem);
-        BevTraffic formula = trace_formula(&access_patterns[i], problem);
-        tap_ok(close_to(own.atomics, formula.atomics, 0.01), "%s: atomics as the kernel says",
                kernel->name);
-        tap_ok(kernel->channels_first || close_to(own.feat, formula.feat, 1e-9),
-               "%s: features as the kernel says", kernel->name);
-        compared++;
     }
-    if (!compared)
-        tap_skip("the kernels' own traffic models", "built without CUDA");
 }
 
 static void test_published_index_traffic(const BevProblem *problem) {
@@ -88,17 +69,17 @@ static void test_published_index_traffic(const BevProblem *problem) {
     double points = (double)problem->map.points;
     tap_ok(tiles.read[TRACE_RANKS].bytes == 120 * points &&
                lround(tiles.read[TRACE_RANKS].bytes / 1e5) == 251,
-           "V2 counted: ten passes over the ranks, 25.1 MB");
+           "V2 as published, counted: ten passes over the ranks, 25.1 MB");
     tap_ok(cpu.index == 120 * points, "and so says the formula of cpu_v2");
-    tap_ok(trace_rank_bytes(access_pattern_find("v2_tiles"), problem) == cpu.index,
+    tap_ok(bev_rank_bytes(bev_kernel_find("v2_tiles"), problem) == cpu.index,
            "and the kernel's own formula");
     tap_ok(lround(12 * points / 1e4) == 251 &&
                once.read[TRACE_RANKS].bytes / points < 12 * 1.3 + 1e-9,
            "one pass is 2.51 MB");
     tap_ok(tiles.atomics == 80 * points && once.atomics == tiles.atomics,
            "and an addition for each point and channel");
-    TraceCounts walk = count("v2", problem);
-    tap_ok(walk.longest == 352 && once.longest == 1, "the longest walk is the longest interval");
+    TraceCounts v2 = count("v2", problem);
+    tap_ok(v2.longest == 352 && once.longest == 1, "the longest chain is the longest interval");
 }
 
 static void test_coalescing(const BevProblem *problem) {
@@ -129,7 +110,7 @@ static void test_counted(const BevProblem *problem) {
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         TraceCounts counts = count(counted[i].kernel, problem);
         double read = counts.l2_reads - counts.atomics; /* here an atomic is a sector each */
-        read -= access_pattern_find(counted[i].kernel)->sums ? sums : 0;
+        read -= bev_kernel_find(counted[i].kernel)->access.sums ? sums : 0;
         tap_ok(close_to(read, counted[i].sectors, 0.1), "%s: L2 reads within 10 %% of the counters",
                counted[i].kernel);
     }
@@ -204,7 +185,6 @@ int main(void) {
     test_formulas("canonical", &half.view);
     test_formulas("asymmetric, bilinear", &single.view);
     test_formulas("asymmetric", &four.view);
-    test_kernels_agree(&half.view);
     problem_free(&half);
     problem_free(&single);
     problem_free(&four);

@@ -4,7 +4,7 @@
 #include "src/view/draw/image.h"
 #include "src/view/bev/stats.h"
 #include "src/view/bev/raster.h"
-#include "src/base/reading.h"
+#include "src/base/units.h"
 #include "src/view/draw/text.h"
 #include "src/view/draw/ticks.h"
 #include "tests/tap.h"

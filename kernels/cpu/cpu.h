@@ -11,7 +11,7 @@ enum {
         1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
     CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
     CPU_CHUNK =
-        64, /* intervals a thread takes at a time: long ones are spread, few are asked for */
+        64, /* intervals a thread takes at a time: few requests, long intervals still spread */
 };
 
 /* The inputs as FP32, scales applied, so that every format runs the same loops: the problem's own
@@ -27,19 +27,20 @@ typedef struct {
 bool cpu_stage_init(CpuStage *stage, const BevProblem *problem, Err *err);
 void cpu_stage_free(CpuStage *stage);
 
-/* The following are called by every thread of a team of stage->threads. A launch is one parallel
- * region: each region more is a wake-up and a wait more, on a busy machine for milliseconds. */
+/* Every thread of a team of stage->threads calls the following functions. A launch is one parallel
+ * region: each further region would wake up and wait for the team once more, which takes
+ * milliseconds on a busy machine. */
 
-/* Decodes the inputs, each thread its share; they are complete on return. */
+/* Decodes the inputs, each thread its share. All are decoded on return. */
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
 
 /* The row of sums that belongs to the calling thread. */
 float *cpu_sums(const CpuStage *stage);
 
-/* Sets every cell of `out` to zero, the code 0 in every format; complete on return. */
+/* Sets every cell of `out` to zero, which is code 0 in every format. All are zero on return. */
 void cpu_clear(const CpuStage *stage, const BevTensor *out);
 
-/* The cells without a point, as runs of neighbours: for kernels that write each cell once. */
+/* The cells without a point, as runs of neighbours, for kernels that write each cell once. */
 typedef struct {
     int32_t first, count;
 } CpuRun;
@@ -52,7 +53,7 @@ typedef struct {
 bool cpu_empty_init(CpuEmpty *empty, const BevProblem *problem, Err *err);
 void cpu_empty_free(CpuEmpty *empty);
 
-/* Sets them to zero, dealt out to the team; complete on return. */
+/* Sets those cells to zero; the team shares the work. All are zero on return. */
 void cpu_empty_clear(const CpuEmpty *empty, const BevTensor *out);
 
 /* sums[c] += scale * feat[c]: the inner loop of all kernels. */

@@ -132,6 +132,7 @@ const BevKernel kernel_cpu_v2_do = {
     .name = "cpu_v2_do",
     .title = "V2+DO",
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
+    .twin = "v2_do",
     .where = BEV_CPU,
     .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS,

@@ -17,6 +17,9 @@
  *         after every point.
  * TRY     Compare the canonical rig with a map of one point per cell: the same number of atomics,
  *         but no queue at any address. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/sums.cuh"
 
 namespace {
@@ -79,17 +82,10 @@ bool atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_
     return cuda_ok(cudaGetLastError(), "atomic", err);
 }
 
-BevTraffic atomic_bytes(const BevProblem *problem) {
-    BevTraffic traffic = owner_traffic(problem, 1);
-    traffic.index = 12.0 * (double)problem->map.points;
-    traffic.atomics = (double)(problem->map.points * problem->shape.channels);
-    sums_traffic(problem, traffic.atomics, &traffic);
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_atomic = {
+CUDA_ROW(atomic) = {
     .name = "atomic",
     .title = "ATOMIC",
     .idea = "The same with atomicAdd: right, but points of one cell queue up.",
@@ -97,9 +93,19 @@ extern "C" const BevKernel kernel_atomic = {
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .deterministic = false,
+    .access = {.owner = BEV_OWNS_POINT,
+               .sums = BEV_SUMS_ATOMIC,
+               .tile = 8,
+               .block = 256,
+               .resident = 64,
+               .load = 8,
+               .store = 1,
+               .ranks = 3,
+               .indices_ahead = 1,
+               .in_flight = 1,
+               .point_instructions = 24},
     .unsupported = channels_unsupported,
-    .prepare = atomic_prepare,
-    .release = atomic_release,
-    .launch = atomic_launch,
-    .bytes = atomic_bytes,
+    .prepare = ON_CUDA(atomic_prepare),
+    .release = ON_CUDA(atomic_release),
+    .launch = ON_CUDA(atomic_launch),
 };

@@ -20,6 +20,9 @@
  * TRY     Compare with `v3` on the same bilinear map: it reads four times the features and still
  *         has no queue at any address. Count atomics per point against `atomic` on a nearest map.
  */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/sums.cuh"
 
 #include <bit>
@@ -28,7 +31,7 @@
 
 namespace {
 
-constexpr int THREADS = 256, NEIGHBOURS = 4, NO_CELL = -1;
+constexpr int THREADS = 256, NEIGHBOURS = BEV_SPLAT_CELLS, NO_CELL = -1;
 
 // A frustum point with up to four cells; the unused ones are NO_CELL.
 struct alignas(8) Splat {
@@ -191,28 +194,14 @@ bool bev_align_launch(const BevProblem *problem, const BevPlan *opaque, void *st
     return cuda_ok(cudaGetLastError(), "bev_align", err);
 }
 
-const char *bev_align_unsupported(const BevProblem *problem) {
+} // namespace
+#endif
+
+static const char *bev_align_unsupported(const BevProblem *problem) {
     return problem->map.weights ? channels_unsupported(problem) : "needs a map with weights";
 }
 
-// From shapes alone: all four neighbours inside the grid, which holds for nearly every point.
-BevTraffic bev_align_bytes(const BevProblem *problem) {
-    double entries = (double)problem->map.points, splats = entries / NEIGHBOURS;
-    double channels = (double)problem->shape.channels;
-    double warps = ceil(channels / WARP);
-    BevTraffic traffic = {};
-    traffic.feat = bytes_of(problem->dtype, splats * channels);
-    traffic.depth = bytes_of(problem->depth.dtype, splats) * warps;
-    traffic.index = splats * (8 + 4 * NEIGHBOURS) * warps;
-    traffic.weight = splats * 4 * NEIGHBOURS * warps;
-    traffic.atomics = entries * channels;
-    sums_traffic(problem, traffic.atomics, &traffic);
-    return traffic;
-}
-
-} // namespace
-
-extern "C" const BevKernel kernel_bev_align = {
+CUDA_ROW(bev_align) = {
     .name = "bev_align",
     .title = "ALIGN",
     .idea = "Bilinear splatting as published: four atomics a point and channel.",
@@ -220,9 +209,19 @@ extern "C" const BevKernel kernel_bev_align = {
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
     .deterministic = false,
+    .access = {.owner = BEV_OWNS_SPLAT,
+               .sums = BEV_SUMS_ATOMIC,
+               .tile = 1,
+               .block = 256,
+               .resident = 64,
+               .load = 1,
+               .store = 1,
+               .ranks = 6,
+               .indices_ahead = 1,
+               .in_flight = 1,
+               .point_instructions = 60},
     .unsupported = bev_align_unsupported,
-    .prepare = bev_align_prepare,
-    .release = bev_align_release,
-    .launch = bev_align_launch,
-    .bytes = bev_align_bytes,
+    .prepare = ON_CUDA(bev_align_prepare),
+    .release = ON_CUDA(bev_align_release),
+    .launch = ON_CUDA(bev_align_launch),
 };

@@ -18,6 +18,9 @@
  *         5 steps of 8 channels whether a run is long or short.
  * TRY     Count atomics per point in `bench`: on the canonical rig (13 points a cell) and on a map
  *         of one point per cell, where this kernel does all the work of `atomic` and more. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/sums.cuh"
 
 namespace {
@@ -124,22 +127,10 @@ bool block_atomic_launch(const BevProblem *problem, const BevPlan *plan, void *s
     return cuda_ok(cudaGetLastError(), "block_atomic", err);
 }
 
-BevTraffic block_atomic_bytes(const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    double channels = (double)problem->shape.channels;
-    double passes = (double)((problem->shape.channels + TILE - 1) / TILE);
-    BevTraffic traffic = owner_traffic(problem, passes);
-    traffic.index = 12.0 * (double)map->points * passes;
-    // Every cell once, and once more for each block border inside a cell: at most one a block.
-    double blocks = (double)((map->points + THREADS - 1) / THREADS);
-    traffic.atomics = ((double)map->intervals + blocks) * channels;
-    sums_traffic(problem, traffic.atomics, &traffic);
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_block_atomic = {
+CUDA_ROW(block_atomic) = {
     .name = "block_atomic",
     .title = "BLOCK",
     .idea =
@@ -148,9 +139,21 @@ extern "C" const BevKernel kernel_block_atomic = {
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .deterministic = false,
+    .access = {.owner = BEV_OWNS_POINT,
+               .sums = BEV_SUMS_ATOMIC,
+               .tile = 8,
+               .tiles_outside = true,
+               .block = 256,
+               .resident = 64,
+               .load = 8,
+               .store = 1,
+               .ranks = 3,
+               .merges = true,
+               .indices_ahead = 1,
+               .in_flight = 1,
+               .point_instructions = 265},
     .unsupported = channels_unsupported,
-    .prepare = block_atomic_prepare,
-    .release = block_atomic_release,
-    .launch = block_atomic_launch,
-    .bytes = block_atomic_bytes,
+    .prepare = ON_CUDA(block_atomic_prepare),
+    .release = ON_CUDA(block_atomic_release),
+    .launch = ON_CUDA(block_atomic_launch),
 };

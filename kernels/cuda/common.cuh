@@ -4,7 +4,7 @@
 #ifndef BEV_COMMON_CUH
 #define BEV_COMMON_CUH
 
-#include "kernels/bevpool.h"
+#include "kernels/cuda/row.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -12,7 +12,7 @@
 #include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
-constexpr int WARP = 32, MAX_CHANNELS = 1024;
+constexpr int WARP = 32;
 
 // ---- errors ---------------------------------------------------------------------------------
 
@@ -441,50 +441,6 @@ template <typename F> static inline void with_flag(bool flag, F f) {
         f.template operator()<true>();
     else
         f.template operator()<false>();
-}
-
-// Bit masks of a row.
-enum {
-    BEV_UNSCALED_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16,
-    BEV_DENSE_DTYPES = BEV_UNSCALED_DTYPES | 1u << BEV_FP8,
-    BEV_ALL_DTYPES = BEV_DENSE_DTYPES | 1u << BEV_NVFP4,
-    BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
-};
-
-// Why no CUDA kernel takes this problem, or NULL.
-static inline const char *channels_unsupported(const BevProblem *problem) {
-    return problem->shape.channels > MAX_CHANNELS ? "more than 1,024 channels" : NULL;
-}
-
-// ---- traffic models ---------------------------------------------------------------------------
-
-static inline double bytes_of(BevDtype dtype, double elements) {
-    double bits = bev_dtypes[dtype].bits + (dtype == BEV_NVFP4 ? 8.0 / (int)BEV_BLOCK : 0.0);
-    return elements * bits / 8;
-}
-
-static inline double out_bytes(const BevProblem *problem) {
-    const BevShape *shape = &problem->shape;
-    return bytes_of(problem->out.dtype, (double)(shape->nx * shape->ny * shape->channels));
-}
-
-// The output rows of cells that have points.
-static inline double interval_out_bytes(const BevProblem *problem) {
-    return bytes_of(problem->out.dtype,
-                    (double)problem->map.intervals * (double)problem->shape.channels);
-}
-
-// What an interval owner reads when index, depth and weight of a point are read `passes` times (a
-// warp's equal addresses count once) and features once; and the output written once.
-static inline BevTraffic owner_traffic(const BevProblem *problem, double passes) {
-    double points = (double)problem->map.points, intervals = (double)problem->map.intervals;
-    BevTraffic traffic = {};
-    traffic.feat = bytes_of(problem->dtype, points * (double)problem->shape.channels);
-    traffic.depth = bytes_of(problem->depth.dtype, points) * passes;
-    traffic.index = (points * 8 + intervals * 12) * passes;
-    traffic.weight = problem->map.weights ? points * 4 * passes : 0;
-    traffic.out_write = out_bytes(problem);
-    return traffic;
 }
 
 #endif

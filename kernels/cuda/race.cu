@@ -18,6 +18,9 @@
  *         Formats below FP32 add into an FP32 workspace, encoded at the end of the launch.
  * TRY     Verify it twice and compare the numbers of bad cells. Then look at where they are: long
  *         intervals lose most. A map with one point per cell makes the kernel right. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/sums.cuh"
 
 namespace {
@@ -81,16 +84,10 @@ bool race_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, 
     return cuda_ok(cudaGetLastError(), "race", err);
 }
 
-BevTraffic race_bytes(const BevProblem *problem) {
-    BevTraffic traffic = owner_traffic(problem, 1);
-    traffic.index = 12.0 * (double)problem->map.points;
-    sums_traffic(problem, (double)(problem->map.points * problem->shape.channels), &traffic);
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_race = {
+CUDA_ROW(race) = {
     .name = "race",
     .title = "RACE",
     .idea = "One thread per point and 8 channels, plain +=: loses updates, on purpose.",
@@ -99,9 +96,19 @@ extern "C" const BevKernel kernel_race = {
     .aligns = BEV_ALL_ALIGNS,
     .deterministic = false,
     .wrong_on_purpose = true,
+    .access = {.owner = BEV_OWNS_POINT,
+               .sums = BEV_SUMS_PLAIN,
+               .tile = 8,
+               .block = 256,
+               .resident = 64,
+               .load = 8,
+               .store = 1,
+               .ranks = 3,
+               .indices_ahead = 1,
+               .in_flight = 1,
+               .point_instructions = 89},
     .unsupported = channels_unsupported,
-    .prepare = race_prepare,
-    .release = race_release,
-    .launch = race_launch,
-    .bytes = race_bytes,
+    .prepare = ON_CUDA(race_prepare),
+    .release = ON_CUDA(race_release),
+    .launch = ON_CUDA(race_launch),
 };

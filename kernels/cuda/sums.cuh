@@ -48,15 +48,4 @@ static inline void sums_encode(const Pool &pool, const float *workspace, cudaStr
             workspace, count, pool.scale, (OutCode<D> *)pool.out);
 }
 
-// Clearing the sums, `adds` read-modify-writes of one float each, and the encoding at the end.
-static inline void sums_traffic(const BevProblem *problem, double adds, BevTraffic *traffic) {
-    double sums = 4.0 * (double)sums_count(problem);
-    traffic->out_read = 4 * adds;
-    traffic->out_write = 4 * adds + sums;
-    if (problem->out.dtype != BEV_FP32) {
-        traffic->out_read += sums;
-        traffic->out_write += out_bytes(problem);
-    }
-}
-
 #endif

@@ -17,6 +17,9 @@
  *         can ask for the feature.
  * TRY     `bench` it with 80 and 96 channels: at 96 every warp lies in one interval. Compare the
  *         index bytes with `v3_large_l2`. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/common.cuh"
 
 namespace {
@@ -51,23 +54,30 @@ bool v2_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *e
     return cuda_ok(cudaGetLastError(), "v2", err);
 }
 
-BevTraffic v2_bytes(const BevProblem *problem) {
-    BevTraffic traffic = owner_traffic(problem, ceil((double)problem->shape.channels / WARP));
-    traffic.out_write += interval_out_bytes(problem); // on top of the clear
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v2 = {
+CUDA_ROW(v2) = {
     .name = "v2",
     .title = "V2",
     .idea = "A thread owns a channel of an interval: sums in registers, no atomics.",
     .where = BEV_CUDA,
+    .is_baseline = true,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .deterministic = true,
+    .access = {.owner = BEV_OWNS_INTERVAL,
+               .tile = 1,
+               .block = 256,
+               .resident = 64,
+               .load = 1,
+               .store = 1,
+               .ranks = 2,
+               .owner_bytes = BEV_INTERVAL_BYTES,
+               .clears = true,
+               .indices_ahead = 4,
+               .in_flight = 4,
+               .point_instructions = 14},
     .unsupported = channels_unsupported,
-    .launch = v2_launch,
-    .bytes = v2_bytes,
+    .launch = ON_CUDA(v2_launch),
 };

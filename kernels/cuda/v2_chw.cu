@@ -15,11 +15,14 @@
  *         them so in the first place.
  * TRY     Let the lanes of a warp hold 32 intervals and one channel instead. Writes become
  *         neighbours then; do the reads? Why not? */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/common.cuh"
 
 namespace {
 
-constexpr int THREADS = 256, SECTOR = 32;
+constexpr int THREADS = 256;
 
 // `pixels` = h * w of one camera.
 template <BevDtype D, bool W> __global__ void v2_chw_kernel(Pool pool, int pixels) {
@@ -59,17 +62,10 @@ bool v2_chw_launch(const BevProblem *problem, const BevPlan *, void *stream_, Er
     return cuda_ok(cudaGetLastError(), "v2_chw", err);
 }
 
-BevTraffic v2_chw_bytes(const BevProblem *problem) {
-    BevTraffic traffic = owner_traffic(problem, ceil((double)problem->shape.channels / WARP));
-    double channels = (double)problem->shape.channels;
-    traffic.feat = SECTOR * channels * (double)problem->map.points;
-    traffic.out_write += SECTOR * channels * (double)problem->map.intervals;
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v2_chw = {
+CUDA_ROW(v2_chw) = {
     .name = "v2_chw",
     .title = "V2 CHW",
     .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own.",
@@ -78,7 +74,18 @@ extern "C" const BevKernel kernel_v2_chw = {
     .aligns = BEV_ALL_ALIGNS,
     .deterministic = true,
     .channels_first = true,
+    .access = {.owner = BEV_OWNS_INTERVAL,
+               .tile = 1,
+               .block = 256,
+               .resident = 64,
+               .load = 1,
+               .store = 1,
+               .ranks = 2,
+               .owner_bytes = BEV_INTERVAL_BYTES,
+               .clears = true,
+               .indices_ahead = 2,
+               .in_flight = 2,
+               .point_instructions = 25},
     .unsupported = channels_unsupported,
-    .launch = v2_chw_launch,
-    .bytes = v2_chw_bytes,
+    .launch = ON_CUDA(v2_chw_launch),
 };

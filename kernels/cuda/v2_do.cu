@@ -21,6 +21,9 @@
  *         frustum; prepare checks it and refuses other maps.
  * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
  *         rig, where 80 lanes share an interval's walk, and on an even map, where they need not. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/common.cuh"
 
 namespace {
@@ -153,26 +156,34 @@ bool v2_do_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
     return cuda_ok(cudaGetLastError(), "v2_do", err);
 }
 
-BevTraffic v2_do_bytes(const BevProblem *problem) {
-    BevTraffic traffic = owner_traffic(problem, 1);
-    traffic.index = 4.0 * (double)problem->map.points + 12.0 * (double)problem->map.intervals;
-    traffic.out_write += interval_out_bytes(problem); // on top of the clear
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v2_do = {
+CUDA_ROW(v2_do) = {
     .name = "v2_do",
     .title = "V2+DO",
     .idea = "One pass over the points feeds all channels: 10 a thread, indices by division.",
+    .published = "V2+DO",
     .where = BEV_CUDA,
     .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .deterministic = true,
+    .access = {.owner = BEV_OWNS_INTERVAL,
+               .tile = 10,
+               .block = 1024,
+               .whole = true,
+               .resident = 32,
+               .load = 2,
+               .store = 2,
+               .ranks = 1,
+               .owner_bytes = BEV_INTERVAL_BYTES,
+               .clears = true,
+               .indices_ahead = 2,
+               .in_flight = 2,
+               .in_flight_fp8 = 1,
+               .point_instructions = 58},
     .unsupported = channels_unsupported,
-    .prepare = v2_do_prepare,
-    .release = v2_do_release,
-    .launch = v2_do_launch,
-    .bytes = v2_do_bytes,
+    .prepare = ON_CUDA(v2_do_prepare),
+    .release = ON_CUDA(v2_do_release),
+    .launch = ON_CUDA(v2_do_launch),
 };

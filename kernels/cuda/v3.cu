@@ -1,6 +1,6 @@
 /* IDEA    One operator, two kernels: ask where the problem's bytes will live, then run the form of
  *         V3 made for that. The published kernel dispatches so by GPU class.
- * WHO     `prepare` asks the GPU for its L2 and calls bev_v3_choose (regime.c), which anybody can
+ * WHO     `prepare` asks the GPU for its L2 and calls bev_v3_choose (regime.h), which anybody can
  *         call with any GPU's figures; `launch` passes on to the choice.
  *
  *             footprint <= L2 / 2    resident     v3_large_l2
@@ -16,10 +16,19 @@
  *         whatever the cache, so beyond the L2 (xlarge in FP32) this choice loses; with 5 points
  *         a cell it is 5 to 36 % faster in the formats that it sums in halves, though all fits.
  * TRY     `info --what-if` with an RTX A6000 (6 MB) and an RTX 4090 (72 MB). */
-#include "kernels/regime.h"
-#include "kernels/cuda/v3.cuh"
+#include "kernels/cuda/row.h"
 
-extern "C" const BevKernel kernel_v3_small_l2, kernel_v3_large_l2;
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const BevKernel kernel_v3_small_l2, kernel_v3_large_l2;
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef __CUDACC__
+#include "kernels/cuda/v3.cuh"
+#include "kernels/regime.h"
 
 namespace {
 
@@ -39,8 +48,7 @@ bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
     int device, l2_bytes;
     TRY_CUDA("v3", cudaGetDevice(&device));
     TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-    BevV3Choice config = bev_v3_choose(problem, l2_bytes);
-    plan->chosen = config.regime == REGIME_STREAMING ? &kernel_v3_small_l2 : &kernel_v3_large_l2;
+    plan->chosen = bev_v3_choose(problem, l2_bytes).kernel;
     return plan->chosen->prepare(problem, &plan->inner, err);
 }
 
@@ -54,19 +62,22 @@ bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 }
 
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v3 = {
+CUDA_ROW(v3) = {
     .name = "v3",
     .title = "V3",
     .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",
+    .published = "V3",
     .where = BEV_CUDA,
     .dtypes = BEV_ALL_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16},
     .deterministic = true,
+    .small_l2 = &kernel_v3_small_l2,
+    .large_l2 = &kernel_v3_large_l2,
     .unsupported = channels_unsupported,
-    .prepare = v3_choice_prepare,
-    .release = v3_choice_release,
-    .launch = v3_choice_launch,
-    .bytes = v3_bytes,
+    .prepare = ON_CUDA(v3_choice_prepare),
+    .release = ON_CUDA(v3_choice_release),
+    .launch = ON_CUDA(v3_choice_launch),
 };

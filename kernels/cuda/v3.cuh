@@ -43,14 +43,6 @@ static inline bool v3_prepare(const BevProblem *problem, BevPlan **plan, Err *er
     return make_plan(problem, v3_build, v3_release, plan, err);
 }
 
-// Everything once, and 4 bytes a cell to find its interval.
-static inline BevTraffic v3_bytes(const BevProblem *problem) {
-    BevTraffic traffic = owner_traffic(problem, 1);
-    traffic.index = 8.0 * (double)problem->map.points + 8.0 * (double)problem->map.intervals +
-                    4.0 * (double)(problem->shape.nx * problem->shape.ny);
-    return traffic;
-}
-
 // ---- sixteen channels summed in halves --------------------------------------------------------
 
 // Points after which half sums are folded into FP32, so that their rounding error does not grow

@@ -19,6 +19,9 @@
  *         decoding; it sums in halves, folded into FP32 every 8 points.
  * TRY     Set PAIRS to 1 and to 4, and look at `info --kernels`: registers, local bytes, occupancy.
  *         The published kernel lost by unrolling; where does this one begin to? */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/v3.cuh"
 
 namespace {
@@ -145,8 +148,9 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 }
 
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v3_large_l2 = {
+CUDA_ROW(v3_large_l2) = {
     .name = "v3_large_l2",
     .title = "V3 LARGE",
     .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
@@ -155,9 +159,21 @@ extern "C" const BevKernel kernel_v3_large_l2 = {
     .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16},
     .deterministic = true,
+    .access = {.owner = BEV_OWNS_CELL,
+               .tile = 8,
+               .widens = true,
+               .block = 256,
+               .whole = true,
+               .resident = 40,
+               .load = 8,
+               .store = 8,
+               .ranks = 2,
+               .owner_bytes = BEV_CELL_BYTES,
+               .indices_ahead = 4,
+               .in_flight = 4,
+               .point_instructions = 10},
     .unsupported = channels_unsupported,
-    .prepare = v3_prepare,
-    .release = v3_release,
-    .launch = v3_large_l2_launch,
-    .bytes = v3_bytes,
+    .prepare = ON_CUDA(v3_prepare),
+    .release = ON_CUDA(v3_release),
+    .launch = ON_CUDA(v3_large_l2_launch),
 };

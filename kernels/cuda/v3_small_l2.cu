@@ -20,6 +20,9 @@
  *         bfloat16 sum would keep 8 bits). Five lanes walk an interval: the longest one decides,
  *         more than in V2.
  * TRY     Change CHUNK (v3.cuh) to 1 and to 1,000; watch gate A's worst ratio and the time. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/v3.cuh"
 
 namespace {
@@ -90,8 +93,9 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 }
 
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v3_small_l2 = {
+CUDA_ROW(v3_small_l2) = {
     .name = "v3_small_l2",
     .title = "V3 SMALL",
     .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",
@@ -100,9 +104,22 @@ extern "C" const BevKernel kernel_v3_small_l2 = {
     .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16},
     .deterministic = true,
+    .access = {.owner = BEV_OWNS_CELL,
+               .tile = 16,
+               .block = 256,
+               .whole = true,
+               .resident = 32,
+               .load = 8,
+               .store = 8,
+               .ranks = 2,
+               .owner_bytes = BEV_CELL_BYTES,
+               .halves = true,
+               .indices_ahead = 4,
+               .in_flight = 1,
+               .in_flight_fp8 = 2,
+               .point_instructions = 27},
     .unsupported = channels_unsupported,
-    .prepare = v3_prepare,
-    .release = v3_release,
-    .launch = v3_small_l2_launch,
-    .bytes = v3_bytes,
+    .prepare = ON_CUDA(v3_prepare),
+    .release = ON_CUDA(v3_release),
+    .launch = ON_CUDA(v3_small_l2_launch),
 };

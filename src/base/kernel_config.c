@@ -9,21 +9,17 @@ enum { MAX_KERNELS = 64 };
 int kernels_of(BevWhere where, const BevKernel **kernels, int max) {
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < max; i++)
-        if (bev_kernels[i]->where == where)
+        if (bev_kernels[i]->where == where && bev_kernels[i]->launch)
             kernels[count++] = bev_kernels[i];
     return count;
-}
-
-static const char *short_name(const BevKernel *kernel) {
-    bool prefixed = kernel->where == BEV_CPU && !strncmp(kernel->name, "cpu_", 4);
-    return kernel->name + (prefixed ? 4 : 0);
 }
 
 const BevKernel *kernel_named(BevWhere where, const char *name) {
     const BevKernel *kernels[MAX_KERNELS];
     int count = kernels_of(where, kernels, MAX_KERNELS);
     for (int i = 0; i < count; i++)
-        if (!strcasecmp(kernels[i]->name, name) || !strcasecmp(short_name(kernels[i]), name))
+        if (!strcasecmp(kernels[i]->name, name) ||
+            (kernels[i]->twin && !strcasecmp(kernels[i]->twin, name)))
             return kernels[i];
     for (int i = 0; i < count; i++)
         if (!strcasecmp(kernels[i]->title, name))
@@ -32,22 +28,17 @@ const BevKernel *kernel_named(BevWhere where, const char *name) {
 }
 
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
-    const BevKernel *twin = kernel_named(where, short_name(kernel));
-    if (!twin)
-        twin = kernel_named(where, "v3");
-    if (!twin) {
-        const BevKernel *kernels[MAX_KERNELS];
-        int count = kernels_of(where, kernels, MAX_KERNELS);
-        twin = count ? kernels[count - 1] : kernel;
-    }
-    return twin;
+    const BevKernel *twin = bev_twin(kernel, where);
+    if (!twin || !twin->launch)
+        twin = bev_default(where);
+    return twin ? twin : kernel;
 }
 
 KernelConfig kernel_config_baseline(const KernelConfig *config) {
     KernelConfig baseline = *config;
-    const BevKernel *v2 = kernel_named(config->kernel->where, "v2");
-    if (v2)
-        baseline.kernel = v2;
+    const BevKernel *row = bev_baseline(config->kernel->where);
+    if (row)
+        baseline.kernel = row;
     return baseline;
 }
 

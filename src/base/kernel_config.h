@@ -15,17 +15,17 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 /* "V3 FP16 nearest", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
-/* Lists at most `max` kernels of a backend in lesson order. Returns their number. */
+/* The rows of a backend that this build can launch, in lesson order. Returns their number. */
 int kernels_of(BevWhere where, const BevKernel **kernels, int max);
 
-/* Finds a kernel of that backend by its name ("cpu_v3"), its name without the backend ("v3") or its
- * title ("V2+DO"), in upper or lower case. NULL when there is none. */
+/* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name of
+ * its twin ("v3") or its title ("V2+DO"), in any case. NULL: none. */
 const BevKernel *kernel_named(BevWhere where, const char *name);
 
-/* The same kernel on the other backend; else that backend's V3; else its last kernel. */
+/* The row of that backend that does the same, or else that backend's default. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
 
-/* The default baseline: kernel V2 of the same backend, with the same format and align. */
+/* The default baseline: that of the backend, at the same format and align. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Changes format and align where the kernel or the scene (`aligns`, a bit mask) does not support

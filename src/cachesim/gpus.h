@@ -1,6 +1,8 @@
-/* Published facts of GPUs, to ask "what if": on a real device the driver is asked instead. */
+/* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead. */
 #ifndef BEV_GPUS_H
 #define BEV_GPUS_H
+
+#include "kernels/err.h"
 
 #include <stdbool.h>
 
@@ -25,5 +27,23 @@ const Gpu *gpu_find(const char *name);
 
 /* The row whose title is part of the name a driver gives ("NVIDIA H200"), or NULL. */
 const Gpu *gpu_of_device(const char *device_name);
+
+/* A GPU that the user describes in a JSON file, checked field by field:
+ *
+ *     {"name": "my GPU", "compute_capability": [8, 6], "multiprocessors": 84, "l2_mb": 6,
+ *      "dram_gbps": 768, "fp32_tflops": 38.7, "converts_fp8": "no"}
+ *
+ * l2_mb counts 2^20 bytes. fp32_tflops, converts_fp8, l2_gbps and l2_partitions, 2 for an L2 of two
+ * partitions, may be left out. */
+
+typedef struct {
+    char name[64];
+    Gpu gpu; /* its name and title are set by gpu_file_row */
+} GpuFile;
+
+bool gpu_file_read(const char *path, GpuFile *file, Err *err);
+
+/* The row, whose strings live in `file`. */
+Gpu gpu_file_row(const GpuFile *file);
 
 #endif

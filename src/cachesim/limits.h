@@ -1,5 +1,5 @@
-/* What a GPU can do at best: bandwidths, rates, latencies. One table names them; probe.cu finds
- * them out on a device, recordings keep them in their machine part, a data sheet promises a few. */
+/* What a GPU can do at best: bandwidths, rates, latencies. One table names them. probe.cu measures
+ * them on a device, recordings keep them in their machine part, and a data sheet gives a few. */
 #ifndef BEV_LIMITS_H
 #define BEV_LIMITS_H
 
@@ -30,7 +30,7 @@ typedef struct {
     const char *key;   /* in recordings, with the unit: "dram_copy_gbps" */
     const char *title; /* "DRAM copy" */
     const char *unit;  /* "GB/s" */
-    const char *how;   /* it is found out */
+    const char *how;   /* how it is measured */
 } LimitInfo;
 
 extern const LimitInfo limit_infos[LIMIT_COUNT];
@@ -41,16 +41,17 @@ typedef struct {
 
 Limits limits_unknown(void);
 
-bool limits_any(const Limits *limits); /* one of them is known */
+/* Whether any of them is known. */
+bool limits_any(const Limits *limits);
 
-/* The most bytes a second that something with this footprint can have: from the L2, where that
- * holds it, else from DRAM. NaN: unknown. */
+/* The bandwidth that limits something with this footprint: that of the L2 where it fits, else that
+ * of DRAM. NaN: unknown. */
 double limits_ceiling_gbps(const Limits *limits, double footprint_bytes, double l2_bytes);
 
-/* What the maker promises: the DRAM's bandwidth, the FP32 rate, the size of the L2. */
+/* From the data sheet: DRAM bandwidth, FP32 rate, L2 size. The others are unknown. */
 Limits limits_of_data_sheet(const Gpu *gpu);
 
-/* From and to a JSON object by key; what is missing is unknown, what is unknown is left out. */
+/* From and to a JSON object by key. A missing key is unknown; unknown values are left out. */
 Limits limits_read(const json_t *object);
 json_t *limits_json(const Limits *limits);
 

@@ -5,7 +5,7 @@
 
 enum { WORD = 64, BLOCK = 8 * WORD, SPAN = 64 * BLOCK };
 
-static const uint32_t NEVER = (uint32_t)RECENCY_NEVER;
+static const uint32_t NEVER = (uint32_t)LRU_NEVER;
 
 bool lru_stack_init(LruStack *stack, uint32_t lines) {
     uint32_t places = (2 * lines / SPAN + 1) * SPAN;

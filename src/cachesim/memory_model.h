@@ -1,13 +1,13 @@
 /* What the memory model says of one problem, as plain values for views and charts: what each kernel
- * asks for, which of its reads miss an L2 of each size, how long it would take on each GPU.
- * src/cachesim/digest.h fills it; whoever shows it says that it is a model. */
+ * asks for, which of its reads miss an L2 of each size, how long it would take on each GPU. Views
+ * must label it as a model. */
 #ifndef BEV_MEMORY_MODEL_H
 #define BEV_MEMORY_MODEL_H
 
 #include "kernels/bevpool.h"
-#include "src/cachesim/gpus.h"
-#include "src/cachesim/prediction.h"
 #include "src/base/units.h"
+#include "src/cachesim/limits.h"
+#include "src/cachesim/predict.h"
 
 enum {
     MODEL_KERNELS = 16,
@@ -29,7 +29,8 @@ typedef enum {
 extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
 
 typedef struct {
-    const char *name, *title;   /* its row among the streams; NULL: not walked (yet) */
+    const BevKernel *kernel;    /* NULL: not replayed (yet) */
+    const char *name, *title;   /* of the kernel */
     BevTraffic requested;       /* bytes that threads ask for; `index` is ranks and owners */
     double rank_bytes;          /* the points' part of requested.index */
     double sectors_per_request; /* of a warp instruction that reads features */
@@ -41,7 +42,7 @@ typedef struct {
 
 /* V3 in one number format: which of its two forms it takes depends on the L2. */
 typedef struct {
-    bool known; /* both forms were walked */
+    bool known; /* both forms were replayed */
     double footprint_bytes;
     PredictedKernel small_l2, large_l2;
     bool takes_large[MODEL_GPUS][MODEL_L2S];
@@ -63,8 +64,9 @@ typedef struct {
     int gpu_count;
     Gpu gpus[MODEL_GPUS];
     ModelCeilings ceilings[MODEL_GPUS];
-    int kernel_count; /* that can be walked or not; a kernel's place is its place in their table */
+    int kernel_count; /* rows that have accesses; kernels[traced_place(row)] */
     PredictedKernel kernels[MODEL_KERNELS];
+    double rank_bytes[MODEL_KERNELS]; /* by formula, of each of these rows: needs no replay */
     ModelFormat formats[BEV_DTYPE_COUNT];
 } MemoryModel;
 
@@ -74,21 +76,34 @@ double model_size_mib(int i);
 /* What-if `l2` (0 to MODEL_L2S - 1): the GPU's own L2, or 2, 4, 8 ... 256 MiB. */
 double model_l2_bytes(const Gpu *gpu, int l2);
 
-/* The stream that stands for a kernel: its own, a CPU kernel's twin on the GPU, "v3" where that
- * depends on the L2. */
-const char *model_stream_name(const BevKernel *kernel);
+/* The row whose accesses stand for a kernel: itself, or the CUDA twin of a CPU kernel. V3 stands
+ * for its two forms. NULL: none. */
+const BevKernel *model_row(const BevKernel *kernel);
 
-/* The kernel of that name, NULL where it is not walked. */
-const PredictedKernel *model_kernel(const MemoryModel *model, const char *name);
+/* What is known of a row that has accesses; NULL: not replayed (yet). */
+const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel);
 
-/* The kernel that stands for a kernel on the GPU at that place with that L2, or NULL. */
+/* What is known of the row that stands for a kernel, on the GPU at that place with that what-if L2;
+ * NULL: none, or not yet. */
 const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel, int gpu,
                                        int l2);
 
-/* V3's form there. */
+/* The form of V3 that runs there; NULL: not replayed (yet). */
 const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2);
 
 /* Bytes read and written, atomics as well. */
 double model_requested(const PredictedKernel *predicted);
+
+/* ---- filling it ------------------------------------------------------------------------------ */
+
+/* Starts a model of that problem, still without any kernel; at most MODEL_GPUS GPUs. */
+void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count);
+
+/* Sets the ceilings of a GPU to those that its own probes found, now or earlier. */
+void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source);
+
+/* Adds the profile of a kernel on `problem`. A problem in another format than the model's is for
+ * the forms of V3 only. */
+void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
 
 #endif

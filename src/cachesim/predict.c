@@ -4,14 +4,17 @@
 
 #include <math.h>
 
+const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
+
 /* What data sheets do not say, from this program's own probes on an H200 (`info --probe`, run 1 in
  * samples/experiments/model.md), taken to grow with multiprocessors and clock. A copy reaches
  * 4,220 of 4,800 GB/s of DRAM. Multiprocessors read 9,250 GB/s from L2; clears, as recorded beside
  * the ladder, write 5,160 GB/s. Additions spread over many sectors are 104 a nanosecond, stores of
  * 4 bytes 105, reads with a store behind them 95 (the same notes, *Slices*). Latencies in cycles:
- * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a warp that
- * walks alone takes 4 cycles if it needs the last one's result, as most do; V2+DO, whose 80 a point
- * outweigh its loads, takes 3: the one figure from a recorded latency (canonical). A launch: an
+ * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a
+ * warp alone takes 4 cycles if it needs the result of the one before, as most do; V2+DO, whose 80
+ * instructions a point outweigh its loads, takes 3: the one figure from a recorded latency
+ * (canonical). A launch: an
  * empty kernel in a graph; a clear is another, and takes as long before it writes; so is the
  * encoding, one element a thread, of which 3.2 million take 7.8 us. */
 static const double DRAM_SHARE = 0.88;
@@ -19,7 +22,7 @@ static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and 
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */
 static const double ENCODED = 1.57; /* elements a cycle and multiprocessor */
 static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCLES = 412;
-static const double WALK_CYCLES = 3;
+static const double CHAIN_CYCLES = 3;
 static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
 static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
 static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
@@ -67,23 +70,24 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 /* ---- profile -------------------------------------------------------------------------------- */
 
-bool profile_make(const AccessPattern *pattern, const BevProblem *problem, const TraceWatch *watch,
+bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err) {
-    *profile = (Profile){.pattern = pattern, .dtype = problem->dtype};
+    *profile = (Profile){.kernel = kernel, .dtype = problem->dtype};
+    const BevAccess *access = &kernel->access;
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     double elements = cells * (double)problem->shape.channels;
-    if (pattern->clears)
+    if (access->clears)
         profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
-    if (pattern->sums)
+    if (access->sums)
         profile->cleared_bytes = elements * sizeof(float);
-    if (pattern->sums && !pattern->stays && problem->out.dtype != BEV_FP32) {
+    if (access->sums && !access->stays && problem->out.dtype != BEV_FP32) {
         profile->encoded = elements;
         profile->encoded_bytes = (double)bev_tensor_bytes(&problem->out);
     }
     Reuse *reuse;
-    if (!trace_replay(pattern, problem, watch, &profile->counts, &reuse, err))
+    if (!trace_replay(kernel, problem, watch, &profile->counts, &reuse, err))
         return false;
-    profile->tile = trace_tile(profile->counts.form, problem);
+    profile->tile = bev_access_tile(profile->counts.form, problem);
     if (reuse_end(reuse, &profile->whole, &profile->divided, err))
         return true;
     profile_free(profile);
@@ -131,7 +135,7 @@ static double l2_write_us(const Gpu *gpu, double bytes) {
 
 /* Additions to sums: as long as the busiest of the L2's slices takes. */
 static double additions_us(const Profile *profile, const Gpu *gpu) {
-    bool plain = profile->pattern->sums == SUMS_PLAIN;
+    bool plain = profile->kernel->access.sums == BEV_SUMS_PLAIN;
     return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
@@ -148,12 +152,12 @@ static double l2_us(const Profile *profile, const Gpu *gpu) {
 }
 
 static double in_flight(const Profile *profile) {
-    const AccessPattern *form = profile->counts.form;
+    const BevAccess *form = profile->counts.form;
     bool fp8 = profile->dtype == BEV_FP8 && form->in_flight_fp8;
     return fp8 ? form->in_flight_fp8 : form->in_flight;
 }
 
-/* The longest walk: for each point an index and behind it depth and features at once, from L1 or
+/* The longest factor: for each point an index and behind it depth and features at once, from L1 or
  * from beyond; as many points overlap as the kernel loads together. Its arithmetic does not. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                        const ReuseCurve *curve) {
@@ -165,7 +169,7 @@ static double chain_us(const Profile *profile, const Gpu *gpu, double instructio
     double indices = near + beyond * (double)counts->index_waits;
     double values = near + beyond * (double)counts->waits;
     double cycles = indices / counts->form->indices_ahead + values / in_flight(profile) +
-                    WALK_CYCLES * instructions_a_step * longest;
+                    CHAIN_CYCLES * instructions_a_step * longest;
     return cycles / (clock_ghz(gpu) * 1e3);
 }
 
@@ -192,14 +196,14 @@ Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
         p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
     if (profile->encoded > 0)
         p.launch_us += LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
-    p.latency_us = predict_replaying(&p, 1);
+    p.latency_us = predict_with_chain(&p, 1);
     return p;
 }
 
-double predict_replaying(const Prediction *prediction, double walk) {
+double predict_with_chain(const Prediction *prediction, double factor) {
     double squares = 0;
     for (int part = 0; part < TERM_COUNT; part++) {
-        double us = prediction->term_us[part] * (part == TERM_CHAIN ? walk : 1);
+        double us = prediction->term_us[part] * (part == TERM_CHAIN ? factor : 1);
         squares += us * us;
     }
     return sqrt(squares) + prediction->launch_us;
@@ -207,21 +211,21 @@ double predict_replaying(const Prediction *prediction, double walk) {
 
 /* Mean logarithm of what is known over what is predicted. */
 static double too_short(const Prediction *predictions, const double *known_us, int count,
-                        double walk) {
+                        double factor) {
     double sum = 0;
     for (int i = 0; i < count; i++)
-        sum += log(known_us[i] / predict_replaying(&predictions[i], walk));
+        sum += log(known_us[i] / predict_with_chain(&predictions[i], factor));
     return sum / count;
 }
 
 double predict_calibration(const Prediction *predictions, const double *known_us, int count) {
     double least = 0, most = 16;
     for (int halving = 0; count && halving < 50; halving++) {
-        double walk = (least + most) / 2;
-        if (too_short(predictions, known_us, count, walk) > 0)
-            least = walk;
+        double factor = (least + most) / 2;
+        if (too_short(predictions, known_us, count, factor) > 0)
+            least = factor;
         else
-            most = walk;
+            most = factor;
     }
     return count ? (least + most) / 2 : NAN;
 }

@@ -8,7 +8,7 @@
 
 enum { HOME_SECTORS = 128, WAYS = 16, NO_ACCESS = 0xff };
 
-static const uint32_t NEVER = (uint32_t)RECENCY_NEVER, UNSEEN = (uint32_t)RECENCY_NEVER - 1;
+static const uint32_t NEVER = (uint32_t)LRU_NEVER, UNSEEN = (uint32_t)LRU_NEVER - 1;
 
 /* A sector at home. */
 typedef struct {
@@ -27,7 +27,7 @@ typedef struct {
     uint32_t first_reach, first_home;
 } Copy;
 
-/* Counts by distance; turned into curves at the end. */
+/* Counts by distance; converted to curves at the end. */
 typedef struct {
     uint64_t *fetches;        /* [lines + 1] fetches of exactly this distance */
     uint64_t *crossings;      /* [lines + 1] reads from the other side by distance of the copy */
@@ -35,10 +35,10 @@ typedef struct {
     int64_t *writeback_steps; /* [lines + 2] change of the write-backs from size d to d + 1 */
 } Counts;
 
-/* Lines that leave first have a stack of their own. */
+/* Evict-first lines have a separate stack. */
 typedef struct {
     int partitions;
-    LruStack stack[2], passing[2];
+    LruStack stack[2], evict_first[2];
     Sector *sectors;
     Copy *copies; /* [sectors] */
     Counts cold, warm;
@@ -53,7 +53,7 @@ struct Reuse {
 };
 
 static bool overwrites(ReuseKind kind) {
-    return kind == REUSE_WRITE || kind == REUSE_PASS;
+    return kind == REUSE_WRITE || kind == REUSE_EVICT_FIRST;
 }
 
 static uint32_t larger(uint32_t a, uint32_t b) {
@@ -97,7 +97,7 @@ static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
         cache->copies[i].first_home = UNSEEN;
     for (int part = 0; part < partitions; part++)
         if (!lru_stack_init(&cache->stack[part], lines) ||
-            !lru_stack_init(&cache->passing[part], lines))
+            !lru_stack_init(&cache->evict_first[part], lines))
             return false;
     return true;
 }
@@ -105,7 +105,7 @@ static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
 static void cache_free(Cache *cache) {
     for (int part = 0; part < 2; part++) {
         lru_stack_free(&cache->stack[part]);
-        lru_stack_free(&cache->passing[part]);
+        lru_stack_free(&cache->evict_first[part]);
     }
     free(cache->sectors);
     free(cache->copies);
@@ -172,9 +172,9 @@ static void make_stale(Copy *copy) {
         copy->first_reach = NEVER;
 }
 
-/* Distance of a line that leaves first: all others that came so far have their places before it, or
- * as many as its own kind that came since have met in its sets. */
-static uint32_t passing_distance(const Cache *cache, int part, uint32_t distance) {
+/* Distance of an evict-first line. All other lines so far count as touched since, but at most as
+ * many as the evict-first lines touched since have met in its sets. */
+static uint32_t evict_first_distance(const Cache *cache, int part, uint32_t distance) {
     if (distance == 0 || distance == NEVER)
         return distance;
     uint64_t met = (uint64_t)distance * (WAYS - 1);
@@ -183,8 +183,8 @@ static uint32_t passing_distance(const Cache *cache, int part, uint32_t distance
 }
 
 static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind) {
-    if (kind == REUSE_PASS)
-        return passing_distance(cache, part, lru_stack_touch(&cache->passing[part], line));
+    if (kind == REUSE_EVICT_FIRST)
+        return evict_first_distance(cache, part, lru_stack_touch(&cache->evict_first[part], line));
     return lru_stack_touch(&cache->stack[part], line);
 }
 
@@ -287,7 +287,8 @@ static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32
 }
 
 static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
-    const LruStack *stack = kind == REUSE_PASS ? &cache->passing[part] : &cache->stack[part];
+    const LruStack *stack =
+        kind == REUSE_EVICT_FIRST ? &cache->evict_first[part] : &cache->stack[part];
     for (uint32_t i = 0; i < stack->distinct; i++) {
         uint32_t line = stack->order[i], distance = touch_line(cache, part, line, kind);
         uint32_t number = line * LINE_SECTORS;
@@ -323,7 +324,7 @@ static void second_pass(const Reuse *reuse, Cache *cache) {
     warm->first_crossings = cold->first_crossings;
     for (int part = 0; part < cache->partitions; part++) {
         second_lines(reuse, cache, part, REUSE_READ);
-        second_lines(reuse, cache, part, REUSE_PASS);
+        second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
     }
     for (uint32_t number = 0; cache->partitions == 2 && number < reuse->sectors; number++)
         second_copy(warm, &cache->copies[number], &cache->sectors[number]);
@@ -332,7 +333,7 @@ static void second_pass(const Reuse *reuse, Cache *cache) {
 /* ---- curves --------------------------------------------------------------------------------- */
 
 static uint32_t lines_in(const Cache *cache, int part) {
-    return cache->stack[part].distinct + cache->passing[part].distinct;
+    return cache->stack[part].distinct + cache->evict_first[part].distinct;
 }
 
 /* Of the lines in a partition, those that are copies of the other's. */
@@ -340,8 +341,8 @@ static uint32_t copies_in(const Cache *cache, int part) {
     uint32_t copies = 0;
     for (uint32_t i = 0; i < cache->stack[part].distinct; i++)
         copies += reuse_home(cache->stack[part].order[i] * LINE_SECTORS) != part;
-    for (uint32_t i = 0; i < cache->passing[part].distinct; i++)
-        copies += reuse_home(cache->passing[part].order[i] * LINE_SECTORS) != part;
+    for (uint32_t i = 0; i < cache->evict_first[part].distinct; i++)
+        copies += reuse_home(cache->evict_first[part].order[i] * LINE_SECTORS) != part;
     return copies;
 }
 

@@ -1,4 +1,4 @@
-/* Exact reuse distances of a stream of sectors, in one pass: what an LRU cache of every size would
+/* Exact reuse distances of a trace of sectors, in one pass: what an LRU cache of every size would
  * have done (Mattson 1970), with its write-backs.
  *
  * A cache keeps lines of four 32-byte sectors and fills only the sectors that are asked for. The
@@ -6,11 +6,11 @@
  * where that was for other sectors only, the largest such distance since the sector's own last
  * access: a cache of S lines hits exactly when distance < S.
  *
- * Two caches are followed at once. One is whole. The other is divided into two partitions, as the
- * L2 of large GPUs is (NVIDIA, "A100 Tensor Core GPU Architecture", 2020): each keeps one half of
- * all addresses and answers the multiprocessors at its side. What they read of the other half is
- * kept as a copy; what they store there passes through and leaves one. Copies take room, and a
- * store makes all others stale. */
+ * Two caches are simulated together. One is undivided. The other has two partitions, like the L2 of
+ * large GPUs (NVIDIA, "A100 Tensor Core GPU Architecture", 2020): each partition is the home of one
+ * half of all addresses and serves the multiprocessors at its side. It keeps copies of what those
+ * read from the other half; their stores to the other half pass through it and leave a copy as
+ * well. Copies take room, and a store makes all other copies of its sector stale. */
 #ifndef BEV_REUSE_H
 #define BEV_REUSE_H
 
@@ -22,32 +22,31 @@
 
 enum { SECTOR = 32, LINE_SECTORS = 4 };
 
-/* UPDATE reads and writes (an atomic). A WRITE that misses fetches nothing: others fill the rest of
- * the sector before it leaves. A PATCH is a store to a sector that nobody fills: it fetches what it
- * leaves as it was. PASS is a WRITE to a line that is to leave first (evict-first): such a line
- * makes room for all others, and they make room only for each other. No other access may be to a
- * line that PASS was to. */
-typedef enum { REUSE_READ, REUSE_WRITE, REUSE_UPDATE, REUSE_PATCH, REUSE_PASS } ReuseKind;
+/* UPDATE reads and writes (an atomic). A WRITE that misses fetches nothing: other writes fill the
+ * rest of the sector before it is evicted. A PATCH is a store to a sector that is never filled: it
+ * fetches the sector first. EVICT_FIRST is a WRITE to a line that is evicted before
+ * all others, and that evicts only lines of its own kind. Such a line may have no other access. */
+typedef enum { REUSE_READ, REUSE_WRITE, REUSE_UPDATE, REUSE_PATCH, REUSE_EVICT_FIRST } ReuseKind;
 
 typedef struct Reuse Reuse; /* an analysis under way */
 
-/* Sector numbers will be in [0, sectors). Of `one_in` lines one is followed, by a hash of its
- * number, and stands for all: distances among those are that many times too short (SHARDS:
- * Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015). 1: all are, and the
- * result is exact. */
+/* Sector numbers are in [0, sectors). One line in `one_in`, chosen by a hash of its number, is
+ * followed and stands for all of them; distances are scaled by as much (SHARDS: Waldspurger et al.,
+ * "Efficient MRC Construction with SHARDS", FAST 2015). 1: all lines are followed, and the result
+ * is exact. */
 Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err);
 
-/* `repeats` accesses to one sector in a row, at least 1: all but the first have distance 0. `side`,
- * 0 or 1: the partition of a divided L2 that the asking multiprocessor stands next to. */
+/* `repeats` (at least 1) accesses to one sector in a row: all but the first have distance 0.
+ * `side`, 0 or 1: the partition of a divided L2 that the multiprocessor is next to. */
 void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint32_t repeats);
 
-/* The partition that keeps a sector. How hardware spreads addresses is not published: by parity of
- * the number of its 4 KiB. */
+/* The home partition of a sector: the parity of the number of its 4 KiB. How hardware spreads
+ * addresses is not published. */
 int reuse_home(uint32_t sector);
 
-/* What all cache sizes would have done, by sizes in lines a partition from 0 to `lines`; beyond
- * that nothing changes any more. Lines, and what is counted by size, are of those that were
- * followed; the functions below make them up to all. */
+/* What a cache of each size would have done. Sizes are in lines a partition, from 0 to `lines`;
+ * beyond that nothing changes. Lines, and what is counted by size, are those that were followed;
+ * the functions below scale them up to all. */
 typedef struct {
     int partitions;
     uint32_t one_in; /* line was followed */
@@ -57,14 +56,14 @@ typedef struct {
     double share_copied;  /* of the lines at home on the other side, how many have a copy on this */
     uint32_t copies;      /* so many lines of `lines` */
     uint64_t fetches;     /* accesses that want what is there: READ, UPDATE and PATCH */
-    uint64_t writes;      /* WRITE and PASS */
+    uint64_t writes;      /* WRITE and EVICT_FIRST */
     uint64_t far_stores;  /* all but READ, from the side that is not the sector's */
     uint64_t *misses;     /* [lines + 1] fetches that miss, and at home too */
     uint64_t *writebacks; /* [lines + 1] dirty sectors that were evicted */
     uint64_t *crossings;  /* [lines + 1] reads that miss on their side and go on to the other */
 } ReuseCurve;
 
-/* `cold` begins with an empty cache; `warm` is the same stream again, with the cache as the first
+/* `cold` begins with an empty cache; `warm` is the same trace again, with the cache as the first
  * pass left it. */
 typedef struct {
     ReuseCurve cold, warm;
@@ -80,7 +79,7 @@ void reuse_curves_free(ReuseCurves *curves); /* accepts NULL */
 
 /* At a cache of `bytes`, all partitions together, of sets of 16 lines (as Volta's: Jia et al.,
  * "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018). A line is gone when
- * 16 others have come to its set. Arrays fill sets evenly; so of the m lines that the stream has in
+ * 16 others have come to its set. Arrays fill sets evenly; so of the m lines that the trace has in
  * a set, an access of distance d meets each of the others with probability d / lines, and is a
  * miss where a binomial of m - 1 reaches 16: these are averages of the curve over sizes of a Beta
  * distribution (16, m - 16), after Smith (1978). Where m is below 16 nothing ever leaves. Which

@@ -1,11 +1,9 @@
-#include "src/cachesim/tile_map.h"
+/* V4's map of tiles on the host: what kernels/cuda/v4/prepare.cuh builds on the device, in its
+ * order. Addresses only, no weights. */
+#include "src/cachesim/trace_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-/* The choices of V4's prepare (kernels/cuda/v4/build.cuh, where their reasons stand). */
-enum { POINTS_A_STEP = 32, LONGEST_SORTED = 4096, PORTIONS = 3 };
-static const double WAVE_STEPS = 3;
 
 /* A bin of a column slab that falls into a cell. */
 typedef struct {
@@ -18,25 +16,12 @@ typedef struct {
     uint32_t *places;      /* [points] by interval: (column * bins + bin) * 16 + row, ascending */
     Entry *entries;        /* by interval */
     int32_t *entry_starts; /* [intervals + 1] */
-    int32_t *order;        /* [intervals] side by side when they see the same columns */
+    int32_t *order;        /* [intervals] those that see the same columns are neighbours */
     int32_t *step_counts;  /* [tiles] of that order */
     int32_t *sorted;       /* [tiles] as launched */
     int64_t tiles, steps;
     int portion; /* steps that a warp should get */
 } Draft;
-
-int tile_channels(const BevProblem *problem) {
-    int64_t channels = problem->shape.channels;
-    if (problem->dtype == BEV_FP32)
-        return 0;
-    if (channels == 80)
-        return 80;
-    return channels % 128 == 0 && !problem->map.weights ? 128 : channels % 64 == 0 ? 64 : 0;
-}
-
-int64_t tile_slabs(const BevShape *shape) {
-    return (shape->feat_h + TILE_SLAB - 1) / TILE_SLAB;
-}
 
 /* ---- points and entries --------------------------------------------------------------------- */
 
@@ -49,15 +34,15 @@ static int by_place(const void *a, const void *b) {
 static bool find_places(Draft *draft) {
     const BevShape *s = &draft->problem->shape;
     const BevMap *map = &draft->problem->map;
-    int64_t slabs = tile_slabs(s);
+    int64_t slabs = v4_slabs(s);
     for (int64_t t = 0; t < map->points; t++) {
         int64_t rest = map->ranks_depth[t], w = rest % s->feat_w,
                 h = (rest /= s->feat_w) % s->feat_h;
         int64_t bin = (rest /= s->feat_h) % s->depth_bins, camera = rest / s->depth_bins;
         if ((camera * s->feat_h + h) * s->feat_w + w != map->ranks_feat[t])
             return false;
-        int64_t column = (camera * s->feat_w + w) * slabs + h / TILE_SLAB;
-        draft->places[t] = (uint32_t)((column * s->depth_bins + bin) * TILE_SLAB + h % TILE_SLAB);
+        int64_t column = (camera * s->feat_w + w) * slabs + h / SLAB;
+        draft->places[t] = (uint32_t)((column * s->depth_bins + bin) * SLAB + h % SLAB);
     }
     for (int64_t i = 0; i < map->intervals; i++) {
         if (map->interval_lengths[i] > LONGEST_SORTED)
@@ -77,10 +62,9 @@ static void find_entries(Draft *draft) {
         const uint32_t *places = draft->places + map->interval_starts[i];
         draft->entry_starts[i] = count;
         for (int32_t p = 0; p < map->interval_lengths[i]; p++) {
-            uint32_t bundle = places[p] / TILE_SLAB, row = 1u << places[p] % TILE_SLAB;
-            if (p == 0 || bundle != places[p - 1] / TILE_SLAB || places[p] == places[p - 1])
-                draft->entries[count++] =
-                    (Entry){(int32_t)(bundle / bins), bundle % bins << TILE_SLAB};
+            uint32_t bundle = places[p] / SLAB, row = 1u << places[p] % SLAB;
+            if (p == 0 || bundle != places[p - 1] / SLAB || places[p] == places[p - 1])
+                draft->entries[count++] = (Entry){(int32_t)(bundle / bins), bundle % bins << SLAB};
             draft->entries[count - 1].code |= row;
         }
     }
@@ -112,8 +96,8 @@ static void order_intervals(Draft *draft, OrderKey *keys) {
     for (int64_t i = 0; i < intervals; i++) {
         const Entry *first = &draft->entries[draft->entry_starts[i]];
         const Entry *last = &draft->entries[draft->entry_starts[i + 1] - 1];
-        keys[i] = (OrderKey){first->column, last->column, (int32_t)(first->code >> TILE_SLAB),
-                             (int32_t)i};
+        keys[i] =
+            (OrderKey){first->column, last->column, (int32_t)(first->code >> SLAB), (int32_t)i};
     }
     qsort(keys, (size_t)intervals, sizeof *keys, by_columns);
     for (int64_t i = 0; i < intervals; i++)
@@ -122,61 +106,55 @@ static void order_intervals(Draft *draft, OrderKey *keys) {
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* A walk over the columns of a tile: a step takes the smallest column that any of its cells still
+/* A cursor over the columns of a tile: a step takes the smallest column that any of its cells still
  * has; a cell with two bins in it takes two steps. */
 typedef struct {
     int32_t interval[TILE_CELLS], next[TILE_CELLS], end[TILE_CELLS];
     int32_t mine[TILE_CELLS]; /* entries of the step, or -1 */
     int32_t column;
-} TileWalk;
+} ColumnCursor;
 
-static TileWalk tile_begin(const Draft *draft, int64_t tile) {
-    TileWalk walk;
+static ColumnCursor tile_begin(const Draft *draft, int64_t tile) {
+    ColumnCursor cursor;
     for (int m = 0; m < TILE_CELLS; m++) {
         int64_t i = tile * TILE_CELLS + m;
-        walk.interval[m] = i < draft->problem->map.intervals ? draft->order[i] : -1;
-        walk.next[m] = walk.interval[m] < 0 ? 0 : draft->entry_starts[walk.interval[m]];
-        walk.end[m] = walk.interval[m] < 0 ? 0 : draft->entry_starts[walk.interval[m] + 1];
+        cursor.interval[m] = i < draft->problem->map.intervals ? draft->order[i] : -1;
+        cursor.next[m] = cursor.interval[m] < 0 ? 0 : draft->entry_starts[cursor.interval[m]];
+        cursor.end[m] = cursor.interval[m] < 0 ? 0 : draft->entry_starts[cursor.interval[m] + 1];
     }
-    return walk;
+    return cursor;
 }
 
-static bool tile_step(const Draft *draft, TileWalk *walk) {
-    walk->column = INT32_MAX;
+static bool tile_step(const Draft *draft, ColumnCursor *cursor) {
+    cursor->column = INT32_MAX;
     for (int m = 0; m < TILE_CELLS; m++)
-        if (walk->next[m] < walk->end[m] && draft->entries[walk->next[m]].column < walk->column)
-            walk->column = draft->entries[walk->next[m]].column;
+        if (cursor->next[m] < cursor->end[m] &&
+            draft->entries[cursor->next[m]].column < cursor->column)
+            cursor->column = draft->entries[cursor->next[m]].column;
     for (int m = 0; m < TILE_CELLS; m++) {
-        bool takes =
-            walk->next[m] < walk->end[m] && draft->entries[walk->next[m]].column == walk->column;
-        walk->mine[m] = takes ? walk->next[m]++ : -1;
+        bool takes = cursor->next[m] < cursor->end[m] &&
+                     draft->entries[cursor->next[m]].column == cursor->column;
+        cursor->mine[m] = takes ? cursor->next[m]++ : -1;
     }
-    return walk->column < INT32_MAX;
+    return cursor->column < INT32_MAX;
 }
 
 static void count_steps(Draft *draft) {
     for (int64_t tile = 0; tile < draft->tiles; tile++) {
-        TileWalk walk = tile_begin(draft, tile);
-        while (tile_step(draft, &walk))
+        ColumnCursor cursor = tile_begin(draft, tile);
+        while (tile_step(draft, &cursor))
             draft->step_counts[tile]++;
         draft->steps += draft->step_counts[tile];
     }
 }
 
-static int class_of(int32_t steps, int portion) {
-    int k = 0;
-    while (k < TILE_CLASSES - 1 && portion << k < steps)
-        k++;
-    return k;
-}
-
 /* How tiles are dealt out to warps when a warp should get `portion` steps. */
 static void share_out(const Draft *draft, int portion, TileMap *map) {
-    int64_t counts[TILE_CLASSES] = {0}, tiles = 0;
+    int64_t counts[TILE_LARGEST + 1] = {0}, tiles = 0;
     for (int64_t tile = 0; tile < draft->tiles; tile++)
-        counts[class_of(draft->step_counts[tile], portion)]++;
+        counts[class_of(draft->step_counts[tile], portion, TILE_LARGEST)]++;
     map->workers = 0;
-    for (int k = TILE_CLASSES - 1; k >= 0; k--) {
+    for (int k = TILE_LARGEST; k >= 0; k--) {
         map->first_worker[k] = map->workers;
         map->first_tile[k] = tiles;
         map->workers += counts[k] << k;
@@ -185,14 +163,12 @@ static void share_out(const Draft *draft, int portion, TileMap *map) {
 }
 
 static void choose_portion(Draft *draft, int multiprocessors, TileMap *map) {
-    double resident = (double)TILE_BLOCKS * multiprocessors, least = INFINITY;
-    int64_t passes = draft->problem->shape.channels / tile_channels(draft->problem);
-    double work = (double)(draft->steps * passes) / (resident * TILE_WARPS);
+    int64_t passes = draft->problem->shape.channels / v4_tile_channels(draft->problem);
+    double least = INFINITY;
     for (int i = 0; i < PORTIONS; i++) {
-        int portion = 2 << i;
+        int portion = portion_of(i);
         share_out(draft, portion, map);
-        double blocks = ceil((double)map->workers / TILE_WARPS) * (double)passes;
-        double time = fmax(WAVE_STEPS + portion, WAVE_STEPS * ceil(blocks / resident) + work);
+        double time = v4_tiles_time(portion, map->workers, draft->steps, passes, multiprocessors);
         if (time < least) {
             least = time;
             draft->portion = portion;
@@ -204,9 +180,9 @@ static void choose_portion(Draft *draft, int multiprocessors, TileMap *map) {
 /* Tiles by class, the largest first, those of class 0 by steps; equal ones in order. */
 static void sort_tiles(Draft *draft) {
     int64_t at = 0;
-    for (int k = TILE_CLASSES - 1; k > 0; k--)
+    for (int k = TILE_LARGEST; k > 0; k--)
         for (int64_t tile = 0; tile < draft->tiles; tile++)
-            if (class_of(draft->step_counts[tile], draft->portion) == k)
+            if (class_of(draft->step_counts[tile], draft->portion, TILE_LARGEST) == k)
                 draft->sorted[at++] = (int32_t)tile;
     for (int32_t steps = draft->portion; steps >= 0; steps--)
         for (int64_t tile = 0; tile < draft->tiles; tile++)
@@ -218,18 +194,18 @@ static void sort_tiles(Draft *draft) {
 
 static void fill_tile(const Draft *draft, int64_t tile, int32_t *step, TileMap *map) {
     const BevMap *points = &draft->problem->map;
-    TileWalk walk = tile_begin(draft, draft->sorted[tile]);
+    ColumnCursor cursor = tile_begin(draft, draft->sorted[tile]);
     map->starts[tile] = *step;
     for (int m = 0; m < TILE_CELLS; m++)
         map->cells[tile * TILE_CELLS + m] =
-            walk.interval[m] < 0 ? -1
-                                 : points->ranks_bev[points->interval_starts[walk.interval[m]]];
-    for (; tile_step(draft, &walk); ++*step) {
-        map->columns[*step] = walk.column;
+            cursor.interval[m] < 0 ? -1
+                                   : points->ranks_bev[points->interval_starts[cursor.interval[m]]];
+    for (; tile_step(draft, &cursor); ++*step) {
+        map->columns[*step] = cursor.column;
         for (int m = 0; m < TILE_CELLS; m++) {
             int64_t at = (int64_t)*step * TILE_CELLS + m;
-            map->entries[at] = walk.mine[m] < 0 ? 0 : draft->entries[walk.mine[m]].code;
-            map->weight_rows[at] = walk.mine[m] < 0 ? 0 : walk.mine[m];
+            map->entries[at] = cursor.mine[m] < 0 ? 0 : draft->entries[cursor.mine[m]].code;
+            map->weight_rows[at] = cursor.mine[m] < 0 ? 0 : cursor.mine[m];
         }
     }
 }
@@ -301,20 +277,12 @@ static bool build(Draft *draft, int multiprocessors, TileMap *map) {
     return ok;
 }
 
-bool tile_transposes(const BevMap *map, int multiprocessors) {
-    return map->weights || map->points > (int64_t)TILE_GATHERED * multiprocessors;
-}
-
 bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err) {
-    const BevShape *s = &problem->shape;
     Draft draft = {.problem = problem};
-    double places =
-        (double)(s->cameras * s->feat_w * tile_slabs(s)) * (double)(s->depth_bins * TILE_SLAB);
     *map = (TileMap){0};
-    if (!tile_channels(problem) || !problem->map.points || places >= 2147483648.0 ||
-        s->depth_bins >= 65536)
+    if (!v4_tiles_possible(problem))
         return true;
-    map->transposed = tile_transposes(&problem->map, multiprocessors);
+    map->transposed = v4_transposes(&problem->map, multiprocessors);
     bool ok = build(&draft, multiprocessors, map);
     free(draft.places);
     free(draft.entries);

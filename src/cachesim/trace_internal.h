@@ -1,15 +1,239 @@
-/* The two ways to walk a stream; each places its arrays, starts the memory and runs the launches.
- */
+/* What the files of the replay share: the memory system as a warp meets it, launches, and the maps
+ * that two kernels build on the device. */
 #ifndef BEV_TRACE_INTERNAL_H
 #define BEV_TRACE_INTERNAL_H
 
-#include "src/cachesim/trace_memory.h"
+#include "kernels/cuda/v4/choices.h"
+#include "src/cachesim/trace.h"
 
-/* Kernels whose threads own points, intervals or cells, whole or in pieces. */
-bool owners_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+/* ---- slices of the L2 ----------------------------------------------------------------------- */
 
-/* V4: on tensor cores where its map of tiles serves, else in pieces of the other row. */
-bool tiles_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
-extern const AccessPattern access_pattern_pieces;
+/* Many threads add to sums in memory at once. The slices of the L2 serve them in parallel, but
+ * active warps add to few cells, whose rows lie in few slices, and the other slices wait for the
+ * busiest one. Where a plain += reads and stores a sum, the next load of its line also waits until
+ * the store is done: one warp after the other.
+ *
+ * Additions are counted in windows: those that are in flight together. Slices have queues, so a
+ * window is longer than one turn of all active warps. With windows of three turns for atomics, for
+ * which no warp waits, and of two for a plain +=, the busiest slice explains what was probed on an
+ * H200 (samples/experiments/model.md, *Slices*). */
+
+/* An H200 has 96 slices of 640 KiB. A kibibyte lies in two slices that take turns every 256 bytes.
+ * Which two is not published; here a hash chooses. A wait for a store delays a slice as long as 14
+ * additions. */
+enum { SLICES = 96, SLICE_LINE = 4, SLICE_SECTORS = 8, SLICE_PAIR_SECTORS = 32 };
+enum { SLICE_TURNS_PLAIN = 2, SLICE_TURNS_ATOMIC = 3, SLICE_WAIT = 14 };
+
+/* Requests for a line, in the window of that number. */
+typedef struct {
+    uint32_t window, requests;
+} SliceLine;
+
+/* A slice in a window: additions to its sectors, and requests (of a plain +=) for its line that is
+ * asked for most. */
+typedef struct {
+    double additions;
+    uint32_t requests;
+} Slice;
+
+typedef struct {
+    Slice slices[SLICES];
+    SliceLine *lines; /* of the sums */
+    uint32_t window;
+    int turns, turn; /* of a window; so far */
+    double busiest; /* of windows before: SLICES times the additions and waits of the busiest one */
+} Slices;
+
+/* All active warps have had a turn. */
+void slices_turn(Slices *slices);
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* The memory system as a warp sees it: where arrays lie, which sectors an instruction touches, and
+ * the L1 of each multiprocessor, which hands only its misses on to L2.
+ *
+ * The L1 is an H200's: lines of 128 bytes, of which it fetches the sectors asked for, in eight ways
+ * that replace the least recently used one. Stores and atomics bypass it. It has 256 KB; 176 KB fit
+ * the counted misses best (samples/experiments/model.md): the one parameter fitted here. */
+enum { WARP = 32, INDEX = 4, FLOAT = 4 };
+
+/* What a multiprocessor has done of the current launch. */
+typedef struct {
+    double steps, lines;
+} MemoryShare;
+
+typedef struct {
+    const BevKernel *kernel;
+    const BevAccess *access; /* the kernel's, or the fallback form of V4 */
+    const BevProblem *problem;
+    TraceCounts *counts;
+    uint64_t sectors; /* of all arrays placed so far */
+    uint32_t *l1;     /* [multiprocessors][sets][ways], latest first */
+    MemoryShare shares[TRACE_MULTIPROCESSORS];
+    bool missed;     /* whether a read went on to L2 since this was last set to false */
+    Slices slices;   /* of kernels whose sums are in memory */
+    Reuse *reuse;    /* or NULL */
+    uint32_t one_in; /* line is followed through L2; 0: as many as the size calls for */
+} Memory;
+
+/* Where an array lies, and what its accesses are counted as. */
+typedef struct {
+    uint32_t base; /* first sector */
+    TraceArray array;
+} Place;
+
+/* First all arrays are placed, each at the start of a line; then the memory starts, with or without
+ * an analysis of reuse. memory_stop does not free memory->reuse: the caller does. */
+Place memory_place(Memory *memory, TraceArray array, size_t bytes);
+bool memory_start(Memory *memory, bool with_reuse, Err *err);
+void memory_stop(Memory *memory);
+
+/* An instruction of a warp on multiprocessor `sm`, while it is being counted. */
+typedef struct {
+    Memory *memory;
+    int sm;
+    ReuseKind kind;
+    uint32_t base;
+    TraceCount *count;
+    int64_t last_sector;
+    int64_t covered; /* bytes of that */
+} Instruction;
+
+Instruction memory_read(Memory *memory, int sm, Place place);
+Instruction memory_write(Memory *memory, int sm, Place place);
+
+/* The contiguous bytes that some lanes of the instruction ask for, from offset `byte` of the array.
+ * Call it in ascending order of lanes: neighbours that share a sector ask for it once. */
+void memory_span(Instruction *instruction, int64_t byte, int64_t bytes);
+
+/* `adds` instructions, each of which reads and writes every sector of these bytes. Counts sectors
+ * only. */
+void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds);
+
+/* Counts a step of a warp. */
+void memory_step(Memory *memory, int sm);
+
+/* Ends a launch: its busiest multiprocessor and the busiest slice are added to the counts. */
+void memory_launched(Memory *memory);
+
+/* A separate launch that goes over a whole array in order, `lane_bytes` a thread: a clear, or the
+ * encoding of sums. */
+void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes);
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+/* A launch on the multiprocessors of an H200: blocks start in order, each on the first
+ * multiprocessor that has room; a block's room is free when its last warp is done. Warps take
+ * turns. */
+typedef struct {
+    int64_t blocks;
+    int warps;          /* of a block */
+    int resident;       /* blocks that a multiprocessor holds */
+    size_t state_bytes; /* of a warp */
+    /* Makes the state of a warp that starts. False: its threads own nothing. */
+    bool (*begin)(void *replay, int64_t block, int warp, void *state);
+    /* Its next turn, on multiprocessor `sm`. False: that was the last one. */
+    bool (*turn)(void *replay, int sm, void *state);
+    void (*round)(void *replay); /* called when all active warps have had a turn; or NULL */
+} Launch;
+
+/* `where` is named in errors. */
+bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, const char *where,
+                Err *err);
+
+/* ---- threads that own points, splats, intervals, cells or pieces ----------------------------- */
+
+/* A frustum point of a weighted map with its cells, as bev_align gathers them: on the device a
+ * record of BEV_SPLAT_WORDS words. */
+typedef struct {
+    int32_t depth, feat, cells;
+    int32_t cell[BEV_SPLAT_CELLS];
+} Splat;
+
+typedef struct {
+    Splat *splats;
+    int64_t count;
+} Splats;
+
+/* V4's map of pieces on the host, as kernels/cuda/v4/build.cuh deals them out: cells by class, 2^k
+ * workers for a cell of class k, the largest first. Each worker takes every 2^k-th point. */
+typedef struct {
+    int32_t cell, owner; /* owner: place of the cell in that order */
+    int32_t part, parts;
+} Piece;
+
+typedef struct {
+    Piece *workers;
+    int64_t count;
+} Pieces;
+
+/* The threads of a warp that share an owner: neighbours with `tile` channels each. */
+typedef struct {
+    int32_t cell, start, end; /* the owner's points; start == end: none */
+    int32_t owner, stride;    /* takes every stride-th point */
+    int16_t first, last;      /* channels [first, last) */
+    bool stores;              /* the finished sums */
+} Segment;
+
+typedef struct {
+    int32_t step, steps, index_waits, waits; /* all owners of a warp go in step */
+    int count;
+    Segment segments[WARP];
+} Warp;
+
+typedef struct {
+    Memory *memory;
+    const BevAccess *access;
+    const BevProblem *problem;
+    Place feat, scales, depth, ranks_depth, ranks_feat, ranks_bev, starts, lengths, records, cells,
+        weight, out, sums, splat_ranks, splat_weights;
+    int64_t owners;
+    int channels, tile, lanes; /* threads side by side on an owner */
+    int64_t blocks_a_row, owners_a_block;
+    int feat_bits, out_bits, depth_bytes;
+    int64_t row_bytes;    /* of a feature row's codes */
+    int32_t *interval_of; /* [cells] or -1; BEV_OWNS_CELL, BEV_OWNS_PIECE and channels first only */
+    Splats splats;        /* BEV_OWNS_SPLAT only */
+    Pieces pieces;        /* BEV_OWNS_PIECE only */
+} OwnersReplay;
+
+/* What an owner reads before its points. */
+void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp);
+
+/* Every owner's next point, or its splat: reads, and additions where sums are in memory. */
+void warp_step(OwnersReplay *replay, int sm, Warp *warp);
+
+/* Stores the sums from registers, once all points are done. */
+void warp_write(OwnersReplay *replay, int sm, const Warp *warp);
+
+/* ---- V4's tiles ------------------------------------------------------------------------------ */
+
+/* Tiles in the order of the launch. Those of class k have 2^k warps each; the largest come first.
+ * A step is one slab (16 image rows of a feature column) with an entry for each cell of the tile:
+ * bin << 16 | rows, 0 for none. */
+typedef struct {
+    bool serves;     /* false: pieces are the better way, and the rest is empty */
+    bool transposed; /* a kernel of its own transposes the depth first */
+    int64_t tiles, steps, empties, entry_count;
+    int64_t first_worker[TILE_LARGEST + 1], first_tile[TILE_LARGEST + 1], workers;
+    int32_t *starts;      /* [tiles + 1] first step */
+    int32_t *cells;       /* [tiles][TILE_CELLS] cell, or -1 */
+    int32_t *columns;     /* [steps] (camera * w + column) * slabs + slab */
+    uint32_t *entries;    /* [steps][TILE_CELLS] */
+    int32_t *weight_rows; /* [steps][TILE_CELLS] number of the entry; each has 16 weights */
+    int32_t *empty;       /* [empties] cells without a point */
+} TileMap;
+
+/* The map for a GPU of so many multiprocessors. Free it with tile_map_free. */
+bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err);
+void tile_map_free(TileMap *map);
+
+/* ---- the two ways to replay ------------------------------------------------------------------ */
+
+/* Each places its arrays, starts the memory and runs the launches. The first: kernels whose threads
+ * own points, splats, intervals, cells or pieces. The second: V4, on tensor cores where its map of
+ * tiles serves, else in pieces. */
+bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 
 #endif

@@ -1,8 +1,68 @@
-#include "src/cachesim/trace_memory.h"
+#include "src/cachesim/trace_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- slices of the L2 ----------------------------------------------------------------------- */
+
+/* A window is so many turns of the warps. False: no memory. */
+static bool slices_start(Slices *slices, uint64_t lines, int turns, const char *where, Err *err) {
+    *slices =
+        (Slices){.lines = calloc(lines + 1, sizeof *slices->lines), .window = 1, .turns = turns};
+    return slices->lines || err_set(err, ERR_FAILED, where, "", "no memory for %llu lines",
+                                    (unsigned long long)lines);
+}
+
+static void slices_stop(Slices *slices) {
+    free(slices->lines);
+    *slices = (Slices){0};
+}
+
+/* The hash is the end of MurmurHash3: neighbours come apart. */
+static Slice *slice_of(Slices *slices, uint64_t sector) {
+    uint32_t hash = (uint32_t)(sector / SLICE_PAIR_SECTORS);
+    hash = (hash ^ hash >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    uint32_t pair = (hash >> 1) % (SLICES / 2), one = (hash ^ sector / SLICE_SECTORS) % 2;
+    return &slices->slices[2 * pair + one];
+}
+
+/* `adds` instructions of a warp add to a sector. */
+static void slices_add(Slices *slices, uint64_t sector, int adds) {
+    slice_of(slices, sector)->additions += adds;
+}
+
+/* They ask for its line, one after the other. */
+static void slices_ask(Slices *slices, uint64_t sector, int adds) {
+    SliceLine *line = &slices->lines[sector / SLICE_LINE];
+    Slice *slice = slice_of(slices, sector);
+    if (line->window != slices->window)
+        *line = (SliceLine){.window = slices->window};
+    line->requests += (uint32_t)adds;
+    if (line->requests > slice->requests)
+        slice->requests = line->requests;
+}
+
+/* Ends a window. */
+static void slices_close(Slices *slices) {
+    double busiest = 0;
+    for (int s = 0; s < SLICES; s++) {
+        Slice *slice = &slices->slices[s];
+        busiest = fmax(busiest, slice->additions + SLICE_WAIT * (double)slice->requests);
+        *slice = (Slice){0};
+    }
+    slices->busiest += SLICES * busiest;
+    slices->turn = 0;
+    slices->window++;
+}
+
+void slices_turn(Slices *slices) {
+    if (++slices->turn == slices->turns)
+        slices_close(slices);
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
 
@@ -15,17 +75,17 @@ Place memory_place(Memory *memory, TraceArray array, size_t bytes) {
 bool memory_start(Memory *memory, bool with_reuse, Err *err) {
     size_t l1 = (size_t)TRACE_MULTIPROCESSORS * L1_SETS * L1_WAYS * sizeof *memory->l1;
     if (memory->sectors >= UINT32_MAX / LINE)
-        return err_set(err, ERR_FAILED, memory->pattern->name, "choose a smaller scene",
+        return err_set(err, ERR_FAILED, memory->kernel->name, "choose a smaller scene",
                        "%llu sectors are more than the model can number",
                        (unsigned long long)memory->sectors);
     memory->l1 = malloc(l1);
     if (!memory->l1)
-        return err_set(err, ERR_FAILED, memory->pattern->name, "", "no memory for L1");
+        return err_set(err, ERR_FAILED, memory->kernel->name, "", "no memory for L1");
     memset(memory->l1, 0xff, l1); /* no line has that number */
-    bool plain = memory->pattern->sums == SUMS_PLAIN;
-    if (memory->pattern->sums &&
+    bool plain = memory->access->sums == BEV_SUMS_PLAIN;
+    if (memory->access->sums &&
         !slices_start(&memory->slices, memory->sectors / LINE,
-                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->pattern->name, err))
+                      plain ? SLICE_TURNS_PLAIN : SLICE_TURNS_ATOMIC, memory->kernel->name, err))
         return false;
     if (!memory->one_in)
         memory->one_in = memory->sectors > TRACE_EXACT_MB * 1000000 / SECTOR ? TRACE_ONE_IN : 1;
@@ -85,7 +145,7 @@ Instruction memory_read(Memory *memory, int sm, Place place) {
 Instruction memory_write(Memory *memory, int sm, Place place) {
     bool out = place.array == TRACE_OUT;
     return begin(memory, sm, place,
-                 out && memory->pattern->leaves_first ? REUSE_PASS : REUSE_WRITE);
+                 out && memory->access->evict_first ? REUSE_EVICT_FIRST : REUSE_WRITE);
 }
 
 /* `bytes` of a sector are written, perhaps beside others that lanes before have written. */
@@ -124,7 +184,7 @@ void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
 static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
     memory->counts->additions += adds;
     slices_add(&memory->slices, sector, adds);
-    if (memory->pattern->sums == SUMS_ATOMIC) {
+    if (memory->access->sums == BEV_SUMS_ATOMIC) {
         hand_on(memory, sm, sector, REUSE_UPDATE, (uint32_t)adds);
         return;
     }
@@ -137,7 +197,7 @@ void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes
     double sectors = (double)((last - first + 1) * adds);
     memory->shares[sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
     memory->counts->write[place.array].sectors += sectors;
-    if (memory->pattern->sums == SUMS_PLAIN) {
+    if (memory->access->sums == BEV_SUMS_PLAIN) {
         memory->counts->read[place.array].sectors += sectors;
         for (int64_t line = first / LINE; line <= last / LINE; line++)
             slices_ask(&memory->slices, place.base + (uint64_t)line * LINE, adds);

@@ -1,56 +1,149 @@
-/* Who owns what, and the launches: kernels whose threads own points, intervals or cells. */
-#include "src/cachesim/trace_owners.h"
+/* Who owns what, and the launches: kernels whose threads own points, splats, intervals, cells or
+ * pieces. */
+#include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
-#include "src/cachesim/trace_launch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- BEV Align's splats ---------------------------------------------------------------------- */
+
+/* Points in the order of their depths: next[d] is where the next one with depth rank d goes. */
+static void order_points(const BevMap *map, int64_t depths, int32_t *next, int32_t *order) {
+    for (int64_t t = 0; t < map->points; t++)
+        next[map->ranks_depth[t] + 1]++;
+    for (int64_t d = 1; d <= depths; d++)
+        next[d] += next[d - 1];
+    for (int64_t t = 0; t < map->points; t++)
+        order[next[map->ranks_depth[t]]++] = (int32_t)t;
+}
+
+/* Neighbours of equal ranks, four at most, are one splat. */
+static void join_points(const BevMap *map, const int32_t *order, Splats *splats) {
+    Splat *last = NULL;
+    for (int64_t i = 0; i < map->points; i++) {
+        int32_t t = order[i], depth = map->ranks_depth[t], feat = map->ranks_feat[t];
+        if (!last || last->cells == BEV_SPLAT_CELLS || last->depth != depth || last->feat != feat) {
+            last = &splats->splats[splats->count++];
+            *last = (Splat){.depth = depth, .feat = feat};
+        }
+        last->cell[last->cells++] = map->ranks_bev[t];
+    }
+}
+
+static void splats_free(Splats *splats) {
+    free(splats->splats);
+    *splats = (Splats){0};
+}
+
+static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
+    const BevMap *map = &problem->map;
+    size_t points = (size_t)map->points, depths = (size_t)problem->depth.row_len;
+    int32_t *next = calloc(depths + 1, sizeof *next);
+    int32_t *order = malloc((points + 1) * sizeof *order);
+    *splats = (Splats){.splats = malloc((points + 1) * sizeof *splats->splats)};
+    bool ok = next && order && splats->splats;
+    if (ok) {
+        order_points(map, (int64_t)depths, next, order);
+        join_points(map, order, splats);
+    }
+    free(next);
+    free(order);
+    if (ok)
+        return true;
+    splats_free(splats);
+    return err_set(err, ERR_FAILED, "splats", "", "no memory for %zu points", points);
+}
+
+/* ---- V4's pieces ----------------------------------------------------------------------------- */
+
+/* Workers of a cell with so many points. */
+static int parts_of(int32_t points, int rows) {
+    int parts = 1;
+    while (parts < rows && PIECE_POINTS * parts < points)
+        parts *= 2;
+    return parts;
+}
+
+/* `rows` workers a block, a power of two: as many as a cell gets at most. `interval_of` has the
+ * interval of each cell, or -1. */
+static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, int rows,
+                        Pieces *pieces, Err *err) {
+    const BevMap *map = &problem->map;
+    int64_t cells = problem->shape.nx * problem->shape.ny, owner = 0;
+    /* A cell has a worker, or fewer than two for every eight points. */
+    size_t most = (size_t)cells + (size_t)map->points / PIECE_POINTS * 2;
+    *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
+    if (!pieces->workers)
+        return err_set(err, ERR_FAILED, "V4's pieces", "", "no memory for %zu workers", most);
+    for (int parts = rows; parts >= 0; parts /= 2) { /* 0: cells without a point come last */
+        for (int64_t cell = 0; cell < cells; cell++) {
+            int32_t interval = interval_of[cell];
+            int own = interval < 0 ? 0 : parts_of(map->interval_lengths[interval], rows);
+            if (own != parts)
+                continue;
+            for (int part = 0; part < (parts ? parts : 1); part++)
+                pieces->workers[pieces->count++] =
+                    (Piece){(int32_t)cell, (int32_t)owner, part, parts ? parts : 1};
+            owner++;
+        }
+        if (parts == 0)
+            break;
+    }
+    return true;
+}
+
+static void pieces_free(Pieces *pieces) {
+    free(pieces->workers);
+    *pieces = (Pieces){0};
+}
 
 enum { CLEAR_BYTES = 16 };
 
 /* ---- a warp's life --------------------------------------------------------------------------- */
 
-static Segment segment_of(const Walk *walk, int64_t owner, int first, int last) {
-    const BevMap *map = &walk->problem->map;
+static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, int last) {
+    const BevMap *map = &replay->problem->map;
     Segment segment = {.owner = (int32_t)owner,
                        .stride = 1,
                        .first = (int16_t)first,
                        .last = (int16_t)last,
                        .stores = true};
     int64_t interval = owner;
-    switch (walk->pattern->owner) {
-    case OWN_SPLAT:
+    switch (replay->access->owner) {
+    case BEV_OWNS_SPLAT:
         segment.end = 1;
         return segment;
-    case OWN_POINT:
+    case BEV_OWNS_POINT:
         segment.start = (int32_t)owner;
         segment.end = segment.start + 1;
         segment.cell = map->ranks_bev[owner];
         return segment;
-    case OWN_INTERVAL:
+    case BEV_OWNS_INTERVAL:
         segment.cell = map->ranks_bev[map->interval_starts[owner]];
         break;
-    case OWN_CELL:
+    case BEV_OWNS_CELL:
         segment.cell = (int32_t)owner;
-        interval = walk->interval_of[owner];
+        interval = replay->interval_of[owner];
         break;
-    case OWN_PIECE:
-        segment.cell = walk->pieces.workers[owner].cell;
-        segment.owner = walk->pieces.workers[owner].owner;
-        segment.stride = walk->pieces.workers[owner].parts;
-        segment.stores = walk->pieces.workers[owner].part == 0;
-        interval = walk->interval_of[segment.cell];
+    case BEV_OWNS_PIECE:
+        segment.cell = replay->pieces.workers[owner].cell;
+        segment.owner = replay->pieces.workers[owner].owner;
+        segment.stride = replay->pieces.workers[owner].parts;
+        segment.stores = replay->pieces.workers[owner].part == 0;
+        interval = replay->interval_of[segment.cell];
         break;
-    case OWN_TILE:
+    case BEV_OWNS_NOTHING:
+    case BEV_OWNS_TILE:
         break;
     }
     if (interval < 0)
         return segment;
     segment.start = map->interval_starts[interval];
     segment.end = segment.start + map->interval_lengths[interval];
-    if (walk->pattern->owner == OWN_PIECE)
-        segment.start += walk->pieces.workers[owner].part;
+    if (replay->access->owner == BEV_OWNS_PIECE)
+        segment.start += replay->pieces.workers[owner].part;
     return segment;
 }
 
@@ -61,30 +154,30 @@ static int32_t steps_of(const Segment *segment) {
 /* Who the threads of a warp are. Without `whole` owners a block's threads go on where those of the
  * block before ended. */
 static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
-    const Walk *walk = opaque;
+    const OwnersReplay *replay = opaque;
     Warp *warp = state;
-    const AccessPattern *pattern = walk->pattern;
-    int64_t in_row = block % walk->blocks_a_row, first_owner = 0;
-    int64_t thread = number * WARP, thread_end = walk->owners * walk->lanes;
-    int tile = walk->tile, base = 0;
-    if (pattern->tiles_outside)
-        base = (int)(block / walk->blocks_a_row) * tile;
-    if (pattern->whole) {
-        first_owner = in_row * walk->owners_a_block;
-        thread_end = walk->owners_a_block * walk->lanes;
+    const BevAccess *access = replay->access;
+    int64_t in_row = block % replay->blocks_a_row, first_owner = 0;
+    int64_t thread = number * WARP, thread_end = replay->owners * replay->lanes;
+    int tile = replay->tile, base = 0;
+    if (access->tiles_outside)
+        base = (int)(block / replay->blocks_a_row) * tile;
+    if (access->whole) {
+        first_owner = in_row * replay->owners_a_block;
+        thread_end = replay->owners_a_block * replay->lanes;
     } else {
-        thread += in_row * pattern->block;
+        thread += in_row * access->block;
     }
     warp->step = warp->steps = warp->index_waits = warp->waits = warp->count = 0;
     for (int64_t end = thread + WARP; thread < end && thread < thread_end;) {
-        int64_t owner = first_owner + thread / walk->lanes, lane = thread % walk->lanes;
+        int64_t owner = first_owner + thread / replay->lanes, lane = thread % replay->lanes;
         int64_t lane_end =
-            lane + (end - thread) < walk->lanes ? lane + (end - thread) : walk->lanes;
+            lane + (end - thread) < replay->lanes ? lane + (end - thread) : replay->lanes;
         int64_t last = base + lane_end * tile;
-        if (owner >= walk->owners)
+        if (owner >= replay->owners)
             break;
-        Segment segment = segment_of(walk, owner, (int)(base + lane * tile),
-                                     (int)(last < walk->channels ? last : walk->channels));
+        Segment segment = segment_of(replay, owner, (int)(base + lane * tile),
+                                     (int)(last < replay->channels ? last : replay->channels));
         if (steps_of(&segment) > warp->steps)
             warp->steps = steps_of(&segment);
         warp->segments[warp->count++] = segment;
@@ -94,20 +187,20 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
 }
 
 static bool warp_turn(void *opaque, int sm, void *state) {
-    Walk *walk = opaque;
+    OwnersReplay *replay = opaque;
     Warp *warp = state;
-    TraceCounts *counts = walk->memory->counts;
-    if (warp->step == 0 && walk->pattern->owner_bytes)
-        warp_read_owners(walk, sm, warp);
-    walk->memory->missed = false;
+    TraceCounts *counts = replay->memory->counts;
+    if (warp->step == 0 && replay->access->owner_bytes)
+        warp_read_owners(replay, sm, warp);
+    replay->memory->missed = false;
     if (warp->step < warp->steps) {
-        warp_step(walk, sm, warp);
-        memory_step(walk->memory, sm);
+        warp_step(replay, sm, warp);
+        memory_step(replay->memory, sm);
     }
     if (++warp->step < warp->steps)
         return true;
-    if (!walk->pattern->sums)
-        warp_write(walk, sm, warp);
+    if (!replay->access->sums)
+        warp_write(replay, sm, warp);
     if (warp->steps > counts->longest) {
         counts->longest = warp->steps;
         counts->index_waits = warp->index_waits;
@@ -117,150 +210,156 @@ static bool warp_turn(void *opaque, int sm, void *state) {
 }
 
 static void warps_round(void *opaque) {
-    Walk *walk = opaque;
-    slices_turn(&walk->memory->slices);
+    OwnersReplay *replay = opaque;
+    slices_turn(&replay->memory->slices);
 }
 
 /* ---- the launch ----------------------------------------------------------------------------- */
 
-static void place_arrays(Walk *walk) {
-    Memory *memory = walk->memory;
-    const BevProblem *p = walk->problem;
+static void place_arrays(OwnersReplay *replay) {
+    Memory *memory = replay->memory;
+    const BevProblem *p = replay->problem;
     size_t points = (size_t)p->map.points, intervals = (size_t)p->map.intervals;
-    size_t cells = (size_t)(p->shape.nx * p->shape.ny), splats = (size_t)walk->splats.count;
-    walk->feat =
+    size_t cells = (size_t)(p->shape.nx * p->shape.ny), splats = (size_t)replay->splats.count;
+    replay->feat =
         memory_place(memory, TRACE_FEAT, bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    walk->scales = memory_place(memory, TRACE_FEAT,
-                                bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    walk->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
-    walk->ranks_depth = memory_place(memory, TRACE_RANKS, points * INDEX);
-    walk->ranks_feat = memory_place(memory, TRACE_RANKS, points * INDEX);
-    walk->ranks_bev = memory_place(memory, TRACE_RANKS, points * INDEX);
-    walk->starts = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
-    walk->lengths = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
-    walk->records = memory_place(memory, TRACE_OWNERS,
-                                 walk->pattern->owner == OWN_PIECE ? cells * PIECE_RECORD
-                                                                   : intervals * 3 * INDEX);
-    walk->cells = memory_place(memory, TRACE_OWNERS, cells * INDEX);
-    walk->weight = memory_place(memory, TRACE_WEIGHT, p->map.weights ? points * FLOAT : 0);
-    walk->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
-    walk->sums = walk->out;
-    if (walk->pattern->sums && p->out.dtype != BEV_FP32)
-        walk->sums = memory_place(memory, TRACE_SUMS, cells * (size_t)walk->channels * FLOAT);
-    walk->splat_ranks = memory_place(memory, TRACE_RANKS, splats * SPLAT_WORDS * INDEX);
-    walk->splat_weights = (Place){walk->splat_ranks.base, TRACE_WEIGHT};
+    replay->scales = memory_place(memory, TRACE_FEAT,
+                                  bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    replay->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
+    replay->ranks_depth = memory_place(memory, TRACE_RANKS, points * INDEX);
+    replay->ranks_feat = memory_place(memory, TRACE_RANKS, points * INDEX);
+    replay->ranks_bev = memory_place(memory, TRACE_RANKS, points * INDEX);
+    replay->starts = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
+    replay->lengths = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
+    replay->records = memory_place(memory, TRACE_OWNERS,
+                                   replay->access->owner == BEV_OWNS_PIECE ? cells * BEV_PIECE_BYTES
+                                                                           : intervals * 3 * INDEX);
+    replay->cells = memory_place(memory, TRACE_OWNERS, cells * INDEX);
+    replay->weight = memory_place(memory, TRACE_WEIGHT, p->map.weights ? points * FLOAT : 0);
+    replay->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
+    replay->sums = replay->out;
+    if (replay->access->sums && p->out.dtype != BEV_FP32)
+        replay->sums = memory_place(memory, TRACE_SUMS, cells * (size_t)replay->channels * FLOAT);
+    replay->splat_ranks = memory_place(memory, TRACE_RANKS, splats * BEV_SPLAT_WORDS * INDEX);
+    replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT};
 }
 
-static bool find_intervals(Walk *walk, Err *err) {
-    const BevMap *map = &walk->problem->map;
-    size_t cells = (size_t)(walk->problem->shape.nx * walk->problem->shape.ny);
-    walk->interval_of = malloc((cells + 1) * sizeof *walk->interval_of);
-    if (!walk->interval_of)
-        return err_set(err, ERR_FAILED, walk->pattern->name, "", "no memory for %zu cells", cells);
-    memset(walk->interval_of, 0xff, cells * sizeof *walk->interval_of);
+static bool find_intervals(OwnersReplay *replay, Err *err) {
+    const BevMap *map = &replay->problem->map;
+    size_t cells = (size_t)(replay->problem->shape.nx * replay->problem->shape.ny);
+    replay->interval_of = malloc((cells + 1) * sizeof *replay->interval_of);
+    if (!replay->interval_of)
+        return err_set(err, ERR_FAILED, replay->memory->kernel->name, "", "no memory for %zu cells",
+                       cells);
+    memset(replay->interval_of, 0xff, cells * sizeof *replay->interval_of);
     for (int64_t i = 0; i < map->intervals; i++)
-        walk->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
+        replay->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
     return true;
 }
 
 /* Whole ones; V4's pieces want a power of two. */
-static int owners_a_block(const Walk *walk) {
-    int fit = walk->pattern->block / walk->lanes, count = 1;
-    if (walk->pattern->owner != OWN_PIECE)
+static int owners_a_block(const OwnersReplay *replay) {
+    int fit = replay->access->block / replay->lanes, count = 1;
+    if (replay->access->owner != BEV_OWNS_PIECE)
         return fit > 0 ? fit : 1;
     while (2 * count <= fit)
         count *= 2;
     return count;
 }
 
-static bool find_owners(Walk *walk, Err *err) {
-    const BevMap *map = &walk->problem->map;
-    switch (walk->pattern->owner) {
-    case OWN_POINT:
-        walk->owners = map->points;
+static bool find_owners(OwnersReplay *replay, Err *err) {
+    const BevMap *map = &replay->problem->map;
+    switch (replay->access->owner) {
+    case BEV_OWNS_POINT:
+        replay->owners = map->points;
         return true;
-    case OWN_SPLAT:
-        if (!splats_gather(walk->problem, &walk->splats, err))
+    case BEV_OWNS_SPLAT:
+        if (!splats_gather(replay->problem, &replay->splats, err))
             return false;
-        walk->owners = walk->splats.count;
+        replay->owners = replay->splats.count;
         return true;
-    case OWN_INTERVAL:
-        walk->owners = map->intervals;
-        return !walk->pattern->channels_first || find_intervals(walk, err);
-    case OWN_CELL:
-        walk->owners = walk->problem->shape.nx * walk->problem->shape.ny;
-        return find_intervals(walk, err);
-    case OWN_PIECE:
-        if (!find_intervals(walk, err) || !pieces_deal(walk->problem, walk->interval_of,
-                                                       owners_a_block(walk), &walk->pieces, err))
+    case BEV_OWNS_INTERVAL:
+        replay->owners = map->intervals;
+        return !replay->memory->kernel->channels_first || find_intervals(replay, err);
+    case BEV_OWNS_CELL:
+        replay->owners = replay->problem->shape.nx * replay->problem->shape.ny;
+        return find_intervals(replay, err);
+    case BEV_OWNS_PIECE:
+        if (!find_intervals(replay, err) ||
+            !pieces_deal(replay->problem, replay->interval_of, owners_a_block(replay),
+                         &replay->pieces, err))
             return false;
-        walk->owners = walk->pieces.count;
+        replay->owners = replay->pieces.count;
         return true;
-    case OWN_TILE:
+    case BEV_OWNS_NOTHING:
+    case BEV_OWNS_TILE:
         break;
     }
     return false;
 }
 
-static Launch plan_launch(Walk *walk) {
-    const AccessPattern *pattern = walk->pattern;
-    int64_t rows = pattern->tiles_outside ? (walk->channels + walk->tile - 1) / walk->tile : 1;
-    int64_t threads = walk->owners * walk->lanes;
-    int warps = pattern->block / WARP;
-    walk->blocks_a_row = (threads + pattern->block - 1) / pattern->block;
-    if (pattern->whole) {
-        walk->owners_a_block = owners_a_block(walk);
-        warps = (int)((walk->owners_a_block * walk->lanes + WARP - 1) / WARP);
-        walk->blocks_a_row = (walk->owners + walk->owners_a_block - 1) / walk->owners_a_block;
+static Launch plan_launch(OwnersReplay *replay) {
+    const BevAccess *access = replay->access;
+    int64_t rows = access->tiles_outside ? (replay->channels + replay->tile - 1) / replay->tile : 1;
+    int64_t threads = replay->owners * replay->lanes;
+    int warps = access->block / WARP;
+    replay->blocks_a_row = (threads + access->block - 1) / access->block;
+    if (access->whole) {
+        replay->owners_a_block = owners_a_block(replay);
+        warps = (int)((replay->owners_a_block * replay->lanes + WARP - 1) / WARP);
+        replay->blocks_a_row =
+            (replay->owners + replay->owners_a_block - 1) / replay->owners_a_block;
     }
-    return (Launch){.blocks = rows * walk->blocks_a_row,
+    return (Launch){.blocks = rows * replay->blocks_a_row,
                     .warps = warps,
-                    .resident = pattern->resident / warps > 0 ? pattern->resident / warps : 1,
+                    .resident = access->resident / warps > 0 ? access->resident / warps : 1,
                     .state_bytes = sizeof(Warp),
                     .begin = warp_begin,
                     .turn = warp_turn,
-                    .round = pattern->sums ? warps_round : NULL};
+                    .round = access->sums ? warps_round : NULL};
 }
 
 /* The clear, the kernel, and where sums have a workspace of their own, the encoding. */
-static bool run_launches(Walk *walk, const TraceWatch *watch, Err *err) {
-    const BevProblem *problem = walk->problem;
+static bool run_launches(OwnersReplay *replay, const TraceWatch *watch, Err *err) {
+    const BevProblem *problem = replay->problem;
     size_t out = bev_tensor_bytes(&problem->out);
-    size_t sums = (size_t)(problem->shape.nx * problem->shape.ny * walk->channels) * FLOAT;
-    Launch launch = plan_launch(walk);
-    if (walk->pattern->sums)
-        memory_pass(walk->memory, walk->sums, REUSE_WRITE, sums, CLEAR_BYTES);
-    else if (walk->pattern->clears)
-        memory_pass(walk->memory, walk->out, REUSE_WRITE, out, CLEAR_BYTES);
-    if (!launch_run(&launch, walk, watch, walk->pattern->name, err))
+    size_t sums = (size_t)(problem->shape.nx * problem->shape.ny * replay->channels) * FLOAT;
+    Launch launch = plan_launch(replay);
+    if (replay->access->sums)
+        memory_pass(replay->memory, replay->sums, REUSE_WRITE, sums, CLEAR_BYTES);
+    else if (replay->access->clears)
+        memory_pass(replay->memory, replay->out, REUSE_WRITE, out, CLEAR_BYTES);
+    if (!launch_run(&launch, replay, watch, replay->memory->kernel->name, err))
         return false;
-    memory_launched(walk->memory);
-    if (walk->pattern->sums && !walk->pattern->stays && problem->out.dtype != BEV_FP32) {
-        memory_pass(walk->memory, walk->sums, REUSE_READ, sums, FLOAT);
-        memory_pass(walk->memory, walk->out, REUSE_WRITE, out, walk->out_bits / 8);
+    memory_launched(replay->memory);
+    if (replay->access->sums && !replay->access->stays && problem->out.dtype != BEV_FP32) {
+        memory_pass(replay->memory, replay->sums, REUSE_READ, sums, FLOAT);
+        memory_pass(replay->memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8);
     }
     return true;
 }
 
-bool owners_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
+bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
     const BevProblem *problem = memory->problem;
-    Walk walk = {.memory = memory,
-                 .pattern = memory->pattern,
-                 .problem = problem,
-                 .channels = (int)problem->shape.channels,
-                 .tile = trace_tile(memory->pattern, problem),
-                 .feat_bits = bev_dtypes[problem->dtype].bits,
-                 .out_bits = bev_dtypes[problem->out.dtype].bits,
-                 .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8,
-                 .row_bytes = (int64_t)bev_code_bytes(problem->dtype, 1, problem->shape.channels)};
-    walk.lanes = walk.pattern->tiles_outside ? 1 : (walk.channels + walk.tile - 1) / walk.tile;
-    bool ok = find_owners(&walk, err);
+    OwnersReplay replay = {.memory = memory,
+                           .access = memory->access,
+                           .problem = problem,
+                           .channels = (int)problem->shape.channels,
+                           .tile = bev_access_tile(memory->access, problem),
+                           .feat_bits = bev_dtypes[problem->dtype].bits,
+                           .out_bits = bev_dtypes[problem->out.dtype].bits,
+                           .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8,
+                           .row_bytes =
+                               (int64_t)bev_code_bytes(problem->dtype, 1, problem->shape.channels)};
+    replay.lanes =
+        replay.access->tiles_outside ? 1 : (replay.channels + replay.tile - 1) / replay.tile;
+    bool ok = find_owners(&replay, err);
     if (ok) {
-        place_arrays(&walk);
-        ok = memory_start(memory, with_reuse, err) && run_launches(&walk, watch, err);
+        place_arrays(&replay);
+        ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
     }
-    free(walk.interval_of);
-    splats_free(&walk.splats);
-    pieces_free(&walk.pieces);
+    free(replay.interval_of);
+    splats_free(&replay.splats);
+    pieces_free(&replay.pieces);
     return ok;
 }

@@ -1,11 +1,9 @@
-/* V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A turn of a
- * warp is what it can do without waiting for another load: find its tile, read its first step's
- * map, do a step, join its sums with another warp's, store. */
+/* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A
+ * turn of a warp is what it can do without waiting for another load: find its tile, read the map of
+ * its first step, do a step, join its sums with those of another warp, store. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
-#include "src/cachesim/trace_launch.h"
-#include "src/cachesim/tile_map.h"
 
 enum { HALF = TILE_CELLS / 2, QUADS = 4, GROUP = 64, TAIL = 16, WORD = 16, SLAB_BYTES = 8 };
 
@@ -13,10 +11,11 @@ typedef enum { TURN_FIND, TURN_MAP, TURN_STEP, TURN_JOIN, TURN_STORE, TURN_CLEAR
 
 typedef struct {
     Turn next;
-    int turns, joins; /* so far; still to come */
+    int turns; /* so far */
+    int joins; /* still to come */
     int first_channel, parts;
     bool stores;
-    int64_t tile; /* or the first of its empty cells */
+    int64_t tile; /* a warp that clears: its first empty cell */
     int32_t step, end;
 } TileWarp;
 
@@ -29,26 +28,26 @@ typedef struct {
     int channels; /* of a block */
     int feat_bits, out_bytes, depth_bytes;
     int64_t tile_blocks, blocks_a_pass;
-} TilesWalk;
+} TilesReplay;
 
 /* ---- reads ---------------------------------------------------------------------------------- */
 
-static void read_once(TilesWalk *walk, int sm, Place place, int64_t byte, int64_t bytes) {
-    Instruction in = memory_read(walk->memory, sm, place);
+static void read_once(TilesReplay *replay, int sm, Place place, int64_t byte, int64_t bytes) {
+    Instruction in = memory_read(replay->memory, sm, place);
     memory_span(&in, byte, bytes);
 }
 
 /* One word for each of a tile's cells, in two instructions. */
-static void read_by_cell(TilesWalk *walk, int sm, Place place, int64_t row) {
+static void read_by_cell(TilesReplay *replay, int sm, Place place, int64_t row) {
     for (int half = 0; half < 2; half++)
-        read_once(walk, sm, place, (row * TILE_CELLS + half * HALF) * INDEX, HALF * INDEX);
+        read_once(replay, sm, place, (row * TILE_CELLS + half * HALF) * INDEX, HALF * INDEX);
 }
 
-static void read_map(TilesWalk *walk, int sm, int64_t step) {
-    read_once(walk, sm, walk->slabs, step * SLAB_BYTES, SLAB_BYTES);
-    read_by_cell(walk, sm, walk->entries, step);
-    if (walk->problem->map.weights)
-        read_by_cell(walk, sm, walk->weight_rows, step);
+static void read_map(TilesReplay *replay, int sm, int64_t step) {
+    read_once(replay, sm, replay->slabs, step * SLAB_BYTES, SLAB_BYTES);
+    read_by_cell(replay, sm, replay->entries, step);
+    if (replay->problem->map.weights)
+        read_by_cell(replay, sm, replay->weight_rows, step);
 }
 
 /* Where a column slab begins: camera, its image row 0, its place in that row. */
@@ -56,109 +55,109 @@ typedef struct {
     int64_t camera, row, w;
 } Slab;
 
-static Slab slab_of(const TilesWalk *walk, int64_t column) {
-    const BevShape *s = &walk->problem->shape;
-    int64_t slabs = tile_slabs(s);
-    return (Slab){column / slabs / s->feat_w, column % slabs * TILE_SLAB,
-                  column / slabs % s->feat_w};
+static Slab slab_of(const TilesReplay *replay, int64_t column) {
+    const BevShape *s = &replay->problem->shape;
+    int64_t slabs = v4_slabs(s);
+    return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
 }
 
 /* Each instruction reads `count` channels from c on of image rows i, 4 + i, 8 + i and 12 + i. */
-static void read_channels(TilesWalk *walk, int sm, Slab slab, int c, int count) {
-    const BevShape *s = &walk->problem->shape;
-    int64_t row_bytes = (int64_t)bev_code_bytes(walk->problem->dtype, 1, s->channels);
+static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int count) {
+    const BevShape *s = &replay->problem->shape;
+    int64_t row_bytes = (int64_t)bev_code_bytes(replay->problem->dtype, 1, s->channels);
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
-    bool scaled = walk->problem->dtype == BEV_NVFP4;
+    bool scaled = replay->problem->dtype == BEV_NVFP4;
     for (int i = 0; i < QUADS; i++) {
-        Instruction codes = memory_read(walk->memory, sm, walk->feat), scales;
+        Instruction codes = memory_read(replay->memory, sm, replay->feat), scales;
         if (scaled)
-            scales = memory_read(walk->memory, sm, walk->scales);
+            scales = memory_read(replay->memory, sm, replay->scales);
         for (int q = 0; q < QUADS; q++) {
             int64_t row = (slab.camera * s->feat_h + slab.row + 4 * q + i) * s->feat_w + slab.w;
             row = row < last ? row : last;
-            memory_span(&codes, row * row_bytes + c * walk->feat_bits / 8,
-                        count * walk->feat_bits / 8);
+            memory_span(&codes, row * row_bytes + c * replay->feat_bits / 8,
+                        count * replay->feat_bits / 8);
             if (scaled)
                 memory_span(&scales, (row * s->channels + c) / BEV_BLOCK, count / BEV_BLOCK);
         }
     }
 }
 
-static void read_features(TilesWalk *walk, int sm, Slab slab, int first_channel) {
-    for (int c = 0; c < walk->channels; c += GROUP)
-        read_channels(walk, sm, slab, first_channel + c, walk->channels - c < GROUP ? TAIL : GROUP);
+static void read_features(TilesReplay *replay, int sm, Slab slab, int first_channel) {
+    for (int c = 0; c < replay->channels; c += GROUP)
+        read_channels(replay, sm, slab, first_channel + c,
+                      replay->channels - c < GROUP ? TAIL : GROUP);
 }
 
 /* Depths straight from (camera, bin, h, w): each lane's own load, for image row 4q + i. */
-static void gather_depths(TilesWalk *walk, int sm, Slab slab, const uint32_t *entries) {
-    const BevShape *s = &walk->problem->shape;
+static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t *entries) {
+    const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
     int64_t at = slab.camera * s->depth_bins * plane + slab.row * s->feat_w + slab.w;
     for (int load = 0; load < 2 * QUADS; load++) {
-        Instruction in = memory_read(walk->memory, sm, walk->depth);
+        Instruction in = memory_read(replay->memory, sm, replay->depth);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[load / QUADS * HALF + lane / QUADS];
             int row = lane % QUADS * 4 + load % QUADS;
             if (entry >> row & 1)
-                memory_span(
-                    &in, (at + (entry >> TILE_SLAB) * plane + row * s->feat_w) * walk->depth_bytes,
-                    walk->depth_bytes);
+                memory_span(&in,
+                            (at + (entry >> SLAB) * plane + row * s->feat_w) * replay->depth_bytes,
+                            replay->depth_bytes);
         }
     }
 }
 
 /* The same from (camera, w, slab, bin, 16): four rows a lane. */
-static void read_transposed(TilesWalk *walk, int sm, int64_t column, const uint32_t *entries) {
-    int64_t at = column * walk->problem->shape.depth_bins;
+static void read_transposed(TilesReplay *replay, int sm, int64_t column, const uint32_t *entries) {
+    int64_t at = column * replay->problem->shape.depth_bins;
     for (int half = 0; half < 2; half++) {
-        Instruction in = memory_read(walk->memory, sm, walk->transposed);
+        Instruction in = memory_read(replay->memory, sm, replay->transposed);
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[half * HALF + lane / QUADS];
             int row = lane % QUADS * 4;
             if (entry >> row & 0xf)
-                memory_span(&in,
-                            ((at + (entry >> TILE_SLAB)) * TILE_SLAB + row) * walk->depth_bytes,
-                            4 * walk->depth_bytes);
+                memory_span(&in, ((at + (entry >> SLAB)) * SLAB + row) * replay->depth_bytes,
+                            4 * replay->depth_bytes);
         }
     }
 }
 
-static void read_weights(TilesWalk *walk, int sm, const int32_t *rows) {
+static void read_weights(TilesReplay *replay, int sm, const int32_t *rows) {
     for (int half = 0; half < 2; half++) {
-        Instruction in = memory_read(walk->memory, sm, walk->weights);
+        Instruction in = memory_read(replay->memory, sm, replay->weights);
         for (int g = 0; g < HALF; g++)
-            memory_span(&in, (int64_t)rows[half * HALF + g] * TILE_SLAB * FLOAT, TILE_SLAB * FLOAT);
+            memory_span(&in, (int64_t)rows[half * HALF + g] * SLAB * FLOAT, SLAB * FLOAT);
     }
 }
 
 /* ---- a warp's turns ------------------------------------------------------------------------- */
 
-static void do_step(TilesWalk *walk, int sm, TileWarp *warp) {
-    const TileMap *map = &walk->map;
+static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
+    const TileMap *map = &replay->map;
     int64_t slot = (int64_t)warp->step * TILE_CELLS;
-    Slab slab = slab_of(walk, map->columns[warp->step]);
-    read_features(walk, sm, slab, warp->first_channel);
+    Slab slab = slab_of(replay, map->columns[warp->step]);
+    read_features(replay, sm, slab, warp->first_channel);
     if (map->transposed)
-        read_transposed(walk, sm, map->columns[warp->step], map->entries + slot);
+        read_transposed(replay, sm, map->columns[warp->step], map->entries + slot);
     else
-        gather_depths(walk, sm, slab, map->entries + slot);
-    if (walk->problem->map.weights)
-        read_weights(walk, sm, map->weight_rows + slot);
+        gather_depths(replay, sm, slab, map->entries + slot);
+    if (replay->problem->map.weights)
+        read_weights(replay, sm, map->weight_rows + slot);
     warp->step += warp->parts;
     if (warp->step < warp->end)
-        read_map(walk, sm, warp->step);
+        read_map(replay, sm, warp->step);
 }
 
 /* Four lanes write a cell's channels, 16 bytes each and instruction. */
-static void store_tile(TilesWalk *walk, int sm, const TileWarp *warp) {
-    int64_t row = walk->problem->shape.channels * walk->out_bytes;
-    int64_t first = warp->first_channel * walk->out_bytes, bytes = walk->channels * walk->out_bytes;
+static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
+    int64_t row = replay->problem->shape.channels * replay->out_bytes;
+    int64_t first = warp->first_channel * replay->out_bytes,
+            bytes = replay->channels * replay->out_bytes;
     for (int half = 0; half < 2; half++)
         for (int64_t at = 0; at < bytes; at += QUADS * WORD) {
-            Instruction in = memory_write(walk->memory, sm, walk->out);
+            Instruction in = memory_write(replay->memory, sm, replay->out);
             int64_t span = bytes - at < QUADS * WORD ? bytes - at : QUADS * WORD;
             for (int g = 0; g < HALF; g++) {
-                int32_t cell = walk->map.cells[warp->tile * TILE_CELLS + half * HALF + g];
+                int32_t cell = replay->map.cells[warp->tile * TILE_CELLS + half * HALF + g];
                 if (cell >= 0)
                     memory_span(&in, cell * row + first + at, span);
             }
@@ -166,18 +165,18 @@ static void store_tile(TilesWalk *walk, int sm, const TileWarp *warp) {
 }
 
 /* A warp's empty cells, 16 bytes a lane and instruction. */
-static void clear_cells(TilesWalk *walk, int sm, const TileWarp *warp) {
-    const TileMap *map = &walk->map;
+static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
+    const TileMap *map = &replay->map;
     int64_t left = map->empties - warp->tile, count = left < WARP ? left : WARP;
-    int64_t row = walk->problem->shape.channels * walk->out_bytes;
-    int words = walk->channels * walk->out_bytes / WORD;
-    read_once(walk, sm, walk->empty, warp->tile * INDEX, count * INDEX);
+    int64_t row = replay->problem->shape.channels * replay->out_bytes;
+    int words = replay->channels * replay->out_bytes / WORD;
+    read_once(replay, sm, replay->empty, warp->tile * INDEX, count * INDEX);
     for (int base = 0; base < count * words; base += WARP) {
-        Instruction in = memory_write(walk->memory, sm, walk->out);
+        Instruction in = memory_write(replay->memory, sm, replay->out);
         for (int i = base; i < base + WARP && i < count * words; i++)
             memory_span(&in,
                         map->empty[warp->tile + i / words] * row +
-                            warp->first_channel * walk->out_bytes + i % words * WORD,
+                            warp->first_channel * replay->out_bytes + i % words * WORD,
                         WORD);
     }
 }
@@ -187,22 +186,22 @@ static Turn after_steps(const TileWarp *warp) {
 }
 
 static bool tile_turn(void *opaque, int sm, void *state) {
-    TilesWalk *walk = opaque;
+    TilesReplay *replay = opaque;
     TileWarp *warp = state;
-    TraceCounts *counts = walk->memory->counts;
+    TraceCounts *counts = replay->memory->counts;
     bool last = false;
     switch (warp->next) {
     case TURN_FIND:
-        read_once(walk, sm, walk->starts, warp->tile * INDEX, 2 * INDEX);
-        read_by_cell(walk, sm, walk->cells, warp->tile);
+        read_once(replay, sm, replay->starts, warp->tile * INDEX, 2 * INDEX);
+        read_by_cell(replay, sm, replay->cells, warp->tile);
         warp->next = warp->step < warp->end ? TURN_MAP : after_steps(warp);
         break;
     case TURN_MAP:
-        read_map(walk, sm, warp->step);
+        read_map(replay, sm, warp->step);
         warp->next = TURN_STEP;
         break;
     case TURN_STEP:
-        do_step(walk, sm, warp);
+        do_step(replay, sm, warp);
         if (warp->step >= warp->end)
             warp->next = after_steps(warp);
         break;
@@ -212,15 +211,15 @@ static bool tile_turn(void *opaque, int sm, void *state) {
         break;
     case TURN_STORE:
         if (warp->stores)
-            store_tile(walk, sm, warp);
+            store_tile(replay, sm, warp);
         last = true;
         break;
     case TURN_CLEAR:
-        clear_cells(walk, sm, warp);
+        clear_cells(replay, sm, warp);
         last = true;
         break;
     }
-    memory_step(walk->memory, sm);
+    memory_step(replay->memory, sm);
     if (++warp->turns > counts->longest)
         counts->longest = counts->waits = warp->turns;
     return !last;
@@ -228,18 +227,18 @@ static bool tile_turn(void *opaque, int sm, void *state) {
 
 /* Which tile and which of its steps: as the kernel's share_of. */
 static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
-    const TilesWalk *walk = opaque;
-    const TileMap *map = &walk->map;
+    const TilesReplay *replay = opaque;
+    const TileMap *map = &replay->map;
     TileWarp *warp = state;
-    int64_t in_pass = block % walk->blocks_a_pass, worker = in_pass * TILE_WARPS + number;
+    int64_t in_pass = block % replay->blocks_a_pass, worker = in_pass * TILE_WARPS + number;
     int k = 0;
-    *warp = (TileWarp){.first_channel = (int)(block / walk->blocks_a_pass) * walk->channels};
-    if (in_pass >= walk->tile_blocks) {
+    *warp = (TileWarp){.first_channel = (int)(block / replay->blocks_a_pass) * replay->channels};
+    if (in_pass >= replay->tile_blocks) {
         warp->next = TURN_CLEAR;
-        warp->tile = (worker - walk->tile_blocks * TILE_WARPS) * WARP;
+        warp->tile = (worker - replay->tile_blocks * TILE_WARPS) * WARP;
         return warp->tile < map->empties;
     }
-    while (k < TILE_CLASSES - 1 && worker < map->first_worker[k])
+    while (k < TILE_LARGEST && worker < map->first_worker[k])
         k++;
     int64_t rank = worker - map->first_worker[k];
     int part = (int)(rank & ((1 << k) - 1));
@@ -254,52 +253,53 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     return true;
 }
 
-/* ---- turning the depth ---------------------------------------------------------------------- */
+/* ---- transposing the depth ----------------------------------------------------------------------
+ */
 
-enum { TURN_BLOCK = 256, TURN_RESIDENT = 8 };
+enum { TRANSPOSE_BLOCK = 256, TRANSPOSE_RESIDENT = 8 };
 
 typedef struct {
     int64_t first, count; /* threads */
-} TurnWarp;
+} TransposeWarp;
 
 static int64_t transpose_threads(const BevShape *s) {
-    return s->cameras * s->depth_bins * tile_slabs(s) * s->feat_w;
+    return s->cameras * s->depth_bins * v4_slabs(s) * s->feat_w;
 }
 
-static bool turn_begin(void *opaque, int64_t block, int number, void *state) {
-    const TilesWalk *walk = opaque;
-    TurnWarp *warp = state;
-    warp->first = block * TURN_BLOCK + number * WARP;
-    warp->count = transpose_threads(&walk->problem->shape) - warp->first;
+static bool transpose_begin(void *opaque, int64_t block, int number, void *state) {
+    const TilesReplay *replay = opaque;
+    TransposeWarp *warp = state;
+    warp->first = block * TRANSPOSE_BLOCK + number * WARP;
+    warp->count = transpose_threads(&replay->problem->shape) - warp->first;
     if (warp->count > WARP)
         warp->count = WARP;
     return warp->count > 0;
 }
 
 /* Thread (camera, bin, slab, w) gathers 16 image rows and writes them side by side. */
-static bool turn_turn(void *opaque, int sm, void *state) {
-    TilesWalk *walk = opaque;
-    const BevShape *s = &walk->problem->shape;
-    const TurnWarp *warp = state;
-    int64_t slabs = tile_slabs(s), bytes = walk->depth_bytes;
-    for (int k = 0; k < TILE_SLAB; k++) {
-        Instruction in = memory_read(walk->memory, sm, walk->depth);
+static bool transpose_turn(void *opaque, int sm, void *state) {
+    TilesReplay *replay = opaque;
+    const BevShape *s = &replay->problem->shape;
+    const TransposeWarp *warp = state;
+    int64_t slabs = v4_slabs(s), bytes = replay->depth_bytes;
+    for (int k = 0; k < SLAB; k++) {
+        Instruction in = memory_read(replay->memory, sm, replay->depth);
         for (int64_t i = warp->first; i < warp->first + warp->count; i++) {
             int64_t slab = i / s->feat_w % slabs, plane = i / s->feat_w / slabs;
-            int64_t h = slab * TILE_SLAB + k;
+            int64_t h = slab * SLAB + k;
             if (h < s->feat_h)
                 memory_span(&in, ((plane * s->feat_h + h) * s->feat_w + i % s->feat_w) * bytes,
                             bytes);
         }
     }
-    for (int64_t word = 0; word < TILE_SLAB * bytes; word += WORD) {
-        Instruction in = memory_write(walk->memory, sm, walk->transposed);
+    for (int64_t word = 0; word < SLAB * bytes; word += WORD) {
+        Instruction in = memory_write(replay->memory, sm, replay->transposed);
         for (int64_t i = warp->first; i < warp->first + warp->count; i++) {
             int64_t slab = i / s->feat_w % slabs, plane = i / s->feat_w / slabs;
             int64_t camera = plane / s->depth_bins, bin = plane % s->depth_bins;
             int64_t to =
                 ((camera * s->feat_w + i % s->feat_w) * slabs + slab) * s->depth_bins + bin;
-            memory_span(&in, to * TILE_SLAB * bytes + word, WORD);
+            memory_span(&in, to * SLAB * bytes + word, WORD);
         }
     }
     return false;
@@ -307,74 +307,74 @@ static bool turn_turn(void *opaque, int sm, void *state) {
 
 /* ---- the launches --------------------------------------------------------------------------- */
 
-static void place_arrays(TilesWalk *walk) {
-    Memory *memory = walk->memory;
-    const BevProblem *p = walk->problem;
-    const TileMap *map = &walk->map;
+static void place_arrays(TilesReplay *replay) {
+    Memory *memory = replay->memory;
+    const BevProblem *p = replay->problem;
+    const TileMap *map = &replay->map;
     size_t tiles = (size_t)map->tiles, slots = (size_t)map->steps * TILE_CELLS;
-    size_t transposed =
-        (size_t)transpose_threads(&p->shape) * TILE_SLAB * (size_t)walk->depth_bytes;
-    size_t weights = (size_t)map->entry_count * TILE_SLAB * FLOAT;
-    walk->feat =
+    size_t transposed = (size_t)transpose_threads(&p->shape) * SLAB * (size_t)replay->depth_bytes;
+    size_t weights = (size_t)map->entry_count * SLAB * FLOAT;
+    replay->feat =
         memory_place(memory, TRACE_FEAT, bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    walk->scales = memory_place(memory, TRACE_FEAT,
-                                bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    walk->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
-    walk->transposed = memory_place(memory, TRACE_DEPTH, map->transposed ? transposed : 0);
-    walk->starts = memory_place(memory, TRACE_OWNERS, (tiles + 1) * INDEX);
-    walk->cells = memory_place(memory, TRACE_OWNERS, tiles * TILE_CELLS * INDEX);
-    walk->empty = memory_place(memory, TRACE_OWNERS, (size_t)map->empties * INDEX);
-    walk->slabs = memory_place(memory, TRACE_RANKS, (size_t)map->steps * SLAB_BYTES);
-    walk->entries = memory_place(memory, TRACE_RANKS, slots * INDEX);
-    walk->weight_rows = memory_place(memory, TRACE_RANKS, p->map.weights ? slots * INDEX : 0);
-    walk->weights = memory_place(memory, TRACE_WEIGHT, p->map.weights ? weights : 0);
-    walk->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
+    replay->scales = memory_place(memory, TRACE_FEAT,
+                                  bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    replay->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
+    replay->transposed = memory_place(memory, TRACE_DEPTH, map->transposed ? transposed : 0);
+    replay->starts = memory_place(memory, TRACE_OWNERS, (tiles + 1) * INDEX);
+    replay->cells = memory_place(memory, TRACE_OWNERS, tiles * TILE_CELLS * INDEX);
+    replay->empty = memory_place(memory, TRACE_OWNERS, (size_t)map->empties * INDEX);
+    replay->slabs = memory_place(memory, TRACE_RANKS, (size_t)map->steps * SLAB_BYTES);
+    replay->entries = memory_place(memory, TRACE_RANKS, slots * INDEX);
+    replay->weight_rows = memory_place(memory, TRACE_RANKS, p->map.weights ? slots * INDEX : 0);
+    replay->weights = memory_place(memory, TRACE_WEIGHT, p->map.weights ? weights : 0);
+    replay->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
 }
 
-static bool run_launches(TilesWalk *walk, const TraceWatch *watch, Err *err) {
-    const TileMap *map = &walk->map;
-    int64_t threads = transpose_threads(&walk->problem->shape);
-    int64_t passes = walk->problem->shape.channels / walk->channels;
+static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {
+    const TileMap *map = &replay->map;
+    int64_t threads = transpose_threads(&replay->problem->shape);
+    int64_t passes = replay->problem->shape.channels / replay->channels;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
-    Launch turn = {.blocks = (threads + TURN_BLOCK - 1) / TURN_BLOCK,
-                   .warps = TURN_BLOCK / WARP,
-                   .resident = TURN_RESIDENT,
-                   .state_bytes = sizeof(TurnWarp),
-                   .begin = turn_begin,
-                   .turn = turn_turn};
-    walk->tile_blocks = (map->workers + TILE_WARPS - 1) / TILE_WARPS;
-    walk->blocks_a_pass = walk->tile_blocks + (map->empties + a_block - 1) / a_block;
-    Launch tiles = {.blocks = walk->blocks_a_pass * passes,
+    Launch transpose = {.blocks = (threads + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK,
+                        .warps = TRANSPOSE_BLOCK / WARP,
+                        .resident = TRANSPOSE_RESIDENT,
+                        .state_bytes = sizeof(TransposeWarp),
+                        .begin = transpose_begin,
+                        .turn = transpose_turn};
+    replay->tile_blocks = (map->workers + TILE_WARPS - 1) / TILE_WARPS;
+    replay->blocks_a_pass = replay->tile_blocks + (map->empties + a_block - 1) / a_block;
+    Launch tiles = {.blocks = replay->blocks_a_pass * passes,
                     .warps = TILE_WARPS,
                     .resident = TILE_BLOCKS,
                     .state_bytes = sizeof(TileWarp),
                     .begin = tile_begin,
                     .turn = tile_turn};
-    if (map->transposed && !launch_run(&turn, walk, watch, "v4", err))
+    if (map->transposed &&
+        !launch_run(&transpose, replay, watch, replay->memory->kernel->name, err))
         return false;
-    memory_launched(walk->memory);
-    bool ok = launch_run(&tiles, walk, watch, "v4", err);
-    memory_launched(walk->memory);
+    memory_launched(replay->memory);
+    bool ok = launch_run(&tiles, replay, watch, replay->memory->kernel->name, err);
+    memory_launched(replay->memory);
     return ok;
 }
 
-bool tiles_walk(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
+bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err) {
     const BevProblem *problem = memory->problem;
-    TilesWalk walk = {.memory = memory,
-                      .problem = problem,
-                      .channels = tile_channels(problem),
-                      .feat_bits = bev_dtypes[problem->dtype].bits,
-                      .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
-                      .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
-    bool ok = tile_map_build(problem, TRACE_MULTIPROCESSORS, &walk.map, err);
-    if (ok && !walk.map.serves) {
-        memory->pattern = memory->counts->form = &access_pattern_pieces;
-        return owners_walk(memory, with_reuse, watch, err);
+    TilesReplay replay = {.memory = memory,
+                          .problem = problem,
+                          .channels = v4_tile_channels(problem),
+                          .feat_bits = bev_dtypes[problem->dtype].bits,
+                          .out_bytes = bev_dtypes[problem->out.dtype].bits / 8,
+                          .depth_bytes = bev_dtypes[problem->depth.dtype].bits / 8};
+    bool ok = tile_map_build(problem, TRACE_MULTIPROCESSORS, &replay.map, err);
+    if (ok && !replay.map.serves) {
+        memory->access = memory->counts->form = &memory->kernel->fallback;
+        return owners_replay(memory, with_reuse, watch, err);
     }
     if (ok) {
-        place_arrays(&walk);
-        ok = memory_start(memory, with_reuse, err) && run_launches(&walk, watch, err);
+        place_arrays(&replay);
+        ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
     }
-    tile_map_free(&walk.map);
+    tile_map_free(&replay.map);
     return ok;
 }

@@ -38,7 +38,7 @@ static const struct {
     const char *const *words; /* ends with NULL */
     bool listed; /* --help spells out the names; for other sets the option's own text does */
 } sets[CHOICE_SET_COUNT] = {
-    [CHOICE_KERNEL] = {.at = kernel_at},
+    [CHOICE_KERNEL] = {.at = kernel_at, .listed = true},
     [CHOICE_DTYPE] = {.at = bev_dtypes_at, .listed = true},
     [CHOICE_ALIGN] = {.at = bev_aligns_at, .listed = true},
     [CHOICE_VIEW] = {.at = views_at, .listed = true},

@@ -21,7 +21,7 @@ static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const Counted
     Prediction model = predict(profile, gpu, true);
     return (AgreementRow){
         .scene = scene,
-        .kernel = profile->pattern->name,
+        .kernel = profile->kernel->name,
         .gpu = gpu,
         .hits_model = model.hit_rate,
         .hits_counted = counters_l2_hit_rate(&counted->counters),
@@ -139,8 +139,8 @@ static unsigned counted_kernels(const ChosenGpus *chosen, const char *scene) {
     for (int i = 0; i < chosen->recorded.count; i++)
         for (int j = 0; j < chosen->recorded.recordings[i].counted_count; j++) {
             const CountedRow *row = &chosen->recorded.recordings[i].counted[j];
-            if (!strcmp(row->scene, scene) && access_pattern_find(row->kernel))
-                kernels |= kernel_bit(row->kernel);
+            if (!strcmp(row->scene, scene))
+                kernels |= kernel_bits(bev_kernel_find(row->kernel));
         }
     return kernels;
 }

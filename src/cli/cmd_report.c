@@ -143,7 +143,7 @@ static void put_errors(const Page *page) {
         page->out,
         "; with longest intervals times %.2f, so that the column V2+DO of the RTX PRO 6000 is met "
         "in the mean, %d of %d. The article's map is not published: how long its longest interval "
-        "is, only V2+DO tells, which waits for little else. V2 is modelled as the article has it, "
+        "is, only V2+DO tells, which waits for little else. V2 as published is a model of its own, "
         "with an addition in memory for each point and channel: no interval binds it, and its time "
         "follows the points, of which only canonical's were published.</p>\n<p>",
         comparison->calibration, off, of);

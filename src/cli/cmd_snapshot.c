@@ -199,7 +199,7 @@ static int judge_all(Snapshot *snapshot, const double *fp64_original, TableRow *
 
 static double baseline_us(const TableRow *rows, int count, BevWhere where) {
     for (int i = 0; i < count; i++)
-        if (rows[i].kernel == bench_baseline(where))
+        if (rows[i].kernel == bev_baseline(where))
             return rows[i].latency_us;
     return 0;
 }

@@ -16,11 +16,12 @@ static bool has_gpu_recordings(const ChosenGpus *chosen) {
 /* The kernels with a published or recorded latency. The ones with atomics are left to the table of
  * each scene. */
 static unsigned compared_kernels(const ChosenGpus *chosen, BevDtype dtype) {
-    unsigned v3 = kernel_bit("v3_small_l2") | kernel_bit("v3_large_l2");
-    unsigned published_kernels = kernel_bit("v2_tiles") | kernel_bit("v2_do");
-    if (dtype != BEV_FP16)
-        return v3;
-    return v3 | published_kernels | (has_gpu_recordings(chosen) ? kernel_bit("v2") : 0);
+    unsigned kernels = kernel_bits(bev_v3());
+    bool recorded = has_gpu_recordings(chosen);
+    for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
+        if (bev_kernels[i]->published || (recorded && bev_kernels[i]->is_baseline))
+            kernels |= kernel_bits(bev_kernels[i]);
+    return kernels;
 }
 
 static void add_row(Comparison *comparison, ComparisonRow row, const Profile *profile) {
@@ -36,14 +37,15 @@ static void add_latencies(Comparison *comparison, const SceneModel *model, const
     for (int g = 0; g < gpu_count; g++)
         for (int i = 0; i < model->profile_count; i++) {
             const Profile *profile = &model->profiles[i];
-            const AccessPattern *pattern = profile->pattern;
-            const char *choice = bev_v3_choose(&model->problem.view, gpus[g].l2_bytes).kernel;
-            double known_us = recorded ? chosen_recorded_us(chosen, &gpus[g], model, pattern->name)
-                                       : chosen_published_us(&gpus[g], model, pattern->name);
+            const BevKernel *kernel = profile->kernel;
+            const BevKernel *choice = bev_v3_choose(&model->problem.view, gpus[g].l2_bytes).kernel;
+            double known_us = recorded ? chosen_recorded_us(chosen, &gpus[g], model, kernel->name)
+                                       : chosen_published_us(&gpus[g], model, kernel);
             ComparisonRow row = {.gpu = &gpus[g],
                                  .config = model->scene,
-                                 .kernel = recorded ? pattern->title
-                                                    : published_column(pattern->name, choice),
+                                 .kernel = recorded || kernel->model_only
+                                               ? kernel->title /* "V2 as published" */
+                                               : published_column(kernel, choice),
                                  .dtype = profile->dtype,
                                  .recorded = recorded,
                                  .known_us = known_us};
@@ -51,8 +53,7 @@ static void add_latencies(Comparison *comparison, const SceneModel *model, const
         }
 }
 
-/* Finds one factor on the longest interval, for the GPU whose V2+DO was published, from that column
- * alone. */
+/* Finds one factor on chains, for the GPU of published_calibrated, from that column alone. */
 static void calibrate(Comparison *comparison) {
     Prediction predictions[COMPARISON_ROWS];
     double known_us[COMPARISON_ROWS];
@@ -60,7 +61,7 @@ static void calibrate(Comparison *comparison) {
     int count = 0;
     for (int i = 0; i < comparison->count; i++) {
         const ComparisonRow *row = &comparison->rows[i];
-        if (row->recorded || row->gpu != gpu || strcmp(row->kernel, "V2+DO"))
+        if (row->recorded || row->gpu != gpu || strcmp(row->kernel, published_calibrated))
             continue;
         predictions[count] = row->model;
         known_us[count++] = row->known_us;
@@ -70,7 +71,7 @@ static void calibrate(Comparison *comparison) {
     for (int i = 0; i < comparison->count; i++) {
         ComparisonRow *row = &comparison->rows[i];
         if (!row->recorded && row->gpu == gpu)
-            row->calibrated_us = predict_replaying(&row->model, comparison->calibration);
+            row->calibrated_us = predict_with_chain(&row->model, comparison->calibration);
     }
 }
 

@@ -190,10 +190,13 @@ void help_list(FILE *out) {
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     list_configs(out);
-    fputs("\nKernels, in lesson order:\n", out);
+    bool all = bev_default(BEV_CUDA) != NULL;
+    fprintf(out, "\nKernels, in lesson order%s:\n",
+            all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
     for (int i = 0; bev_kernels[i]; i++)
-        fprintf(out, "  %-16s %-5s %s\n", bev_kernels[i]->name, where_names[bev_kernels[i]->where],
-                bev_kernels[i]->idea);
+        fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,
+                where_names[bev_kernels[i]->where], bev_kernels[i]->idea,
+                bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,

@@ -5,7 +5,7 @@
 
 #include "kernels/regime.h"
 #include "src/base/units.h"
-#include "src/cachesim/gpu_file.h"
+#include "src/cachesim/gpus.h"
 #include "src/cachesim/memory_model.h"
 #include "src/cachesim/predict.h"
 #include "src/cli/options.h"
@@ -26,14 +26,14 @@ typedef struct {
     int profile_count;
 } SceneModel;
 
-/* Loads the scene and replays the accesses of the kernels in `kernels` (bits of kernel_bit) on all
+/* Loads the scene and replays the accesses of the kernels in `kernels` (bits of kernel_bits) on all
  * cores. Call scene_model_close also after a failure. */
 bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
                       BevDtype dtype, BevAlign align, unsigned kernels, Err *err);
 void scene_model_close(SceneModel *model);
 
-/* The bit of a kernel: 1 << its position in access_patterns. */
-unsigned kernel_bit(const char *kernel);
+/* The bit of a kernel that has accesses, the bits of both forms of V3, else 0. NULL: 0. */
+unsigned kernel_bits(const BevKernel *kernel);
 
 /* The profile of a kernel; NULL when it was not replayed. */
 const Profile *scene_model_profile(const SceneModel *model, const char *kernel);
@@ -84,7 +84,7 @@ bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 /* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown. */
 double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneModel *model,
                           const char *kernel);
-double chosen_published_us(const Gpu *gpu, const SceneModel *model, const char *kernel);
+double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel);
 
 /* The limits of a GPU: measured, where such a GPU is here and --device allows it; else recorded;
  * else unknown. */

@@ -1,7 +1,7 @@
 /* bevscope plot: the kinds of charts of the memory model, by name. */
 #include "src/cli/model.h"
 
-#include "src/cachesim/digest.h"
+#include "src/cachesim/memory_model.h"
 #include "src/accuracy/fp64.h"
 #include "src/cli/selection.h"
 #include "src/base/data.h"
@@ -55,14 +55,14 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
         err_set(err, ERR_FAILED, "plot", "", "out of memory");
         return NULL;
     }
-    digest_begin(memory, &model->problem.view, list, list_gpus(request->chosen, list));
+    model_begin(memory, &model->problem.view, list, list_gpus(request->chosen, list));
     for (int i = 0; i < memory->gpu_count; i++) {
         FigureSource source;
         Limits limits = chosen_limits(request->options, request->chosen, &list[i], &source);
-        digest_ceilings(memory, i, &limits, source);
+        model_set_ceilings(memory, i, &limits, source);
     }
     for (int i = 0; i < model->profile_count; i++)
-        digest_add(memory, &model->problem.view, &model->profiles[i]);
+        model_add(memory, &model->problem.view, &model->profiles[i]);
     return memory;
 }
 
@@ -86,7 +86,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
  */
 static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l2, Err *err) {
     const BevProblem *problem = &model->problem.view;
-    KernelConfig config = {bev_kernel_find("cpu_v3"), problem->dtype, problem->align};
+    KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), problem->dtype, problem->align};
     Pooled pooled = {0};
     if (!*fp64_original && !(*fp64_original = fp64_of(&model->workload, problem->align, err)))
         return false;
@@ -100,7 +100,7 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
 static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err) {
     WorkloadOptions workload = request->model->workload.options;
     BevAlign align = request->model->problem.view.align;
-    unsigned kernels = kernel_bit("v3_small_l2") | kernel_bit("v3_large_l2");
+    unsigned kernels = kernel_bits(bev_v3());
     double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
     MemoryModel *memory = memory_model(request, err);
     bool ok = memory != NULL;
@@ -110,7 +110,7 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
                               kernels, err) &&
              dtype_error(&model, &fp64_original, &rel_l2[dtype], err);
         for (int i = 0; ok && i < model.profile_count; i++)
-            digest_add(memory, &model.problem.view, &model.profiles[i]);
+            model_add(memory, &model.problem.view, &model.profiles[i]);
         scene_model_close(&model);
     }
     free(fp64_original);

@@ -21,12 +21,26 @@ static const int settings[OVER_COUNT][SWEEP_MAX] = {
     [OVER_POINTS] = {8, 15, 30, 59, 90, 118, 177, 236, 354},
 };
 
-static const char *const swept_kernels[] = {"v2", "v2_do", "v3_small_l2", "v3_large_l2"};
-enum { KERNELS = sizeof swept_kernels / sizeof *swept_kernels };
+enum { KERNELS = SCENE_KERNELS };
+
+/* The kernels of the article that there is code for, and the baseline. */
+static int swept_kernels(const BevKernel *swept[KERNELS]) {
+    unsigned mask = 0;
+    int count = 0;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->is_baseline || (bev_kernels[i]->published && !bev_kernels[i]->model_only))
+            mask |= kernel_bits(bev_kernels[i]);
+    for (int i = 0; i < KERNELS; i++)
+        if (mask >> i & 1)
+            swept[count++] = traced_kernel(i);
+    return count;
+}
 
 typedef struct {
     double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
     int count;
+    const BevKernel *kernels[KERNELS];
+    int kernel_count;
 } Sweep;
 
 /* Changes rig and channels to one setting and returns its place on the axis: 0 for points, which
@@ -54,14 +68,14 @@ static bool predict_all(const PlotRequest *request, const BevProblem *problem, S
     Profile profiles[SCENE_KERNELS] = {0};
     unsigned kernels = 0;
     int count;
-    for (int r = 0; r < KERNELS; r++)
-        kernels |= kernel_bit(swept_kernels[r]);
+    for (int r = 0; r < sweep->kernel_count; r++)
+        kernels |= kernel_bits(sweep->kernels[r]);
     bool ok = scene_model_profiles(problem, kernels, profiles, &count, err);
-    for (int r = 0; r < KERNELS; r++)
+    for (int r = 0; r < sweep->kernel_count; r++)
         sweep->latency[r][sweep->count] = NAN;
     for (int i = 0; i < count; i++) {
-        for (int r = 0; ok && r < KERNELS; r++)
-            if (!strcmp(profiles[i].pattern->name, swept_kernels[r]))
+        for (int r = 0; ok && r < sweep->kernel_count; r++)
+            if (profiles[i].kernel == sweep->kernels[r])
                 sweep->latency[r][sweep->count] =
                     predict(&profiles[i], &request->chosen->gpus[0], true).latency_us;
         profile_free(&profiles[i]);
@@ -105,7 +119,7 @@ static double knee(const Sweep *sweep, double bytes) {
 
 static void limits(const Sweep *sweep, PlotAxis *axis) {
     double lo = INFINITY, hi = 0;
-    for (int r = 0; r < KERNELS; r++)
+    for (int r = 0; r < sweep->kernel_count; r++)
         for (int i = 0; i < sweep->count; i++) {
             lo = fmin(lo, sweep->latency[r][i]);
             hi = fmax(hi, sweep->latency[r][i]);
@@ -123,13 +137,12 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
     PlotSeries series[KERNELS];
     PlotMark marks[2];
     int mark_count = 0;
-    for (int r = 0; r < KERNELS; r++) {
-        const AccessPattern *pattern = access_pattern_find(swept_kernels[r]);
-        series[r] = (PlotSeries){.name = pattern->title,
+    for (int r = 0; r < sweep->kernel_count; r++) {
+        series[r] = (PlotSeries){.name = sweep->kernels[r]->title,
                                  .x = sweep->x,
                                  .y = sweep->latency[r],
                                  .count = sweep->count,
-                                 .color = (int)(pattern - access_patterns)};
+                                 .color = traced_place(sweep->kernels[r])};
     }
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
@@ -164,6 +177,7 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     Over over =
         request->options->over ? (Over)choices_find(CHOICE_SWEEP, request->options->over) : 0;
     Sweep sweep = {0};
+    sweep.kernel_count = swept_kernels(sweep.kernels);
     if (!request->model->workload.scene.has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");

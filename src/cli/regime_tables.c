@@ -36,7 +36,7 @@ static void add_problem(Report *report, const BevProblem *problem, const TraceCo
 static void add_traffic(Report *report, const BevProblem *problem, const Profile *profile) {
     const TraceCounts *counts = &profile->counts;
     const double atomic_bytes = 4 * counts->atomics;
-    double formula = bev_traffic_total(trace_formula(profile->pattern, problem));
+    double formula = bev_traffic_total(bev_traffic(profile->kernel, problem));
     double requested = atomic_bytes;
     for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
         requested += counts->read[array].bytes + counts->write[array].bytes;
@@ -47,7 +47,7 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
     report_add(report, "depth_mb", "depth MB", 3, megabytes(counts->read[TRACE_DEPTH].bytes));
     report_add(report, "ranks_mb", "ranks MB", 3, megabytes(counts->read[TRACE_RANKS].bytes));
     report_add(report, "ranks_formula_mb", "by formula", 3,
-               megabytes(trace_rank_bytes(profile->pattern, problem)));
+               megabytes(bev_rank_bytes(profile->kernel, problem)));
     report_add(report, "owners_mb", "owners MB", 3, megabytes(counts->read[TRACE_OWNERS].bytes));
     report_add(report, "weight_mb", NULL, 3, megabytes(counts->read[TRACE_WEIGHT].bytes));
     report_add(report, "out_read_mb", NULL, 3, megabytes(out_read));
@@ -70,7 +70,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
         [TERM_CHAIN] = {"chain_us", "chain us"},
     };
     const BevProblem *problem = &model->problem.view;
-    const char *kernel = profile->pattern->name;
+    const BevKernel *kernel = profile->kernel;
     Prediction warm = predict(profile, gpu, true), cold = predict(profile, gpu, false);
     double warm_dram = warm.dram_read_bytes + warm.dram_write_bytes;
     double cold_dram = cold.dram_read_bytes + cold.dram_write_bytes;
@@ -79,7 +79,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "l2_mib", "L2 MiB", 3, cell_real(gpu->l2_bytes / 1048576));
     report_add(report, "regime", "regime", 0, cell_text(bev_regimes[regime].name));
     report_add(report, "v3_choice", NULL, 0,
-               cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel));
+               cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel->name));
     report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
     report_add(report, "dram_mb_warm", "DRAM MB", 3, megabytes(warm_dram));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
@@ -91,7 +91,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(warm.latency_us));
     report_add(report, "predicted_cold_us", "cold us", 3, cell_real(cold.latency_us));
     report_add(report, "recorded_us", "recorded us", 3,
-               cell_real(chosen_recorded_us(chosen, gpu, model, kernel)));
+               cell_real(chosen_recorded_us(chosen, gpu, model, kernel->name)));
     report_add(report, "published_us", "published us", 4,
                cell_real(chosen_published_us(gpu, model, kernel)));
     report_add(report, "source", NULL, 0,
@@ -104,7 +104,7 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
     for (int g = 0; g < gpu_rows; g++)
         for (int i = 0; i < model->profile_count; i++) {
             const Profile *profile = &model->profiles[i];
-            add_identity(report, model, profile->pattern->name);
+            add_identity(report, model, profile->kernel->name);
             if (which != REGIME_PREDICTIONS) {
                 add_problem(report, &model->problem.view, &profile->counts);
                 add_traffic(report, &model->problem.view, profile);
@@ -164,7 +164,7 @@ static int find_small_l2(const SceneModel *model, const ChosenGpus *chosen,
 /* The other form of V3 under the same conditions. */
 static const SmallL2Row *large_beside(const SmallL2Row *rows, int count, const SmallL2Row *small) {
     for (int i = 0; i < count; i++)
-        if (rows[i].gpu == small->gpu && !strcmp(rows[i].recorded->kernel, "v3_large_l2") &&
+        if (rows[i].gpu == small->gpu && !strcmp(rows[i].recorded->kernel, bev_v3()->large_l2->name) &&
             rows[i].recorded->l2_carveout_mib == small->recorded->l2_carveout_mib)
             return &rows[i];
     return NULL;
@@ -175,7 +175,7 @@ static void small_l2_verdict(const SmallL2Row *rows, int count, char *text, size
     for (int i = 0; i < count; i++) {
         const SmallL2Row *small = &rows[i];
         const SmallL2Row *large = large_beside(rows, count, small);
-        if (strcmp(small->recorded->kernel, "v3_small_l2") || !large)
+        if (strcmp(small->recorded->kernel, bev_v3()->small_l2->name) || !large)
             continue;
         bool wins = small->recorded->median_us < large->recorded->median_us;
         bool should = small->model_us < large->model_us;
@@ -232,10 +232,10 @@ static const Profile *profile_of(const Counted *counted) {
     const BevProblem *problem = &counted->model->problem.view;
     if (!counted->gpu)
         return NULL;
-    return scene_model_profile(counted->model,
-                               strcmp(counted->kernel, "v3")
-                                   ? counted->kernel
-                                   : bev_v3_choose(problem, counted->gpu->l2_bytes).kernel);
+    const char *kernel = counted->kernel;
+    if (!strcmp(kernel, bev_v3()->name))
+        kernel = bev_v3_choose(problem, counted->gpu->l2_bytes).kernel->name;
+    return scene_model_profile(counted->model, kernel);
 }
 
 static void counted_add(Report *report, const Counted *counted) {

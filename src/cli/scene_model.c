@@ -1,7 +1,7 @@
 #include "src/cli/model.h"
 
 #include "config.h"
-#include "src/cachesim/tile_map.h"
+#include "kernels/cuda/v4/choices.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
@@ -13,13 +13,13 @@
 
 bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
                           int *count, Err *err) {
-    const AccessPattern *chosen[SCENE_KERNELS];
+    const BevKernel *chosen[SCENE_KERNELS], *kernel;
     Err errs[SCENE_KERNELS] = {0};
     bool ok = true;
     *count = 0;
-    for (int i = 0; i < access_pattern_count; i++)
-        if (kernels >> i & 1 && !trace_unsupported(&access_patterns[i], problem))
-            chosen[(*count)++] = &access_patterns[i];
+    for (int i = 0; i < SCENE_KERNELS && (kernel = traced_kernel(i)); i++)
+        if (kernels >> i & 1 && !bev_refuses(kernel, problem))
+            chosen[(*count)++] = kernel;
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < *count; i++)
         ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
@@ -60,12 +60,15 @@ const char *scene_model_sampling(const SceneModel *model) {
 
 void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, size_t size) {
     const BevProblem *problem = &model->problem.view;
-    const Profile *profile = scene_model_profile(model, "v4");
+    const Profile *profile = NULL;
+    for (int i = 0; i < model->profile_count; i++)
+        if (model->profiles[i].kernel->access.owner == BEV_OWNS_TILE)
+            profile = &model->profiles[i];
     if (!profile)
         snprintf(text, size, "%s", "");
-    else if (!tile_channels(problem))
+    else if (!v4_tile_channels(problem))
         snprintf(text, size, "pieces: the format or number of channels is none for tensor cores");
-    else if (profile->counts.form->owner == OWN_PIECE)
+    else if (profile->counts.form->owner == BEV_OWNS_PIECE)
         snprintf(text, size, "pieces: too few points a step of tensor cores");
     else if (problem->map.weights)
         snprintf(text, size, "tiles on tensor cores, depth transposed first: the map has weights");
@@ -73,17 +76,19 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
         snprintf(
             text, size,
             "tiles on tensor cores, depth %s: %.0f points a multiprocessor; transposed beyond %d",
-            tile_transposes(&problem->map, gpu->sms) ? "transposed first" : "gathered",
-            (double)problem->map.points / gpu->sms, TILE_GATHERED);
+            v4_transposes(&problem->map, gpu->sms) ? "transposed first" : "gathered",
+            (double)problem->map.points / gpu->sms, GATHERED_POINTS);
 }
 
-unsigned kernel_bit(const char *name) {
-    return 1u << (access_pattern_find(name) - access_patterns);
+unsigned kernel_bits(const BevKernel *kernel) {
+    if (kernel && kernel->large_l2)
+        return kernel_bits(kernel->small_l2) | kernel_bits(kernel->large_l2);
+    return kernel && kernel->access.owner ? 1u << traced_place(kernel) : 0;
 }
 
 const Profile *scene_model_profile(const SceneModel *model, const char *kernel) {
     for (int i = 0; i < model->profile_count; i++)
-        if (!strcmp(model->profiles[i].pattern->name, kernel))
+        if (!strcmp(model->profiles[i].kernel->name, kernel))
             return &model->profiles[i];
     return NULL;
 }
@@ -158,12 +163,12 @@ double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneM
     return NAN;
 }
 
-double chosen_published_us(const Gpu *gpu, const SceneModel *model, const char *kernel) {
+double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
     const Gpu *known = gpu_find(gpu->name);
     if (!known || known->l2_bytes != gpu->l2_bytes || problem->align != BEV_NEAREST)
         return NAN;
-    const char *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
+    const BevKernel *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
     const Published *row =
         published_find(gpu->name, model->scene, published_column(kernel, choice), problem->dtype);
     return row ? row->latency_us : NAN;

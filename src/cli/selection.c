@@ -61,11 +61,17 @@ static bool runs_on(const BevKernel *kernel, unsigned where) {
 
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
     const BevKernel *named = bev_kernel_find(word);
+    if (named && bev_unavailable(named)) {
+        err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel %s",
+                bev_unavailable(named));
+        return NULL;
+    }
     if (named && runs_on(named, where))
         return named;
     for (int device = BEV_CUDA; !named && device >= BEV_CPU; device--)
         for (int i = 0; bev_kernels[i]; i++)
             if ((int)bev_kernels[i]->where == device && runs_on(bev_kernels[i], where) &&
+                bev_kernels[i]->launch &&
                 !strcasecmp(bev_kernels[i]->title, word))
                 return bev_kernels[i];
     err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
@@ -74,12 +80,7 @@ const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
 }
 
 const BevKernel *select_best(unsigned where) {
-    const BevKernel *best = NULL;
-    BevWhere device = where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == device)
-            best = bev_kernels[i];
-    return best;
+    return bev_default(where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU);
 }
 
 bool select_single(const Options *options, const char *says, const char *hint, Err *err) {

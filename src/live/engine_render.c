@@ -76,15 +76,14 @@ static bool gives_way(void *context) {
     return !engine->given_up && engine_request_waits(engine, engine->settled_ms);
 }
 
-/* The kernel that pools in place of one that no key can wait for: the last of the ladder, until the
+/* The kernel that pools in place of one that no key can wait for: the CPU's default, until the
  * background thread has pooled the slow one's grid. The screens say so. NULL: none. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
-    const BevKernel *kernels[LIVE_MAX_KERNELS];
-    const BevKernel *last = kernels[kernels_of(BEV_CPU, kernels, LIVE_MAX_KERNELS) - 1];
-    bool fits = last->dtypes & 1u << config->dtype && last->aligns & 1u << config->align;
-    bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != last &&
+    const BevKernel *fast = bev_default(BEV_CPU);
+    bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;
+    bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != fast &&
                 measure_is_slow(engine->measure, config);
-    return slow && fits ? last : NULL;
+    return slow && fits ? fast : NULL;
 }
 
 static PipelineNeeds needs_of(Engine *engine) {

@@ -130,7 +130,7 @@ PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const
     problem_output(view, codes, pooled->values);
     pooled->footprint = bev_footprint(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
-    pooled->own = config->kernel->bytes(view);
+    pooled->own = bev_traffic(config->kernel, view);
     return pooled;
 }
 

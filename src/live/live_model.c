@@ -1,5 +1,7 @@
 #include "src/live/live_model.h"
 
+#include "kernels/regime.h"
+
 #include "src/run/recorded.h"
 #include "src/base/ref.h"
 #include "src/scene/problem.h"
@@ -20,7 +22,7 @@ typedef struct {
 typedef struct {
     ProblemKey key;
     MemoryModel *model;               /* owned; NULL: the place is free */
-    unsigned failed[BEV_DTYPE_COUNT]; /* replays: bits by index in access_patterns[] */
+    unsigned failed[BEV_DTYPE_COUNT]; /* replays: bits by traced_place() */
     uint64_t used;                    /* the value of `aims` when it was turned to last */
 } KnownProblem;
 
@@ -143,10 +145,10 @@ static bool begin_model(LiveModel *live_model, Err *err) {
         return false;
     now->model = new_model(err);
     if (now->model)
-        digest_begin(now->model, &problem.view, gpus, gpu_count);
+        model_begin(now->model, &problem.view, gpus, gpu_count);
     read_limits(live_model);
     for (int i = 0; now->model && i < gpu_count; i++)
-        digest_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
+        model_set_ceilings(now->model, i, &live_model->limits[i], live_model->sources[i]);
     problem_free(&problem);
     return now->model != NULL;
 }
@@ -175,7 +177,7 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
         if (!next)
             continue;
         *next = *p->model;
-        digest_ceilings(next, gpu, limits, SOURCE_MEASURED);
+        model_set_ceilings(next, gpu, limits, SOURCE_MEASURED);
         ref_drop(p->model);
         p->model = next;
     }
@@ -183,42 +185,42 @@ void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
 
 /* ---- what is missing ------------------------------------------------------------------------- */
 
+/* A replay to do. */
 typedef struct {
-    const AccessPattern *pattern;
+    const BevKernel *kernel;
     BevDtype dtype;
 } Replay;
 
-static bool is_missing(const KnownProblem *now, const AccessPattern *pattern, BevDtype dtype) {
+static bool is_missing(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype) {
     const ModelFormat *format = &now->model->formats[dtype];
-    ptrdiff_t place = pattern ? pattern - access_patterns : 0;
-    if (!pattern || now->failed[dtype] >> place & 1)
+    int place = traced_place(kernel);
+    if (place < 0 || now->failed[dtype] >> place & 1)
         return false;
     if (dtype == now->model->dtype)
-        return !now->model->kernels[place].name;
-    return !(strcmp(pattern->name, "v3_large_l2") ? format->small_l2.name : format->large_l2.name);
+        return !now->model->kernels[place].kernel;
+    return !(kernel == bev_v3()->large_l2 ? format->large_l2.kernel : format->small_l2.kernel);
 }
 
-static bool want(const KnownProblem *now, const char *name, BevDtype dtype, Replay *replay) {
-    *replay = (Replay){access_pattern_find(name), dtype};
-    return is_missing(now, replay->pattern, dtype);
-}
-
-static bool want_v3(const KnownProblem *now, BevDtype dtype, Replay *replay) {
-    return want(now, "v3_large_l2", dtype, replay) || want(now, "v3_small_l2", dtype, replay);
+/* V3 is its two forms. */
+static bool want(const KnownProblem *now, const BevKernel *kernel, BevDtype dtype, Replay *replay) {
+    if (kernel && kernel->large_l2)
+        return want(now, kernel->large_l2, dtype, replay) ||
+               want(now, kernel->small_l2, dtype, replay);
+    *replay = (Replay){kernel, dtype};
+    return kernel && is_missing(now, kernel, dtype);
 }
 
 /* The end of the table is the fast end of the ladder; its traces are short as well. */
 static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *replay) {
     const KnownProblem *now = live_model->now;
-    const char *name = model_stream_name(live_model->kernel);
     BevDtype dtype = now->key.dtype;
-    if (strcmp(name, "v3") ? want(now, name, dtype, replay) : want_v3(now, dtype, replay))
+    if (want(now, model_row(live_model->kernel), dtype, replay))
         return true;
-    for (int i = access_pattern_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (want(now, access_patterns[i].name, dtype, replay))
+    for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
+        if (want(now, traced_kernel(i), dtype, replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
-        if (want_v3(now, (BevDtype)i, replay))
+        if (want(now, bev_v3(), (BevDtype)i, replay))
             return true;
     return false;
 }
@@ -229,12 +231,12 @@ static bool add_replay(LiveModel *live_model, const Replay *replay, const HostPr
                        const TraceWatch *watch, Err *err) {
     KnownProblem *now = live_model->now;
     Profile profile;
-    if (!profile_make(replay->pattern, &problem->view, watch, &profile, err))
+    if (!profile_make(replay->kernel, &problem->view, watch, &profile, err))
         return false;
     MemoryModel *next = new_model(err);
     if (next) {
         *next = *now->model;
-        digest_add(next, &problem->view, &profile);
+        model_add(next, &problem->view, &profile);
         ref_drop(now->model);
         now->model = next;
     }
@@ -250,12 +252,12 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
         return false;
     bool ok = false;
     if (open_problem(live_model, replay.dtype, &problem, &err)) {
-        ok = !trace_unsupported(replay.pattern, &problem.view) &&
+        ok = !bev_refuses(replay.kernel, &problem.view) &&
              add_replay(live_model, &replay, &problem, watch, &err);
         problem_free(&problem);
     }
     bool ended = !ok && watch && !watch->go_on(watch->context);
     if (!ok && !ended)
-        live_model->now->failed[replay.dtype] |= 1u << (replay.pattern - access_patterns);
+        live_model->now->failed[replay.dtype] |= 1u << traced_place(replay.kernel);
     return true;
 }

@@ -4,7 +4,7 @@
 #ifndef BEV_LIVE_MODEL_H
 #define BEV_LIVE_MODEL_H
 
-#include "src/cachesim/digest.h"
+#include "src/cachesim/memory_model.h"
 #include "src/live/pipeline.h"
 
 typedef struct LiveModel LiveModel;

@@ -40,6 +40,8 @@ struct Measure {
 
 static void add_kernels(Measure *measure) {
     for (int i = 0; bev_kernels[i] && measure->kernel_count < LIVE_MAX_KERNELS; i++) {
+        if (!bev_kernels[i]->launch)
+            continue;
         TimedKernel *timed = &measure->kernels[measure->kernel_count++];
         timed->config.kernel = timed->live.kernel = bev_kernels[i];
     }
@@ -286,7 +288,7 @@ static MeasureStep finish(Measure *measure, TimedKernel *timed) {
 }
 
 static double own_bytes(const Measure *measure, const TimedKernel *timed) {
-    return bev_traffic_total(timed->config.kernel->bytes(&measure->runner.problem.view));
+    return bev_traffic_total(bev_traffic(timed->config.kernel, &measure->runner.problem.view));
 }
 
 /* GPU: the stopwatch of `bench`, with a shorter series. */

@@ -14,13 +14,6 @@
 const char *const cache_names[] = {[CACHE_WARM] = "warm", [CACHE_COLD] = "cold"};
 const char *const where_names[] = {[BEV_CPU] = "cpu", [BEV_CUDA] = "cuda"};
 
-const BevKernel *bench_baseline(BevWhere where) {
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == where && !strcmp(bev_kernels[i]->title, "V2"))
-            return bev_kernels[i];
-    return NULL;
-}
-
 /* The state of bench_run. */
 typedef struct {
     const BenchPlan *plan;
@@ -76,7 +69,7 @@ static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
             !note_left(row, err))
             return false;
         double median_us = row->timing.median_us;
-        if (kernel == bench_baseline(kernel->where))
+        if (kernel == bev_baseline(kernel->where))
             bench->baseline_us[kernel->where][cache] = median_us;
         double baseline_us = bench->baseline_us[kernel->where][cache];
         row->speedup = median_us > 0 ? baseline_us / median_us : 0;
@@ -101,7 +94,7 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err 
     if (!session_open(&session, kernel, problem, err))
         return false;
     row->prepare_us = session_prepare_us(session);
-    row->traffic_mb = bev_traffic_total(kernel->bytes(problem)) * 1e-6;
+    row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
     bool ok = time_caches(bench, session, report, err);
     session_close(session);
@@ -113,7 +106,7 @@ static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err 
 static bool time_ladder(Bench *bench, Err *err) {
     memset(bench->baseline_us, 0, sizeof bench->baseline_us);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
-        const BevKernel *baseline = bench_baseline((BevWhere)where);
+        const BevKernel *baseline = bev_baseline((BevWhere)where);
         if (baseline && (bench->plan->where & 1u << where) &&
             !time_kernel(bench, baseline, false, err))
             return false;
@@ -155,7 +148,8 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
-    return (plan->where & 1u << kernel->where) && (!plan->only || plan->only == kernel);
+    return kernel->launch && (plan->where & 1u << kernel->where) &&
+           (!plan->only || plan->only == kernel);
 }
 
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,

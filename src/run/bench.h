@@ -50,9 +50,6 @@ typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
                        const HostProblem *problem, Err *err);
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);
 
-/* The kernel that speed-ups refer to: the one titled V2 on that device. NULL if there is none. */
-const BevKernel *bench_baseline(BevWhere where);
-
 extern const char *const cache_names[]; /* by CacheState: "warm", "cold" */
 extern const char *const where_names[]; /* by BevWhere: "cpu", "cuda" */
 

@@ -1,5 +1,7 @@
 #include "src/run/recorded.h"
 
+#include "kernels/regime.h"
+
 #include "src/base/data.h"
 
 #include <dirent.h>
@@ -196,12 +198,10 @@ const Published published[] = {
 };
 const int published_count = sizeof published / sizeof *published;
 
-const char *published_column(const char *kernel, const char *v3_choice) {
-    if (!strcmp(kernel, "v2_tiles"))
-        return "V2";
-    if (!strcmp(kernel, "v2_do"))
-        return "V2+DO";
-    return v3_choice && !strcmp(kernel, v3_choice) ? "V3" : NULL;
+const char published_calibrated[] = "V2+DO";
+
+const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice) {
+    return v3_choice && kernel == v3_choice ? bev_v3()->published : kernel->published;
 }
 
 const Published *published_find(const char *gpu, const char *config, const char *column,

@@ -75,9 +75,12 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* The article's name of a kernel, or NULL. `v3_choice` is the kernel that V3 stands for on the GPU.
- */
-const char *published_column(const char *kernel, const char *v3_choice);
+/* The published column that a row stands for, or NULL. `v3_choice` is the form that V3 takes on that
+ * GPU (NULL: unknown): it stands for V3's column. */
+const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
+
+/* The column that the model's chain is calibrated by: the kernel that waits for little else. */
+extern const char published_calibrated[];
 
 /* The published row, or NULL. */
 const Published *published_find(const char *gpu, const char *config, const char *column,

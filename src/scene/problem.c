@@ -1,5 +1,6 @@
 #include "src/scene/problem.h"
 
+#include "kernels/regime.h"
 #include "kernels/codec.h"
 
 #include <float.h>
@@ -154,7 +155,7 @@ static int64_t encode(BevTensor *tensor, const float *values) {
 }
 
 static bool pool_fp32(const BevProblem *problem, Err *err) {
-    const BevKernel *kernel = bev_kernel_find("cpu_v3");
+    const BevKernel *kernel = bev_twin(bev_v3(), BEV_CPU);
     BevPlan *plan = NULL;
     bool ok = kernel->prepare(problem, &plan, err) && kernel->launch(problem, plan, NULL, err);
     kernel->release(plan);

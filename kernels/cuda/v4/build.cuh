@@ -4,12 +4,7 @@
 
 #include "kernels/cuda/v4/prepare.cuh"
 
-#include <math.h>
-
 namespace {
-
-constexpr int POINTS_A_STEP = 32;    // fewer: a step costs more than its points one by one
-constexpr int LONGEST_SORTED = 4096; // points of a cell that one warp sorts
 
 struct V4Plan {
     bool tiled, overlap;
@@ -36,17 +31,7 @@ struct Draft {
 
 Frustums frustums_of(const BevShape &shape) {
     return {(int)shape.cameras, (int)shape.depth_bins, (int)shape.feat_h, (int)shape.feat_w,
-            (int)blocks_for(shape.feat_h, SLAB)};
-}
-
-// Whether tiles can be tried: formats that tensor cores multiply exactly, channels in whole groups,
-// numbers that fit their fields.
-bool tiles_possible(const BevProblem *problem) {
-    const BevShape &s = problem->shape;
-    double places = (double)s.cameras * (double)s.feat_w * (double)blocks_for(s.feat_h, SLAB) *
-                    (double)s.depth_bins * SLAB;
-    return problem->dtype != BEV_FP32 && problem->map.points > 0 && places < 2147483648.0 &&
-           s.depth_bins < 65536 && tile_channels(s.channels, problem->map.weights != NULL) > 0;
+            (int)v4_slabs(&shape)};
 }
 
 bool multiprocessor_count(int *count, Err *err) {
@@ -56,36 +41,19 @@ bool multiprocessor_count(int *count, Err *err) {
     return true;
 }
 
-// Whether to turn the depth first. That is a kernel more, about as long as it takes a
-// multiprocessor to gather 8,000 depths one by one. Weighted maps read each about four times.
-bool choose_transposing(const Pool &pool, bool *transposed, Err *err) {
-    int multiprocessors;
-    if (!multiprocessor_count(&multiprocessors, err))
-        return false;
-    *transposed = pool.weights || pool.points > (int64_t)8000 * multiprocessors;
-    return true;
-}
-
-// Which portion of steps a warp should get. A wave of blocks costs its start and end, as much as
-// about three steps, besides the steps in it; and no tile is done before its warps' portions are.
-bool choose_portion(const Findings &findings, int64_t steps, int64_t passes, int *config,
-                    Err *err) {
-    constexpr double WAVE_STEPS = 3;
-    int multiprocessors;
-    if (!multiprocessor_count(&multiprocessors, err))
-        return false;
-    double resident = (double)TILE_BLOCKS * multiprocessors, least = 0; // blocks at once
-    double work = (double)(steps * passes) / (resident * TILE_WARPS);
+// Which portion of steps a warp should get.
+int choose_portion(const Findings &findings, int64_t steps, int64_t passes, int multiprocessors) {
+    double least = 0;
+    int config = 0;
     for (int i = 0; i < PORTIONS; i++) {
         int64_t workers = shares_from(findings.tile_classes[i]).workers;
-        double waves = ceil((double)blocks_for(workers, TILE_WARPS) * (double)passes / resident);
-        double time = fmax(WAVE_STEPS + portion_of(i), WAVE_STEPS * waves + work);
+        double time = v4_tiles_time(portion_of(i), workers, steps, passes, multiprocessors);
         if (i == 0 || time < least) {
             least = time;
-            *config = i;
+            config = i;
         }
     }
-    return true;
+    return config;
 }
 
 // ---- pieces ------------------------------------------------------------------------------------
@@ -159,15 +127,15 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     TileMap &map = plan->tiles;
     TileArrays out = {};
     Findings findings;
-    int *empty, config, steps;
-    bool weighted = pool.weights != NULL, transposed;
+    int *empty, multiprocessors, steps;
     if (!read_back(&findings, draft.findings, err) ||
-        !read_back(&steps, draft.step_starts + draft.tiles, err))
+        !read_back(&steps, draft.step_starts + draft.tiles, err) ||
+        !multiprocessor_count(&multiprocessors, err))
         return false;
-    int64_t passes = pool.channels / tile_channels(pool.channels, weighted);
-    if (!choose_portion(findings, steps, passes, &config, err) ||
-        !choose_transposing(pool, &transposed, err))
-        return false;
+    bool weighted = pool.weights != NULL;
+    bool transposed = v4_transposes(&problem->map, multiprocessors);
+    int64_t passes = pool.channels / v4_tile_channels(problem);
+    int config = choose_portion(findings, steps, passes, multiprocessors);
     auto layout = [&](Arena &arena) {
         arena.take(&out.starts, draft.tiles + 1);
         arena.take(&out.cells, (int64_t)draft.tiles * TILE_CELLS);
@@ -247,7 +215,7 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
 
 bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
-    bool tiles = tiles_possible(problem), worth_it = false;
+    bool tiles = v4_tiles_possible(problem), worth_it = false;
     int device, major;
     TRY_CUDA("v4", cudaGetDevice(&device));
     TRY_CUDA("v4", cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));

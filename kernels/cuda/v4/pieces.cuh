@@ -5,9 +5,6 @@
 
 #include "kernels/cuda/v4/v4.cuh"
 
-constexpr int PIECE_THREADS = 512; // at most
-constexpr int PIECE_POINTS = 8;    // points a worker should get
-
 // Channels a thread: 16 where their codes are one load, else 8.
 static inline int piece_channels(BevDtype dtype, int64_t channels) {
     return channels % 16 == 0 && (dtype == BEV_FP8 || dtype == BEV_NVFP4) ? 16 : 8;

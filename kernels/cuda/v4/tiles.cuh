@@ -4,7 +4,7 @@
 
 #include "kernels/cuda/v4/operands.cuh"
 
-constexpr int TILE_WARPS = 8, TILE_LARGEST = 3, TILE_BLOCKS = 2, TILE_THREADS = TILE_WARPS * WARP;
+constexpr int TILE_THREADS = TILE_WARPS * WARP;
 constexpr int EMPTY_CELLS = WARP; // empty cells that a warp clears
 
 // ---- programmatic dependent launch: the next kernel starts while this one still runs -----------
@@ -345,13 +345,6 @@ __global__ void v4_transpose_kernel(const Code *depth, Frustums f, uint4 *transp
 
 // ---- launching ---------------------------------------------------------------------------------
 
-// Channels a block takes for problems of `channels`; 0: none, use pieces.
-static inline int tile_channels(int64_t channels, bool weighted) {
-    if (channels == 80)
-        return 80;
-    return channels % 128 == 0 && !weighted ? 128 : channels % 64 == 0 ? 64 : 0;
-}
-
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 static inline cudaError_t tiles_enter(Pool pool, const TileMap &map, bool overlap,
                                       cudaStream_t stream) {
@@ -377,7 +370,7 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
                                        cudaStream_t stream) {
     using Bits = typename std::conditional<DEPTH_OF<D> == BEV_FP8, uint8_t, uint16_t>::type;
     Pool pool = pool_of(problem);
-    int channels = tile_channels(pool.channels, pool.weights != NULL);
+    int channels = v4_tile_channels(problem);
     cudaError_t status;
     if (map.transposed) {
         int64_t threads =

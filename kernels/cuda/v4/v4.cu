@@ -19,21 +19,24 @@
  *         bytes: where the column begins, and per cell a depth bin and a mask of the 16 rows.
  *         Depths are gathered one by one, each its own sector. Where that would take longer than
  *         one more kernel (large maps, and weighted ones, which read each depth about four times)
- *         a first kernel turns the depth until a column's 16 rows lie side by side; the second one
- *         loads its features meanwhile. Each output is written once, in words of 16 bytes where
+ *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
+ * second one loads its features meanwhile. Each output is written once, in words of 16 bytes where
  *         the format allows; empty cells are zeroed by blocks of the same launch.
  * COST    Per step: 16 channels features, 72 bytes of map (136 weighted). Per point one depth, or
- *         all depths twice more when they are turned. On camera rigs there are points / 65 to
+ *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
  *         points / 100 steps; V3 loads points channels features and 8 points bytes of map.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
- *         A NaN or an infinity makes a tile start again point by point. Turned depth lives in the
- *         plan: one stream at a time. What is left is waiting: three loads that depend on each
+ *         A NaN or an infinity makes a tile start again point by point. Transposed depth lives in
+ *         the plan: one stream at a time. What is left is waiting: three loads that depend on each
  *         other and two joins, with a quarter of the warps that a multiprocessor could hold.
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): half as
  *         many steps more, but half again as many warps; which configurations gain? Sort the tiles
  *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
  *         empty cells before the steps instead of in blocks of their own: why is that slower?
  *         The answers that we got are in samples/experiments/v4.md. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
 #include "kernels/cuda/v4/build.cuh"
 
 namespace {
@@ -69,43 +72,44 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
 }
 
-// Points of a step on camera rigs, for the model of traffic.
-constexpr int USUAL_POINTS_A_STEP = 90;
-
-// A model from shapes alone: tiles with the usual number of points a step, else a piece's points.
-BevTraffic v4_bytes(const BevProblem *problem) {
-    const BevShape &s = problem->shape;
-    bool weighted = problem->map.weights != NULL;
-    double points = (double)problem->map.points, cells = (double)(s.nx * s.ny);
-    BevTraffic traffic = owner_traffic(problem, 1);
-    traffic.index = 8 * points + 16 * cells;
-    if (!tiles_possible(problem))
-        return traffic;
-    double passes = (double)(s.channels / tile_channels(s.channels, weighted));
-    double steps = points / USUAL_POINTS_A_STEP;
-    traffic.feat = bytes_of(problem->dtype, steps * SLAB * (double)s.channels);
-    traffic.depth *= passes;
-    traffic.weight *= passes;
-    if (weighted) // turned: all read and all written before
-        traffic.depth += 2 * bytes_of(problem->depth.dtype, (double)problem->depth.row_len);
-    traffic.index = passes * steps * (8 + TILE_CELLS * (weighted ? 8 : 4)) + 4 * cells;
-    return traffic;
-}
-
 } // namespace
+#endif
 
-extern "C" const BevKernel kernel_v4 = {
+CUDA_ROW(v4) = {
     .name = "v4",
     .title = "V4",
     .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",
     .where = BEV_CUDA,
+    .is_default = true,
     .dtypes = BEV_ALL_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {},
     .deterministic = true,
+    .access = {.owner = BEV_OWNS_TILE,
+               .tile = 1,
+               .block = 256,
+               .resident = 16,
+               .load = 1,
+               .store = 1,
+               .evict_first = true,
+               .indices_ahead = 1,
+               .in_flight = 1,
+               .point_instructions = 200},
+    .fallback = {.owner = BEV_OWNS_PIECE,
+                 .tile = 8,
+                 .widens = true,
+                 .block = 512,
+                 .whole = true,
+                 .resident = 48,
+                 .load = 8,
+                 .store = 8,
+                 .ranks = 2,
+                 .owner_bytes = BEV_PIECE_BYTES,
+                 .evict_first = true,
+                 .indices_ahead = 1,
+                 .in_flight = 1,
+                 .point_instructions = 12},
     .unsupported = channels_unsupported,
-    .prepare = v4_prepare,
-    .release = v4_release,
-    .launch = v4_launch,
-    .bytes = v4_bytes,
+    .prepare = ON_CUDA(v4_prepare),
+    .release = ON_CUDA(v4_release),
+    .launch = ON_CUDA(v4_launch),
 };

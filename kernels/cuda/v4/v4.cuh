@@ -1,9 +1,10 @@
 // What the two kernels of V4 share: how work is dealt out to workers, and the two maps that
-// `prepare` builds. A worker is a warp (v4_tiles.cuh) or a row of threads (v4_pieces.cuh).
+// `prepare` builds. A worker is a warp (tiles.cuh) or a row of threads (pieces.cuh).
 #ifndef BEV_V4_CUH
 #define BEV_V4_CUH
 
 #include "kernels/cuda/common.cuh"
+#include "kernels/cuda/v4/choices.h"
 
 // ---- shares: 1, 2, 4 ... workers for an owner --------------------------------------------------
 
@@ -35,14 +36,6 @@ template <int LARGEST> __device__ inline Share share_of(const Shares &shares, in
     int rank = worker - first_worker;
     int owner = min(first_owner + (rank >> k), shares.owners);
     return {owner, rank & ((1 << k) - 1), k};
-}
-
-// Class of an owner with `size` units of work when a worker should get `portion` of them.
-__host__ __device__ inline int class_of(int size, int portion, int largest) {
-    int k = 0;
-    while (k < largest && (portion << k) < size)
-        k++;
-    return k;
 }
 
 // Shares of owners counted by class.
@@ -77,9 +70,6 @@ __device__ inline void join_parts(const Share &share, int worker, int workers, P
 
 // ---- the map as tiles, for tensor cores --------------------------------------------------------
 
-constexpr int TILE_CELLS = 16; // cells of a tile
-constexpr int SLAB = 16;       // image rows multiplied at once: one slab of a feature column
-
 // A tile is 16 cells that look at the same image columns. A step multiplies the depths of one slab
 // (16 image rows of one column) for these cells by the slab's features. An entry says which bin of
 // the column falls into the cell, and which of the 16 rows: bin << 16 | rows.
@@ -91,7 +81,7 @@ struct TileMap {
     const uint32_t *entries; // [steps * 16], by cell of the tile
     const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;   // [rows * 4]: 16 weights, 0 where a row is not in the entry
-    void *transposed;        // depth as (camera, w, slab, bin, 16); NULL: it is not turned
+    void *transposed;        // depth as (camera, w, slab, bin, 16); NULL: not transposed
     const int *empty;        // [empties]: cells without a point
     int empties;
     int tile_blocks;        // blocks of tiles; those after them clear empty cells

@@ -160,20 +160,35 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
         cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
 }
 
+/* The row, without code here, of the article's kernel with that title: its place in the model, or
+ * -1. */
+static int published_place(const char *title) {
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++)
+        if (kernel->model_only && kernel->published && !strcmp(kernel->published, title))
+            return i;
+    return -1;
+}
+
 /* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
 static void draw_requests(Cells *cells, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[256], ranks[32], once[32], on[64], sectors[48];
+    char line[320], ranks[32], once[32], on[64], note[64] = "", sectors[48];
     if (!predicted)
         return;
+    int published = published_place(predicted->title);
+    if (published >= 0) {
+        megabytes(data->live->model->rank_bytes[published], ranks, sizeof ranks);
+        snprintf(note, sizeof note, ", %s %s", traced_kernel(published)->title, ranks);
+    }
     prediction_gpu(data->state, on, sizeof on);
     megabytes(predicted->rank_bytes, ranks, sizeof ranks);
     megabytes(data->live->memory.gather.index, once, sizeof once);
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s, %s", on,
-             100 * prediction_of(data->state, predicted)->hit_rate, ranks, once, sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
+             100 * prediction_of(data->state, predicted)->hit_rate, ranks, once, note, sectors);
     draw_figure_line(cells, area, INK_MUTED, line);
 }
 

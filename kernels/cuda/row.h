@@ -1,0 +1,33 @@
+/* What the row of a CUDA kernel needs. nvcc compiles a kernel's file as CUDA; a build without CUDA
+ * compiles the same file as plain C and finds only the row in it, without the functions. */
+#ifndef BEV_ROW_H
+#define BEV_ROW_H
+
+#include "kernels/bevpool.h"
+
+#ifdef __cplusplus
+#define CUDA_ROW(name) extern "C" const BevKernel kernel_##name
+#else
+#define CUDA_ROW(name) const BevKernel kernel_##name
+#endif
+
+#ifdef __CUDACC__
+#define ON_CUDA(function) function
+#else
+#define ON_CUDA(function) NULL
+#endif
+
+/* Bit masks of a row. */
+enum {
+    BEV_UNSCALED_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16,
+    BEV_DENSE_DTYPES = BEV_UNSCALED_DTYPES | 1u << BEV_FP8,
+    BEV_ALL_DTYPES = BEV_DENSE_DTYPES | 1u << BEV_NVFP4,
+    BEV_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+};
+
+/* Why no CUDA kernel takes this problem, or NULL. */
+static inline const char *channels_unsupported(const BevProblem *problem) {
+    return problem->shape.channels > BEV_MAX_CUDA_CHANNELS ? "more than 1,024 channels" : NULL;
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* What V4's prepare decides by, in CUDA and plain C: the kernel and its simulation
+ * (src/cachesim/tile_map.c) must come to the same map. */
+#ifndef BEV_V4_CHOICES_H
+#define BEV_V4_CHOICES_H
+
+#include "kernels/bevpool.h"
+
+#include <math.h>
+
+#ifdef __cplusplus
+#define V4_CONST(name, value) constexpr int name = value
+#else
+#define V4_CONST(name, value) enum { name = value }
+#endif
+#ifdef __CUDACC__
+#define V4_BOTH __host__ __device__ constexpr
+#else
+#define V4_BOTH static inline
+#endif
+
+V4_CONST(TILE_CELLS, 16);          /* cells of a tile */
+V4_CONST(SLAB, 16);                /* image rows multiplied at once: a slab of a feature column */
+V4_CONST(TILE_WARPS, 8);           /* of a block */
+V4_CONST(TILE_LARGEST, 3);         /* the largest class: 2^3 warps a tile */
+V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
+V4_CONST(PORTIONS, 3);             /* steps that a warp may get: 2, 4 or 8 */
+V4_CONST(WAVE_STEPS, 3);           /* a wave of blocks costs as much as so many steps besides */
+V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
+V4_CONST(USUAL_POINTS_A_STEP, 90); /* on camera rigs, for the traffic formula */
+V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that one warp sorts */
+V4_CONST(GATHERED_POINTS, 8000);   /* a multiprocessor gathers so many depths one by one in the time
+                                      of the kernel that transposes the depth */
+V4_CONST(PIECE_THREADS, 512);      /* of a block, at most */
+V4_CONST(PIECE_POINTS, 8);         /* points that a worker should get */
+
+V4_BOTH int portion_of(int config) {
+    return 2 << config;
+}
+
+/* Class of an owner with `size` units of work when a worker should get `portion` of them. */
+V4_BOTH int class_of(int size, int portion, int largest) {
+    int k = 0;
+    while (k < largest && (portion << k) < size)
+        k++;
+    return k;
+}
+
+/* Channels that a block takes; 0: the format or the number of channels needs pieces. */
+static inline int v4_tile_channels(const BevProblem *problem) {
+    int64_t channels = problem->shape.channels;
+    if (problem->dtype == BEV_FP32)
+        return 0;
+    if (channels == 80)
+        return 80;
+    return channels % 128 == 0 && !problem->map.weights ? 128 : channels % 64 == 0 ? 64 : 0;
+}
+
+/* Slabs of a feature column. */
+static inline int64_t v4_slabs(const BevShape *shape) {
+    return (shape->feat_h + SLAB - 1) / SLAB;
+}
+
+/* Whether tiles can be tried: formats that tensor cores multiply exactly, channels in whole groups,
+ * numbers that fit their fields. */
+static inline bool v4_tiles_possible(const BevProblem *problem) {
+    const BevShape *s = &problem->shape;
+    double places =
+        (double)s->cameras * (double)s->feat_w * (double)v4_slabs(s) * (double)s->depth_bins * SLAB;
+    return problem->map.points > 0 && places < 2147483648.0 && s->depth_bins < 65536 &&
+           v4_tile_channels(problem) > 0;
+}
+
+/* Whether to transpose the depth by a kernel of its own first. Weighted maps read each depth about
+ * four times. */
+static inline bool v4_transposes(const BevMap *map, int multiprocessors) {
+    return map->weights || map->points > (int64_t)GATHERED_POINTS * multiprocessors;
+}
+
+/* How long tiles take, in steps, when their warps get `portion` steps each. No tile is done before
+ * its warps' portions are. */
+static inline double v4_tiles_time(int portion, int64_t workers, int64_t steps, int64_t passes,
+                                   int multiprocessors) {
+    double resident = (double)TILE_BLOCKS * multiprocessors; /* blocks at once */
+    double work = (double)(steps * passes) / (resident * TILE_WARPS);
+    double blocks = (double)((workers + TILE_WARPS - 1) / TILE_WARPS) * (double)passes;
+    return fmax(WAVE_STEPS + portion, WAVE_STEPS * ceil(blocks / resident) + work);
+}
+
+#endif
