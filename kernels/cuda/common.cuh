@@ -49,7 +49,7 @@ static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where
 // ---- number formats ---------------------------------------------------------------------------
 
 // Which conversions the code compiled for this architecture has as instructions. Where it has
-// none, the toolkit's own bit arithmetic is used: same results, more instructions.
+// none, a few integer operations do the same: same results, more instructions.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 #define BEV_HARDWARE_FP8 1
 #else
@@ -61,13 +61,52 @@ static inline bool cuda_allocate(void **pointer, size_t bytes, const char *where
 #define BEV_HARDWARE_FP4 0
 #endif
 
-// E4M3 pair -> half pair; exact, every E4M3 value is a half.
+// A pair of E4M3 codes -> a pair of halves; exact, subnormals included, since every E4M3 value is a
+// half. Without an instruction: sign, exponent and mantissa move into a half's own fields, and 2^8
+// corrects the exponent bias (7 against 15). NaN, the code with all seven bits set, is the only one
+// in which adding 1 carries into the bit above: that bit completes a half's exponent of all ones.
 __device__ inline __half2 half2_from_e4m3(uint16_t codes) {
+#if BEV_HARDWARE_FP8
     return __half2(__nv_cvt_fp8x2_to_halfraw2(codes, __NV_E4M3));
+#else
+    uint32_t high = __byte_perm(codes, 0, 0x1404); // each code in the upper byte of its half
+    uint32_t bits = high >> 1 & 0x3f803f80;
+    bits |= (bits + 0x00800080) & 0x40004000;
+    bits |= high & 0x80008000;
+    __half2 small;
+    memcpy(&small, &bits, sizeof small);
+    return __hmul2(small, __float2half2_rn(256.0f));
+#endif
 }
 
 __device__ inline float float_from_e4m3(uint8_t code) {
-    return __half2float(__half(__nv_cvt_fp8_to_halfraw(code, __NV_E4M3)));
+    return __low2float(half2_from_e4m3(code));
+}
+
+// FP32 -> E4M3: to nearest, ties to even; beyond the format's range its largest value; NaN is 0x7f.
+// Without an instruction: an integer addition rounds the mantissa to three bits; below 2^-6, where
+// codes are equally spaced, a float addition to 2^14, whose last place is their distance 2^-9.
+__device__ inline uint8_t e4m3_from_float(float value) {
+#if BEV_HARDWARE_FP8
+    return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
+#else
+    uint32_t bits = __float_as_uint(value), sign = bits >> 24 & 0x80;
+    float size = fminf(fabsf(value), 448.0f);
+    uint32_t normal = __float_as_uint(size);
+    normal = (normal + 0x7ffff + (normal >> 20 & 1) >> 20) - ((127 - 7) << 3);
+    uint32_t subnormal = __float_as_uint(size + 16384.0f) - __float_as_uint(16384.0f);
+    uint32_t code = size < 0.015625f ? subnormal : normal;
+    return (uint8_t)(value != value ? 0x7f : sign | code);
+#endif
+}
+
+// Two of them, `low` in the lower byte.
+__device__ inline uint32_t e4m3_from_floats(float low, float high) {
+#if BEV_HARDWARE_FP8
+    return __nv_cvt_float2_to_fp8x2(make_float2(low, high), __NV_SATFINITE, __NV_E4M3);
+#else
+    return e4m3_from_float(low) | (uint32_t)e4m3_from_float(high) << 8;
+#endif
 }
 
 // Eight E2M1 codes (low nibble first) -> four half pairs; exact. Without an instruction: exponent
@@ -128,7 +167,7 @@ template <> struct Codec<BEV_FP8> {
         return float_from_e4m3(code);
     }
     __device__ static Code encode(float value) {
-        return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3);
+        return e4m3_from_float(value);
     }
 };
 

@@ -41,12 +41,8 @@ __device__ inline void store_sums(const Pool &pool, int cell, int c, const float
 #pragma unroll
     for (int i = 0; i < WORDS; i++) {
         if constexpr (sizeof(OutCode<D>) == 1) {
-            uint32_t low = __nv_cvt_float2_to_fp8x2(
-                make_float2(v[4 * i] * pool.scale, v[4 * i + 1] * pool.scale), __NV_SATFINITE,
-                __NV_E4M3);
-            uint32_t high = __nv_cvt_float2_to_fp8x2(
-                make_float2(v[4 * i + 2] * pool.scale, v[4 * i + 3] * pool.scale), __NV_SATFINITE,
-                __NV_E4M3);
+            uint32_t low = e4m3_from_floats(v[4 * i] * pool.scale, v[4 * i + 1] * pool.scale);
+            uint32_t high = e4m3_from_floats(v[4 * i + 2] * pool.scale, v[4 * i + 3] * pool.scale);
             words[i] = low | high << 16;
         } else {
             words[i] =
