@@ -34,6 +34,14 @@ __attribute__((format(printf, 1, 2))) static inline void tap_note(const char *te
     va_end(args);
 }
 
+/* For a step without which the rest of a test says nothing: stops the program when it failed. */
+static inline void tap_need(bool done, const char *step) {
+    if (!done) {
+        tap_ok(false, "%s", step);
+        exit(EXIT_FAILURE);
+    }
+}
+
 static inline void tap_skip(const char *name, const char *reason) {
     printf("ok %d - %s # SKIP %s\n", ++tap_count, name, reason);
     fflush(stdout);

@@ -157,12 +157,12 @@ static void test_write(void) {
     tap_ok((status.st_mode & 0777) == 0640, "and keeps its mode");
     tap_ok(data_write(path, "", 0, NULL) && holds(path, ""), "by an empty file");
     tap_ok(entries(folder) == 1, "nothing lies beside it");
-    symlink("figure.png", in_folder("link"));
+    tap_need(symlink("figure.png", in_folder("link")) == 0, "symlink");
     tap_ok(data_write(in_folder("link"), "third", 5, NULL) && holds(path, "third") &&
                lstat(in_folder("link"), &status) == 0 && S_ISLNK(status.st_mode),
            "through a symbolic link, which stays one");
     unlink(in_folder("link"));
-    chdir(folder);
+    tap_need(chdir(folder) == 0, "chdir");
     tap_ok(data_write("figure.png", "fourth", 6, NULL) && holds(path, "fourth") &&
                data_write("bare", "new", 3, NULL) && holds(in_folder("bare"), "new"),
            "by a bare name in the current folder");
@@ -175,7 +175,7 @@ static void test_write(void) {
            "a name as long as names can be");
     unlink(longest);
     tap_ok(entries(folder) == 1, "nothing lies beside them");
-    chdir("/");
+    tap_need(chdir("/") == 0, "chdir");
     unlink(path);
 }
 

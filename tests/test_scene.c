@@ -91,7 +91,7 @@ static void test_sources(void) {
     put("world.npz", text);
     tap_ok(load(in_folder("world.npz"), &scene) && scene.has_world, "JSON under another suffix");
     scene_free(&scene);
-    chdir(folder);
+    tap_need(chdir(folder) == 0, "chdir");
     put("plain", text);
     tap_ok(load("plain", &scene) && strcmp(scene.name, "plain") == 0,
            "a file in this folder, without suffix");
@@ -104,7 +104,7 @@ static void test_sources(void) {
     put("empty", "");
     refuses("empty", "line 1, column 0");
     refuses("./canonical", "line 1");
-    chdir("/");
+    tap_need(chdir("/") == 0, "chdir");
 }
 
 static void test_unknown(void) {
