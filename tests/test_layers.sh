@@ -48,7 +48,7 @@ trap 'rm -f "$build"/floors.tmp "$build"/floors.defined' EXIT
 
 while read -r folder library below; do
     # shellcheck disable=SC2046,SC2086
-    found=$(grep -nE '^#include "(kernels|src|assets)/' $(sources "$folder") |
+    found=$(grep -nE '^ *# *include *["<](\.|kernels/|src/|assets/)' $(sources "$folder") |
         grep -vE "#include \"($(may_include "$library" $below | tr -d '\n'))") || true
     [ -z "$found" ] || echo "$found" | sed 's/^/# /'
     [ -z "$found" ]
@@ -96,7 +96,7 @@ rm -f "$build/floors.calls"
 
 # Toolkits stay where they belong.
 only() { # PATTERN FOLDER: the pattern occurs in that folder only
-    found=$(grep -rlE --include='*.[ch]' "$1" kernels src | grep -v "^$2") || true
+    found=$(grep -rlE --include='*.[ch]*' "$1" kernels src | grep -v "^$2") || true
     [ -z "$found" ] || echo "# $found"
     [ -z "$found" ]
     tap_ok $? "$1 only in $2"

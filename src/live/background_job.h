@@ -1,6 +1,6 @@
 /* The background thread of the live engine, and the one slot that its jobs go through. A job is a
  * kind, inputs and a result. One runs at a time, so that no job disturbs another one's timing;
- * which one is next is decided in one place, the list in engine_idle.c. */
+ * engine_idle_work() decides which one is next. */
 #ifndef BEV_BACKGROUND_JOB_H
 #define BEV_BACKGROUND_JOB_H
 

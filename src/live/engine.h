@@ -41,12 +41,14 @@
  * Priorities: a waiting request comes before all else. While a frame is rendered the simulation is
  * paused; launches and gates go on, at the lowest priority of the scheduler. A render is given up
  * between its stages when a newer request waits, but never two in a row, and never one that a key
- * has waited for. Everything else is one list, in the order of its use: engine_idle.c.
+ * has waited for. What is done while no request waits is one list, the most useful task first:
+ * engine_idle_work() in engine_idle.c. Three functions choose within a task: measure_next() the
+ * kernel to time, next_format() the format to check, next_replay() the kernel to simulate.
  *
- * Timing follows one protocol, that of `bevscope bench`: warm up, launch back to back, give the
- * median. Launches too slow for the engine's thread are timed one by one by the background thread.
- * LiveKernel.protocol says which of the two a latency comes from, and whether pictures were made
- * beside it. */
+ * A latency is the median of warm launches. LiveKernel.protocol says how they were timed, and the
+ * screens show it: a series of launches back to back, as in `bevscope bench` (no mark); single
+ * launches, one by one on the background thread, for kernels that a key cannot wait for (mark s);
+ * launches beside which pictures were made (mark b). */
 #ifndef BEV_ENGINE_H
 #define BEV_ENGINE_H
 

@@ -310,8 +310,9 @@ static bool time_launch(Session *session, double *us, Err *err) {
     return ok;
 }
 
-/* CPU: the series of `bench`, a few milliseconds of it at a time. What ran in between has taken the
- * caches and put the threads to sleep, so that each row begins with launches that do not count. */
+/* CPU: warm launches back to back, a few milliseconds at a time, each a sample (`bench` averages
+ * several launches a sample where they are short). Other work in between has used the caches and the
+ * threads have gone to sleep: each row begins with launches that do not count. */
 static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     Session *session = measure->runner.session;
     double begun = clock_us(), us;

@@ -138,7 +138,7 @@ static void describe_device(const Job *job, LiveData *live) {
 bool script_renderer_run(ScriptRenderer *renderer, const State *state, LiveData *live,
                          SceneFacts *facts, Err *err) {
     PipelineNeeds needs = {.fp64_original = state_shows_errors(state)};
-    if (!pipeline_run(renderer->pipeline, state, needs, live, err))
+    if (pipeline_run(renderer->pipeline, state, needs, live, err) != PIPELINE_DONE)
         return false;
     *facts = pipeline_inputs(renderer->pipeline)->scene->facts;
     if (!only_time_passed(renderer, &state->job.config) &&
