@@ -18,7 +18,7 @@ typedef struct {
     JobKind kind;
     FrameInputs inputs; /* scene, features, map */
     KernelConfig config;
-    uint64_t tag;    /* the caller's: by it he knows a result that is out of date */
+    uint64_t tag;    /* the caller's number: it recognises an outdated result by it */
     bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
     LiveModel
         *live_model;  /* CACHESIM: borrowed; the caller leaves it alone until the job is taken */

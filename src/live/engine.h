@@ -56,7 +56,7 @@
 
 typedef struct Engine Engine;
 
-/* A finished frame. It does not change; the caller has it until he takes the next one. */
+/* A finished frame. It does not change; it belongs to the caller until the next one is taken. */
 typedef struct {
     State state;        /* that it was rendered for */
     uint64_t request;   /* number of the newest request that it answers */

@@ -275,7 +275,7 @@ bool engine_idle_work(Engine *engine) {
     if (refine_picture(engine, idle) == TASK_WORKED)
         return true;
     if (!engine->options.background || !(idle || playing))
-        return false; /* somebody types at a picture that stands: only the next key counts */
+        return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);
     take_result(engine, idle);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {

@@ -21,7 +21,8 @@ typedef struct {
     State request;
     double since_ms;   /* when the oldest request that waits was made */
     uint64_t requests; /* so far */
-    /* `ready` waits for the caller, `front` is his; `retired` was his and waits to be freed. */
+    /* `ready` waits for the caller, who holds `front`; `retired` was given back and waits to be
+     * freed. */
     EngineFrame *ready, *front, *retired;
 } Mailbox;
 
@@ -77,7 +78,7 @@ struct Engine {
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
     double idle_ms;                /* the last time that idle work was done */
     double slice_ms;               /* while the world moves, no slice of timing before */
-    double settled_ms;             /* a render gives way only to requests made before */
+    double give_way_ms;            /* a render gives way only to requests made before */
 };
 
 /* ---- engine_mailbox.c: requests in, frames out ----------------------------------------------- */

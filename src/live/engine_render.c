@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SETTLED_MS = 50 }; /* a key that has waited so long does not give way to the next one */
+enum { GIVE_WAY_MS = 50 }; /* a key that has waited so long does not give way to the next one */
 
 void engine_report_error(Engine *engine, const Err *err) {
     char line[sizeof engine->live.error_text + 1];
@@ -73,7 +73,7 @@ static void notice_changes(Engine *engine) {
 /* Of two requests in a row at most one is given up, so that something is always shown. */
 static bool gives_way(void *context) {
     Engine *engine = context;
-    return !engine->given_up && engine_request_waits(engine, engine->settled_ms);
+    return !engine->given_up && engine_request_waits(engine, engine->give_way_ms);
 }
 
 /* The kernel that pools in place of one that no key can wait for: the CPU's default, until the
@@ -163,7 +163,7 @@ static PipelineEnd make_frame(Engine *engine, Quality quality) {
 /* ---- for the engine -------------------------------------------------------------------------- */
 
 PipelineEnd engine_render_again(Engine *engine, Quality quality) {
-    engine->settled_ms = INFINITY;
+    engine->give_way_ms = INFINITY;
     PipelineEnd end = make_frame(engine, quality);
     if (end != PIPELINE_GIVEN_UP)
         engine_publish(engine);
@@ -181,7 +181,7 @@ void engine_render(Engine *engine, const State *request) {
     engine->state = *request;
     engine->request_ms = clock_ms();
     bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */
-    engine->settled_ms = key ? engine->request_ms + SETTLED_MS : INFINITY;
+    engine->give_way_ms = key ? engine->request_ms + GIVE_WAY_MS : INFINITY;
     engine->device_lost = false;
     pause_simulation(engine, true);
     if (make_frame(engine, QUALITY_ROUGH) == PIPELINE_GIVEN_UP)

@@ -121,7 +121,7 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
     return true;
 }
 
-bool inputs_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
+bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     BuiltMap want = {.scene = next->scene, .align = job->config.align};
     if (scene->has_rig) {
@@ -129,10 +129,10 @@ bool inputs_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInput
         want.camera_mask = job->camera_mask;
         memcpy(want.errors, job->camera_errors, sizeof want.errors);
     }
-    const BuiltMap *have = *kept;
-    if (have && have->scene == want.scene && have->camera_mask == want.camera_mask &&
-        same_errors(have, &want)) {
-        next->map = ref_keep(*kept);
+    const BuiltMap *last = *have;
+    if (last && last->scene == want.scene && last->camera_mask == want.camera_mask &&
+        same_errors(last, &want)) {
+        next->map = ref_keep(*have);
         return true;
     }
     next->map = ref_new(sizeof want, map_destroy);
@@ -142,7 +142,7 @@ bool inputs_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInput
     ref_keep(want.scene);
     if (!build(next->map, builder, job->config.kernel->where, err))
         return false;
-    ref_drop(*kept);
-    *kept = ref_keep(next->map);
+    ref_drop(*have);
+    *have = ref_keep(next->map);
     return true;
 }

@@ -23,14 +23,14 @@ typedef struct {
     ProblemKey key;
     MemoryModel *model;               /* owned; NULL: the place is free */
     unsigned failed[BEV_DTYPE_COUNT]; /* replays: bits by traced_place() */
-    uint64_t used;                    /* the value of `aims` when it was turned to last */
+    uint64_t used;                    /* the value of `selections` when it was selected last */
 } KnownProblem;
 
 struct LiveModel {
     KnownProblem problems[PROBLEMS];
     KnownProblem *now; /* NULL: none yet */
     BuiltMap *map;     /* of `now` */
-    uint64_t map_hash, aims;
+    uint64_t map_hash, selections;
     bool read_limits;                 /* the recorded ones were read */
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
@@ -159,7 +159,7 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
     const ProblemKey key = {live_model->map_hash, *shape, config->dtype, config->align};
     live_model->kernel = config->kernel;
     live_model->now = place_of(live_model, &key);
-    live_model->now->used = ++live_model->aims;
+    live_model->now->used = ++live_model->selections;
     if (live_model->now->model || begin_model(live_model, err))
         return true;
     live_model->now = NULL;

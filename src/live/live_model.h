@@ -19,7 +19,7 @@ ModelDepth live_model_depth(const State *state);
 bool live_model_open(LiveModel **live_model, Err *err);
 void live_model_close(LiveModel *live_model); /* accepts NULL */
 
-/* Turns to the problem of this shape, map, format and align. The kernel is the one to simulate
+/* Selects the problem of this shape, map, format and align. The kernel is the one to simulate
  * first. */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, Err *err);

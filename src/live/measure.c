@@ -311,8 +311,8 @@ static bool time_launch(Session *session, double *us, Err *err) {
 }
 
 /* CPU: warm launches back to back, a few milliseconds at a time, each a sample (`bench` averages
- * several launches a sample where they are short). Other work in between has used the caches and the
- * threads have gone to sleep: each row begins with launches that do not count. */
+ * several launches a sample where they are short). Other work in between has used the caches and
+ * the threads have gone to sleep: each row begins with launches that do not count. */
 static bool launch_row(Measure *measure, TimedKernel *timed, Err *err) {
     Session *session = measure->runner.session;
     double begun = clock_us(), us;

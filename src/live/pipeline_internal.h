@@ -1,5 +1,6 @@
-/* How the pipeline gets its inputs. An inputs_... function puts what the job wants into `next`: it
- * shares `have` where that still fits (NULL: there is none) and makes a new one otherwise. */
+/* How the pipeline gets its inputs. Each inputs_... function fills its part of `next`. It reuses
+ * the previous input, `have` (NULL: none), where that is still valid, and makes a new one
+ * otherwise. */
 #ifndef BEV_PIPELINE_INTERNAL_H
 #define BEV_PIPELINE_INTERNAL_H
 
@@ -31,8 +32,8 @@ typedef struct {
 
 void map_builder_clear(MapBuilder *builder);
 
-/* *kept is the last map of the job's align; a new map takes its place. */
-bool inputs_map(BuiltMap **kept, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err);
+/* `*have` is the last map of the job's align; a new map replaces it. */
+bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err);
 
 /* ---- inputs_grids.c -------------------------------------------------------------------------- */
 
