@@ -151,7 +151,7 @@ static bool failed(const char *path, const char *doing, const char *hint, Err *e
     return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
 }
 
-static bool write_all(int fd, const char *bytes, size_t length) {
+bool data_write_all(int fd, const char *bytes, size_t length) {
     while (length > 0) {
         ssize_t put = write(fd, bytes, length);
         if (put < 0 && errno == EINTR)
@@ -167,7 +167,7 @@ static bool write_all(int fd, const char *bytes, size_t length) {
 /* A replaced file keeps its mode. A new file gets the mode that the umask allows. */
 static bool fill(int fd, const char *target, const struct stat *old, const void *bytes,
                  size_t length, Err *err) {
-    if (!write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
+    if (!data_write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
         fsync(fd) != 0)
         return failed(target, "cannot write", "nothing was changed", err);
     return true;
@@ -241,7 +241,7 @@ static bool write_special(const char *path, const void *bytes, size_t length, Er
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return failed(path, "cannot open", "", err);
-    bool ok = write_all(fd, bytes, length);
+    bool ok = data_write_all(fd, bytes, length);
     if (close(fd) != 0 || !ok)
         return failed(path, "cannot write", "", err);
     return true;

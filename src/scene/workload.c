@@ -27,11 +27,13 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     if (!scene_load(name, scene, err))
         return false;
     bool ok = override_scene(scene, &workload->options, err);
+    const FeaturesRequest request = {&scene->rig,        &scene->world,
+                                     scene->channels,    scene->seed,
+                                     scene->temperature, workload->options.time_s,
+                                     sub_rays_full,      NULL};
     if (ok && scene->has_world)
-        ok = features_render(&scene->rig, &scene->world, scene->channels, scene->seed,
-                             scene->temperature, workload->options.time_s, sub_rays_full, NULL,
-                             &workload->features, workload->options.views ? &workload->views : NULL,
-                             err);
+        ok = features_render(&request, &workload->features,
+                             workload->options.views ? &workload->views : NULL, err);
     else if (ok)
         workload->features = scene->tensors;
     if (!ok)
