@@ -13,6 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
+                 ...) {
+    char where[sizeof err->where], text[sizeof err->what];
+    snprintf(where, sizeof where, "%s: %s", file, place);
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return err_set(err, ERR_FAILED, where, hint, "%s", text);
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 static const char *executable_folder(char buffer[PATH_MAX]) {
@@ -266,17 +277,4 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
     if (!realpath(path, resolved))
         return failed(path, "cannot resolve", "", err);
     return replace(resolved, &old, bytes, length, err);
-}
-
-/* ---- errors ---------------------------------------------------------------------------------- */
-
-bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
-                 ...) {
-    char where[sizeof err->where], text[sizeof err->what];
-    snprintf(where, sizeof where, "%s: %s", file, place);
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
-    va_end(args);
-    return err_set(err, ERR_FAILED, where, hint, "%s", text);
 }

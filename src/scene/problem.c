@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
 enum { LINE = 64 }; /* bytes of a cache line: an aligned row keeps its vectors within one line */
 
 static size_t tensor_bytes(const BevTensor *tensor) {
@@ -72,8 +70,6 @@ void problem_free(HostProblem *problem) {
     free(problem->pooled_fp32);
     memset(problem, 0, sizeof *problem);
 }
-
-/* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Magnitudes of floats have the same order as their bits, with infinity and NaN at the top. The
  * compiler vectorises a maximum of integers. */

@@ -89,8 +89,6 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err);
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err);
 
-/* ---- presets --------------------------------------------------------------------------------- */
-
 /* The world and the rig of sample preset_world ("intersection") at other sizes. */
 typedef struct {
     const char *name;

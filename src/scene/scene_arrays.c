@@ -188,8 +188,6 @@ bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err) {
     return read_headers(reader) && check_groups(reader);
 }
 
-/* ---- small arrays ---------------------------------------------------------------------------- */
-
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {
     const ArrayRow *row = &scene_arrays[id];
     const NpyArray *array = &reader->array[id];

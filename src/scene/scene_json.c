@@ -157,39 +157,38 @@ static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
 static const FieldPath root = {"$"};
 
-static bool check_ascending(const FieldReader *reader, const char *key, double lower,
-                            double upper) {
+static bool check_ascending(const Check *check, const char *key, double lower, double upper) {
     if (lower < upper)
         return true;
-    return FIELD_REFUSE(reader, field_path_key(field_path_key(root, "grid"), key), "",
+    return FIELD_REFUSE(check, field_path_key(field_path_key(root, "grid"), key), "",
                         "empty range: the lower end %.15g is not below the upper end %.15g", lower,
                         upper);
 }
 
-static bool check_depth(const FieldReader *reader, const Frustum *frustum) {
+static bool check_depth(const Check *check, const Frustum *frustum) {
     double start = frustum->depth_start_m, stop = frustum->depth_stop_m;
     FieldPath path = field_path_key(field_path_key(root, "frustum"), "depth_m");
     if (!(start < stop))
-        return FIELD_REFUSE(reader, path, "start, stop, step",
+        return FIELD_REFUSE(check, path, "start, stop, step",
                             "empty range: the start %.15g is not below the stop %.15g", start,
                             stop);
     double bins = ceil((stop - start) / frustum->depth_step_m);
     if (bins > SCENE_MAX_BINS)
-        return FIELD_REFUSE(reader, path, "start, stop, step",
+        return FIELD_REFUSE(check, path, "start, stop, step",
                             "gives %.0f depth bins, must be at most %d", bins, SCENE_MAX_BINS);
     return true;
 }
 
 /* Only a checkerboard has squares. By default they are 1 m large and black. */
-static bool finish_patch(const FieldReader *reader, int index, Patch *patch) {
+static bool finish_patch(const Check *check, int index, Patch *patch) {
     FieldPath path = field_path_key(field_path_key(root, "world"), "patches");
     path = field_path_index(path, (size_t)index);
     bool checker = patch->kind == PATCH_CHECKER;
     if (!checker && patch->square_m > 0)
-        return FIELD_REFUSE(reader, field_path_key(path, "square_m"), "",
+        return FIELD_REFUSE(check, field_path_key(path, "square_m"), "",
                             "only kind \"checker\" has squares");
     if (!checker && patch->color2[0] >= 0)
-        return FIELD_REFUSE(reader, field_path_key(path, "color2"), "",
+        return FIELD_REFUSE(check, field_path_key(path, "color2"), "",
                             "only kind \"checker\" has a second colour");
     if (patch->square_m < 0)
         patch->square_m = checker ? 1 : 0;
@@ -199,15 +198,15 @@ static bool finish_patch(const FieldReader *reader, int index, Patch *patch) {
     return true;
 }
 
-static bool check_fields(const FieldReader *reader, const SceneFields *fields) {
+static bool check_fields(const Check *check, const SceneFields *fields) {
     const Grid *grid = &fields->grid;
-    if (!check_ascending(reader, "x_m", grid->x_min_m, grid->x_max_m) ||
-        !check_ascending(reader, "y_m", grid->y_min_m, grid->y_max_m) ||
-        !check_ascending(reader, "z_m", grid->z_min_m, grid->z_max_m) ||
-        !check_depth(reader, &fields->frustum))
+    if (!check_ascending(check, "x_m", grid->x_min_m, grid->x_max_m) ||
+        !check_ascending(check, "y_m", grid->y_min_m, grid->y_max_m) ||
+        !check_ascending(check, "z_m", grid->z_min_m, grid->z_max_m) ||
+        !check_depth(check, &fields->frustum))
         return false;
     for (int i = 0; i < fields->world.patches.count; i++)
-        if (!finish_patch(reader, i, (Patch *)fields->world.patches.items + i))
+        if (!finish_patch(check, i, (Patch *)fields->world.patches.items + i))
             return false;
     return true;
 }
@@ -241,7 +240,7 @@ static void take_world(World *world, WorldFields *fields) {
     fields->patches = fields->solids = (FieldList){0};
 }
 
-static bool build_scene(const FieldReader *reader, SceneFields *fields, Scene *scene) {
+static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     memcpy(scene->title, fields->title, sizeof scene->title);
     scene->has_rig = scene->has_world = true;
     scene->channels = fields->channels;
@@ -249,22 +248,22 @@ static bool build_scene(const FieldReader *reader, SceneFields *fields, Scene *s
     scene->temperature = fields->temperature;
     build_rig(&scene->rig, fields);
     take_world(&scene->world, &fields->world);
-    if (!rig_check(&scene->rig, reader->where, reader->err))
+    if (!rig_check(&scene->rig, check->where, check->err))
         return false;
     scene->shape = rig_shape(&scene->rig, scene->channels);
-    return scene_check_size(&scene->shape, reader->where, reader->err);
+    return scene_check_size(&scene->shape, check->where, check->err);
 }
 
-static json_t *parse(const FieldReader *reader, const char *text, size_t length) {
+static json_t *parse(const Check *check, const char *text, size_t length) {
     if (length > SCENE_MAX_JSON_BYTES) {
-        FIELD_REFUSE(reader, root, "", "%zu bytes of JSON, must be at most %zu", length,
+        FIELD_REFUSE(check, root, "", "%zu bytes of JSON, must be at most %zu", length,
                      SCENE_MAX_JSON_BYTES);
         return NULL;
     }
     json_error_t error;
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!json) {
-        err_set(reader->err, ERR_FAILED, reader->where, "", "line %d, column %d: %s", error.line,
+        err_set(check->err, ERR_FAILED, check->where, "", "line %d, column %d: %s", error.line,
                 error.column, error.text);
     }
     return json;
@@ -273,11 +272,11 @@ static json_t *parse(const FieldReader *reader, const char *text, size_t length)
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
     size_t name = strlen(where), most = 100; /* shows the end of a long path */
-    const FieldReader reader = {name > most ? where + name - most : where, err};
+    const Check check = {name > most ? where + name - most : where, err};
     SceneFields fields = {0};
-    json_t *json = parse(&reader, text, length);
-    bool ok = json && fields_read(&reader, root, &scene_table, json, &fields) &&
-              check_fields(&reader, &fields) && build_scene(&reader, &fields, scene);
+    json_t *json = parse(&check, text, length);
+    bool ok = json && fields_read(&check, root, &scene_table, json, &fields) &&
+              check_fields(&check, &fields) && build_scene(&check, &fields, scene);
     json_decref(json);
     free(fields.cameras.items);
     free(fields.world.patches.items);

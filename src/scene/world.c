@@ -358,8 +358,6 @@ static bool passes_circle(const Place *place, const double origin[3], const doub
     return across * across <= place->radius_m * place->radius_m * length_square;
 }
 
-/* ---- casting -------------------------------------------------------------------------------- */
-
 static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin_m[3],
                        const double direction[3], double far_m, WorldHit *hit) {
     const Place *place = &snapshot->solids[i];

@@ -5,20 +5,12 @@
 #include "src/scene/geometry.h"
 
 /* The semantic class of a surface; world_classes[] has its names and colour. */
+/* clang-format off */
 typedef enum {
-    CLASS_ROAD,
-    CLASS_LANE,
-    CLASS_CROSSING,
-    CLASS_SIDEWALK,
-    CLASS_TERRAIN,
-    CLASS_CAR,
-    CLASS_TRUCK,
-    CLASS_PEDESTRIAN,
-    CLASS_BUILDING,
-    CLASS_TREE,
-    CLASS_POLE,
-    CLASS_COUNT
+    CLASS_ROAD, CLASS_LANE, CLASS_CROSSING, CLASS_SIDEWALK, CLASS_TERRAIN, CLASS_CAR, CLASS_TRUCK,
+    CLASS_PEDESTRIAN, CLASS_BUILDING, CLASS_TREE, CLASS_POLE, CLASS_COUNT
 } WorldClass;
+/* clang-format on */
 
 typedef struct {
     const char *name;  /* in scene files: "crossing" */

@@ -152,8 +152,6 @@ unsigned control_repair(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-/* ---- wrong calibration ----------------------------------------------------------------------- */
-
 static void multiply(const double a[9], const double b[9], double product[9]) {
     for (int row = 0; row < 3; row++)
         for (int column = 0; column < 3; column++) {

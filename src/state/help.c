@@ -60,8 +60,6 @@ HelpLayout help_layout(int screen_columns, int screen_rows) {
     return layout;
 }
 
-/* ---- the glossary ---------------------------------------------------------------------------- */
-
 int help_glossary_width(const HelpLayout *layout, int screen_columns) {
     int columns = screen_columns ? screen_columns : 80;
     int width = (columns - 4 + HELP_GAP) / layout->columns - HELP_GAP;

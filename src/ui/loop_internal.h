@@ -7,8 +7,6 @@
 #include "src/ui/loop.h"
 #include "src/ui/sdl_window.h"
 
-/* ---- the menu, in loop.c --------------------------------------------------------------------- */
-
 enum { MENU_MAX_SCENES = 64 };
 
 /* What the user can choose from; owns the names that `menu` borrows. */
@@ -69,8 +67,6 @@ void pace_closed(PaceMeter *meter, Screen screen);
 
 /* Median and 99th percentile of the latest keys, moments a second, time to the first picture. */
 Pace pace_figures(const PaceMeter *meter);
-
-/* ---- the loop -------------------------------------------------------------------------------- */
 
 typedef struct Writer Writer; /* loop_pictures.c */
 

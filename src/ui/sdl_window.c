@@ -189,7 +189,7 @@ bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveD
     return window_image(w, h, scale, state, live, picture, image, err);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- keys and mouse -------------------------------------------------------------------------- */
 
 static const struct {
     SDL_Keycode code;
@@ -222,8 +222,6 @@ static int32_t first_character(const char *text) {
         character = character << 6 | (p[i] & 0x3f);
     return character;
 }
-
-/* ---- mouse ----------------------------------------------------------------------------------- */
 
 static WindowLayout layout_of(const SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
