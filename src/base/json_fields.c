@@ -35,20 +35,14 @@ static bool expect(const Check *check, FieldPath path, const json_t *value, bool
 }
 
 static void store_number(const Field *field, void *target, int index, double value) {
-    switch (field->type) {
-    case FIELD_INT:
+    if (field->type == FIELD_INT)
         ((int *)target)[index] = (int)value;
-        break;
-    case FIELD_INT64:
+    else if (field->type == FIELD_INT64)
         ((int64_t *)target)[index] = (int64_t)value;
-        break;
-    case FIELD_FLOAT:
+    else if (field->type == FIELD_FLOAT)
         ((float *)target)[index] = (float)value;
-        break;
-    default:
+    else
         ((double *)target)[index] = value;
-        break;
-    }
 }
 
 static bool read_number(const Check *check, FieldPath path, const Field *field, const json_t *value,
@@ -137,18 +131,14 @@ static bool read_list(const Check *check, FieldPath path, const Field *field, co
 
 static bool read_field(const Check *check, FieldPath path, const Field *field, const json_t *value,
                        void *target) {
-    switch (field->type) {
-    case FIELD_TEXT:
+    if (field->type == FIELD_TEXT)
         return read_text(check, path, field, value, target);
-    case FIELD_WORD:
+    if (field->type == FIELD_WORD)
         return read_word(check, path, field, value, target);
-    case FIELD_OBJECT:
+    if (field->type == FIELD_OBJECT)
         return fields_read(check, path, field->table, value, target);
-    case FIELD_LIST:
+    if (field->type == FIELD_LIST)
         return read_list(check, path, field, value, target);
-    default:
-        break;
-    }
     return field->numbers ? read_numbers(check, path, field, value, target)
                           : read_number(check, path, field, value, target, 0);
 }
