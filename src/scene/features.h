@@ -89,8 +89,7 @@ typedef struct {
  * - Sky and hits beyond the last bin have a zero feature and put their share into the last bin.
  * `views` may be NULL. The caller frees with features_free and camera_views_free. The result does
  * not depend on the number of threads. `give_up` is asked once per line of pixels. Returns false
- * after an error, and after give_up, which leaves `err` unchanged; then there is nothing to free.
- */
+ * after an error, and after give_up, which leaves `err` unchanged; then nothing is to be freed. */
 bool features_render(const FeaturesRequest *request, Features *features, CameraViews *views,
                      Err *err);
 

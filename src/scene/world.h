@@ -58,8 +58,7 @@ typedef struct {
     Solid *solids;
     /* The motion repeats after loop_s seconds; 0: never. A moving solid then stays on a piece of
      * its straight path that is speed * loop_s long and centred on the point nearest to the ego. At
-     * the end of the piece it jumps back to the start, out of sight when the piece is long enough.
-     */
+     * the end of the piece it jumps back to the start, out of sight if the piece is long enough. */
     double loop_s;
 } World;
 

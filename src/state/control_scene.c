@@ -167,10 +167,10 @@ void camera_apply_error(Camera *camera, const CameraError *error) {
     /* Camera axes are right, down, forward: pitching up turns forward away from down. */
     const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
     const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
-    double yawed[9], turned[9];
+    double yawed[9], pitched[9];
     multiply(about_z, camera->rotation, yawed);
-    multiply(yawed, about_right, turned);
-    memcpy(camera->rotation, turned, sizeof turned);
+    multiply(yawed, about_right, pitched);
+    memcpy(camera->rotation, pitched, sizeof pitched);
     camera->position_m[2] += error->height_m;
 }
 

@@ -17,8 +17,7 @@ typedef struct {
 } LiveMenu;
 
 /* Lists all known scenes, and behind them `scene` (a name or a path; it must outlive the menu)
- * where it is none of these. *chosen is its position. `where`: backends, a mask of 1u << BevWhere.
- */
+ * where it is none of these. *chosen is its position. `where`: a mask of 1u << BevWhere. */
 void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen);
 
 /* ---- pace.c: how fast the display answers, measured when a screen has got its pixels --------- */

@@ -288,13 +288,13 @@ static bool move(SdlWindow *window, const WindowLayout *layout, double x, double
     return true;
 }
 
-static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *turned, double unit,
+static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *scroll, double unit,
                   Event *event) {
     int x, y;
     SDL_GetMouseState(&x, &y);
     *event = at_cell(EVENT_WHEEL, layout, x / unit, y / unit);
     event->steps =
-        turned->direction == SDL_MOUSEWHEEL_FLIPPED ? -turned->preciseY : turned->preciseY;
+        scroll->direction == SDL_MOUSEWHEEL_FLIPPED ? -scroll->preciseY : scroll->preciseY;
     return event->steps != 0;
 }
 
