@@ -88,7 +88,10 @@ struct WorldSnapshot {
 
 static Place place_at(const double center_m[2], double yaw_deg, double length_m, double width_m) {
     double yaw = yaw_deg * M_PI / 180;
-    return (Place){center_m[0], center_m[1], cos(yaw), sin(yaw), hypot(length_m, width_m) / 2};
+    Place place = {
+        .x_m = center_m[0], .y_m = center_m[1], .cos_yaw = cos(yaw), .sin_yaw = sin(yaw)};
+    place.radius_m = hypot(length_m, width_m) / 2;
+    return place;
 }
 
 static Place place_patch(const Patch *patch) {
