@@ -64,9 +64,14 @@ static Features render_with(const Scene *scene, double temperature, double time_
                             CameraViews *views) {
     Err err = {0};
     Features features;
-    need(features_render(&scene->rig, &scene->world, scene->channels, scene->seed, temperature,
-                         time_s, rays, NULL, &features, views, &err),
-         &err);
+    const FeaturesRequest request = {.rig = &scene->rig,
+                                     .world = &scene->world,
+                                     .channels = scene->channels,
+                                     .seed = scene->seed,
+                                     .temperature = temperature,
+                                     .time_s = time_s,
+                                     .rays = rays};
+    need(features_render(&request, &features, views, &err), &err);
     return features;
 }
 

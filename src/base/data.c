@@ -13,6 +13,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
+                 ...) {
+    char where[sizeof err->where], text[sizeof err->what];
+    snprintf(where, sizeof where, "%s: %s", file, place);
+    va_list args;
+    va_start(args, what);
+    vsnprintf(text, sizeof text, what, args);
+    va_end(args);
+    return err_set(err, ERR_FAILED, where, hint, "%s", text);
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 static const char *executable_folder(char buffer[PATH_MAX]) {
@@ -151,7 +162,7 @@ static bool failed(const char *path, const char *doing, const char *hint, Err *e
     return err_set(err, ERR_FAILED, path, hint, "%s: %s", doing, strerror(errno));
 }
 
-static bool write_all(int fd, const char *bytes, size_t length) {
+bool data_write_all(int fd, const char *bytes, size_t length) {
     while (length > 0) {
         ssize_t put = write(fd, bytes, length);
         if (put < 0 && errno == EINTR)
@@ -167,7 +178,7 @@ static bool write_all(int fd, const char *bytes, size_t length) {
 /* A replaced file keeps its mode. A new file gets the mode that the umask allows. */
 static bool fill(int fd, const char *target, const struct stat *old, const void *bytes,
                  size_t length, Err *err) {
-    if (!write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
+    if (!data_write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
         fsync(fd) != 0)
         return failed(target, "cannot write", "nothing was changed", err);
     return true;
@@ -241,7 +252,7 @@ static bool write_special(const char *path, const void *bytes, size_t length, Er
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0)
         return failed(path, "cannot open", "", err);
-    bool ok = write_all(fd, bytes, length);
+    bool ok = data_write_all(fd, bytes, length);
     if (close(fd) != 0 || !ok)
         return failed(path, "cannot write", "", err);
     return true;
@@ -266,17 +277,4 @@ bool data_write(const char *path, const void *bytes, size_t length, Err *err) {
     if (!realpath(path, resolved))
         return failed(path, "cannot resolve", "", err);
     return replace(resolved, &old, bytes, length, err);
-}
-
-/* ---- errors ---------------------------------------------------------------------------------- */
-
-bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
-                 ...) {
-    char where[sizeof err->where], text[sizeof err->what];
-    snprintf(where, sizeof where, "%s: %s", file, place);
-    va_list args;
-    va_start(args, what);
-    vsnprintf(text, sizeof text, what, args);
-    va_end(args);
-    return err_set(err, ERR_FAILED, where, hint, "%s", text);
 }

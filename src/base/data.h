@@ -24,6 +24,15 @@ bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err
  * written directly. */
 bool data_write(const char *path, const void *bytes, size_t length, Err *err);
 
+/* Writes all bytes to an open file; may be called in signal handlers. False: errno says why. */
+bool data_write_all(int fd, const char *bytes, size_t length);
+
+/* What a check needs to report an error with data_refuse. */
+typedef struct {
+    const char *where; /* file name, at the start of error messages */
+    Err *err;
+} Check;
+
 /* Reports an error at `place` of `file`: err->where becomes "file: place". Returns false. */
 bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
                  ...) __attribute__((format(printf, 5, 6)));

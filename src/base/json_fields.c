@@ -29,76 +29,70 @@ static const char *type_name(const json_t *value) {
 }
 
 /* Checks the JSON type of a value; `wanted` describes it. */
-static bool expect(const FieldReader *reader, FieldPath path, const json_t *value, bool matches,
+static bool expect(const Check *check, FieldPath path, const json_t *value, bool matches,
                    const char *wanted) {
-    return matches || FIELD_REFUSE(reader, path, "", "is %s, must be %s", type_name(value), wanted);
+    return matches || FIELD_REFUSE(check, path, "", "is %s, must be %s", type_name(value), wanted);
 }
 
 static void store_number(const Field *field, void *target, int index, double value) {
-    switch (field->type) {
-    case FIELD_INT:
+    if (field->type == FIELD_INT)
         ((int *)target)[index] = (int)value;
-        break;
-    case FIELD_INT64:
+    else if (field->type == FIELD_INT64)
         ((int64_t *)target)[index] = (int64_t)value;
-        break;
-    case FIELD_FLOAT:
+    else if (field->type == FIELD_FLOAT)
         ((float *)target)[index] = (float)value;
-        break;
-    default:
+    else
         ((double *)target)[index] = value;
-        break;
-    }
 }
 
-static bool read_number(const FieldReader *reader, FieldPath path, const Field *field,
-                        const json_t *value, void *target, int index) {
+static bool read_number(const Check *check, FieldPath path, const Field *field, const json_t *value,
+                        void *target, int index) {
     bool whole = field->type == FIELD_INT || field->type == FIELD_INT64;
-    if (!expect(reader, path, value, whole ? json_is_integer(value) : json_is_number(value),
+    if (!expect(check, path, value, whole ? json_is_integer(value) : json_is_number(value),
                 whole ? "a whole number" : "a number"))
         return false;
     double number = json_number_value(value);
     if (!(number >= field->min && number <= field->max))
-        return FIELD_REFUSE(reader, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
+        return FIELD_REFUSE(check, path, "", "%.15g is outside %.15g to %.15g", number, field->min,
                             field->max);
     store_number(field, target, index, number);
     return true;
 }
 
-static bool read_numbers(const FieldReader *reader, FieldPath path, const Field *field,
+static bool read_numbers(const Check *check, FieldPath path, const Field *field,
                          const json_t *value, void *target) {
     if (!json_is_array(value))
-        return FIELD_REFUSE(reader, path, "", "is %s, must be an array of %d numbers",
+        return FIELD_REFUSE(check, path, "", "is %s, must be an array of %d numbers",
                             type_name(value), field->numbers);
     if (json_array_size(value) != (size_t)field->numbers)
-        return FIELD_REFUSE(reader, path, "", "has %zu elements, must have %d",
+        return FIELD_REFUSE(check, path, "", "has %zu elements, must have %d",
                             json_array_size(value), field->numbers);
     for (int i = 0; i < field->numbers; i++)
-        if (!read_number(reader, field_path_index(path, (size_t)i), field,
+        if (!read_number(check, field_path_index(path, (size_t)i), field,
                          json_array_get(value, (size_t)i), target, i))
             return false;
     return true;
 }
 
-static bool read_text(const FieldReader *reader, FieldPath path, const Field *field,
-                      const json_t *value, char *target) {
-    if (!expect(reader, path, value, json_is_string(value), "a string"))
+static bool read_text(const Check *check, FieldPath path, const Field *field, const json_t *value,
+                      char *target) {
+    if (!expect(check, path, value, json_is_string(value), "a string"))
         return false;
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
     if (length < (size_t)field->min || length > (size_t)field->max)
-        return FIELD_REFUSE(reader, path, "", "has %zu bytes, must have %g to %g", length,
+        return FIELD_REFUSE(check, path, "", "has %zu bytes, must have %g to %g", length,
                             field->min, field->max);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return FIELD_REFUSE(reader, path, "", "byte %zu is a control character, 0x%02x", i,
+            return FIELD_REFUSE(check, path, "", "byte %zu is a control character, 0x%02x", i,
                                 (unsigned)text[i]);
     memcpy(target, text, length + 1);
     return true;
 }
 
-static bool read_word(const FieldReader *reader, FieldPath path, const Field *field,
-                      const json_t *value, int *target) {
+static bool read_word(const Check *check, FieldPath path, const Field *field, const json_t *value,
+                      int *target) {
     const char *words[FIELD_MAX_WORDS + 1];
     int count = 0;
     while ((words[count] = field->word_at(count))) {
@@ -106,54 +100,50 @@ static bool read_word(const FieldReader *reader, FieldPath path, const Field *fi
         count++;
     }
     if (!json_is_string(value))
-        return FIELD_REFUSE(reader, path, "", "is %s, must be a word such as \"%s\"",
+        return FIELD_REFUSE(check, path, "", "is %s, must be a word such as \"%s\"",
                             type_name(value), words[0]);
     const char *text = json_string_value(value);
     for (*target = 0; *target < count; ++*target)
         if (strcmp(text, words[*target]) == 0)
             return true;
-    return FIELD_REFUSE(reader, path, "", "unknown word \"%.60s\", the nearest known is \"%s\"",
+    return FIELD_REFUSE(check, path, "", "unknown word \"%.60s\", the nearest known is \"%s\"",
                         text, nearest_name(text, words, (size_t)count));
 }
 
-static bool read_list(const FieldReader *reader, FieldPath path, const Field *field,
-                      const json_t *value, FieldList *list) {
-    if (!expect(reader, path, value, json_is_array(value), "an array of objects"))
+static bool read_list(const Check *check, FieldPath path, const Field *field, const json_t *value,
+                      FieldList *list) {
+    if (!expect(check, path, value, json_is_array(value), "an array of objects"))
         return false;
     size_t count = json_array_size(value);
     if (count < (size_t)field->min || count > (size_t)field->max)
-        return FIELD_REFUSE(reader, path, "", "has %zu elements, must have %g to %g", count,
+        return FIELD_REFUSE(check, path, "", "has %zu elements, must have %g to %g", count,
                             field->min, field->max);
     list->items = calloc(count ? count : 1, field->table->item_size);
     if (!list->items)
-        return FIELD_REFUSE(reader, path, "", "out of memory for %zu elements", count);
+        return FIELD_REFUSE(check, path, "", "out of memory for %zu elements", count);
     list->count = (int)count;
     for (size_t i = 0; i < count; i++)
-        if (!fields_read(reader, field_path_index(path, i), field->table, json_array_get(value, i),
+        if (!fields_read(check, field_path_index(path, i), field->table, json_array_get(value, i),
                          (char *)list->items + i * field->table->item_size))
             return false;
     return true;
 }
 
-static bool read_field(const FieldReader *reader, FieldPath path, const Field *field,
-                       const json_t *value, void *target) {
-    switch (field->type) {
-    case FIELD_TEXT:
-        return read_text(reader, path, field, value, target);
-    case FIELD_WORD:
-        return read_word(reader, path, field, value, target);
-    case FIELD_OBJECT:
-        return fields_read(reader, path, field->table, value, target);
-    case FIELD_LIST:
-        return read_list(reader, path, field, value, target);
-    default:
-        break;
-    }
-    return field->numbers ? read_numbers(reader, path, field, value, target)
-                          : read_number(reader, path, field, value, target, 0);
+static bool read_field(const Check *check, FieldPath path, const Field *field, const json_t *value,
+                       void *target) {
+    if (field->type == FIELD_TEXT)
+        return read_text(check, path, field, value, target);
+    if (field->type == FIELD_WORD)
+        return read_word(check, path, field, value, target);
+    if (field->type == FIELD_OBJECT)
+        return fields_read(check, path, field->table, value, target);
+    if (field->type == FIELD_LIST)
+        return read_list(check, path, field, value, target);
+    return field->numbers ? read_numbers(check, path, field, value, target)
+                          : read_number(check, path, field, value, target, 0);
 }
 
-static bool refuse_unknown_keys(const FieldReader *reader, FieldPath path, const FieldTable *table,
+static bool refuse_unknown_keys(const Check *check, FieldPath path, const FieldTable *table,
                                 const json_t *object) {
     const char *keys[FIELDS_MAX], *key;
     json_t *value;
@@ -163,26 +153,26 @@ static bool refuse_unknown_keys(const FieldReader *reader, FieldPath path, const
     json_object_foreach((json_t *)object, key, value) {
         const char *nearest = nearest_name(key, keys, table->count);
         if (strcmp(key, nearest) != 0)
-            return FIELD_REFUSE(reader, field_path_key(path, key), "",
+            return FIELD_REFUSE(check, field_path_key(path, key), "",
                                 "unknown key, the nearest known is \"%s\"", nearest);
     }
     return true;
 }
 
-bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *table,
-                 const json_t *value, void *target) {
-    if (!expect(reader, path, value, json_is_object(value), "an object") ||
-        !refuse_unknown_keys(reader, path, table, value))
+bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *value,
+                 void *target) {
+    if (!expect(check, path, value, json_is_object(value), "an object") ||
+        !refuse_unknown_keys(check, path, table, value))
         return false;
     for (size_t i = 0; i < table->count; i++) {
         const Field *field = &table->fields[i];
         void *at = (char *)target + field->offset;
         const json_t *member = json_object_get(value, field->key);
         if (member) {
-            if (!read_field(reader, field_path_key(path, field->key), field, member, at))
+            if (!read_field(check, field_path_key(path, field->key), field, member, at))
                 return false;
         } else if (!field->optional) {
-            return FIELD_REFUSE(reader, field_path_key(path, field->key), "", "is missing");
+            return FIELD_REFUSE(check, field_path_key(path, field->key), "", "is missing");
         } else if (field->type != FIELD_TEXT) {
             for (int n = 0; n < (field->numbers ? field->numbers : 1); n++)
                 store_number(field, at, n, field->fallback);

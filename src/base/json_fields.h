@@ -61,17 +61,12 @@ typedef struct {
 FieldPath field_path_key(FieldPath parent, const char *key);
 FieldPath field_path_index(FieldPath parent, size_t index);
 
-typedef struct {
-    const char *where; /* file name, at the start of error messages */
-    Err *err;
-} FieldReader;
-
 /* Reads `object` into the zeroed struct at `target`. Stops at the first bad field. */
-bool fields_read(const FieldReader *reader, FieldPath path, const FieldTable *table,
-                 const json_t *object, void *target);
+bool fields_read(const Check *check, FieldPath path, const FieldTable *table, const json_t *object,
+                 void *target);
 
 /* Reports an error at `path_`: hint, then a printf format and its arguments. Yields false. */
-#define FIELD_REFUSE(reader_, path_, ...)                                                          \
-    data_refuse((reader_)->err, (reader_)->where, (path_).text, __VA_ARGS__)
+#define FIELD_REFUSE(check_, path_, ...)                                                           \
+    data_refuse((check_)->err, (check_)->where, (path_).text, __VA_ARGS__)
 
 #endif

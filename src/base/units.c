@@ -87,8 +87,6 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
         snprintf(text, size, "%s to %s%s", from, to, step->suffix);
 }
 
-/* ---- readings -------------------------------------------------------------------------------- */
-
 const char *const source_names[] = {"n/a", "measured", "recorded", "model"};
 
 void figure_text(Unit unit, double value, char *text, size_t size) {

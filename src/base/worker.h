@@ -41,8 +41,7 @@ void worker_end(Worker *worker);
  * may still use its lock and its owner, which nobody may free then. */
 bool worker_end_within(Worker *worker, double patience_ms);
 
-/* Gives the calling thread, and those that it creates, the lowest priority: for work that can wait.
- */
+/* Gives the calling thread and its children the lowest priority: for work that can wait. */
 void worker_low_priority(void);
 
 static inline void worker_lock(Worker *worker) {

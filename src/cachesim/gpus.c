@@ -82,7 +82,7 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err) {
     free(text);
     if (!json)
         return err_set(err, ERR_FAILED, path, "", "line %d: %s", error.line, error.text);
-    FieldReader reader = {path, err};
+    Check reader = {path, err};
     FieldPath root = {"$"};
     GpuFields fields = {0};
     bool ok = json_is_object(json) ? fields_read(&reader, root, &gpu_table, json, &fields)

@@ -110,11 +110,16 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));
     if (!seen->values.depth || !seen->values.feat)
         return inputs_no_memory("features", err);
+    const FeaturesRequest request = {.rig = &scene->rig,
+                                     .world = &scene->world,
+                                     .channels = seen->shape.channels,
+                                     .seed = scene->seed,
+                                     .temperature = seen->temperature,
+                                     .time_s = seen->time_s,
+                                     .rays = seen->draft ? sub_rays_draft : sub_rays_full,
+                                     .give_up = give_up};
     return embedding_init(&seen->embedding, seen->shape.channels, scene->seed, err) &&
-           features_render_into(&scene->rig, &scene->world, seen->shape.channels, scene->seed,
-                                seen->temperature, seen->time_s,
-                                seen->draft ? sub_rays_draft : sub_rays_full, give_up,
-                                &seen->values, &seen->views, err);
+           features_render_into(&request, &seen->values, &seen->views, err);
 }
 
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,

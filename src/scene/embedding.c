@@ -13,8 +13,6 @@ static double random_normal(uint64_t *state) {
     return radius * cos(2 * M_PI * random_unit(state));
 }
 
-/* ---- orthonormal rows ----------------------------------------------------------------------- */
-
 static double dot(const double *a, const double *b, int64_t n) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -44,8 +42,6 @@ static void orthonormalise(double *rows, int64_t channels) {
         normalise(row, channels);
     }
 }
-
-/* ---- the embedding -------------------------------------------------------------------------- */
 
 bool embedding_init(Embedding *embedding, int64_t channels, uint64_t seed, Err *err) {
     assert(channels >= 1);

@@ -192,12 +192,10 @@ static void store_depth(double *mass, int64_t bins, double temperature, float *o
 /* ---- features -------------------------------------------------------------------------------- */
 
 typedef struct {
-    const Rig *rig;
+    const FeaturesRequest *request;
     WorldSnapshot *snapshot;
     Embedding embedding;
     BevShape shape;
-    SubRays rays;
-    double temperature;
     double far_m; /* end of the last bin */
     double *mass; /* (camera, h, depth): scratch, a row for each line of pixels */
     const Features *features;
@@ -221,12 +219,13 @@ static Footprint feature_footprint(const Frustum *frustum, SubRays rays, int64_t
 /* Adds a sub-ray's share to the coordinates of the pixel's feature and to its depth bins. */
 static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED_DIMS],
                     double *mass) {
-    const float share = 1.0F / (float)(render->rays.columns * render->rays.rows);
+    const SubRays rays = render->request->rays;
+    const float share = 1.0F / (float)(rays.columns * rays.rows);
     if (!hit->hit || hit->depth_m > render->far_m) {
         mass[render->shape.depth_bins - 1] += 1;
         return;
     }
-    add_depth(mass, render->shape.depth_bins, &render->rig->frustum, hit->depth_m);
+    add_depth(mass, render->shape.depth_bins, &render->request->rig->frustum, hit->depth_m);
     parts[hit->class] += share;
     for (int i = 0; i < 3; i++)
         parts[EMBED_R + i] += share * hit->color[i];
@@ -235,9 +234,9 @@ static void add_hit(const Render *render, const WorldHit *hit, float parts[EMBED
 
 static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_t w, double *mass) {
     const BevShape *shape = &render->shape;
-    const Frustum *frustum = &render->rig->frustum;
-    const Viewpoint view = {&render->rig->cameras[camera], frustum, render->snapshot};
-    const Footprint footprint = feature_footprint(frustum, render->rays, h, w);
+    const Rig *rig = render->request->rig;
+    const Viewpoint view = {&rig->cameras[camera], &rig->frustum, render->snapshot};
+    const Footprint footprint = feature_footprint(&rig->frustum, render->request->rays, h, w);
     const WorldSight sight = footprint_sight(&view, &footprint);
     int64_t pixels = shape->feat_h * shape->feat_w, pixel = h * shape->feat_w + w;
     float parts[EMBED_DIMS] = {0};
@@ -249,7 +248,7 @@ static void render_pixel(const Render *render, int64_t camera, int64_t h, int64_
             WorldHit hit = cast_sub_ray(&view, &footprint, &sight, column, row, &sum);
             add_hit(render, &hit, parts, mass);
         }
-    store_depth(mass, shape->depth_bins, render->temperature,
+    store_depth(mass, shape->depth_bins, render->request->temperature,
                 render->features->depth + camera * shape->depth_bins * pixels + pixel, pixels);
     embedding_encode(&render->embedding, parts,
                      render->features->feat + (camera * pixels + pixel) * shape->channels);
@@ -270,32 +269,33 @@ static bool no_memory(const BevShape *shape, Err *err) {
                    (size_t)(shape->cameras * shape->feat_h * shape->feat_w));
 }
 
-static bool render_alloc(Render *render, Err *err) {
+static bool render_open(Render *render, Err *err) {
+    const FeaturesRequest *request = render->request;
+    const Frustum *frustum = &request->rig->frustum;
     const BevShape *shape = &render->shape;
-    size_t lines = (size_t)(shape->cameras * shape->feat_h), bins = (size_t)shape->depth_bins;
-    render->mass = malloc(lines * bins * sizeof *render->mass);
+    assert(request->temperature > 0);
+    render->shape = rig_shape(request->rig, request->channels);
+    render->far_m = frustum_depth_m(frustum, shape->depth_bins - 1) + frustum->depth_step_m / 2;
+    if (!embedding_init(&render->embedding, request->channels, request->seed, err) ||
+        !world_snapshot(request->world, request->time_s, &render->snapshot, err))
+        return false;
+    render->mass =
+        malloc((size_t)(shape->cameras * shape->feat_h * shape->depth_bins) * sizeof *render->mass);
     if (!render->mass)
         return no_memory(shape, err);
     return !render->views ||
            camera_views_alloc(render->views, shape->cameras, shape->feat_h, shape->feat_w, err);
 }
 
-bool features_render_into(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                          double temperature, double time_s, SubRays rays, const GiveUp *give_up,
-                          const Features *features, CameraViews *views, Err *err) {
-    assert(temperature > 0);
-    Render render = {
-        .rig = rig, .rays = rays, .temperature = temperature, .features = features, .views = views};
-    render.shape = rig_shape(rig, channels);
-    render.far_m =
-        frustum_depth_m(&rig->frustum, render.shape.depth_bins - 1) + rig->frustum.depth_step_m / 2;
-    bool done = embedding_init(&render.embedding, channels, seed, err) &&
-                world_snapshot(world, time_s, &render.snapshot, err) && render_alloc(&render, err);
+bool features_render_into(const FeaturesRequest *request, const Features *features,
+                          CameraViews *views, Err *err) {
+    Render render = {.request = request, .features = features, .views = views};
+    bool done = render_open(&render, err);
     int64_t h = render.shape.feat_h, lines = done ? render.shape.cameras * h : 0;
     bool unwanted = false;
 #pragma omp parallel for schedule(dynamic, 1) reduction(|| : unwanted)
     for (int64_t line = 0; line < lines; line++) {
-        unwanted = unwanted || given_up(give_up);
+        unwanted = unwanted || given_up(request->give_up);
         for (int64_t w = 0; !unwanted && w < render.shape.feat_w; w++)
             render_pixel(&render, line / h, line % h, w,
                          render.mass + line * render.shape.depth_bins);
@@ -309,15 +309,13 @@ bool features_render_into(const Rig *rig, const World *world, int64_t channels, 
     return done;
 }
 
-bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, SubRays rays, const GiveUp *give_up,
-                     Features *features, CameraViews *views, Err *err) {
-    const BevShape shape = rig_shape(rig, channels);
+bool features_render(const FeaturesRequest *request, Features *features, CameraViews *views,
+                     Err *err) {
+    const BevShape shape = rig_shape(request->rig, request->channels);
     features->depth = malloc(features_depth_count(&shape) * sizeof *features->depth);
     features->feat = malloc(features_feat_count(&shape) * sizeof *features->feat);
     bool ok = (features->depth && features->feat) || no_memory(&shape, err);
-    if (ok && features_render_into(rig, world, channels, seed, temperature, time_s, rays, give_up,
-                                   features, views, err))
+    if (ok && features_render_into(request, features, views, err))
         return true;
     features_free(features);
     return false;

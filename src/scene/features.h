@@ -68,6 +68,17 @@ static inline bool given_up(const GiveUp *give_up) {
     return give_up && give_up->asked && give_up->asked(give_up->context);
 }
 
+typedef struct {
+    const Rig *rig;
+    const World *world;
+    int64_t channels;
+    uint64_t seed;      /* of the embedding */
+    double temperature; /* of the depth distribution */
+    double time_s;
+    SubRays rays;
+    const GiveUp *give_up; /* NULL: never */
+} FeaturesRequest;
+
 /* Ray-casts `world` at time_s through the cameras of `rig`. Each feature pixel is the mean over
  * sub-rays through its footprint (supersampling):
  * - Feature: the mean of e[class] + r e[R] + g e[G] + b e[B] + height / EMBED_HEIGHT_M e[HEIGHT],
@@ -77,20 +88,17 @@ static inline bool given_up(const GiveUp *give_up) {
  *   1.
  * - Sky and hits beyond the last bin have a zero feature and put their share into the last bin.
  * `views` may be NULL. The caller frees with features_free and camera_views_free. The result does
- * not depend on the number of threads. `give_up` (may be NULL) is asked once per line of pixels.
- * Returns false after an error, and after give_up, which leaves `err` unchanged; then there is
- * nothing to free. */
-bool features_render(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                     double temperature, double time_s, SubRays rays, const GiveUp *give_up,
-                     Features *features, CameraViews *views, Err *err);
+ * not depend on the number of threads. `give_up` is asked once per line of pixels. Returns false
+ * after an error, and after give_up, which leaves `err` unchanged; then nothing is to be freed. */
+bool features_render(const FeaturesRequest *request, Features *features, CameraViews *views,
+                     Err *err);
 
 /* The error of stereo depth grows with z^2: this is 2 m at 50 m, about one pixel of disparity. */
 #define SIGMA_AT_10M_M 0.08
 
 /* The same, written into arrays that the caller owns. */
-bool features_render_into(const Rig *rig, const World *world, int64_t channels, uint64_t seed,
-                          double temperature, double time_s, SubRays rays, const GiveUp *give_up,
-                          const Features *features, CameraViews *views, Err *err);
+bool features_render_into(const FeaturesRequest *request, const Features *features,
+                          CameraViews *views, Err *err);
 
 /* Number of floats in `depth` and in `feat`. */
 size_t features_depth_count(const BevShape *shape);

@@ -54,7 +54,7 @@ void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, doubl
     }
 }
 
-/* ---- frustum -------------------------------------------------------------------------------- */
+/* ---- frustum and rig ------------------------------------------------------------------------- */
 
 int64_t frustum_depth_bins(const Frustum *frustum) {
     double bins = ceil((frustum->depth_stop_m - frustum->depth_start_m) / frustum->depth_step_m);
@@ -79,8 +79,6 @@ double frustum_v_px(const Frustum *frustum, double h) {
     return linspace(frustum->input_h, frustum->feat_h, h);
 }
 
-/* ---- rig ------------------------------------------------------------------------------------ */
-
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]) {
     const Frustum *frustum = &rig->frustum;
     double origin_m[3], direction[3], depth_m = frustum_depth_m(frustum, d);
@@ -103,12 +101,6 @@ BevShape rig_shape(const Rig *rig, int64_t channels) {
 }
 
 /* ---- checks --------------------------------------------------------------------------------- */
-
-/* What the checks need to report an error. */
-typedef struct {
-    const char *where;
-    Err *err;
-} Check;
 
 #define REFUSE(check_, path_, ...) data_refuse((check_)->err, (check_)->where, path_, __VA_ARGS__)
 

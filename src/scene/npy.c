@@ -202,8 +202,6 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
     return multiply_shape(&parser, array);
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
-
 void npy_shape_text(const NpyArray *array, char *text, size_t size) {
     size_t used = (size_t)snprintf(text, size, "(");
     for (int i = 0; i < array->rank && used < size; i++)

@@ -228,18 +228,11 @@ static double element_at(NpyType type, const unsigned char *bytes) {
         int64_t i8;
     } value;
     memcpy(&value, bytes, npy_types[type].bytes);
-    switch (type) {
-    case NPY_F2:
-        return bev_fp16_decode(value.f2);
-    case NPY_F4:
-        return value.f4;
-    case NPY_F8:
-        return value.f8;
-    case NPY_I4:
-        return value.i4;
-    default:
-        return (double)value.i8; /* beyond 2^53 rounded, but still too large for int32 */
-    }
+    return type == NPY_F2   ? bev_fp16_decode(value.f2)
+           : type == NPY_F4 ? value.f4
+           : type == NPY_F8 ? value.f8
+           : type == NPY_I4 ? value.i4
+                            : (double)value.i8; /* beyond 2^53 rounded, but still above int32 */
 }
 
 NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i) {

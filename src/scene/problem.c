@@ -8,20 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
 enum { LINE = 64 }; /* bytes of a cache line: an aligned row keeps its vectors within one line */
 
-static void *codes_new(size_t bytes, bool clear) {
-    size_t lines = (bytes / LINE + 1) * LINE;
-    void *memory = aligned_alloc(LINE, lines);
-    return memory && clear ? memset(memory, 0, lines) : memory;
+static size_t tensor_bytes(const BevTensor *tensor) {
+    return (bev_code_bytes(tensor->dtype, tensor->rows, tensor->row_len) / LINE + 1) * LINE;
 }
 
-static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len,
-                        bool clear) {
+static void tensor_clear(BevTensor *tensor) {
+    memset(tensor->data, 0, tensor_bytes(tensor));
+}
+
+static bool tensor_init(BevTensor *tensor, BevDtype dtype, int64_t rows, int64_t row_len) {
     *tensor = (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
-    tensor->data = codes_new(bev_code_bytes(dtype, rows, row_len), clear);
+    tensor->data = aligned_alloc(LINE, tensor_bytes(tensor));
     size_t scale_bytes = bev_block_scale_bytes(dtype, rows, row_len);
     if (scale_bytes)
         tensor->block_scales = calloc(1, scale_bytes);
@@ -33,26 +32,32 @@ static void tensor_free(BevTensor *tensor) {
     free(tensor->block_scales);
 }
 
+/* The output's memory is left as the system gives it. */
 static bool init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                 const BevMap *map, bool clear_out, Err *err) {
+                 const BevMap *map, Err *err) {
     memset(problem, 0, sizeof *problem);
     BevProblem *view = &problem->view;
     const BevDtypeInfo *format = &bev_dtypes[dtype];
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
     *view = (BevProblem){.shape = *shape, .dtype = dtype, .align = align, .map = *map};
-    bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins, true);
-    ok = tensor_init(&view->feat, dtype, pixels, shape->channels, true) && ok;
-    ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels, clear_out) &&
-         ok;
-    if (ok)
-        return true;
-    problem_free(problem);
-    return err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+    bool ok = tensor_init(&view->depth, format->depth, 1, pixels * shape->depth_bins);
+    ok = tensor_init(&view->feat, dtype, pixels, shape->channels) && ok;
+    ok = tensor_init(&view->out, format->out, shape->nx * shape->ny, shape->channels) && ok;
+    if (!ok) {
+        problem_free(problem);
+        return err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
+    }
+    tensor_clear(&view->depth);
+    tensor_clear(&view->feat);
+    return true;
 }
 
 bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                   const BevMap *map, Err *err) {
-    return init(problem, shape, dtype, align, map, true, err);
+    bool ok = init(problem, shape, dtype, align, map, err);
+    if (ok)
+        tensor_clear(&problem->view.out);
+    return ok;
 }
 
 void problem_free(HostProblem *problem) {
@@ -65,8 +70,6 @@ void problem_free(HostProblem *problem) {
     free(problem->pooled_fp32);
     memset(problem, 0, sizeof *problem);
 }
-
-/* ---- encoding -------------------------------------------------------------------------------- */
 
 /* Magnitudes of floats have the same order as their bits, with infinity and NaN at the top. The
  * compiler vectorises a maximum of integers. */
@@ -162,11 +165,14 @@ static bool pool_fp32(const BevProblem *problem, Err *err) {
     return ok;
 }
 
-/* Stores the largest magnitude that pooling the FP32 originals gives. */
-static bool find_out_largest(HostProblem *problem, float *largest, Err *err) {
-    const BevProblem *view = &problem->view;
-    BevProblem original = *view;
-    int64_t outputs = view->out.rows * view->out.row_len;
+/* Sets the scale of the output, where its format has one, by the largest magnitude that pooling the
+ * FP32 originals gives. */
+static bool calibrate_out(HostProblem *problem, Err *err) {
+    BevTensor *out = &problem->view.out;
+    BevProblem original = problem->view;
+    int64_t outputs = out->rows * out->row_len;
+    if (!is_scaled(out->dtype))
+        return true;
     original.dtype = original.depth.dtype = original.feat.dtype = original.out.dtype = BEV_FP32;
     original.depth.scale = original.feat.scale = original.out.scale = 1; /* no old scales */
     original.depth.data = problem->features.depth;
@@ -178,39 +184,22 @@ static bool find_out_largest(HostProblem *problem, float *largest, Err *err) {
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
     ok = ok && pool_fp32(&original, err);
     if (ok)
-        *largest = largest_abs(problem->pooled_fp32, outputs);
+        out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
     return ok;
 }
 
-/* Sets the scale of the output when its format has one. */
-static bool calibrate_out(HostProblem *problem, Err *err) {
-    BevTensor *out = &problem->view.out;
-    if (!is_scaled(out->dtype))
-        return true;
-    float largest;
-    if (!find_out_largest(problem, &largest, err))
-        return false;
-    out->scale = bev_tensor_scale(out->dtype, largest);
-    return true;
-}
-
-static bool encode_all(HostProblem *problem, const Features *features, Err *err) {
+bool problem_update(HostProblem *problem, const Features *features, Err *err) {
     problem->features = *features;
     problem->saturated = encode(&problem->view.depth, features->depth);
     problem->saturated += encode(&problem->view.feat, features->feat);
     return calibrate_out(problem, err);
 }
 
-bool problem_update(HostProblem *problem, const Features *features, Err *err) {
-    return encode_all(problem, features, err);
-}
-
-static bool init_and_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                            BevAlign align, const Features *features, const BevMap *map,
-                            bool clear_out, Err *err) {
-    if (!init(problem, shape, dtype, align, map, clear_out, err))
+bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                            BevAlign align, const Features *features, const BevMap *map, Err *err) {
+    if (!init(problem, shape, dtype, align, map, err))
         return false;
-    if (encode_all(problem, features, err))
+    if (problem_update(problem, features, err))
         return true;
     problem_free(problem);
     return false;
@@ -218,12 +207,10 @@ static bool init_and_encode(HostProblem *problem, const BevShape *shape, BevDtyp
 
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err) {
-    return init_and_encode(problem, shape, dtype, align, features, map, true, err);
-}
-
-bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
-                            BevAlign align, const Features *features, const BevMap *map, Err *err) {
-    return init_and_encode(problem, shape, dtype, align, features, map, false, err);
+    bool ok = problem_encode_for_gpu(problem, shape, dtype, align, features, map, err);
+    if (ok)
+        tensor_clear(&problem->view.out);
+    return ok;
 }
 
 enum { OUT_ROWS = 256 }; /* rows that a thread decodes at a time */

@@ -11,7 +11,8 @@ typedef struct {
     Features features;  /* the FP32 originals, borrowed; gate B compares with them */
     float *own_weights; /* replaces the borrowed map's weights; NULL: not replaced */
     int64_t saturated;  /* number of finite values that encoding clipped to the format's range */
-    float *pooled_fp32; /* FP32 pooling, from which the output is scaled; kept for updates; or NULL */
+    float
+        *pooled_fp32; /* FP32 pooling, from which the output is scaled; kept for updates; or NULL */
 } HostProblem;
 
 /* Allocates tensors of zeros with scale 1 for `dtype`. Borrows `map`. Free with problem_free. */
@@ -24,8 +25,8 @@ bool problem_init(HostProblem *problem, const BevShape *shape, BevDtype dtype, B
 bool problem_encode(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                     const Features *features, const BevMap *map, Err *err);
 
-/* The same for a kernel on a GPU. Nothing on the CPU writes the output, so that its memory is left as
- * the system gives it: clearing 26 MB takes milliseconds. */
+/* The same for a kernel on a GPU. Nothing on the CPU writes the output, so that its memory is left
+ * as the system gives it: clearing 26 MB takes milliseconds. */
 bool problem_encode_for_gpu(HostProblem *problem, const BevShape *shape, BevDtype dtype,
                             BevAlign align, const Features *features, const BevMap *map, Err *err);
 

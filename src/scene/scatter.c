@@ -182,22 +182,17 @@ static bool no_memory(Err *err, int64_t points) {
                    "out of memory for %lld points", (long long)points);
 }
 
-static bool allocate_intervals(BevMap *map, Err *err) {
-    map->interval_starts = array_of(map->intervals, sizeof *map->interval_starts);
-    map->interval_lengths = array_of(map->intervals, sizeof *map->interval_lengths);
-    return (map->interval_starts && map->interval_lengths) || no_memory(err, map->points);
-}
-
-static bool allocate_points(BevMap *map, BevAlign align, Err *err) {
+static bool allocate(BevMap *map, bool weighted, Err *err) {
     map->ranks_depth = array_of(map->points, sizeof *map->ranks_depth);
     map->ranks_feat = array_of(map->points, sizeof *map->ranks_feat);
     map->ranks_bev = array_of(map->points, sizeof *map->ranks_bev);
-    if (align != BEV_NEAREST)
+    map->interval_starts = array_of(map->intervals, sizeof *map->interval_starts);
+    map->interval_lengths = array_of(map->intervals, sizeof *map->interval_lengths);
+    if (weighted)
         map->weights = array_of(map->points, sizeof *map->weights);
-    bool missing = align != BEV_NEAREST && !map->weights;
-    if (!map->ranks_depth || !map->ranks_feat || !map->ranks_bev || missing)
-        return no_memory(err, map->points);
-    return true;
+    return (map->ranks_depth && map->ranks_feat && map->ranks_bev && map->interval_starts &&
+            map->interval_lengths && (map->weights || !weighted)) ||
+           no_memory(err, map->points);
 }
 
 /* Maps without weights are built faster than a second thread pays off; more than 8 threads gain
@@ -218,14 +213,14 @@ static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                        (long long)map->points, INT32_MAX);
-    if (!allocate_points(map, sort->align, err) || !allocate_intervals(map, err))
+    if (!allocate(map, sort->align != BEV_NEAREST, err))
         return false;
     sort_pass(sort, map);
     fill_cells(sort, map);
     return true;
 }
 
-static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
+bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
     Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask};
     const Grid *grid = &rig->grid;
     sort.shape = rig_shape(rig, 1);
@@ -242,14 +237,9 @@ static bool build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *
                     : no_memory(err, (int64_t)rays * sort.shape.depth_bins);
     free(sort.directions);
     free(sort.counts);
+    if (!done)
+        scatter_free(map);
     return done;
-}
-
-bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
-    if (build(rig, align, camera_mask, map, err))
-        return true;
-    scatter_free(map);
-    return false;
 }
 
 void scatter_free(BevMap *map) {

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the checks need to report an error. */
-typedef struct {
-    const char *where;
-    Err *err;
-} Check;
-
 /* "ranks_bev[12]" */
 typedef struct {
     char text[64];

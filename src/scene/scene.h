@@ -3,7 +3,7 @@
  * World scene: a .json file. scene_json.c has the table of its fields. A missing optional field
  * gets its default value; unknown and duplicate keys are errors.
  *
- * Tensor scene: a .npz file. scene_arrays.c has the table of its arrays. It holds
+ * Tensor scene: a .npz file. scene_internal.h has the table of its arrays. It holds
  *   depth (camera, D, h, w) and feat (camera, h, w, C),
  * and a calibration, or index arrays, or both:
  *   Calibration: the rig, from which bevscope builds the scatter map of every align.
@@ -88,8 +88,6 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err);
  * write is atomic (data_write), and the same input gives the same bytes. */
 bool scene_write_npz(const char *path, const Scene *scene, const Features *features,
                      const BevMap *map, bool half, Err *err);
-
-/* ---- presets --------------------------------------------------------------------------------- */
 
 /* The world and the rig of sample preset_world ("intersection") at other sizes. */
 typedef struct {

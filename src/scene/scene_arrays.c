@@ -8,27 +8,9 @@
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-enum { HALF = 1u << NPY_F2, SINGLE = 1u << NPY_F4, DOUBLES = SINGLE | 1u << NPY_F8 };
-enum { WHOLE = 1u << NPY_I4 | 1u << NPY_I8, NUMBERS = DOUBLES | WHOLE };
-
-const ArrayRow scene_arrays[ARRAY_COUNT] = {
-    [ARRAY_DEPTH] = {"depth", GROUP_TENSORS, HALF | SINGLE, NPY_F4, "NDhw", NULL},
-    [ARRAY_FEAT] = {"feat", GROUP_TENSORS, HALF | SINGLE, NPY_F4, "NhwC", NULL},
-    [ARRAY_INTRINSICS] = {"intrinsics", GROUP_CALIBRATION, DOUBLES, NPY_F8, "N33", NULL},
-    [ARRAY_CAM2EGO] = {"cam2ego", GROUP_CALIBRATION, DOUBLES, NPY_F8, "N44", NULL},
-    [ARRAY_IMAGE_SIZE] = {"image_size", GROUP_CALIBRATION, WHOLE, NPY_I4, "2", NULL, 1, 65536},
-    [ARRAY_RESIZE] = {"resize", GROUP_CALIBRATION, NUMBERS, NPY_F8, "", "1", 1e-3, 1e3},
-    [ARRAY_CROP] = {"crop", GROUP_CALIBRATION, NUMBERS, NPY_F8, "4", "2"},
-    [ARRAY_DEPTH_RANGE] = {"depth_range", GROUP_CALIBRATION, NUMBERS, NPY_F8, "3", NULL, 1e-3, 1e4},
-    [ARRAY_GRID] = {"grid", GROUP_CALIBRATION, NUMBERS, NPY_F8, "33", NULL, -1e4, 2e4},
-    [ARRAY_RANKS_DEPTH] = {"ranks_depth", GROUP_INDEX, WHOLE, NPY_I4, "P", NULL},
-    [ARRAY_RANKS_FEAT] = {"ranks_feat", GROUP_INDEX, WHOLE, NPY_I4, "P", NULL},
-    [ARRAY_RANKS_BEV] = {"ranks_bev", GROUP_INDEX, WHOLE, NPY_I4, "P", NULL},
-    [ARRAY_INTERVAL_STARTS] = {"interval_starts", GROUP_INDEX, WHOLE, NPY_I4, "I", NULL},
-    [ARRAY_INTERVAL_LENGTHS] = {"interval_lengths", GROUP_INDEX, WHOLE, NPY_I4, "I", NULL},
-    [ARRAY_BEV_SHAPE] = {"bev_shape", GROUP_INDEX, WHOLE, NPY_I4, "2", "5"},
-    [ARRAY_WEIGHTS] = {"weights", GROUP_EXTRA, SINGLE, NPY_F4, "P", NULL},
-};
+#define ARRAY_ROW(id, name, group, types, written, ...)                                            \
+    {name, GROUP_##group, types, NPY_##written, __VA_ARGS__},
+const ArrayRow scene_arrays[ARRAY_COUNT] = {SCENE_ARRAYS(ARRAY_ROW)};
 
 static const char letters[] = "NDhwCPI"; /* by ArraySize */
 
@@ -205,8 +187,6 @@ bool arrays_open(ArrayReader *reader, const Npz *npz, Err *err) {
     *reader = (ArrayReader){.npz = npz, .err = err};
     return read_headers(reader) && check_groups(reader);
 }
-
-/* ---- small arrays ---------------------------------------------------------------------------- */
 
 bool arrays_read_doubles(const ArrayReader *reader, ArrayId id, double *values) {
     const ArrayRow *row = &scene_arrays[id];

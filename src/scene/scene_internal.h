@@ -7,25 +7,32 @@
 #include "src/scene/npz.h"
 #include "src/scene/scene.h"
 
-typedef enum {
-    ARRAY_DEPTH,
-    ARRAY_FEAT,
-    ARRAY_INTRINSICS,
-    ARRAY_CAM2EGO,
-    ARRAY_IMAGE_SIZE,
-    ARRAY_RESIZE,
-    ARRAY_CROP,
-    ARRAY_DEPTH_RANGE,
-    ARRAY_GRID,
-    ARRAY_RANKS_DEPTH,
-    ARRAY_RANKS_FEAT,
-    ARRAY_RANKS_BEV,
-    ARRAY_INTERVAL_STARTS,
-    ARRAY_INTERVAL_LENGTHS,
-    ARRAY_BEV_SHAPE,
-    ARRAY_WEIGHTS,
-    ARRAY_COUNT
-} ArrayId;
+enum { HALF = 1u << NPY_F2, SINGLE = 1u << NPY_F4, DOUBLES = SINGLE | 1u << NPY_F8 };
+enum { WHOLE = 1u << NPY_I4 | 1u << NPY_I8, NUMBERS = DOUBLES | WHOLE };
+
+/* The arrays, as ROW(id, members of ArrayRow). */
+/* clang-format off */
+#define SCENE_ARRAYS(ROW)                                                                      \
+    ROW(DEPTH, "depth", TENSORS, HALF | SINGLE, F4, "NDhw", NULL, 0, 0)                        \
+    ROW(FEAT, "feat", TENSORS, HALF | SINGLE, F4, "NhwC", NULL, 0, 0)                          \
+    ROW(INTRINSICS, "intrinsics", CALIBRATION, DOUBLES, F8, "N33", NULL, 0, 0)                 \
+    ROW(CAM2EGO, "cam2ego", CALIBRATION, DOUBLES, F8, "N44", NULL, 0, 0)                       \
+    ROW(IMAGE_SIZE, "image_size", CALIBRATION, WHOLE, I4, "2", NULL, 1, 65536)                 \
+    ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "", "1", 1e-3, 1e3)                        \
+    ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4", "2", 0, 0)                                \
+    ROW(DEPTH_RANGE, "depth_range", CALIBRATION, NUMBERS, F8, "3", NULL, 1e-3, 1e4)            \
+    ROW(GRID, "grid", CALIBRATION, NUMBERS, F8, "33", NULL, -1e4, 2e4)                         \
+    ROW(RANKS_DEPTH, "ranks_depth", INDEX, WHOLE, I4, "P", NULL, 0, 0)                         \
+    ROW(RANKS_FEAT, "ranks_feat", INDEX, WHOLE, I4, "P", NULL, 0, 0)                           \
+    ROW(RANKS_BEV, "ranks_bev", INDEX, WHOLE, I4, "P", NULL, 0, 0)                             \
+    ROW(INTERVAL_STARTS, "interval_starts", INDEX, WHOLE, I4, "I", NULL, 0, 0)                 \
+    ROW(INTERVAL_LENGTHS, "interval_lengths", INDEX, WHOLE, I4, "I", NULL, 0, 0)               \
+    ROW(BEV_SHAPE, "bev_shape", INDEX, WHOLE, I4, "2", "5", 0, 0)                              \
+    ROW(WEIGHTS, "weights", EXTRA, SINGLE, F4, "P", NULL, 0, 0)
+/* clang-format on */
+
+#define ARRAY_ID(id, ...) ARRAY_##id,
+typedef enum { SCENE_ARRAYS(ARRAY_ID) ARRAY_COUNT } ArrayId;
 
 /* The arrays of a group must all be present or all be missing. GROUP_EXTRA: optional arrays. */
 typedef enum { GROUP_TENSORS, GROUP_CALIBRATION, GROUP_INDEX, GROUP_EXTRA } ArrayGroup;
@@ -44,16 +51,12 @@ typedef struct {
 extern const ArrayRow scene_arrays[ARRAY_COUNT];
 
 /* Sizes that must be equal in all arrays, and their letters: N D h w C P I. */
+/* clang-format off */
 typedef enum {
-    SIZE_CAMERAS,
-    SIZE_BINS,
-    SIZE_ROWS,
-    SIZE_COLUMNS,
-    SIZE_CHANNELS,
-    SIZE_POINTS,
-    SIZE_INTERVALS,
+    SIZE_CAMERAS, SIZE_BINS, SIZE_ROWS, SIZE_COLUMNS, SIZE_CHANNELS, SIZE_POINTS, SIZE_INTERVALS,
     SIZE_COUNT
 } ArraySize;
+/* clang-format on */
 
 /* An archive whose headers have been checked. No element has been read yet. */
 typedef struct {

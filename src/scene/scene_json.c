@@ -41,7 +41,9 @@ typedef struct {
 
 /* ---- the tables ------------------------------------------------------------------------------ */
 
-#define AT(type_, member_) .offset = offsetof(type_, member_)
+#define AT(type_, member_)  .offset = offsetof(type_, member_)
+#define RANGE(min_, max_)   .min = min_, .max = max_
+#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
 
 static const char *class_word(int index) {
     return index < CLASS_COUNT ? world_classes[index].name : NULL;
@@ -60,16 +62,13 @@ static const char *solid_word(int index) {
 #define FAR_M 10000 /* limit for coordinates and sizes */
 
 static const Field camera_fields[] = {
-    {"name", FIELD_TEXT, AT(CameraFields, name), .min = 1,
-     .max = sizeof((CameraFields *)0)->name - 1},
-    {"yaw_deg", FIELD_DOUBLE, AT(CameraFields, yaw_deg), .min = -360, .max = 360, .optional = true},
-    {"pitch_deg", FIELD_DOUBLE, AT(CameraFields, pitch_deg), .min = -90, .max = 90,
-     .optional = true},
-    {"roll_deg", FIELD_DOUBLE, AT(CameraFields, roll_deg), .min = -360, .max = 360,
-     .optional = true},
-    {"focal_px", FIELD_DOUBLE, AT(CameraFields, focal_px), .min = 1, .max = 100000},
-    {"center_px", FIELD_DOUBLE, AT(CameraFields, center_px), 2, .min = -100000, .max = 100000},
-    {"position_m", FIELD_DOUBLE, AT(CameraFields, position_m), 3, .min = -FAR_M, .max = FAR_M},
+    {"name", FIELD_TEXT, AT(CameraFields, name), RANGE(1, sizeof((CameraFields *)0)->name - 1)},
+    {"yaw_deg", FIELD_DOUBLE, AT(CameraFields, yaw_deg), RANGE(-360, 360), OPTIONAL(0)},
+    {"pitch_deg", FIELD_DOUBLE, AT(CameraFields, pitch_deg), RANGE(-90, 90), OPTIONAL(0)},
+    {"roll_deg", FIELD_DOUBLE, AT(CameraFields, roll_deg), RANGE(-360, 360), OPTIONAL(0)},
+    {"focal_px", FIELD_DOUBLE, AT(CameraFields, focal_px), RANGE(1, 100000)},
+    {"center_px", FIELD_DOUBLE, AT(CameraFields, center_px), 2, RANGE(-100000, 100000)},
+    {"position_m", FIELD_DOUBLE, AT(CameraFields, position_m), 3, RANGE(-FAR_M, FAR_M)},
 };
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
@@ -78,26 +77,26 @@ _Static_assert(sizeof(Frustum) == 6 * sizeof(int) + 6 * sizeof(double), "no padd
 _Static_assert(sizeof(Grid) == 2 * sizeof(int) + 6 * sizeof(double), "no padding");
 
 static const Field frustum_fields[] = {
-    {"image_px", FIELD_INT, AT(Frustum, image_w), 2, .min = 1, .max = 65536},
-    {"resize", FIELD_DOUBLE, AT(Frustum, resize), .min = 0.001, .max = 1000},
-    {"crop_px", FIELD_DOUBLE, AT(Frustum, crop_x), 2, .min = -65536, .max = 65536},
-    {"input_px", FIELD_INT, AT(Frustum, input_w), 2, .min = 1, .max = 65536},
-    {"features", FIELD_INT, AT(Frustum, feat_w), 2, .min = 1, .max = SCENE_MAX_FEATURES},
-    {"depth_m", FIELD_DOUBLE, AT(Frustum, depth_start_m), 3, .min = 0.001, .max = FAR_M},
+    {"image_px", FIELD_INT, AT(Frustum, image_w), 2, RANGE(1, 65536)},
+    {"resize", FIELD_DOUBLE, AT(Frustum, resize), RANGE(0.001, 1000)},
+    {"crop_px", FIELD_DOUBLE, AT(Frustum, crop_x), 2, RANGE(-65536, 65536)},
+    {"input_px", FIELD_INT, AT(Frustum, input_w), 2, RANGE(1, 65536)},
+    {"features", FIELD_INT, AT(Frustum, feat_w), 2, RANGE(1, SCENE_MAX_FEATURES)},
+    {"depth_m", FIELD_DOUBLE, AT(Frustum, depth_start_m), 3, RANGE(0.001, FAR_M)},
 };
 static const FieldTable frustum_table = FIELD_TABLE(frustum_fields, Frustum);
 
 static const Field grid_fields[] = {
-    {"x_m", FIELD_DOUBLE, AT(Grid, x_min_m), 2, .min = -FAR_M, .max = FAR_M},
-    {"y_m", FIELD_DOUBLE, AT(Grid, y_min_m), 2, .min = -FAR_M, .max = FAR_M},
-    {"z_m", FIELD_DOUBLE, AT(Grid, z_min_m), 2, .min = -FAR_M, .max = FAR_M},
-    {"cells", FIELD_INT, AT(Grid, nx), 2, .min = 1, .max = SCENE_MAX_CELLS},
+    {"x_m", FIELD_DOUBLE, AT(Grid, x_min_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"y_m", FIELD_DOUBLE, AT(Grid, y_min_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"z_m", FIELD_DOUBLE, AT(Grid, z_min_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"cells", FIELD_INT, AT(Grid, nx), 2, RANGE(1, SCENE_MAX_CELLS)},
 };
 static const FieldTable grid_table = FIELD_TABLE(grid_fields, Grid);
 
 static const Field ground_fields[] = {
     {"class", FIELD_WORD, AT(GroundFields, class), .word_at = class_word},
-    {"color", FIELD_FLOAT, AT(GroundFields, color), 3, .min = 0, .max = 1},
+    {"color", FIELD_FLOAT, AT(GroundFields, color), 3, RANGE(0, 1)},
 };
 static const FieldTable ground_table = FIELD_TABLE(ground_fields, GroundFields);
 
@@ -105,56 +104,50 @@ static const FieldTable ground_table = FIELD_TABLE(ground_fields, GroundFields);
 static const Field patch_fields[] = {
     {"kind", FIELD_WORD, AT(Patch, kind), .word_at = patch_word},
     {"class", FIELD_WORD, AT(Patch, class), .word_at = class_word},
-    {"color", FIELD_FLOAT, AT(Patch, color), 3, .min = 0, .max = 1},
-    {"center_m", FIELD_DOUBLE, AT(Patch, center_m), 2, .min = -FAR_M, .max = FAR_M},
-    {"size_m", FIELD_DOUBLE, AT(Patch, size_m), 2, .min = 0.001, .max = FAR_M},
-    {"yaw_deg", FIELD_DOUBLE, AT(Patch, yaw_deg), .min = -360, .max = 360, .optional = true},
-    {"repeat", FIELD_INT, AT(Patch, repeat), .min = 1, .max = 1000, .optional = true,
-     .fallback = 1},
-    {"step_m", FIELD_DOUBLE, AT(Patch, step_m), 2, .min = -FAR_M, .max = FAR_M, .optional = true},
-    {"square_m", FIELD_DOUBLE, AT(Patch, square_m), .min = 0.001, .max = FAR_M, .optional = true,
-     .fallback = -1},
-    {"color2", FIELD_FLOAT, AT(Patch, color2), 3, .min = 0, .max = 1, .optional = true,
-     .fallback = -1},
+    {"color", FIELD_FLOAT, AT(Patch, color), 3, RANGE(0, 1)},
+    {"center_m", FIELD_DOUBLE, AT(Patch, center_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"size_m", FIELD_DOUBLE, AT(Patch, size_m), 2, RANGE(0.001, FAR_M)},
+    {"yaw_deg", FIELD_DOUBLE, AT(Patch, yaw_deg), RANGE(-360, 360), OPTIONAL(0)},
+    {"repeat", FIELD_INT, AT(Patch, repeat), RANGE(1, 1000), OPTIONAL(1)},
+    {"step_m", FIELD_DOUBLE, AT(Patch, step_m), 2, RANGE(-FAR_M, FAR_M), OPTIONAL(0)},
+    {"square_m", FIELD_DOUBLE, AT(Patch, square_m), RANGE(0.001, FAR_M), OPTIONAL(-1)},
+    {"color2", FIELD_FLOAT, AT(Patch, color2), 3, RANGE(0, 1), OPTIONAL(-1)},
 };
 static const FieldTable patch_table = FIELD_TABLE(patch_fields, Patch);
 
 static const Field solid_fields[] = {
     {"kind", FIELD_WORD, AT(Solid, kind), .word_at = solid_word},
     {"class", FIELD_WORD, AT(Solid, class), .word_at = class_word},
-    {"color", FIELD_FLOAT, AT(Solid, color), 3, .min = 0, .max = 1},
-    {"center_m", FIELD_DOUBLE, AT(Solid, center_m), 2, .min = -FAR_M, .max = FAR_M},
-    {"z_m", FIELD_DOUBLE, AT(Solid, z_m), .min = -FAR_M, .max = FAR_M, .optional = true},
-    {"size_m", FIELD_DOUBLE, AT(Solid, size_m), 3, .min = 0.001, .max = FAR_M},
-    {"yaw_deg", FIELD_DOUBLE, AT(Solid, yaw_deg), .min = -360, .max = 360, .optional = true},
-    {"velocity_mps", FIELD_DOUBLE, AT(Solid, velocity_mps), 2, .min = -200, .max = 200,
-     .optional = true},
+    {"color", FIELD_FLOAT, AT(Solid, color), 3, RANGE(0, 1)},
+    {"center_m", FIELD_DOUBLE, AT(Solid, center_m), 2, RANGE(-FAR_M, FAR_M)},
+    {"z_m", FIELD_DOUBLE, AT(Solid, z_m), RANGE(-FAR_M, FAR_M), OPTIONAL(0)},
+    {"size_m", FIELD_DOUBLE, AT(Solid, size_m), 3, RANGE(0.001, FAR_M)},
+    {"yaw_deg", FIELD_DOUBLE, AT(Solid, yaw_deg), RANGE(-360, 360), OPTIONAL(0)},
+    {"velocity_mps", FIELD_DOUBLE, AT(Solid, velocity_mps), 2, RANGE(-200, 200), OPTIONAL(0)},
 };
 static const FieldTable solid_table = FIELD_TABLE(solid_fields, Solid);
 
 static const Field world_fields[] = {
-    {"loop_s", FIELD_DOUBLE, AT(WorldFields, loop_s), .min = 0, .max = 86400, .optional = true},
+    {"loop_s", FIELD_DOUBLE, AT(WorldFields, loop_s), RANGE(0, 86400), OPTIONAL(0)},
     {"ground", FIELD_OBJECT, AT(WorldFields, ground), .table = &ground_table},
-    {"patches", FIELD_LIST, AT(WorldFields, patches), .min = 0, .max = SCENE_MAX_THINGS,
+    {"patches", FIELD_LIST, AT(WorldFields, patches), RANGE(0, SCENE_MAX_THINGS),
      .table = &patch_table},
-    {"solids", FIELD_LIST, AT(WorldFields, solids), .min = 0, .max = SCENE_MAX_THINGS,
+    {"solids", FIELD_LIST, AT(WorldFields, solids), RANGE(0, SCENE_MAX_THINGS),
      .table = &solid_table},
 };
 static const FieldTable world_table = FIELD_TABLE(world_fields, WorldFields);
 
 static const Field scene_fields[] = {
-    {"bevscope", FIELD_INT, AT(SceneFields, version), .min = 1, .max = 1},
-    {"title", FIELD_TEXT, AT(SceneFields, title), .min = 0,
-     .max = sizeof((SceneFields *)0)->title - 1, .optional = true},
-    {"channels", FIELD_INT, AT(SceneFields, channels), .min = 1, .max = SCENE_MAX_CHANNELS,
-     .optional = true, .fallback = 80},
-    {"seed", FIELD_INT64, AT(SceneFields, seed), .min = 0, .max = 9007199254740991.0,
-     .optional = true, .fallback = 1},
-    {"depth_temperature", FIELD_DOUBLE, AT(SceneFields, temperature), .min = 0.01, .max = 100,
-     .optional = true, .fallback = 1},
+    {"bevscope", FIELD_INT, AT(SceneFields, version), RANGE(1, 1)},
+    {"title", FIELD_TEXT, AT(SceneFields, title), RANGE(0, sizeof((SceneFields *)0)->title - 1),
+     OPTIONAL(0)},
+    {"channels", FIELD_INT, AT(SceneFields, channels), RANGE(1, SCENE_MAX_CHANNELS), OPTIONAL(80)},
+    {"seed", FIELD_INT64, AT(SceneFields, seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
+    {"depth_temperature", FIELD_DOUBLE, AT(SceneFields, temperature), RANGE(0.01, 100),
+     OPTIONAL(1)},
     {"frustum", FIELD_OBJECT, AT(SceneFields, frustum), .table = &frustum_table},
     {"grid", FIELD_OBJECT, AT(SceneFields, grid), .table = &grid_table},
-    {"cameras", FIELD_LIST, AT(SceneFields, cameras), .min = 1, .max = RIG_MAX_CAMERAS,
+    {"cameras", FIELD_LIST, AT(SceneFields, cameras), RANGE(1, RIG_MAX_CAMERAS),
      .table = &camera_table},
     {"world", FIELD_OBJECT, AT(SceneFields, world), .table = &world_table},
 };
@@ -164,39 +157,38 @@ static const FieldTable scene_table = FIELD_TABLE(scene_fields, SceneFields);
 
 static const FieldPath root = {"$"};
 
-static bool check_ascending(const FieldReader *reader, const char *key, double lower,
-                            double upper) {
+static bool check_ascending(const Check *check, const char *key, double lower, double upper) {
     if (lower < upper)
         return true;
-    return FIELD_REFUSE(reader, field_path_key(field_path_key(root, "grid"), key), "",
+    return FIELD_REFUSE(check, field_path_key(field_path_key(root, "grid"), key), "",
                         "empty range: the lower end %.15g is not below the upper end %.15g", lower,
                         upper);
 }
 
-static bool check_depth(const FieldReader *reader, const Frustum *frustum) {
+static bool check_depth(const Check *check, const Frustum *frustum) {
     double start = frustum->depth_start_m, stop = frustum->depth_stop_m;
     FieldPath path = field_path_key(field_path_key(root, "frustum"), "depth_m");
     if (!(start < stop))
-        return FIELD_REFUSE(reader, path, "start, stop, step",
+        return FIELD_REFUSE(check, path, "start, stop, step",
                             "empty range: the start %.15g is not below the stop %.15g", start,
                             stop);
     double bins = ceil((stop - start) / frustum->depth_step_m);
     if (bins > SCENE_MAX_BINS)
-        return FIELD_REFUSE(reader, path, "start, stop, step",
+        return FIELD_REFUSE(check, path, "start, stop, step",
                             "gives %.0f depth bins, must be at most %d", bins, SCENE_MAX_BINS);
     return true;
 }
 
 /* Only a checkerboard has squares. By default they are 1 m large and black. */
-static bool finish_patch(const FieldReader *reader, int index, Patch *patch) {
+static bool finish_patch(const Check *check, int index, Patch *patch) {
     FieldPath path = field_path_key(field_path_key(root, "world"), "patches");
     path = field_path_index(path, (size_t)index);
     bool checker = patch->kind == PATCH_CHECKER;
     if (!checker && patch->square_m > 0)
-        return FIELD_REFUSE(reader, field_path_key(path, "square_m"), "",
+        return FIELD_REFUSE(check, field_path_key(path, "square_m"), "",
                             "only kind \"checker\" has squares");
     if (!checker && patch->color2[0] >= 0)
-        return FIELD_REFUSE(reader, field_path_key(path, "color2"), "",
+        return FIELD_REFUSE(check, field_path_key(path, "color2"), "",
                             "only kind \"checker\" has a second colour");
     if (patch->square_m < 0)
         patch->square_m = checker ? 1 : 0;
@@ -206,15 +198,15 @@ static bool finish_patch(const FieldReader *reader, int index, Patch *patch) {
     return true;
 }
 
-static bool check_fields(const FieldReader *reader, const SceneFields *fields) {
+static bool check_fields(const Check *check, const SceneFields *fields) {
     const Grid *grid = &fields->grid;
-    if (!check_ascending(reader, "x_m", grid->x_min_m, grid->x_max_m) ||
-        !check_ascending(reader, "y_m", grid->y_min_m, grid->y_max_m) ||
-        !check_ascending(reader, "z_m", grid->z_min_m, grid->z_max_m) ||
-        !check_depth(reader, &fields->frustum))
+    if (!check_ascending(check, "x_m", grid->x_min_m, grid->x_max_m) ||
+        !check_ascending(check, "y_m", grid->y_min_m, grid->y_max_m) ||
+        !check_ascending(check, "z_m", grid->z_min_m, grid->z_max_m) ||
+        !check_depth(check, &fields->frustum))
         return false;
     for (int i = 0; i < fields->world.patches.count; i++)
-        if (!finish_patch(reader, i, (Patch *)fields->world.patches.items + i))
+        if (!finish_patch(check, i, (Patch *)fields->world.patches.items + i))
             return false;
     return true;
 }
@@ -248,7 +240,7 @@ static void take_world(World *world, WorldFields *fields) {
     fields->patches = fields->solids = (FieldList){0};
 }
 
-static bool build_scene(const FieldReader *reader, SceneFields *fields, Scene *scene) {
+static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     memcpy(scene->title, fields->title, sizeof scene->title);
     scene->has_rig = scene->has_world = true;
     scene->channels = fields->channels;
@@ -256,22 +248,22 @@ static bool build_scene(const FieldReader *reader, SceneFields *fields, Scene *s
     scene->temperature = fields->temperature;
     build_rig(&scene->rig, fields);
     take_world(&scene->world, &fields->world);
-    if (!rig_check(&scene->rig, reader->where, reader->err))
+    if (!rig_check(&scene->rig, check->where, check->err))
         return false;
     scene->shape = rig_shape(&scene->rig, scene->channels);
-    return scene_check_size(&scene->shape, reader->where, reader->err);
+    return scene_check_size(&scene->shape, check->where, check->err);
 }
 
-static json_t *parse(const FieldReader *reader, const char *text, size_t length) {
+static json_t *parse(const Check *check, const char *text, size_t length) {
     if (length > SCENE_MAX_JSON_BYTES) {
-        FIELD_REFUSE(reader, root, "", "%zu bytes of JSON, must be at most %zu", length,
+        FIELD_REFUSE(check, root, "", "%zu bytes of JSON, must be at most %zu", length,
                      SCENE_MAX_JSON_BYTES);
         return NULL;
     }
     json_error_t error;
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!json) {
-        err_set(reader->err, ERR_FAILED, reader->where, "", "line %d, column %d: %s", error.line,
+        err_set(check->err, ERR_FAILED, check->where, "", "line %d, column %d: %s", error.line,
                 error.column, error.text);
     }
     return json;
@@ -280,11 +272,11 @@ static json_t *parse(const FieldReader *reader, const char *text, size_t length)
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
     memset(scene, 0, sizeof *scene);
     size_t name = strlen(where), most = 100; /* shows the end of a long path */
-    const FieldReader reader = {name > most ? where + name - most : where, err};
+    const Check check = {name > most ? where + name - most : where, err};
     SceneFields fields = {0};
-    json_t *json = parse(&reader, text, length);
-    bool ok = json && fields_read(&reader, root, &scene_table, json, &fields) &&
-              check_fields(&reader, &fields) && build_scene(&reader, &fields, scene);
+    json_t *json = parse(&check, text, length);
+    bool ok = json && fields_read(&check, root, &scene_table, json, &fields) &&
+              check_fields(&check, &fields) && build_scene(&check, &fields, scene);
     json_decref(json);
     free(fields.cameras.items);
     free(fields.world.patches.items);

@@ -322,24 +322,18 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     Calibration calibration;
     if (scene->has_rig)
         fill_calibration(&calibration, &scene->rig);
+    /* clang-format off */
     const void *const elements[ARRAY_COUNT] = {
-        [ARRAY_DEPTH] = features->depth,
-        [ARRAY_FEAT] = features->feat,
-        [ARRAY_INTRINSICS] = calibration.intrinsics,
-        [ARRAY_CAM2EGO] = calibration.cam2ego,
-        [ARRAY_IMAGE_SIZE] = image_size,
-        [ARRAY_RESIZE] = &calibration.resize,
-        [ARRAY_CROP] = calibration.crop,
-        [ARRAY_DEPTH_RANGE] = calibration.depth_range,
-        [ARRAY_GRID] = calibration.grid,
-        [ARRAY_RANKS_DEPTH] = map->ranks_depth,
-        [ARRAY_RANKS_FEAT] = map->ranks_feat,
-        [ARRAY_RANKS_BEV] = map->ranks_bev,
-        [ARRAY_INTERVAL_STARTS] = map->interval_starts,
-        [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths,
-        [ARRAY_BEV_SHAPE] = bev_shape,
-        [ARRAY_WEIGHTS] = map->weights,
+        [ARRAY_DEPTH] = features->depth, [ARRAY_FEAT] = features->feat,
+        [ARRAY_INTRINSICS] = calibration.intrinsics, [ARRAY_CAM2EGO] = calibration.cam2ego,
+        [ARRAY_IMAGE_SIZE] = image_size, [ARRAY_RESIZE] = &calibration.resize,
+        [ARRAY_CROP] = calibration.crop, [ARRAY_DEPTH_RANGE] = calibration.depth_range,
+        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = bev_shape,
+        [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
+        [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
+        [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
     };
+    /* clang-format on */
     for (ArrayId id = 0; id < ARRAY_COUNT; id++) {
         const ArrayRow *row = &scene_arrays[id];
         if ((row->group == GROUP_CALIBRATION && !scene->has_rig) ||

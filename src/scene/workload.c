@@ -27,11 +27,16 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     if (!scene_load(name, scene, err))
         return false;
     bool ok = override_scene(scene, &workload->options, err);
+    const FeaturesRequest request = {.rig = &scene->rig,
+                                     .world = &scene->world,
+                                     .channels = scene->channels,
+                                     .seed = scene->seed,
+                                     .temperature = scene->temperature,
+                                     .time_s = workload->options.time_s,
+                                     .rays = sub_rays_full};
     if (ok && scene->has_world)
-        ok = features_render(&scene->rig, &scene->world, scene->channels, scene->seed,
-                             scene->temperature, workload->options.time_s, sub_rays_full, NULL,
-                             &workload->features, workload->options.views ? &workload->views : NULL,
-                             err);
+        ok = features_render(&request, &workload->features,
+                             workload->options.views ? &workload->views : NULL, err);
     else if (ok)
         workload->features = scene->tensors;
     if (!ok)

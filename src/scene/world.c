@@ -88,11 +88,10 @@ struct WorldSnapshot {
 
 static Place place_at(const double center_m[2], double yaw_deg, double length_m, double width_m) {
     double yaw = yaw_deg * M_PI / 180;
-    return (Place){.x_m = center_m[0],
-                   .y_m = center_m[1],
-                   .cos_yaw = cos(yaw),
-                   .sin_yaw = sin(yaw),
-                   .radius_m = hypot(length_m, width_m) / 2};
+    Place place = {
+        .x_m = center_m[0], .y_m = center_m[1], .cos_yaw = cos(yaw), .sin_yaw = sin(yaw)};
+    place.radius_m = hypot(length_m, width_m) / 2;
+    return place;
 }
 
 static Place place_patch(const Patch *patch) {
@@ -132,11 +131,6 @@ void world_snapshot_free(WorldSnapshot *snapshot) {
 
 /* ---- light ----------------------------------------------------------------------------------- */
 
-static void shade(WorldHit *hit, double light) {
-    for (int i = 0; i < 3; i++)
-        hit->color[i] *= (float)light;
-}
-
 /* Brightness of a side wall by the direction of its normal. The ground and all tops have 1. */
 static double light_on_wall(double normal_x, double normal_y) {
     return 0.78 + 0.17 * (0.8 * normal_x + 0.6 * normal_y);
@@ -158,8 +152,8 @@ static bool is_window(const Solid *solid, double along_m, double height_m) {
 
 static void paint_solid(WorldHit *hit, const Solid *solid, double light, bool window) {
     hit->class = solid->class;
-    memcpy(hit->color, solid->color, sizeof hit->color);
-    shade(hit, window ? 0.35 * light : light);
+    for (int i = 0; i < 3; i++)
+        hit->color[i] = solid->color[i] * (float)(window ? 0.35 * light : light);
 }
 
 void world_sky(const double direction[3], float color[3]) {
@@ -357,8 +351,6 @@ static bool passes_circle(const Place *place, const double origin[3], const doub
     double length_square = direction[0] * direction[0] + direction[1] * direction[1];
     return across * across <= place->radius_m * place->radius_m * length_square;
 }
-
-/* ---- casting -------------------------------------------------------------------------------- */
 
 static bool cast_solid(const WorldSnapshot *snapshot, int i, const double origin_m[3],
                        const double direction[3], double far_m, WorldHit *hit) {

@@ -5,20 +5,12 @@
 #include "src/scene/geometry.h"
 
 /* The semantic class of a surface; world_classes[] has its names and colour. */
+/* clang-format off */
 typedef enum {
-    CLASS_ROAD,
-    CLASS_LANE,
-    CLASS_CROSSING,
-    CLASS_SIDEWALK,
-    CLASS_TERRAIN,
-    CLASS_CAR,
-    CLASS_TRUCK,
-    CLASS_PEDESTRIAN,
-    CLASS_BUILDING,
-    CLASS_TREE,
-    CLASS_POLE,
-    CLASS_COUNT
+    CLASS_ROAD, CLASS_LANE, CLASS_CROSSING, CLASS_SIDEWALK, CLASS_TERRAIN, CLASS_CAR, CLASS_TRUCK,
+    CLASS_PEDESTRIAN, CLASS_BUILDING, CLASS_TREE, CLASS_POLE, CLASS_COUNT
 } WorldClass;
+/* clang-format on */
 
 typedef struct {
     const char *name;  /* in scene files: "crossing" */
@@ -66,8 +58,7 @@ typedef struct {
     Solid *solids;
     /* The motion repeats after loop_s seconds; 0: never. A moving solid then stays on a piece of
      * its straight path that is speed * loop_s long and centred on the point nearest to the ego. At
-     * the end of the piece it jumps back to the start, out of sight when the piece is long enough.
-     */
+     * the end of the piece it jumps back to the start, out of sight if the piece is long enough. */
     double loop_s;
 } World;
 

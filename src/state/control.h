@@ -30,8 +30,6 @@ static inline int wrapped(int value, int count) {
     return ((value % count) + count) % count;
 }
 
-/* ---- what a command means -------------------------------------------------------------------- */
-
 /* The entry of a menu that a command picks: a neighbour of `now`, or the one named by the argument.
  * -1, and a line in the log, where no entry has that name. */
 int control_pick(State *state, const Command *command, Menu menu, int now);
@@ -45,15 +43,11 @@ double control_scaled(const Command *command, double now, double factor);
 /* A switch after the command: its argument, or the opposite of `now`. */
 bool control_switched(const Command *command, bool now);
 
-/* ---- what a handler returns ------------------------------------------------------------------ */
-
 /* The job changed: counts its serial up. */
 unsigned control_changed(State *state);
 
 /* The same; the newest log line goes on to say what that changed when the figures arrive. */
 unsigned control_changed_and_told(State *state);
-
-/* ---- shared by several files ----------------------------------------------------------------- */
 
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
@@ -82,8 +76,6 @@ void control_fit_viewport(State *state);
 /* Zooms; the point (x, y), in cells, stays where it is on the screen. */
 unsigned control_zoom_about(State *state, double zoom, double x, double y);
 #define ZOOM_STEP               1.25
-
-/* ---- the log: a line a control --------------------------------------------------------------- */
 
 #define SAY(state, action, ...) log_say(&(state)->log, action, __VA_ARGS__)
 

@@ -6,8 +6,6 @@
 
 const char *const page_names[PAGE_COUNT] = {"both", "dashboard", "bev"};
 
-/* ---- helpers of all handlers ----------------------------------------------------------------- */
-
 int control_pick(State *state, const Command *command, Menu menu, int now) {
     if (command->step)
         return wrapped(now + command->step, menu.count);
@@ -46,8 +44,6 @@ unsigned control_changed_and_told(State *state) {
 unsigned control_aligns(const State *state) {
     return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
 }
-
-/* ---- controls -------------------------------------------------------------------------------- */
 
 /* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
 unsigned control_page(State *state, const Command *command) {

@@ -152,8 +152,6 @@ unsigned control_repair(State *state, const Command *command) {
     return control_changed_and_told(state);
 }
 
-/* ---- wrong calibration ----------------------------------------------------------------------- */
-
 static void multiply(const double a[9], const double b[9], double product[9]) {
     for (int row = 0; row < 3; row++)
         for (int column = 0; column < 3; column++) {
@@ -169,10 +167,10 @@ void camera_apply_error(Camera *camera, const CameraError *error) {
     /* Camera axes are right, down, forward: pitching up turns forward away from down. */
     const double about_z[9] = {cos(yaw), -sin(yaw), 0, sin(yaw), cos(yaw), 0, 0, 0, 1};
     const double about_right[9] = {1, 0, 0, 0, cos(pitch), -sin(pitch), 0, sin(pitch), cos(pitch)};
-    double yawed[9], turned[9];
+    double yawed[9], pitched[9];
     multiply(about_z, camera->rotation, yawed);
-    multiply(yawed, about_right, turned);
-    memcpy(camera->rotation, turned, sizeof turned);
+    multiply(yawed, about_right, pitched);
+    memcpy(camera->rotation, pitched, sizeof pitched);
     camera->position_m[2] += error->height_m;
 }
 

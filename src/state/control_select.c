@@ -35,7 +35,7 @@ static unsigned use_kernel(State *state, Action action, const BevKernel *kernel)
 
 unsigned control_kernel(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = state_kernels(state, kernels, MAX_KERNELS), now = 0;
+    int count = kernels_of(where_of(state), kernels, MAX_KERNELS), now = 0;
     const BevKernel *kernel = kernel_named(where_of(state), command->argument);
     for (int i = 0; i < count; i++)
         if (kernels[i] == state->job.config.kernel)
@@ -50,7 +50,7 @@ unsigned control_kernel(State *state, const Command *command) {
 
 unsigned control_kernel_row(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = state_kernels(state, kernels, MAX_KERNELS), row = atoi(command->argument);
+    int count = kernels_of(where_of(state), kernels, MAX_KERNELS), row = atoi(command->argument);
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
     return SAY(state, command->action, "kernel %d: this backend has %d", row, count);

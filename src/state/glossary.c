@@ -9,129 +9,94 @@
 
 /* clang-format off */
 const GlossaryRow glossary[] = {
-    {"align", "nearest, bilinear, lattice",
-     "How points meet cells. Nearest: the cell that holds the point. Bilinear: the four nearest "
-     "cells, weighted. Lattice: bilinear as published, half a cell off."},
-    {"atomic", "atomicAdd",
-     "An addition to memory (atomicAdd) that no other thread can interrupt. Threads that add to "
-     "the same address wait for each other."},
-    {"BEV grid", "bird's-eye view, cell",
-     "The output, a bird's-eye view: nx * ny square cells, x forward, y left. Cell y * nx + x "
-     "holds one sum for each channel."},
-    {"block reduction", "",
-     "The threads of a block first add their products to each other and then send one atomic "
-     "addition for each cell to memory."},
-    {"block scale", "",
-     "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is its code times the "
-     "block scale times the scale of the tensor."},
-    {"calibration", "extrinsics, intrinsics",
-     "Extrinsics: position and angles of a camera on the vehicle. Intrinsics: its focal length and "
-     "principal point in pixels. Both together turn a pixel and a depth into a place."},
-    {"camera features", "feat",
-     "The tensor feat: the C numbers (channels) that the image network gives for each feature "
-     "pixel. Shape (camera, h, w, c), channels last."},
-    {"carve-out", "l2-carveout",
-     "bench --l2-carveout sets a part of the L2 aside and fills it with lines that nobody uses. "
-     "The rest serves the kernels like a smaller L2."},
-    {"chain", "dependent loads",
-     "Dependent loads: first an index, then what it points to. The chain of the longest interval "
-     "takes its time whatever the bandwidth is."},
-    {"channel tile", "tile",
-     "The neighbouring channels that one thread sums, for example 8. Smaller tiles give more "
-     "threads, but each tile reads the indices again."},
-    {"CUDA graph", "graph",
-     "A recorded series of launches that one call starts. Timing a graph leaves out most of what "
-     "single launches cost."},
-    {"depth bin", "",
-     "One of the distances at which the content of a feature pixel may be. The tensor depth holds "
-     "a probability for each; shape (camera, depth, h, w)."},
-    {"DO", "depth outer",
-     "Depth outer: one pass over the points of a cell sums all channels. Otherwise each channel "
-     "tile needs a pass of its own and reads the indices again."},
-    {"footprint", "",
-     "The distinct bytes that a problem touches: each array counted once. It decides whether the "
-     "problem fits a cache."},
-    {"FP8", "E4M3",
-     "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest is 448. A "
-     "tensor has one scale."},
-    {"frustum", "",
-     "The part of space that a camera sees. Its points are all pairs of a feature pixel and a "
-     "depth bin, placed around the vehicle by the calibration."},
-    {"gates", "gate A, gate B, gate C",
-     "Three accuracy tests. Gate A: against FP64 over the stored inputs, a bound for rounding. "
-     "Gate B: against FP64 over the original inputs. Gate C: equality on exact sums."},
-    {"gather", "scatter",
-     "To gather is to read from addresses that an index array gives; to scatter is to write or add "
-     "to such addresses."},
-    {"gather traffic", "",
-     "The published count of bytes: each point reads its features, its depth and 12 bytes of "
-     "indices, and the output is written once. Caches are not considered."},
-    {"hit rate", "",
-     "The share of the sectors looked up in L2 that are found there. What is not found comes from "
-     "DRAM."},
-    {"interval", "",
-     "All points of one cell: interval_lengths[i] neighbouring points of the scatter map, from "
-     "number interval_starts[i] on."},
-    {"issue", "",
-     "The start of warp instructions. The model takes the busiest multiprocessor: its instructions "
-     "or the L1 lines that they touch, whichever takes longer."},
-    {"L2", "L1, DRAM",
-     "The cache that all multiprocessors of a GPU share, between the L1 of each multiprocessor and "
-     "DRAM, the memory of the GPU."},
-    {"median", "p99",
-     "Half of the measured times are below the median, 99 of 100 below p99. The median says what "
-     "is usual, p99 what the slow ones take."},
-    {"miss-ratio curve", "MRC",
-     "MRC: the share of reads that miss, for an L2 of each size. Where it drops, something that is "
-     "read again begins to fit."},
-    {"NVFP4", "E2M1",
-     "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with block scales and a "
-     "scale of the tensor. Depth and output are then FP8."},
-    {"occupancy", "",
-     "The warps that a multiprocessor holds, as a share of the most it can hold. While some warps "
-     "wait for memory, others can work."},
-    {"point", "",
-     "A feature pixel at one depth bin that falls inside the grid. It adds its depth times its "
-     "features to its cell. Bilinear align makes four points of it, one for each cell."},
-    {"pooling", "",
-     "For every point t and channel c: out[ranks_bev[t], c] += depth[ranks_depth[t]] * "
-     "feat[ranks_feat[t], c]; in a bilinear map also times the weight of the point."},
-    {"prepare", "",
-     "What a kernel builds once for a scatter map, before its first launch. It is timed apart from "
-     "the launch."},
-    {"rank", "ranks_depth, ranks_feat, ranks_bev",
-     "An index that a point has: ranks_depth finds its value in depth, ranks_feat its row of "
-     "features, ranks_bev its cell. The names are BEVDet's."},
-    {"regime", "resident, contested, streaming",
-     "Where the footprint is kept. Resident: it fits half the L2. Contested: it fits the L2, which "
-     "may keep a line twice. Streaming: it is larger and comes from DRAM."},
-    {"requested", "",
-     "The bytes that the threads of a kernel ask for: all reads, writes and atomic additions, "
-     "caches not considered."},
-    {"roofline", "ridge",
-     "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up to the ridge (peak "
-     "FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
-    {"scatter map", "map",
-     "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, interval_starts, "
-     "interval_lengths. Bilinear maps have a weight for each point, too."},
-    {"sector", "line",
-     "A sector is 32 bytes, the least that a GPU's caches fetch. A line is four sectors, 128 "
-     "bytes, which a cache keeps or evicts together."},
-    {"tensor core", "",
-     "A part of a multiprocessor that multiplies small matrices. V4 uses it: the sums of 16 cells "
-     "that see the same image columns are such a product."},
-    {"warm", "cold",
-     "Warm: caches are as the launch before left them. Cold: they are flushed before each launch "
-     "that is timed."},
-    {"warp", "",
-     "32 threads of a GPU that execute the same instruction together. Where their addresses are "
-     "neighbours, they share sectors."},
+    {"align", "nearest, bilinear, lattice", "How points meet cells. Nearest: the cell that holds "
+     "the point. Bilinear: the four nearest cells, weighted. Lattice: bilinear as published, half "
+     "a cell off."},
+    {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
+     "Threads that add to the same address wait for each other."},
+    {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny square cells, x "
+     "forward, y left. Cell y * nx + x holds one sum for each channel."},
+    {"block reduction", "", "The threads of a block first add their products to each other and "
+     "then send one atomic addition for each cell to memory."},
+    {"block scale", "", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is "
+     "its code times the block scale times the scale of the tensor."},
+    {"calibration", "extrinsics, intrinsics", "Extrinsics: position and angles of a camera on the "
+     "vehicle. Intrinsics: its focal length and principal point in pixels. Both together turn a "
+     "pixel and a depth into a place."},
+    {"camera features", "feat", "The tensor feat: the C numbers (channels) that the image network "
+     "gives for each feature pixel. Shape (camera, h, w, c), channels last."},
+    {"carve-out", "l2-carveout", "bench --l2-carveout sets a part of the L2 aside and fills it "
+     "with lines that nobody uses. The rest serves the kernels like a smaller L2."},
+    {"chain", "dependent loads", "Dependent loads: first an index, then what it points to. The "
+     "chain of the longest interval takes its time whatever the bandwidth is."},
+    {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
+     "Smaller tiles give more threads, but each tile reads the indices again."},
+    {"CUDA graph", "graph", "A recorded series of launches that one call starts. Timing a graph "
+     "leaves out most of what single launches cost."},
+    {"depth bin", "", "One of the distances at which the content of a feature pixel may be. The "
+     "tensor depth holds a probability for each; shape (camera, depth, h, w)."},
+    {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
+     "Otherwise each channel tile needs a pass of its own and reads the indices again."},
+    {"footprint", "", "The distinct bytes that a problem touches: each array counted once. It "
+     "decides whether the problem fits a cache."},
+    {"FP8", "E4M3", "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest "
+     "is 448. A tensor has one scale."},
+    {"frustum", "", "The part of space that a camera sees. Its points are all pairs of a feature "
+     "pixel and a depth bin, placed around the vehicle by the calibration."},
+    {"gates", "gate A, gate B, gate C", "Three accuracy tests. Gate A: against FP64 over the "
+     "stored inputs, a bound for rounding. Gate B: against FP64 over the original inputs. Gate C: "
+     "equality on exact sums."},
+    {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
+     "scatter is to write or add to such addresses."},
+    {"gather traffic", "", "The published count of bytes: each point reads its features, its depth "
+     "and 12 bytes of indices, and the output is written once. Caches are not considered."},
+    {"hit rate", "", "The share of the sectors looked up in L2 that are found there. What is not "
+     "found comes from DRAM."},
+    {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
+     "scatter map, from number interval_starts[i] on."},
+    {"issue", "", "The start of warp instructions. The model takes the busiest multiprocessor: its "
+     "instructions or the L1 lines that they touch, whichever takes longer."},
+    {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
+     "multiprocessor and DRAM, the memory of the GPU."},
+    {"median", "p99", "Half of the measured times are below the median, 99 of 100 below p99. The "
+     "median says what is usual, p99 what the slow ones take."},
+    {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
+     "it drops, something that is read again begins to fit."},
+    {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
+     "block scales and a scale of the tensor. Depth and output are then FP8."},
+    {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
+     "While some warps wait for memory, others can work."},
+    {"point", "", "A feature pixel at one depth bin that falls inside the grid. It adds its depth "
+     "times its features to its cell. Bilinear align makes four points of it, one for each cell."},
+    {"pooling", "", "For every point t and channel c: out[ranks_bev[t], c] += "
+     "depth[ranks_depth[t]] * feat[ranks_feat[t], c]; in a bilinear map also times the weight of "
+     "the point."},
+    {"prepare", "", "What a kernel builds once for a scatter map, before its first launch. It is "
+     "timed apart from the launch."},
+    {"rank", "ranks_depth, ranks_feat, ranks_bev", "An index that a point has: ranks_depth finds "
+     "its value in depth, ranks_feat its row of features, ranks_bev its cell. The names are "
+     "BEVDet's."},
+    {"regime", "resident, contested, streaming", "Where the footprint is kept. Resident: it fits "
+     "half the L2. Contested: it fits the L2, which may keep a line twice. Streaming: it is larger "
+     "and comes from DRAM."},
+    {"requested", "", "The bytes that the threads of a kernel ask for: all reads, writes and "
+     "atomic additions, caches not considered."},
+    {"roofline", "ridge", "The most FLOP/s that a GPU can reach for each number of FLOP a byte. Up "
+     "to the ridge (peak FLOP/s over bandwidth) memory is the limit, beyond it arithmetic."},
+    {"scatter map", "map", "Five index arrays sorted by cell: ranks_depth, ranks_feat, ranks_bev, "
+     "interval_starts, interval_lengths. Bilinear maps have a weight for each point, too."},
+    {"sector", "line", "A sector is 32 bytes, the least that a GPU's caches fetch. A line is four "
+     "sectors, 128 bytes, which a cache keeps or evicts together."},
+    {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
+     "the sums of 16 cells that see the same image columns are such a product."},
+    {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
+     "before each launch that is timed."},
+    {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "
+     "addresses are neighbours, they share sectors."},
 };
 /* clang-format on */
 
 const int glossary_count = sizeof glossary / sizeof *glossary;
-
-/* ---- by word --------------------------------------------------------------------------------- */
 
 /* Copies name `i` of a row: 0 is its word, others are those of `also`. False: there is none. */
 static bool name_of(const GlossaryRow *row, int i, char *name, size_t size) {
@@ -165,8 +130,6 @@ void glossary_nearest(const char *word, char *nearest, size_t size) {
             snprintf(nearest, size, "%s", name);
         }
 }
-
-/* ---- in lines -------------------------------------------------------------------------------- */
 
 size_t glossary_line(const char *text, int width) {
     size_t fits = 0, length = strlen(text);

@@ -18,8 +18,7 @@ typedef struct {
 extern const GlossaryRow glossary[];
 extern const int glossary_count;
 
-/* The row whose word, or one of whose other words, is `word`; capitals do not matter. NULL: none.
- */
+/* The row whose word, or one of whose other words, is `word`, in any case. NULL: none. */
 const GlossaryRow *glossary_find(const char *word);
 
 /* Copies the known word that is spelled most like `word`: for "did you mean". */

@@ -40,6 +40,12 @@ static int rows_left(int screen_rows) {
     return rows < LEAST_ROWS ? LEAST_ROWS : rows;
 }
 
+/* As many columns as fit beside each other, at least one; one page. */
+static HelpLayout one_page(int screen_columns, int screen_rows) {
+    int columns = (screen_columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP);
+    return (HelpLayout){columns < 1 ? 1 : columns, rows_left(screen_rows), 1};
+}
+
 int help_rows(int columns) {
     HelpLayout layout = {.columns = columns, .rows = LEAST_ROWS, .pages = 1};
     while (help_place(&layout, ACTION_COUNT - 1).page > 0)
@@ -48,19 +54,13 @@ int help_rows(int columns) {
 }
 
 HelpLayout help_layout(int screen_columns, int screen_rows) {
-    HelpLayout layout = {.columns = (screen_columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP),
-                         .rows = rows_left(screen_rows),
-                         .pages = 1};
-    if (layout.columns < 1)
-        layout.columns = 1;
+    HelpLayout layout = one_page(screen_columns, screen_rows);
     if (screen_columns && screen_rows)
         layout.pages = help_place(&layout, ACTION_COUNT - 1).page + 1;
     if (layout.pages == 1 && help_rows(layout.columns) < layout.rows)
         layout.rows = help_rows(layout.columns);
     return layout;
 }
-
-/* ---- the glossary ---------------------------------------------------------------------------- */
 
 int help_glossary_width(const HelpLayout *layout, int screen_columns) {
     int columns = screen_columns ? screen_columns : 80;
@@ -85,11 +85,8 @@ HelpPlace help_glossary_place(const HelpLayout *layout, int screen_columns, int 
 
 HelpLayout help_glossary(int screen_columns, int screen_rows) {
     int columns = screen_columns ? screen_columns : 80, rows = screen_rows ? screen_rows : 24;
-    HelpLayout layout = {.columns = (columns - 2 + HELP_GAP) / (HELP_COLUMN_W + HELP_GAP),
-                         .rows = rows_left(rows),
-                         .pages = 1};
+    HelpLayout layout = one_page(columns, rows);
     int height;
-    layout.columns = layout.columns < 1 ? 1 : layout.columns;
     layout.pages = help_glossary_place(&layout, columns, glossary_count - 1, &height).page + 1;
     return layout;
 }

@@ -26,10 +26,7 @@ int help_rows(int columns);
 
 HelpPlace help_place(const HelpLayout *layout, Action action);
 
-/* ---- the glossary, the other part of the help -------------------------------------------------
- */
-
-/* 80 x 24 is assumed where there is no terminal. */
+/* The glossary, the other part of the help. 80 x 24 is assumed where there is no terminal. */
 HelpLayout help_glossary(int screen_columns, int screen_rows);
 
 /* The width of a column of text, its words included. */

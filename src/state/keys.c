@@ -123,26 +123,17 @@ bool keys_parse(const char *line, Command *command, char *why, size_t size) {
 
 /* ---- names of keys --------------------------------------------------------------------------- */
 
-typedef struct {
+/* clang-format off */
+static const struct {
     int32_t key;
     const char *name;
-} KeyName;
-
-static const KeyName special[] = {
-    {' ', "Space"},
-    {KEYCODE_ENTER, "Enter"},
-    {KEYCODE_TAB, "Tab"},
-    {KEYCODE_ESCAPE, "Esc"},
-    {KEYCODE_UP, "Up"},
-    {KEYCODE_DOWN, "Down"},
-    {KEYCODE_LEFT, "Left"},
-    {KEYCODE_RIGHT, "Right"},
-    {KEYCODE_SHIFT_UP, "S-Up"},
-    {KEYCODE_SHIFT_DOWN, "S-Down"},
-    {KEYCODE_SHIFT_LEFT, "S-Left"},
-    {KEYCODE_SHIFT_RIGHT, "S-Right"},
-    {KEYCODE_HOME, "Home"},
+} special[] = {
+    {' ', "Space"}, {KEYCODE_ENTER, "Enter"}, {KEYCODE_TAB, "Tab"}, {KEYCODE_ESCAPE, "Esc"},
+    {KEYCODE_UP, "Up"}, {KEYCODE_DOWN, "Down"}, {KEYCODE_LEFT, "Left"}, {KEYCODE_RIGHT, "Right"},
+    {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
+    {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
 };
+/* clang-format on */
 
 KeyText key_of(Action action) {
     KeyText text;

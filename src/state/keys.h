@@ -16,15 +16,10 @@ typedef enum {
     ACTION_COUNT
 } Action;
 
+/* clang-format off */
 typedef enum {
-    GROUP_SELECTION,
-    GROUP_COMPARE,
-    GROUP_PICTURE,
-    GROUP_SCENE,
-    GROUP_CAMERAS,
-    GROUP_LOOK,
-    GROUP_PROGRAM,
-    GROUP_COUNT
+    GROUP_SELECTION, GROUP_COMPARE, GROUP_PICTURE, GROUP_SCENE, GROUP_CAMERAS, GROUP_LOOK,
+    GROUP_PROGRAM, GROUP_COUNT
 } KeyGroup;
 
 extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen */
@@ -33,21 +28,12 @@ extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen
  * window translate their own codes to these. Shift with a letter is the capital letter; shift with
  * an arrow has a code of its own. */
 enum {
-    KEYCODE_ENTER = '\n',
-    KEYCODE_TAB = '\t',
-    KEYCODE_ESCAPE = 0x1b,
-    KEYCODE_UP = 0x110000,
-    KEYCODE_DOWN,
-    KEYCODE_LEFT,
-    KEYCODE_RIGHT,
-    KEYCODE_SHIFT_UP,
-    KEYCODE_SHIFT_DOWN,
-    KEYCODE_SHIFT_LEFT,
-    KEYCODE_SHIFT_RIGHT,
-    KEYCODE_HOME,
-    KEYCODE_F1,
-    KEYCODE_F12 = KEYCODE_F1 + 11
+    KEYCODE_ENTER = '\n', KEYCODE_TAB = '\t', KEYCODE_ESCAPE = 0x1b,
+    KEYCODE_UP = 0x110000, KEYCODE_DOWN, KEYCODE_LEFT, KEYCODE_RIGHT,
+    KEYCODE_SHIFT_UP, KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_RIGHT,
+    KEYCODE_HOME, KEYCODE_F1, KEYCODE_F12 = KEYCODE_F1 + 11
 };
+/* clang-format on */
 
 enum { KEYS_PER_ROW = 9 };
 

@@ -12,13 +12,9 @@ const char *const stage_names[STAGE_COUNT] = {
 
 void live_init(LiveData *live) {
     memset(live, 0, sizeof *live);
-    live->probe = (LiveProbe){.cell = -1,
-                              .interval = -1,
-                              .value = NAN,
-                              .fp64_original = NAN,
-                              .channel = -1,
-                              .channel_value = NAN,
-                              .channel_fp64 = NAN};
+    LiveProbe *probe = &live->probe;
+    probe->cell = probe->interval = probe->channel = -1;
+    probe->value = probe->fp64_original = probe->channel_value = probe->channel_fp64 = NAN;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
         live->accuracy[dtype] =
             (LiveAccuracy){.max_abs = NAN, .rel_l2 = NAN, .cosine = NAN, .worst_cell = -1};

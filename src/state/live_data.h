@@ -12,8 +12,6 @@
 
 enum { LIVE_MAX_KERNELS = 32, LIVE_HISTORY = 120, LIVE_BUCKETS = 16, LIVE_MAX_CONTRIBUTIONS = 512 };
 
-/* ---- the machine ----------------------------------------------------------------------------- */
-
 typedef struct {
     char name[96];   /* of the device that runs the selection: "NVIDIA H200", or the CPU's */
     char driver[32]; /* "580.159"; "": none */
@@ -29,16 +27,12 @@ typedef struct {
     Reading ceiling_gbps;
 } LiveDevice;
 
-/* ---- working set ----------------------------------------------------------------------------- */
-
 typedef struct {
     bool known;
     BevFootprint footprint; /* distinct bytes of the selection, computed from shapes */
     BevTraffic gather;      /* gather traffic: the published way of counting */
     BevTraffic own;         /* what the selected kernel requests, by its own formula */
 } LiveMemory;
-
-/* ---- kernels --------------------------------------------------------------------------------- */
 
 /* How a latency was measured. */
 typedef enum {
@@ -65,8 +59,6 @@ typedef struct {
     int history_count;
 } LiveKernel;
 
-/* ---- hardware counters ----------------------------------------------------------------------- */
-
 /* Of one launch of `config`, the selection when they were asked for. NaN: not counted. */
 typedef struct {
     FigureSource source;
@@ -75,8 +67,6 @@ typedef struct {
     double dram_bytes, l2_sectors, l1_sectors; /* read and written; a sector has 32 bytes */
     double issue_percent, occupancy_percent;   /* of the issue slots, of the warp slots */
 } LiveCounters;
-
-/* ---- accuracy -------------------------------------------------------------------------------- */
 
 typedef enum { LIVE_UNKNOWN, LIVE_PASS, LIVE_FAIL, LIVE_SKIP } LiveVerdict;
 
@@ -91,8 +81,6 @@ typedef struct {
     int64_t worst_cell; /* -1: none */
 } LiveAccuracy;
 
-/* ---- intervals ------------------------------------------------------------------------------- */
-
 typedef struct {
     bool known;
     ScatterStats stats;
@@ -100,22 +88,14 @@ typedef struct {
     int64_t intervals[LIVE_BUCKETS], points[LIVE_BUCKETS];
 } LiveIntervals;
 
-/* ---- pipeline -------------------------------------------------------------------------------- */
-
+/* clang-format off */
 typedef enum {
-    STAGE_FEATURES,
-    STAGE_MAP,
-    STAGE_ENCODE,
-    STAGE_UPLOAD,
-    STAGE_POOL,
-    STAGE_READ,
-    STAGE_DRAW,
+    STAGE_FEATURES, STAGE_MAP, STAGE_ENCODE, STAGE_UPLOAD, STAGE_POOL, STAGE_READ, STAGE_DRAW,
     STAGE_COUNT
 } Stage;
+/* clang-format on */
 
 extern const char *const stage_names[STAGE_COUNT]; /* "features", "map", ... */
-
-/* ---- one cell, looked at closely ------------------------------------------------------------- */
 
 /* A point that lies in the cell. */
 typedef struct {
@@ -138,8 +118,6 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
-/* ---- the picture's data ---------------------------------------------------------------------- */
-
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
@@ -157,8 +135,6 @@ typedef struct {
     const World *world;
     double time_s;
 } LiveFrame;
-
-/* ---- all of it ------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t serial; /* of the job that `frame` shows */

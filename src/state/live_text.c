@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the ladder of kernels ------------------------------------------------------------------- */
-
 static int by_value(const void *a, const void *b) {
     double difference = *(const double *)a - *(const double *)b;
     return (difference > 0) - (difference < 0);
@@ -67,8 +65,6 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
             snprintf(note + length, size - length, "%s%s", length ? ", " : "", marks[i].text);
     }
 }
-
-/* ---- the prediction of the memory model ------------------------------------------------------ */
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;

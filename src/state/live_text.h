@@ -5,8 +5,6 @@
 
 #include "src/state/live_data.h"
 
-/* ---- the ladder of kernels ------------------------------------------------------------------- */
-
 /* The kernels of the backend that runs the selection, in the order of the table, and the scale of
  * the bars that compare them. */
 typedef struct {

@@ -34,10 +34,6 @@ const char *menu_name(const Menu *menu, int position) {
     return position >= 0 && position < menu->count ? menu->names[position] : "";
 }
 
-int state_kernels(const State *state, const BevKernel **kernels, int max) {
-    return kernels_of(state->job.config.kernel->where, kernels, max);
-}
-
 int64_t state_probe_cell(const State *state) {
     if (state->pinned)
         return state->pin_y * state->scene.nx + state->pin_x;

@@ -239,8 +239,6 @@ int menu_find(const Menu *menu, const char *name);
 /* The name at a position; "" outside the menu. */
 const char *menu_name(const Menu *menu, int position);
 
-/* ---- calibration errors ---------------------------------------------------------------------- */
-
 /* Turns the camera by the error's yaw about the vertical axis and by its pitch about the camera's
  * own right axis (positive: up), and lifts it by its height. */
 void camera_apply_error(Camera *camera, const CameraError *error);
@@ -249,11 +247,5 @@ bool camera_error_is_zero(const CameraError *error);
 
 /* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg". False and "": nothing is. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);
-
-/* ---- kernels --------------------------------------------------------------------------------- */
-
-/* The kernels of the selected backend, in the order of the ladder: `kernel-row` and its digits pick
- * one of these. Returns their number. */
-int state_kernels(const State *state, const BevKernel **kernels, int max);
 
 #endif

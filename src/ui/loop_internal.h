@@ -7,8 +7,6 @@
 #include "src/ui/loop.h"
 #include "src/ui/sdl_window.h"
 
-/* ---- the menu, in loop.c --------------------------------------------------------------------- */
-
 enum { MENU_MAX_SCENES = 64 };
 
 /* What the user can choose from; owns the names that `menu` borrows. */
@@ -19,8 +17,7 @@ typedef struct {
 } LiveMenu;
 
 /* Lists all known scenes, and behind them `scene` (a name or a path; it must outlive the menu)
- * where it is none of these. *chosen is its position. `where`: backends, a mask of 1u << BevWhere.
- */
+ * where it is none of these. *chosen is its position. `where`: a mask of 1u << BevWhere. */
 void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen);
 
 /* ---- pace.c: how fast the display answers, measured when a screen has got its pixels --------- */
@@ -69,8 +66,6 @@ void pace_closed(PaceMeter *meter, Screen screen);
 
 /* Median and 99th percentile of the latest keys, moments a second, time to the first picture. */
 Pace pace_figures(const PaceMeter *meter);
-
-/* ---- the loop -------------------------------------------------------------------------------- */
 
 typedef struct Writer Writer; /* loop_pictures.c */
 

@@ -166,8 +166,6 @@ static bool draw_window(Loop *loop) {
     return true;
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
-
 void loop_draw(Loop *loop) {
     double now = clock_ms();
     bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;

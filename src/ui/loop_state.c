@@ -35,11 +35,10 @@ static void *make_picture(const State *state, const LiveData *live, void *previo
 }
 
 bool loop_open_engine(Loop *loop, Err *err) {
-    const EngineOptions options = {.where = loop->options->where,
-                                   .background = true,
-                                   .make_picture = make_picture,
-                                   .thread_begin = rescue_thread_begin,
-                                   .thread_end = rescue_thread_end};
+    EngineOptions options = {.where = loop->options->where, .background = true};
+    options.make_picture = make_picture;
+    options.thread_begin = rescue_thread_begin;
+    options.thread_end = rescue_thread_end;
     return engine_open(&loop->engine, &options, err);
 }
 

@@ -9,8 +9,6 @@
 
 static const double PAUSE_MS = 1000; /* a longer gap between two moments is a pause */
 
-/* ---- keys ------------------------------------------------------------------------------------ */
-
 void pace_key(PaceMeter *meter, double arrived_ms, uint64_t request, unsigned open) {
     if (meter->waiting_count < PACE_WAITING && open)
         meter->waiting[meter->waiting_count++] = (PaceKey){arrived_ms, request, open};
@@ -48,8 +46,6 @@ void pace_closed(PaceMeter *meter, Screen screen) {
     meter->screens[screen] = (ScreenPace){.started = false};
 }
 
-/* ---- pictures -------------------------------------------------------------------------------- */
-
 static void move(ScreenPace *pace, double time_s, double now_ms) {
     double gap = now_ms - pace->shown_ms;
     if (pace->started && pace->time_s == time_s)
@@ -73,8 +69,6 @@ void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request
     if (all && !meter->first_us)
         meter->first_us = clock_process_us();
 }
-
-/* ---- figures --------------------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "src/base/data.h"
 #include "src/ui/rescue.h"
 
 #include <assert.h>
@@ -63,23 +64,11 @@ static __thread void *thread_stack;
 
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
 
-static void write_all(int fd, const char *bytes, size_t length) {
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        bytes += n;
-        length -= (size_t)n;
-    }
-}
-
 void rescue_copy(int from, int to) {
     char block[4096];
     off_t at = 0;
     for (ssize_t n; (n = pread(from, block, sizeof block, at)) > 0; at += n)
-        write_all(to, block, (size_t)n);
+        data_write_all(to, block, (size_t)n);
 }
 
 /* Writes where the crash happened: program(+offset), for `addr2line -e program offset`. */
@@ -94,7 +83,7 @@ static void reset_terminal(const char *farewell, bool crashed) {
     if (!armed.armed)
         return;
     armed.armed = 0;
-    write_all(armed.tty, armed.reset, armed.length);
+    data_write_all(armed.tty, armed.reset, armed.length);
     /* A background process may set terminal modes only while it ignores SIGTTOU. */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGTTOU, &ignore, NULL);
@@ -102,7 +91,7 @@ static void reset_terminal(const char *farewell, bool crashed) {
     rescue_copy(armed.captured, armed.errors);
     if (crashed)
         name_calls();
-    write_all(armed.errors, farewell, strlen(farewell));
+    data_write_all(armed.errors, farewell, strlen(farewell));
 }
 
 static void wake(void) {

@@ -189,7 +189,7 @@ bool sdl_window_capture(const SdlWindow *window, const State *state, const LiveD
     return window_image(w, h, scale, state, live, picture, image, err);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- keys and mouse -------------------------------------------------------------------------- */
 
 static const struct {
     SDL_Keycode code;
@@ -222,8 +222,6 @@ static int32_t first_character(const char *text) {
         character = character << 6 | (p[i] & 0x3f);
     return character;
 }
-
-/* ---- mouse ----------------------------------------------------------------------------------- */
 
 static WindowLayout layout_of(const SdlWindow *window, const State *state, const LiveData *live) {
     int w, h;
@@ -290,13 +288,13 @@ static bool move(SdlWindow *window, const WindowLayout *layout, double x, double
     return true;
 }
 
-static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *turned, double unit,
+static bool wheel(const WindowLayout *layout, const SDL_MouseWheelEvent *scroll, double unit,
                   Event *event) {
     int x, y;
     SDL_GetMouseState(&x, &y);
     *event = at_cell(EVENT_WHEEL, layout, x / unit, y / unit);
     event->steps =
-        turned->direction == SDL_MOUSEWHEEL_FLIPPED ? -turned->preciseY : turned->preciseY;
+        scroll->direction == SDL_MOUSEWHEEL_FLIPPED ? -scroll->preciseY : scroll->preciseY;
     return event->steps != 0;
 }
 

@@ -7,15 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- palette.c ------------------------------------------------------------------------------- */
-
 /* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
 
 /* The colour with half again as much saturation: pictures keep their hues in few colours. */
 Rgb palette_vivid(Rgb color);
-
-/* ---- terminfo.c ------------------------------------------------------------------------------ */
 
 /* Why a terminal of that type on `fd` cannot be drawn on; NULL: it can. */
 const char *terminfo_impossible(const char *type, int fd);
