@@ -85,27 +85,15 @@ bool atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(atomic) = {
-    .name = "atomic",
-    .title = "ATOMIC",
+    .name = "atomic", .title = "ATOMIC",
     .idea = "The same with atomicAdd: right, but points of one cell queue up.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = false,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 8,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 24},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(atomic_prepare),
-    .release = ON_CUDA(atomic_release),
-    .launch = ON_CUDA(atomic_launch),
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .block = 256,
+               .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 24},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(atomic_prepare),
+    .release = ON_CUDA(atomic_release), .launch = ON_CUDA(atomic_launch),
 };
+/* clang-format on */

@@ -201,27 +201,15 @@ static const char *bev_align_unsupported(const BevProblem *problem) {
     return problem->map.weights ? channels_unsupported(problem) : "needs a map with weights";
 }
 
+/* clang-format off */
 CUDA_ROW(bev_align) = {
-    .name = "bev_align",
-    .title = "ALIGN",
+    .name = "bev_align", .title = "ALIGN",
     .idea = "Bilinear splatting as published: four atomics a point and channel.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
-    .deterministic = false,
-    .access = {.owner = BEV_OWNS_SPLAT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 1,
-               .block = 256,
-               .resident = 64,
-               .load = 1,
-               .store = 1,
-               .ranks = 6,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 60},
-    .unsupported = bev_align_unsupported,
-    .prepare = ON_CUDA(bev_align_prepare),
-    .release = ON_CUDA(bev_align_release),
-    .launch = ON_CUDA(bev_align_launch),
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+    .access = {.owner = BEV_OWNS_SPLAT, .sums = BEV_SUMS_ATOMIC, .tile = 1, .block = 256,
+               .resident = 64, .load = 1, .store = 1, .ranks = 6, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 60},
+    .unsupported = bev_align_unsupported, .prepare = ON_CUDA(bev_align_prepare),
+    .release = ON_CUDA(bev_align_release), .launch = ON_CUDA(bev_align_launch),
 };
+/* clang-format on */

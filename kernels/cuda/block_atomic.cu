@@ -130,30 +130,15 @@ bool block_atomic_launch(const BevProblem *problem, const BevPlan *plan, void *s
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(block_atomic) = {
-    .name = "block_atomic",
-    .title = "BLOCK",
-    .idea =
-        "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = false,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 8,
-               .tiles_outside = true,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .merges = true,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 265},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(block_atomic_prepare),
-    .release = ON_CUDA(block_atomic_release),
-    .launch = ON_CUDA(block_atomic_launch),
+    .name = "block_atomic", .title = "BLOCK",
+    .idea = "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
+               .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3, .merges = true,
+               .indices_ahead = 1, .in_flight = 1, .point_instructions = 265},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(block_atomic_prepare),
+    .release = ON_CUDA(block_atomic_release), .launch = ON_CUDA(block_atomic_launch),
 };
+/* clang-format on */

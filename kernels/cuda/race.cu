@@ -87,28 +87,16 @@ bool race_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, 
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(race) = {
-    .name = "race",
-    .title = "RACE",
+    .name = "race", .title = "RACE",
     .idea = "One thread per point and 8 channels, plain +=: loses updates, on purpose.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = false,
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .wrong_on_purpose = true,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_PLAIN,
-               .tile = 8,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 89},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(race_prepare),
-    .release = ON_CUDA(race_release),
-    .launch = ON_CUDA(race_launch),
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_PLAIN, .tile = 8, .block = 256,
+               .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 89},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(race_prepare),
+    .release = ON_CUDA(race_release), .launch = ON_CUDA(race_launch),
 };
+/* clang-format on */

@@ -64,20 +64,14 @@ bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v3) = {
-    .name = "v3",
-    .title = "V3",
+    .name = "v3", .title = "V3",
     .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",
-    .published = "V3",
-    .where = BEV_CUDA,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16},
-    .deterministic = true,
-    .small_l2 = &kernel_v3_small_l2,
-    .large_l2 = &kernel_v3_large_l2,
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v3_choice_prepare),
-    .release = ON_CUDA(v3_choice_release),
-    .launch = ON_CUDA(v3_choice_launch),
+    .published = "V3", .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
+    .small_l2 = &kernel_v3_small_l2, .large_l2 = &kernel_v3_large_l2,
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(v3_choice_prepare),
+    .release = ON_CUDA(v3_choice_release), .launch = ON_CUDA(v3_choice_launch),
 };
+/* clang-format on */

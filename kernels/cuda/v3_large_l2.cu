@@ -150,30 +150,16 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v3_large_l2) = {
-    .name = "v3_large_l2",
-    .title = "V3 LARGE",
+    .name = "v3_large_l2", .title = "V3 LARGE",
     .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16},
-    .deterministic = true,
-    .access = {.owner = BEV_OWNS_CELL,
-               .tile = 8,
-               .widens = true,
-               .block = 256,
-               .whole = true,
-               .resident = 40,
-               .load = 8,
-               .store = 8,
-               .ranks = 2,
-               .owner_bytes = BEV_CELL_BYTES,
-               .indices_ahead = 4,
-               .in_flight = 4,
-               .point_instructions = 10},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v3_prepare),
-    .release = ON_CUDA(v3_release),
-    .launch = ON_CUDA(v3_large_l2_launch),
+    .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,
+    .access = {.owner = BEV_OWNS_CELL, .tile = 8, .widens = true, .block = 256, .whole = true,
+               .resident = 40, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
+               .indices_ahead = 4, .in_flight = 4, .point_instructions = 10},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(v3_prepare),
+    .release = ON_CUDA(v3_release), .launch = ON_CUDA(v3_large_l2_launch),
 };
+/* clang-format on */

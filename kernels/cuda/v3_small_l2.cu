@@ -95,31 +95,16 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v3_small_l2) = {
-    .name = "v3_small_l2",
-    .title = "V3 SMALL",
+    .name = "v3_small_l2", .title = "V3 SMALL",
     .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16},
-    .deterministic = true,
-    .access = {.owner = BEV_OWNS_CELL,
-               .tile = 16,
-               .block = 256,
-               .whole = true,
-               .resident = 32,
-               .load = 8,
-               .store = 8,
-               .ranks = 2,
-               .owner_bytes = BEV_CELL_BYTES,
-               .halves = true,
-               .indices_ahead = 4,
-               .in_flight = 1,
-               .in_flight_fp8 = 2,
-               .point_instructions = 27},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v3_prepare),
-    .release = ON_CUDA(v3_release),
-    .launch = ON_CUDA(v3_small_l2_launch),
+    .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
+    .access = {.owner = BEV_OWNS_CELL, .tile = 16, .block = 256, .whole = true, .resident = 32,
+               .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES, .halves = true,
+               .indices_ahead = 4, .in_flight = 1, .in_flight_fp8 = 2, .point_instructions = 27},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(v3_prepare),
+    .release = ON_CUDA(v3_release), .launch = ON_CUDA(v3_small_l2_launch),
 };
+/* clang-format on */
