@@ -41,24 +41,6 @@
 
 namespace {
 
-// ---- prepare -----------------------------------------------------------------------------------
-
-void v4_release(BevPlan *opaque) {
-    V4Plan *plan = (V4Plan *)opaque;
-    if (plan) {
-        cudaFree(plan->map_memory);
-        cudaFree(plan->weights);
-        cudaFree(plan->transposed);
-    }
-    delete plan;
-}
-
-bool v4_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, v4_build, v4_release, plan, err);
-}
-
-// ---- launch ------------------------------------------------------------------------------------
-
 bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
@@ -87,7 +69,7 @@ CUDA_ROW(v4) = {
     .fallback = {.owner = BEV_OWNS_PIECE, .tile = 8, .widens = true, .block = 512, .whole = true,
                  .resident = 48, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_PIECE_BYTES,
                  .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 12},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(v4_prepare),
-    .release = ON_CUDA(v4_release), .launch = ON_CUDA(v4_launch),
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
+    .release = ON_CUDA(release_plan<V4Plan>), .launch = ON_CUDA(v4_launch),
 };
 /* clang-format on */
