@@ -180,7 +180,7 @@ static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind
     return lru_stack_touch(&cache->stack[part], line);
 }
 
-/* Distance of a copy on side `side`, which is there and the latest from now on. */
+/* Touches a copy on side `side` and returns its distance. */
 static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
     Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
     Copy *copy = &cache->copies[number];
@@ -196,7 +196,7 @@ static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind ki
     return NEVER;
 }
 
-/* Distance of a sector in partition `home`, which has its line as the latest from now on. */
+/* Touches a sector in partition `home` and returns its distance. */
 static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind kind, bool first) {
     Sector *line = cache->sectors + number / LINE_SECTORS * LINE_SECTORS;
     Sector *sector = &cache->sectors[number];
@@ -262,9 +262,10 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* ---- the second pass ------------------------------------------------------------------------ */
 
-/* It differs from the first only where the first saw a sector, or a copy of one, for the first
- * time, and for that the order in which lines came is enough: repeats in between move only marks
- * that lie behind all of the first pass's. */
+/* It differs from the first pass only where that one met a sector, or a copy of one, for the first
+ * time. For these accesses the order of first touches of the lines is enough: an access that
+ * repeats a line of the second pass does not change the distance of a line not yet touched in it.
+ */
 
 static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
     uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
@@ -272,7 +273,7 @@ static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32
     /* As long as it is only read, it is still dirty from the first pass. */
     if (kind == REUSE_READ)
         count_writebacks(counts, sector->clean_below, sector->read_reach);
-    sector->first_reach = distance; /* which it was, for its copy */
+    sector->first_reach = distance; /* second_copy needs the distance at home */
 }
 
 static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {

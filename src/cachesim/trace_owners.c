@@ -1,5 +1,5 @@
-/* Who owns what, and the launches: kernels whose threads own points, splats, intervals, cells or
- * pieces. */
+/* Kernels whose threads own points, splats, intervals, cells or pieces: which thread owns what, and
+ * the launches. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -88,7 +88,8 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
 
 enum { CLEAR_BYTES = 16 };
 
-/* ---- a warp's life --------------------------------------------------------------------------- */
+/* ---- warps: begin and turn
+ * ------------------------------------------------------------------------- */
 
 static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, int last) {
     const BevMap *map = &replay->problem->map;
@@ -138,8 +139,8 @@ static int32_t steps_of(const Segment *segment) {
     return (segment->end - segment->start + segment->stride - 1) / segment->stride;
 }
 
-/* Who the threads of a warp are. Without `whole` owners a block's threads go on where those of the
- * block before ended. */
+/* Finds the owners of a warp's threads. Without `whole` owners, a block's first thread has the
+ * owner that follows the last thread of the block before. */
 static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     const OwnersReplay *replay = opaque;
     Warp *warp = state;

@@ -1,5 +1,6 @@
-/* What a warp's owners read (their own records, then for each point its indices, and what those
- * name), and where its sums go: into memory, with each point, or out of registers at the end. */
+/* The accesses of a warp. Its owners read their own records, then for each point the indices, the
+ * depth and the features. Sums are added in memory with each point, or stored from registers at the
+ * end. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"

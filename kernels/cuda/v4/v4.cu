@@ -20,8 +20,8 @@
  *         Depths are gathered one by one, each its own sector. Where that would take longer than
  *         one more kernel (large maps, and weighted ones, which read each depth about four times)
  *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
- * second one loads its features meanwhile. Each output is written once, in words of 16 bytes where
- *         the format allows; empty cells are zeroed by blocks of the same launch.
+ *         second one loads its features meanwhile. Each output is written once, in words of 16
+ *         bytes where the format allows; empty cells are zeroed by blocks of the same launch.
  * COST    Per step: 16 channels features, 72 bytes of map (136 weighted). Per point one depth, or
  *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
  *         points / 100 steps; V3 loads points channels features and 8 points bytes of map.
