@@ -69,7 +69,7 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
     *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
     if (!pieces->workers)
         return err_set(err, ERR_FAILED, "V4's pieces", "", "no memory for %zu workers", most);
-    for (int parts = rows; parts >= 0; parts /= 2) { /* 0: cells without a point come last */
+    for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: no points, last */
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = interval_of[cell];
             int own = interval < 0 ? 0 : parts_of(map->interval_lengths[interval], rows);
@@ -80,8 +80,6 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
                     (Piece){(int32_t)cell, (int32_t)owner, part, parts ? parts : 1};
             owner++;
         }
-        if (parts == 0)
-            break;
     }
     return true;
 }
