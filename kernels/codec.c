@@ -138,49 +138,22 @@ float bev_tensor_scale(BevDtype dtype, float largest_abs) {
 
 /* ---- loops over spans ------------------------------------------------------------------------ */
 
-CPU_CLONES
-static void fp16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        codes[i] = (uint16_t)narrow_encode(&FP16, values[i]);
-}
+/* A loop over n elements, compiled for each vector width; `assignment` is its body. */
+#define SPAN(name, to, from, assignment)                                                           \
+    CPU_CLONES static void name(to *restrict out, const from *restrict in, float scale,            \
+                                int64_t n) {                                                       \
+        (void)scale;                                                                               \
+        CPU_SIMD                                                                                   \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = assignment;                                                                   \
+    }
 
-CPU_CLONES
-static void bf16_encode_span(uint16_t *restrict codes, const float *restrict values, int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        codes[i] = (uint16_t)narrow_encode(&BF16, values[i]);
-}
-
-CPU_CLONES
-static void e4m3_encode_span(uint8_t *restrict codes, const float *restrict values, float scale,
-                             int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        codes[i] = (uint8_t)narrow_encode(&E4M3, values[i] / scale);
-}
-
-CPU_CLONES
-static void fp16_decode_span(float *restrict values, const uint16_t *restrict codes, int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        values[i] = narrow_decode(&FP16, codes[i]);
-}
-
-CPU_CLONES
-static void bf16_decode_span(float *restrict values, const uint16_t *restrict codes, int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        values[i] = float_of((uint32_t)codes[i] << 16);
-}
-
-CPU_CLONES
-static void e4m3_decode_span(float *restrict values, const uint8_t *restrict codes, float scale,
-                             int64_t n) {
-    CPU_SIMD
-    for (int64_t i = 0; i < n; i++)
-        values[i] = narrow_decode(&E4M3, codes[i]) * scale;
-}
+SPAN(fp16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&FP16, in[i]))
+SPAN(bf16_encode_span, uint16_t, float, (uint16_t)narrow_encode(&BF16, in[i]))
+SPAN(e4m3_encode_span, uint8_t, float, (uint8_t)narrow_encode(&E4M3, in[i] / scale))
+SPAN(fp16_decode_span, float, uint16_t, narrow_decode(&FP16, in[i]))
+SPAN(bf16_decode_span, float, uint16_t, float_of((uint32_t)in[i] << 16))
+SPAN(e4m3_decode_span, float, uint8_t, narrow_decode(&E4M3, in[i]) * scale)
 
 /* ---- NVFP4 blocks ---------------------------------------------------------------------------- */
 
@@ -234,10 +207,10 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
         memcpy((float *)tensor->data + at, values, (size_t)count * sizeof *values);
         break;
     case BEV_FP16:
-        fp16_encode_span((uint16_t *)tensor->data + at, values, count);
+        fp16_encode_span((uint16_t *)tensor->data + at, values, 1, count);
         break;
     case BEV_BF16:
-        bf16_encode_span((uint16_t *)tensor->data + at, values, count);
+        bf16_encode_span((uint16_t *)tensor->data + at, values, 1, count);
         break;
     case BEV_FP8:
         e4m3_encode_span((uint8_t *)tensor->data + at, values, tensor->scale, count);
@@ -263,10 +236,10 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
         memcpy(values, (const float *)tensor->data + at, (size_t)n * sizeof *values);
         break;
     case BEV_FP16:
-        fp16_decode_span(values, (const uint16_t *)tensor->data + at, n);
+        fp16_decode_span(values, (const uint16_t *)tensor->data + at, 1, n);
         break;
     case BEV_BF16:
-        bf16_decode_span(values, (const uint16_t *)tensor->data + at, n);
+        bf16_decode_span(values, (const uint16_t *)tensor->data + at, 1, n);
         break;
     case BEV_FP8:
         e4m3_decode_span(values, (const uint8_t *)tensor->data + at, tensor->scale, n);

@@ -20,11 +20,11 @@ done
 mkdir -p "$tree"
 cp -R kernels src "$tree"
 sed -e 's/kernel_cpu_v3 = {/kernel_toy = {/' -e 's/\.name = "cpu_v3"/.name = "toy"/' \
-    -e 's/\.title = "V3"/.title = "TOY"/' -e '/\.twin = /d' \
+    -e 's/\.title = "V3"/.title = "TOY"/' -e 's/\.twin = "[^"]*", //' \
     -e 's/\.idea = .*/.idea = "A kernel that a test adds.",/' \
     kernels/cpu/cpu_v3.c >"$tree/kernels/cpu/toy.c"
 sed -e 's/CUDA_ROW(v2)/CUDA_ROW(toy_gpu)/' -e 's/\.name = "v2"/.name = "toy_gpu"/' \
-    -e 's/\.title = "V2"/.title = "TOY GPU"/' -e '/\.is_baseline = /d' \
+    -e 's/\.title = "V2"/.title = "TOY GPU"/' -e 's/\.is_baseline = true, //' \
     kernels/cuda/v2.cu >"$tree/kernels/cuda/toy_gpu.cu"
 sed -e 's/ROW(cpu_v4)/ROW(cpu_v4) ROW(toy)/' -e 's/ROW(v2_do)/ROW(v2_do) ROW(toy_gpu)/' \
     kernels/variants.c >"$tree/kernels/variants.c"

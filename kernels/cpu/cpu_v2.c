@@ -97,18 +97,12 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
+/* clang-format off */
 const BevKernel kernel_cpu_v2 = {
-    .name = "cpu_v2",
-    .title = "V2",
+    .name = "cpu_v2", .title = "V2",
     .idea = "One owner an interval, channel tiles of 8 outside: the indices are read once a tile.",
-    .twin = "v2",
-    .where = BEV_CPU,
-    .is_baseline = true,
-    .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS,
-    .deterministic = true,
-    .prepare = prepare,
-    .release = release,
-    .launch = launch,
-    .bytes = bytes,
+    .twin = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
+    .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
 };
+/* clang-format on */

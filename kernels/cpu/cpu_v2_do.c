@@ -128,17 +128,12 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
+/* clang-format off */
 const BevKernel kernel_cpu_v2_do = {
-    .name = "cpu_v2_do",
-    .title = "V2+DO",
+    .name = "cpu_v2_do", .title = "V2+DO",
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
-    .twin = "v2_do",
-    .where = BEV_CPU,
-    .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS,
+    .twin = "v2_do", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare,
-    .release = release,
-    .launch = launch,
-    .bytes = bytes,
+    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
 };
+/* clang-format on */

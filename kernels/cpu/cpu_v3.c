@@ -113,17 +113,12 @@ static BevTraffic bytes(const BevProblem *problem) {
     return bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
 }
 
+/* clang-format off */
 const BevKernel kernel_cpu_v3 = {
-    .name = "cpu_v3",
-    .title = "V3",
+    .name = "cpu_v3", .title = "V3",
     .idea = "Five index arrays, no division, each depth loaded once, each cell written once.",
-    .twin = "v3",
-    .where = BEV_CPU,
-    .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS,
+    .twin = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare,
-    .release = release,
-    .launch = launch,
-    .bytes = bytes,
+    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
 };
+/* clang-format on */

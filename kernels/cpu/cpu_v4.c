@@ -440,18 +440,12 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
+/* clang-format off */
 const BevKernel kernel_cpu_v4 = {
-    .name = "cpu_v4",
-    .title = "V4",
+    .name = "cpu_v4", .title = "V4",
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
-    .twin = "v4",
-    .where = BEV_CPU,
-    .is_default = true,
-    .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS,
-    .deterministic = true,
-    .prepare = prepare,
-    .release = release,
-    .launch = launch,
-    .bytes = bytes,
+    .twin = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
+    .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
 };
+/* clang-format on */

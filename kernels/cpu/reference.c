@@ -95,16 +95,11 @@ static BevTraffic bytes(const BevProblem *problem) {
     return traffic;
 }
 
+/* clang-format off */
 const BevKernel kernel_reference = {
-    .name = "reference",
-    .title = "REF",
+    .name = "reference", .title = "REF",
     .idea = "The formula in double precision, one point after the other, one thread.",
-    .where = BEV_CPU,
-    .dtypes = CPU_ALL_DTYPES,
-    .aligns = CPU_ALL_ALIGNS,
-    .deterministic = true,
-    .prepare = prepare,
-    .release = release,
-    .launch = launch,
-    .bytes = bytes,
+    .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
 };
+/* clang-format on */

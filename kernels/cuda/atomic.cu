@@ -24,11 +24,8 @@
 
 namespace {
 
+constexpr char NAME[] = "atomic";
 constexpr int TILE = 8, THREADS = 256;
-
-struct Plan {
-    float *sums; // workspace, NULL for FP32
-};
 
 template <BevDtype D, bool W, bool A> __global__ void atomic_kernel(Pool pool, float *sums) {
     int tiles = (pool.channels + TILE - 1) / TILE;
@@ -47,65 +44,27 @@ template <BevDtype D, bool W, bool A> __global__ void atomic_kernel(Pool pool, f
             atomicAdd(sum + j, d * f[j]);
 }
 
-void atomic_release(BevPlan *opaque) {
-    Plan *plan = (Plan *)opaque;
-    if (plan)
-        cudaFree(plan->sums);
-    delete plan;
-}
-
-bool atomic_build(const BevProblem *problem, Plan *plan, Err *err) {
-    return sums_allocate(problem, &plan->sums, "atomic", err);
-}
-
-bool atomic_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, atomic_build, atomic_release, plan, err);
-}
-
 bool atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
-    float *workspace = ((const Plan *)plan)->sums;
-    if (!sums_clear(problem, workspace, "atomic", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
-    int64_t threads = pool.points * ((pool.channels + TILE - 1) / TILE);
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            with_flag(rows_aligned(problem), [&]<bool A>() {
-                if (threads)
-                    atomic_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(
-                        pool, sums_of(problem, workspace));
-            });
-        });
-        sums_encode<D>(pool, workspace, stream);
-    });
-    return cuda_ok(cudaGetLastError(), "atomic", err);
+    int64_t threads = problem->map.points * blocks_for(problem->shape.channels, TILE);
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+        atomic_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
+    };
+    return sums_launch(problem, plan, NAME, stream, err, add);
 }
 
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(atomic) = {
-    .name = "atomic",
-    .title = "ATOMIC",
+    .name = "atomic", .title = "ATOMIC",
     .idea = "The same with atomicAdd: right, but points of one cell queue up.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = false,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 8,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 24},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(atomic_prepare),
-    .release = ON_CUDA(atomic_release),
-    .launch = ON_CUDA(atomic_launch),
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .block = 256,
+               .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 24},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<SumsPlan, sums_build<NAME>>),
+    .release = ON_CUDA(release_plan<SumsPlan>), .launch = ON_CUDA(atomic_launch),
 };
+/* clang-format on */

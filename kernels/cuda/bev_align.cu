@@ -44,6 +44,10 @@ struct Plan {
     Splat *splats;
     int64_t count;
     float *sums; // workspace, NULL for FP32
+    ~Plan() {
+        cudaFree(splats);
+        cudaFree(sums);
+    }
 };
 
 template <BevDtype D>
@@ -155,15 +159,6 @@ bool gather_splats(const BevProblem *problem, const Gather &g, Plan *plan, Err *
     return true;
 }
 
-void bev_align_release(BevPlan *opaque) {
-    Plan *plan = (Plan *)opaque;
-    if (plan) {
-        cudaFree(plan->splats);
-        cudaFree(plan->sums);
-    }
-    delete plan;
-}
-
 bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
     Gather gather = {};
     gather.entries = problem->map.points;
@@ -172,10 +167,6 @@ bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
     cudaFree(gather.numbers);
     cudaFree(gather.scratch);
     return ok && sums_allocate(problem, &plan->sums, "bev_align", err);
-}
-
-bool bev_align_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, bev_align_build, bev_align_release, plan, err);
 }
 
 bool bev_align_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
@@ -201,27 +192,15 @@ static const char *bev_align_unsupported(const BevProblem *problem) {
     return problem->map.weights ? channels_unsupported(problem) : "needs a map with weights";
 }
 
+/* clang-format off */
 CUDA_ROW(bev_align) = {
-    .name = "bev_align",
-    .title = "ALIGN",
+    .name = "bev_align", .title = "ALIGN",
     .idea = "Bilinear splatting as published: four atomics a point and channel.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
-    .deterministic = false,
-    .access = {.owner = BEV_OWNS_SPLAT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 1,
-               .block = 256,
-               .resident = 64,
-               .load = 1,
-               .store = 1,
-               .ranks = 6,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 60},
-    .unsupported = bev_align_unsupported,
-    .prepare = ON_CUDA(bev_align_prepare),
-    .release = ON_CUDA(bev_align_release),
-    .launch = ON_CUDA(bev_align_launch),
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+    .access = {.owner = BEV_OWNS_SPLAT, .sums = BEV_SUMS_ATOMIC, .tile = 1, .block = 256,
+               .resident = 64, .load = 1, .store = 1, .ranks = 6, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 60},
+    .unsupported = bev_align_unsupported, .prepare = ON_CUDA(make_plan<Plan, bev_align_build>),
+    .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(bev_align_launch),
 };
+/* clang-format on */

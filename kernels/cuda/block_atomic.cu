@@ -25,11 +25,8 @@
 
 namespace {
 
+constexpr char NAME[] = "block_atomic";
 constexpr int TILE = 8, THREADS = 256, WARPS = THREADS / WARP, NO_CELL = -1;
-
-struct Plan {
-    float *sums; // workspace, NULL for FP32
-};
 
 // Adds up runs of equal `cell` in a warp; the first lane of each run ends with the run's sum. Cells
 // are sorted, so lane + step in the same cell means that all between are too.
@@ -92,68 +89,28 @@ template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool p
             atomicAdd(out + j, sum[j]);
 }
 
-void block_atomic_release(BevPlan *opaque) {
-    Plan *plan = (Plan *)opaque;
-    if (plan)
-        cudaFree(plan->sums);
-    delete plan;
-}
-
-bool block_atomic_build(const BevProblem *problem, Plan *plan, Err *err) {
-    return sums_allocate(problem, &plan->sums, "block_atomic", err);
-}
-
-bool block_atomic_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, block_atomic_build, block_atomic_release, plan, err);
-}
-
 bool block_atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
-    float *workspace = ((const Plan *)plan)->sums;
-    if (!sums_clear(problem, workspace, "block_atomic", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
-    dim3 grid(blocks_for(pool.points, THREADS), blocks_for(pool.channels, TILE));
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            with_flag(rows_aligned(problem), [&]<bool A>() {
-                if (pool.points)
-                    block_atomic_kernel<D, W, A>
-                        <<<grid, THREADS, 0, stream>>>(pool, sums_of(problem, workspace));
-            });
-        });
-        sums_encode<D>(pool, workspace, stream);
-    });
-    return cuda_ok(cudaGetLastError(), "block_atomic", err);
+    dim3 grid(blocks_for(problem->map.points, THREADS), blocks_for(problem->shape.channels, TILE));
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+        block_atomic_kernel<D, W, A><<<grid, THREADS, 0, stream>>>(pool, sums);
+    };
+    return sums_launch(problem, plan, NAME, stream, err, add);
 }
 
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(block_atomic) = {
-    .name = "block_atomic",
-    .title = "BLOCK",
-    .idea =
-        "Shuffles and shared memory add up a block's points first: one atomic a cell and block.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = false,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 8,
-               .tiles_outside = true,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .merges = true,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 265},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(block_atomic_prepare),
-    .release = ON_CUDA(block_atomic_release),
-    .launch = ON_CUDA(block_atomic_launch),
+    .name = "block_atomic", .title = "BLOCK",
+    .idea = "Shuffles and shared memory add up a block's points first: "
+            "one atomic a cell and block.",
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
+               .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3, .merges = true,
+               .indices_ahead = 1, .in_flight = 1, .point_instructions = 265},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<SumsPlan, sums_build<NAME>>),
+    .release = ON_CUDA(release_plan<SumsPlan>), .launch = ON_CUDA(block_atomic_launch),
 };
+/* clang-format on */

@@ -258,52 +258,14 @@ static inline bool rows_aligned(const BevProblem *problem) {
     return problem->shape.channels % 8 == 0;
 }
 
-// Features (row, c .. c + 7), c a multiple of 8, c + 7 < channels: one load of 32 (two), 16, 8 or 4
-// bytes, without the tensor scale.
-template <BevDtype D>
-__device__ inline void feat8_at(const Pool &pool, int row, int c, float values[8]) {
-    if constexpr (D == BEV_FP32) {
-        const float4 *p =
-            (const float4 *)((const float *)pool.feat + (int64_t)row * pool.channels + c);
-        float4 low = __ldg(p), high = __ldg(p + 1);
-        values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
-        values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
-    } else if constexpr (D == BEV_FP16) {
-        uint4 raw =
-            __ldg((const uint4 *)((const __half *)pool.feat + (int64_t)row * pool.channels + c));
-        __half2 pairs[4];
-        memcpy(pairs, &raw, sizeof raw);
-        float8_from_half2(pairs, values);
-    } else if constexpr (D == BEV_BF16) {
-        // A bfloat16 is the upper half of a float.
-        uint4 raw = __ldg(
-            (const uint4 *)((const __nv_bfloat16 *)pool.feat + (int64_t)row * pool.channels + c));
-        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            values[2 * i] = __uint_as_float(words[i] << 16);
-            values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
-        }
-    } else if constexpr (D == BEV_FP8) {
-        uint2 raw =
-            __ldg((const uint2 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
-        __half2 pairs[4] = {half2_from_e4m3(raw.x & 0xffff), half2_from_e4m3(raw.x >> 16),
-                            half2_from_e4m3(raw.y & 0xffff), half2_from_e4m3(raw.y >> 16)};
-        float8_from_half2(pairs, values);
-    } else {
-        int64_t block = block_at(pool, row, c);
-        const uint32_t *codes = (const uint32_t *)pool.feat + block * 2 + (c % BEV_BLOCK) / 8;
-        __half2 pairs[4];
-        half2_from_e2m1x8(__ldg(codes), pairs);
-        float8_from_half2(pairs, values);
-        float scale = float_from_e4m3(__ldg(pool.feat_scales + block));
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            values[i] *= scale;
-    }
+// Features (row, c) and on, c + 7 < channels, c a multiple of 8, as one load of a Word.
+template <typename Word, typename Code>
+__device__ inline Word load_codes(const Pool &pool, int row, int c) {
+    return __ldg((const Word *)((const Code *)pool.feat + (int64_t)row * pool.channels + c));
 }
 
-// The same for any number of channels: `n` of the eight exist, the others read as 0.
+// Features (row, c .. c + 7) without the tensor scale, for any number of channels: `n` of the eight
+// exist, the others read as 0.
 template <BevDtype D>
 __device__ inline void feat8_tail(const Pool &pool, int row, int c, int n, float values[8]) {
 #pragma unroll
@@ -311,17 +273,9 @@ __device__ inline void feat8_tail(const Pool &pool, int row, int c, int n, float
         values[i] = i < n ? feat_at<D>(pool, row, c + i) : 0.0f;
 }
 
-// Either of the two. A: rows_aligned(). Lanes past the last channel get zeros.
-template <BevDtype D, bool A>
-__device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) {
-    if constexpr (A || D == BEV_NVFP4)
-        feat8_at<D>(pool, row, c, values);
-    else
-        feat8_tail<D>(pool, row, c, pool.channels - c, values);
-}
-
 // Eight features as half pairs, exact; for NVFP4 without the block scale, which the caller folds
-// into the depth. Formats that fit a half only.
+// into the depth. Formats that fit a half only. A: rows_aligned(); then one load of 16, 8 or 4
+// bytes.
 template <BevDtype D, bool A>
 __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pairs[4]) {
     static_assert(D == BEV_FP16 || D == BEV_FP8 || D == BEV_NVFP4);
@@ -336,14 +290,56 @@ __device__ inline void feat8_half2(const Pool &pool, int row, int c, __half2 pai
         for (int i = 0; i < 4; i++)
             pairs[i] = __floats2half2_rn(values[2 * i], values[2 * i + 1]);
     } else if constexpr (D == BEV_FP16) {
-        uint4 raw =
-            __ldg((const uint4 *)((const __half *)pool.feat + (int64_t)row * pool.channels + c));
+        uint4 raw = load_codes<uint4, __half>(pool, row, c);
         memcpy(pairs, &raw, sizeof raw);
     } else {
-        uint2 raw =
-            __ldg((const uint2 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
+        uint2 raw = load_codes<uint2, uint8_t>(pool, row, c);
         pairs[0] = half2_from_e4m3(raw.x & 0xffff), pairs[1] = half2_from_e4m3(raw.x >> 16);
         pairs[2] = half2_from_e4m3(raw.y & 0xffff), pairs[3] = half2_from_e4m3(raw.y >> 16);
+    }
+}
+
+// Features (row, c .. c + 7) without the tensor scale. A: rows_aligned(); then all eight are one
+// load (FP32: two). Else those past the last channel read as 0.
+template <BevDtype D, bool A>
+__device__ inline void feat8(const Pool &pool, int row, int c, float values[8]) {
+    if constexpr (!A && D != BEV_NVFP4) {
+        feat8_tail<D>(pool, row, c, pool.channels - c, values);
+    } else if constexpr (D == BEV_FP32) {
+        const float4 *p =
+            (const float4 *)((const float *)pool.feat + (int64_t)row * pool.channels + c);
+        float4 low = __ldg(p), high = __ldg(p + 1);
+        values[0] = low.x, values[1] = low.y, values[2] = low.z, values[3] = low.w;
+        values[4] = high.x, values[5] = high.y, values[6] = high.z, values[7] = high.w;
+    } else if constexpr (D == BEV_BF16) { // the upper half of a float
+        uint4 raw = load_codes<uint4, __nv_bfloat16>(pool, row, c);
+        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            values[2 * i] = __uint_as_float(words[i] << 16);
+            values[2 * i + 1] = __uint_as_float(words[i] & 0xffff0000u);
+        }
+    } else {
+        __half2 pairs[4];
+        feat8_half2<D, A>(pool, row, c, pairs);
+        float8_from_half2(pairs, values);
+        if constexpr (D == BEV_NVFP4) {
+            float scale = float_from_e4m3(__ldg(pool.feat_scales + block_at(pool, row, c)));
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                values[i] *= scale;
+        }
+    }
+}
+
+// FP8: sixteen features (row, c .. c + 15) in one load; channels a multiple of 16.
+__device__ inline void feat16_fp8(const Pool &pool, int row, int c, float values[16]) {
+    uint4 raw = load_codes<uint4, uint8_t>(pool, row, c);
+    const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int j = 0; j < 8; j++) {
+        float2 pair = __half22float2(half2_from_e4m3((uint16_t)(words[j / 2] >> 16 * (j % 2))));
+        values[2 * j] = pair.x, values[2 * j + 1] = pair.y;
     }
 }
 
@@ -405,15 +401,18 @@ __device__ inline void out8(const Pool &pool, int64_t cell, int c, const float s
 
 // ---- plans ------------------------------------------------------------------------------------
 
-// The shape of every `prepare`: a zeroed Plan, filled by `build`; released again when that fails.
-template <typename Plan>
-static inline bool make_plan(const BevProblem *problem,
-                             bool (*build)(const BevProblem *, Plan *, Err *),
-                             void (*release)(BevPlan *), BevPlan **plan, Err *err) {
+// The `release` and `prepare` of a row. A Plan begins zeroed, `build` fills it, and its destructor
+// frees what it holds.
+template <typename Plan> static inline void release_plan(BevPlan *plan) {
+    delete (Plan *)plan;
+}
+
+template <typename Plan, bool (*build)(const BevProblem *, Plan *, Err *)>
+static inline bool make_plan(const BevProblem *problem, BevPlan **plan, Err *err) {
     Plan *made = new Plan();
     bool ok = build(problem, made, err);
     if (!ok)
-        release((BevPlan *)made);
+        delete made;
     *plan = ok ? (BevPlan *)made : NULL;
     return ok;
 }
@@ -480,6 +479,13 @@ template <typename F> static inline void with_flag(bool flag, F f) {
         f.template operator()<true>();
     else
         f.template operator()<false>();
+}
+
+// Calls f.operator()<W, A>(). W: the map has weights. A: rows_aligned().
+template <typename F> static inline void with_weights_and_rows(const BevProblem *problem, F f) {
+    with_flag(problem->map.weights, [&]<bool W>() {
+        with_flag(rows_aligned(problem), [&]<bool A>() { f.template operator()<W, A>(); });
+    });
 }
 
 #endif

@@ -25,11 +25,8 @@
 
 namespace {
 
+constexpr char NAME[] = "race";
 constexpr int TILE = 8, THREADS = 256;
-
-struct Plan {
-    float *sums; // workspace, NULL for FP32
-};
 
 template <BevDtype D, bool W, bool A> __global__ void race_kernel(Pool pool, float *sums) {
     int tiles = (pool.channels + TILE - 1) / TILE;
@@ -49,66 +46,28 @@ template <BevDtype D, bool W, bool A> __global__ void race_kernel(Pool pool, flo
             sum[j] = sum[j] + d * f[j];
 }
 
-void race_release(BevPlan *opaque) {
-    Plan *plan = (Plan *)opaque;
-    if (plan)
-        cudaFree(plan->sums);
-    delete plan;
-}
-
-bool race_build(const BevProblem *problem, Plan *plan, Err *err) {
-    return sums_allocate(problem, &plan->sums, "race", err);
-}
-
-bool race_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, race_build, race_release, plan, err);
-}
-
 bool race_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
-    float *workspace = ((const Plan *)plan)->sums;
-    if (!sums_clear(problem, workspace, "race", stream, err))
-        return false;
-    Pool pool = pool_of(problem);
-    int64_t threads = pool.points * ((pool.channels + TILE - 1) / TILE);
-    with_dtype(problem->dtype, [&]<BevDtype D>() {
-        with_flag(pool.weights, [&]<bool W>() {
-            with_flag(rows_aligned(problem), [&]<bool A>() {
-                if (threads)
-                    race_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(
-                        pool, sums_of(problem, workspace));
-            });
-        });
-        sums_encode<D>(pool, workspace, stream);
-    });
-    return cuda_ok(cudaGetLastError(), "race", err);
+    int64_t threads = problem->map.points * blocks_for(problem->shape.channels, TILE);
+    auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
+        race_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
+    };
+    return sums_launch(problem, plan, NAME, stream, err, add);
 }
 
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(race) = {
-    .name = "race",
-    .title = "RACE",
+    .name = "race", .title = "RACE",
     .idea = "One thread per point and 8 channels, plain +=: loses updates, on purpose.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = false,
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .wrong_on_purpose = true,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_PLAIN,
-               .tile = 8,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 89},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(race_prepare),
-    .release = ON_CUDA(race_release),
-    .launch = ON_CUDA(race_launch),
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_PLAIN, .tile = 8, .block = 256,
+               .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 89},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<SumsPlan, sums_build<NAME>>),
+    .release = ON_CUDA(release_plan<SumsPlan>), .launch = ON_CUDA(race_launch),
 };
+/* clang-format on */

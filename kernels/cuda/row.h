@@ -12,9 +12,9 @@
 #endif
 
 #ifdef __CUDACC__
-#define ON_CUDA(function) function
+#define ON_CUDA(...) __VA_ARGS__
 #else
-#define ON_CUDA(function) NULL
+#define ON_CUDA(...) NULL
 #endif
 
 /* Bit masks of a row. */

@@ -48,4 +48,35 @@ static inline void sums_encode(const Pool &pool, const float *workspace, cudaStr
             workspace, count, pool.scale, (OutCode<D> *)pool.out);
 }
 
+// ---- kernels whose plan is the workspace alone ------------------------------------------------
+
+struct SumsPlan {
+    float *sums; // workspace, NULL for FP32
+    ~SumsPlan() {
+        cudaFree(sums);
+    }
+};
+
+template <const char *WHERE>
+static inline bool sums_build(const BevProblem *problem, SumsPlan *plan, Err *err) {
+    return sums_allocate(problem, &plan->sums, WHERE, err);
+}
+
+// Clears the sums, calls add.operator()<D, W, A>(pool, sums) if there are points, and encodes.
+template <typename Add>
+static inline bool sums_launch(const BevProblem *problem, const BevPlan *plan, const char *where,
+                               cudaStream_t stream, Err *err, Add add) {
+    float *workspace = ((const SumsPlan *)plan)->sums, *sums = sums_of(problem, workspace);
+    if (!sums_clear(problem, workspace, where, stream, err))
+        return false;
+    Pool pool = pool_of(problem);
+    with_dtype(problem->dtype, [&]<BevDtype D>() {
+        if (pool.points)
+            with_weights_and_rows(
+                problem, [&]<bool W, bool A>() { add.template operator()<D, W, A>(pool, sums); });
+        sums_encode<D>(pool, workspace, stream);
+    });
+    return cuda_ok(cudaGetLastError(), where, err);
+}
+
 #endif

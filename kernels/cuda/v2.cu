@@ -57,27 +57,15 @@ bool v2_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *e
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v2) = {
-    .name = "v2",
-    .title = "V2",
+    .name = "v2", .title = "V2",
     .idea = "A thread owns a channel of an interval: sums in registers, no atomics.",
-    .where = BEV_CUDA,
-    .is_baseline = true,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
+    .where = BEV_CUDA, .is_baseline = true, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true,
-    .access = {.owner = BEV_OWNS_INTERVAL,
-               .tile = 1,
-               .block = 256,
-               .resident = 64,
-               .load = 1,
-               .store = 1,
-               .ranks = 2,
-               .owner_bytes = BEV_INTERVAL_BYTES,
-               .clears = true,
-               .indices_ahead = 4,
-               .in_flight = 4,
-               .point_instructions = 14},
-    .unsupported = channels_unsupported,
-    .launch = ON_CUDA(v2_launch),
+    .access = {.owner = BEV_OWNS_INTERVAL, .tile = 1, .block = 256, .resident = 64, .load = 1,
+               .store = 1, .ranks = 2, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
+               .indices_ahead = 4, .in_flight = 4, .point_instructions = 14},
+    .unsupported = channels_unsupported, .launch = ON_CUDA(v2_launch),
 };
+/* clang-format on */

@@ -65,27 +65,15 @@ bool v2_chw_launch(const BevProblem *problem, const BevPlan *, void *stream_, Er
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v2_chw) = {
-    .name = "v2_chw",
-    .title = "V2 CHW",
+    .name = "v2_chw", .title = "V2 CHW",
     .idea = "V2 with channels first, as plugins ship it: every lane touches a sector of its own.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .deterministic = true,
+    .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .channels_first = true,
-    .access = {.owner = BEV_OWNS_INTERVAL,
-               .tile = 1,
-               .block = 256,
-               .resident = 64,
-               .load = 1,
-               .store = 1,
-               .ranks = 2,
-               .owner_bytes = BEV_INTERVAL_BYTES,
-               .clears = true,
-               .indices_ahead = 2,
-               .in_flight = 2,
-               .point_instructions = 25},
-    .unsupported = channels_unsupported,
-    .launch = ON_CUDA(v2_chw_launch),
+    .access = {.owner = BEV_OWNS_INTERVAL, .tile = 1, .block = 256, .resident = 64, .load = 1,
+               .store = 1, .ranks = 2, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
+               .indices_ahead = 2, .in_flight = 2, .point_instructions = 25},
+    .unsupported = channels_unsupported, .launch = ON_CUDA(v2_chw_launch),
 };
+/* clang-format on */

@@ -32,6 +32,9 @@ constexpr int TILE = 10, THREADS = 1024;
 
 struct Plan {
     int3 *records; // {start, end, cell}, one an interval
+    ~Plan() {
+        cudaFree(records);
+    }
 };
 
 // Two neighbouring features, c even and channels even: one load of 8, 4 or 2 bytes.
@@ -99,13 +102,6 @@ __global__ void pack_kernel(Pool pool, int depth_bins, int pixels, int3 *records
     }
 }
 
-void v2_do_release(BevPlan *opaque) {
-    Plan *plan = (Plan *)opaque;
-    if (plan)
-        cudaFree(plan->records);
-    delete plan;
-}
-
 bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
     // One int behind the records counts mismatches.
@@ -127,10 +123,6 @@ bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
                        "their ranks_depth",
                        found, (long long)pool.points);
     return true;
-}
-
-bool v2_do_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, v2_do_build, v2_do_release, plan, err);
 }
 
 bool v2_do_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
@@ -159,31 +151,16 @@ bool v2_do_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v2_do) = {
-    .name = "v2_do",
-    .title = "V2+DO",
+    .name = "v2_do", .title = "V2+DO",
     .idea = "One pass over the points feeds all channels: 10 a thread, indices by division.",
-    .published = "V2+DO",
-    .where = BEV_CUDA,
-    .dtypes = BEV_DENSE_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
+    .published = "V2+DO", .where = BEV_CUDA, .dtypes = BEV_DENSE_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true,
-    .access = {.owner = BEV_OWNS_INTERVAL,
-               .tile = 10,
-               .block = 1024,
-               .whole = true,
-               .resident = 32,
-               .load = 2,
-               .store = 2,
-               .ranks = 1,
-               .owner_bytes = BEV_INTERVAL_BYTES,
-               .clears = true,
-               .indices_ahead = 2,
-               .in_flight = 2,
-               .in_flight_fp8 = 1,
-               .point_instructions = 58},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v2_do_prepare),
-    .release = ON_CUDA(v2_do_release),
-    .launch = ON_CUDA(v2_do_launch),
+    .access = {.owner = BEV_OWNS_INTERVAL, .tile = 10, .block = 1024, .whole = true, .resident = 32,
+               .load = 2, .store = 2, .ranks = 1, .owner_bytes = BEV_INTERVAL_BYTES, .clears = true,
+               .indices_ahead = 2, .in_flight = 2, .in_flight_fp8 = 1, .point_instructions = 58},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<Plan, v2_do_build>),
+    .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(v2_do_launch),
 };
+/* clang-format on */

@@ -17,27 +17,15 @@
  *         neighbours: `bevscope regime canonical`. */
 #include "kernels/cuda/row.h"
 
+/* clang-format off */
 CUDA_ROW(v2_tiles) = {
-    .name = "v2_tiles",
-    .title = "V2 as published",
+    .name = "v2_tiles", .title = "V2 as published",
     .idea = "Tiles of 8 channels outside the loop over points: the indices are read once a tile.",
-    .published = "V2",
-    .where = BEV_CUDA,
-    .model_only = true,
-    .dtypes = BEV_DENSE_DTYPES,
+    .published = "V2", .where = BEV_CUDA, .model_only = true, .dtypes = BEV_DENSE_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
-    .access = {.owner = BEV_OWNS_POINT,
-               .sums = BEV_SUMS_ATOMIC,
-               .tile = 8,
-               .tiles_outside = true,
-               .block = 256,
-               .resident = 64,
-               .load = 8,
-               .store = 1,
-               .ranks = 3,
-               .stays = true,
-               .indices_ahead = 1,
-               .in_flight = 1,
-               .point_instructions = 24},
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
+               .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3, .stays = true,
+               .indices_ahead = 1, .in_flight = 1, .point_instructions = 24},
     .unsupported = channels_unsupported,
 };
+/* clang-format on */

@@ -35,14 +35,11 @@ namespace {
 struct Plan {
     const BevKernel *chosen;
     BevPlan *inner;
+    ~Plan() {
+        if (chosen)
+            chosen->release(inner);
+    }
 };
-
-void v3_choice_release(BevPlan *opaque) {
-    Plan *plan = (Plan *)opaque;
-    if (plan && plan->chosen)
-        plan->chosen->release(plan->inner);
-    delete plan;
-}
 
 bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
     int device, l2_bytes;
@@ -50,10 +47,6 @@ bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
     TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
     plan->chosen = bev_v3_choose(problem, l2_bytes).kernel;
     return plan->chosen->prepare(problem, &plan->inner, err);
-}
-
-bool v3_choice_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, v3_choice_build, v3_choice_release, plan, err);
 }
 
 bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *stream, Err *err) {
@@ -64,20 +57,14 @@ bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *st
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v3) = {
-    .name = "v3",
-    .title = "V3",
+    .name = "v3", .title = "V3",
     .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",
-    .published = "V3",
-    .where = BEV_CUDA,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16},
-    .deterministic = true,
-    .small_l2 = &kernel_v3_small_l2,
-    .large_l2 = &kernel_v3_large_l2,
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v3_choice_prepare),
-    .release = ON_CUDA(v3_choice_release),
-    .launch = ON_CUDA(v3_choice_launch),
+    .published = "V3", .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
+    .small_l2 = &kernel_v3_small_l2, .large_l2 = &kernel_v3_large_l2,
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<Plan, v3_choice_build>),
+    .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(v3_choice_launch),
 };
+/* clang-format on */

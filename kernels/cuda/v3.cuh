@@ -4,13 +4,15 @@
 
 #include "kernels/cuda/common.cuh"
 
-// ---- cell owners: one launch over all cells writes the empty ones as zeros, no clear before it
-// ----
+// ---- cell owners: one launch over all cells writes the empty ones as zeros, without a clear -----
 
 constexpr int NO_INTERVAL = -1;
 
 struct V3Plan {
     int *owners; // [cells]: the cell's interval, or NO_INTERVAL
+    ~V3Plan() {
+        cudaFree(owners);
+    }
 };
 
 static __global__ void v3_owners_kernel(Pool pool, int *owners) {
@@ -30,17 +32,6 @@ static inline bool v3_build(const BevProblem *problem, V3Plan *plan, Err *err) {
     TRY_CUDA("v3", cudaGetLastError());
     TRY_CUDA("v3", cudaStreamSynchronize(0));
     return true;
-}
-
-static inline void v3_release(BevPlan *opaque) {
-    V3Plan *plan = (V3Plan *)opaque;
-    if (plan)
-        cudaFree(plan->owners);
-    delete plan;
-}
-
-static inline bool v3_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, v3_build, v3_release, plan, err);
 }
 
 // ---- sixteen channels summed in halves --------------------------------------------------------

@@ -43,18 +43,10 @@ template <int TILE, bool A> constexpr int BLOCKS = TILE == 8 && A ? 5 : 4;
 template <BevDtype D, bool A, int TILE>
 __device__ void add_floats(const Pool &pool, int row, int c, float d, float sums[TILE]) {
     float f[TILE];
-    if constexpr (TILE == 16) { // FP8: sixteen codes in one load
-        uint4 raw =
-            __ldg((const uint4 *)((const uint8_t *)pool.feat + (int64_t)row * pool.channels + c));
-        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-        for (int j = 0; j < 8; j++) {
-            float2 pair = __half22float2(half2_from_e4m3(words[j / 2] >> 16 * (j % 2) & 0xffff));
-            f[2 * j] = pair.x, f[2 * j + 1] = pair.y;
-        }
-    } else {
+    if constexpr (TILE == 16)
+        feat16_fp8(pool, row, c, f);
+    else
         feat8<D, A>(pool, row, c, f);
-    }
 #pragma unroll
     for (int j = 0; j < TILE; j++)
         sums[j] += d * f[j];
@@ -150,30 +142,16 @@ bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v3_large_l2) = {
-    .name = "v3_large_l2",
-    .title = "V3 LARGE",
+    .name = "v3_large_l2", .title = "V3 LARGE",
     .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16},
-    .deterministic = true,
-    .access = {.owner = BEV_OWNS_CELL,
-               .tile = 8,
-               .widens = true,
-               .block = 256,
-               .whole = true,
-               .resident = 40,
-               .load = 8,
-               .store = 8,
-               .ranks = 2,
-               .owner_bytes = BEV_CELL_BYTES,
-               .indices_ahead = 4,
-               .in_flight = 4,
-               .point_instructions = 10},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v3_prepare),
-    .release = ON_CUDA(v3_release),
-    .launch = ON_CUDA(v3_large_l2_launch),
+    .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,
+    .access = {.owner = BEV_OWNS_CELL, .tile = 8, .widens = true, .block = 256, .whole = true,
+               .resident = 40, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
+               .indices_ahead = 4, .in_flight = 4, .point_instructions = 10},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
+    .release = ON_CUDA(release_plan<V3Plan>), .launch = ON_CUDA(v3_large_l2_launch),
 };
+/* clang-format on */

@@ -82,11 +82,8 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         if (IN_HALVES<D>)
             pool.scale /= SHRINK<D>;
-        with_flag(pool.weights, [&]<bool W>() {
-            with_flag(rows_aligned(problem), [&]<bool A>() {
-                v3_small_l2_kernel<D, W, A>
-                    <<<blocks, threads, 0, (cudaStream_t)stream>>>(pool, owners);
-            });
+        with_weights_and_rows(problem, [&]<bool W, bool A>() {
+            v3_small_l2_kernel<D, W, A><<<blocks, threads, 0, (cudaStream_t)stream>>>(pool, owners);
         });
     });
     return cuda_ok(cudaGetLastError(), "v3_small_l2", err);
@@ -95,31 +92,16 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v3_small_l2) = {
-    .name = "v3_small_l2",
-    .title = "V3 SMALL",
+    .name = "v3_small_l2", .title = "V3 SMALL",
     .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",
-    .where = BEV_CUDA,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
-    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16},
-    .deterministic = true,
-    .access = {.owner = BEV_OWNS_CELL,
-               .tile = 16,
-               .block = 256,
-               .whole = true,
-               .resident = 32,
-               .load = 8,
-               .store = 8,
-               .ranks = 2,
-               .owner_bytes = BEV_CELL_BYTES,
-               .halves = true,
-               .indices_ahead = 4,
-               .in_flight = 1,
-               .in_flight_fp8 = 2,
-               .point_instructions = 27},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v3_prepare),
-    .release = ON_CUDA(v3_release),
-    .launch = ON_CUDA(v3_small_l2_launch),
+    .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
+    .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
+    .access = {.owner = BEV_OWNS_CELL, .tile = 16, .block = 256, .whole = true, .resident = 32,
+               .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES, .halves = true,
+               .indices_ahead = 4, .in_flight = 1, .in_flight_fp8 = 2, .point_instructions = 27},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
+    .release = ON_CUDA(release_plan<V3Plan>), .launch = ON_CUDA(v3_small_l2_launch),
 };
+/* clang-format on */

@@ -11,20 +11,13 @@
 extern "C" {
 #endif
 
+/* clang-format off */
 typedef enum {
-    LIMIT_DRAM_COPY,
-    LIMIT_DRAM_READ,
-    LIMIT_L2_COPY,
-    LIMIT_L2_READ,
-    LIMIT_L2_KEPT,
-    LIMIT_FP32,
-    LIMIT_HALF2,
-    LIMIT_TENSOR,
-    LIMIT_L1_LATENCY,
-    LIMIT_L2_LATENCY,
-    LIMIT_DRAM_LATENCY,
-    LIMIT_COUNT
+    LIMIT_DRAM_COPY, LIMIT_DRAM_READ, LIMIT_L2_COPY, LIMIT_L2_READ, LIMIT_L2_KEPT,
+    LIMIT_FP32, LIMIT_HALF2, LIMIT_TENSOR,
+    LIMIT_L1_LATENCY, LIMIT_L2_LATENCY, LIMIT_DRAM_LATENCY, LIMIT_COUNT
 } Limit;
+/* clang-format on */
 
 typedef struct {
     const char *key;   /* in recordings, with the unit: "dram_copy_gbps" */

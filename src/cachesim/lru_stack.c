@@ -35,18 +35,11 @@ void lru_stack_free(LruStack *stack) {
     free(stack->spans);
 }
 
+/* `change` of the counts: 1 sets a mark, UINT32_MAX, which is -1, clears it. */
 static void change_mark(LruStack *stack, uint32_t place, uint32_t change) {
     stack->marks[place / WORD] ^= (uint64_t)1 << place % WORD;
     stack->blocks[place / BLOCK] += change;
     stack->spans[place / SPAN] += change;
-}
-
-static void set_mark(LruStack *stack, uint32_t place) {
-    change_mark(stack, place, 1);
-}
-
-static void clear_mark(LruStack *stack, uint32_t place) {
-    change_mark(stack, place, UINT32_MAX);
 }
 
 /* Marks in [place + 1, now). */
@@ -78,7 +71,7 @@ static void compact(LruStack *stack) {
     memset(stack->spans, 0, stack->places / SPAN * sizeof *stack->spans);
     stack->now = 0;
     while (stack->now < next)
-        set_mark(stack, stack->now++);
+        change_mark(stack, stack->now++, 1);
 }
 
 uint32_t lru_stack_touch(LruStack *stack, uint32_t line) {
@@ -93,10 +86,10 @@ uint32_t lru_stack_touch(LruStack *stack, uint32_t line) {
         stack->order[stack->distinct++] = line;
     } else {
         distance = marks_after(stack, place);
-        clear_mark(stack, place);
+        change_mark(stack, place, UINT32_MAX);
     }
     stack->owner[stack->now] = line;
     stack->last[line] = stack->now;
-    set_mark(stack, stack->now++);
+    change_mark(stack, stack->now++, 1);
     return distance;
 }

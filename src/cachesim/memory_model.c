@@ -42,10 +42,6 @@ const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel
     return row ? model_kernel(model, row) : NULL;
 }
 
-double model_requested(const PredictedKernel *predicted) {
-    return bev_traffic_total(predicted->requested);
-}
-
 /* ---- filling it ------------------------------------------------------------------------------ */
 
 static void choose_v3(MemoryModel *model, const BevProblem *problem) {

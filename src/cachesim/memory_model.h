@@ -91,9 +91,6 @@ const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel
 /* The form of V3 that runs there; NULL: not replayed (yet). */
 const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2);
 
-/* Bytes read and written, atomics as well. */
-double model_requested(const PredictedKernel *predicted);
-
 /* ---- filling it ------------------------------------------------------------------------------ */
 
 /* Starts a model of that problem, still without any kernel; at most MODEL_GPUS GPUs. */

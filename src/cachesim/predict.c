@@ -14,9 +14,9 @@ const char *const term_names[TERM_COUNT] = {"DRAM", "L2", "issue", "chain"};
  * L1, L2, what only the other partition has on top of that, and DRAM. An instruction of a
  * warp alone takes 4 cycles if it needs the result of the one before, as most do; V2+DO, whose 80
  * instructions a point outweigh its loads, takes 3: the one figure from a recorded latency
- * (canonical). A launch: an
- * empty kernel in a graph; a clear is another, and takes as long before it writes; so is the
- * encoding, one element a thread, of which 3.2 million take 7.8 us. */
+ * (canonical). The time of a launch is that of
+ * an empty kernel in a graph. A clear is another launch, and so is the encoding, one element a
+ * thread, of which 3.2 million take 7.8 us. */
 static const double DRAM_SHARE = 0.88;
 static const double L2_READ_BYTES = 35.4, L2_WRITE_BYTES = 19.7; /* a cycle and multiprocessor */
 static const double L2_ADDITIONS = 0.4, L2_PAIRS = 0.364;        /* likewise, of sectors */

@@ -27,12 +27,16 @@ typedef struct {
     uint32_t first_reach, first_home;
 } Copy;
 
-/* Counts by distance; converted to curves at the end. */
+/* What happens at a distance; converted to curves at the end. */
 typedef struct {
-    uint64_t *fetches;        /* [lines + 1] fetches of exactly this distance */
-    uint64_t *crossings;      /* [lines + 1] reads from the other side by distance of the copy */
-    uint64_t first_crossings; /* of those, where there was no copy */
-    int64_t *writeback_steps; /* [lines + 2] change of the write-backs from size d to d + 1 */
+    uint64_t fetches;        /* fetches of exactly this distance */
+    uint64_t crossings;      /* reads from the other side by distance of the copy */
+    int64_t writeback_steps; /* change of the write-backs from size d to d + 1 */
+} Count;
+
+typedef struct {
+    Count *at;                /* [lines + 2] by distance */
+    uint64_t first_crossings; /* reads from the other side where there was no copy */
 } Counts;
 
 /* Evict-first lines have a separate stack. */
@@ -70,26 +74,14 @@ int reuse_home(uint32_t sector) {
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static bool counts_init(Counts *counts, uint32_t lines) {
-    counts->fetches = calloc((size_t)lines + 1, sizeof *counts->fetches);
-    counts->crossings = calloc((size_t)lines + 1, sizeof *counts->crossings);
-    counts->writeback_steps = calloc((size_t)lines + 2, sizeof *counts->writeback_steps);
-    return counts->fetches && counts->crossings && counts->writeback_steps;
-}
-
-static void counts_free(Counts *counts) {
-    free(counts->fetches);
-    free(counts->crossings);
-    free(counts->writeback_steps);
-}
-
 static bool cache_init(Cache *cache, int partitions, uint32_t lines) {
     size_t sectors = (size_t)lines * LINE_SECTORS + 1;
     cache->partitions = partitions;
     cache->sectors = calloc(sectors, sizeof *cache->sectors);
     cache->copies = calloc(partitions == 2 ? sectors : 1, sizeof *cache->copies);
-    if (!cache->sectors || !cache->copies || !counts_init(&cache->cold, lines) ||
-        !counts_init(&cache->warm, lines))
+    cache->cold.at = calloc((size_t)lines + 2, sizeof *cache->cold.at);
+    cache->warm.at = calloc((size_t)lines + 2, sizeof *cache->warm.at);
+    if (!cache->sectors || !cache->copies || !cache->cold.at || !cache->warm.at)
         return false;
     for (size_t i = 0; i < sectors; i++)
         cache->sectors[i].clean_below = NEVER;
@@ -109,8 +101,8 @@ static void cache_free(Cache *cache) {
     }
     free(cache->sectors);
     free(cache->copies);
-    counts_free(&cache->cold);
-    counts_free(&cache->warm);
+    free(cache->cold.at);
+    free(cache->warm.at);
 }
 
 void reuse_free(Reuse *reuse) {
@@ -151,8 +143,8 @@ Reuse *reuse_begin(uint32_t sectors, uint32_t one_in, Err *err) {
 static void count_writebacks(Counts *counts, uint32_t clean_below, uint32_t distance) {
     if (clean_below >= distance)
         return;
-    counts->writeback_steps[clean_below + 1]++;
-    counts->writeback_steps[distance + 1]--;
+    counts->at[clean_below + 1].writeback_steps++;
+    counts->at[distance + 1].writeback_steps--;
 }
 
 /* An access of distance `distance` at home; a read finds it in the copy at `copy`, if nearer. */
@@ -162,7 +154,7 @@ static void count_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_
     if (distance != NEVER)
         count_writebacks(counts, clean_below, distance);
     if (!overwrites(kind) && smaller(distance, copy) != NEVER)
-        counts->fetches[smaller(distance, copy)]++;
+        counts->at[smaller(distance, copy)].fetches++;
     sector->clean_below = kind != REUSE_READ ? 0 : larger(clean_below, distance);
 }
 
@@ -188,7 +180,7 @@ static uint32_t touch_line(Cache *cache, int part, uint32_t line, ReuseKind kind
     return lru_stack_touch(&cache->stack[part], line);
 }
 
-/* Distance of a copy on side `side`, which is there and the latest from now on. */
+/* Touches a copy on side `side` and returns its distance. */
 static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind kind) {
     Copy *line = cache->copies + number / LINE_SECTORS * LINE_SECTORS;
     Copy *copy = &cache->copies[number];
@@ -204,7 +196,7 @@ static uint32_t touch_copy(Cache *cache, int side, uint32_t number, ReuseKind ki
     return NEVER;
 }
 
-/* Distance of a sector in partition `home`, which has its line as the latest from now on. */
+/* Touches a sector in partition `home` and returns its distance. */
 static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind kind, bool first) {
     Sector *line = cache->sectors + number / LINE_SECTORS * LINE_SECTORS;
     Sector *sector = &cache->sectors[number];
@@ -223,10 +215,6 @@ static uint32_t touch_home(Cache *cache, int home, uint32_t number, ReuseKind ki
     return distance;
 }
 
-static void count_crossing(Counts *counts, uint32_t copy) {
-    *(copy == NEVER ? &counts->first_crossings : &counts->crossings[copy]) += 1;
-}
-
 /* Side and home are 0 in a cache that is whole. */
 static void cache_access(Cache *cache, int side, int home, uint32_t number, ReuseKind kind,
                          bool first, uint32_t repeats) {
@@ -238,13 +226,14 @@ static void cache_access(Cache *cache, int side, int home, uint32_t number, Reus
     if (copied)
         copy_distance = touch_copy(cache, side, number, kind);
     if (copied && kind == REUSE_READ)
-        count_crossing(&cache->cold, copy_distance);
+        *(copy_distance == NEVER ? &cache->cold.first_crossings
+                                 : &cache->cold.at[copy_distance].crossings) += 1;
     uint32_t distance = touch_home(cache, home, number, kind, first);
     if (copied && copy->first_home == UNSEEN)
         copy->first_home = distance;
     count_access(&cache->cold, &cache->sectors[number], kind, distance, copy_distance);
     if (!overwrites(kind))
-        cache->cold.fetches[0] += repeats - 1;
+        cache->cold.at[0].fetches += repeats - 1;
 }
 
 static bool is_followed(const Reuse *reuse, uint32_t sector) {
@@ -273,17 +262,18 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* ---- the second pass ------------------------------------------------------------------------ */
 
-/* It differs from the first only where the first saw a sector, or a copy of one, for the first
- * time, and for that the order in which lines came is enough: repeats in between move only marks
- * that lie behind all of the first pass's. */
+/* It differs from the first pass only where that one met a sector, or a copy of one, for the first
+ * time. For these accesses the order of first touches of the lines is enough: an access that
+ * repeats a line of the second pass does not change the distance of a line not yet touched in it.
+ */
 
 static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
     uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));
     count_access(counts, sector, kind, distance, NEVER);
-    /* ScriptRenderer dirty from the first pass while it is only read. */
+    /* As long as it is only read, it is still dirty from the first pass. */
     if (kind == REUSE_READ)
         count_writebacks(counts, sector->clean_below, sector->read_reach);
-    sector->first_reach = distance; /* which it was, for its copy */
+    sector->first_reach = distance; /* second_copy needs the distance at home */
 }
 
 static void second_lines(const Reuse *reuse, Cache *cache, int part, ReuseKind kind) {
@@ -309,19 +299,15 @@ static void second_copy(Counts *counts, const Copy *copy, const Sector *sector) 
     if (copy->first_home == UNSEEN || distance == NEVER)
         return;
     counts->first_crossings--;
-    counts->crossings[distance]++;
-    counts->fetches[home]--;
-    counts->fetches[smaller(home, distance)]++;
+    counts->at[distance].crossings++;
+    counts->at[home].fetches--;
+    counts->at[smaller(home, distance)].fetches++;
 }
 
 static void second_pass(const Reuse *reuse, Cache *cache) {
-    Counts *cold = &cache->cold, *warm = &cache->warm;
-    size_t sizes = (size_t)reuse->lines + 1;
-    memcpy(warm->fetches, cold->fetches, sizes * sizeof *warm->fetches);
-    memcpy(warm->crossings, cold->crossings, sizes * sizeof *warm->crossings);
-    memcpy(warm->writeback_steps, cold->writeback_steps,
-           (sizes + 1) * sizeof *warm->writeback_steps);
-    warm->first_crossings = cold->first_crossings;
+    Counts *warm = &cache->warm;
+    memcpy(warm->at, cache->cold.at, ((size_t)reuse->lines + 2) * sizeof *warm->at);
+    warm->first_crossings = cache->cold.first_crossings;
     for (int part = 0; part < cache->partitions; part++) {
         second_lines(reuse, cache, part, REUSE_READ);
         second_lines(reuse, cache, part, REUSE_EVICT_FIRST);
@@ -338,11 +324,11 @@ static uint32_t lines_in(const Cache *cache, int part) {
 
 /* Of the lines in a partition, those that are copies of the other's. */
 static uint32_t copies_in(const Cache *cache, int part) {
+    const LruStack *stacks[] = {&cache->stack[part], &cache->evict_first[part]};
     uint32_t copies = 0;
-    for (uint32_t i = 0; i < cache->stack[part].distinct; i++)
-        copies += reuse_home(cache->stack[part].order[i] * LINE_SECTORS) != part;
-    for (uint32_t i = 0; i < cache->evict_first[part].distinct; i++)
-        copies += reuse_home(cache->evict_first[part].order[i] * LINE_SECTORS) != part;
+    for (int s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < stacks[s]->distinct; i++)
+            copies += reuse_home(stacks[s]->order[i] * LINE_SECTORS) != part;
     return copies;
 }
 
@@ -373,13 +359,13 @@ static bool make_curve(const Reuse *reuse, const Cache *cache, const Counts *cou
     uint64_t misses = reuse->followed_fetches, crossings = counts->first_crossings;
     int64_t writebacks = 0;
     for (size_t size = 0; size < sizes; size++)
-        crossings += counts->crossings[size];
+        crossings += counts->at[size].crossings;
     for (size_t size = 0; size < sizes; size++) {
         curve->misses[size] = misses;
         curve->crossings[size] = crossings;
-        misses -= counts->fetches[size];
-        crossings -= counts->crossings[size];
-        writebacks += counts->writeback_steps[size];
+        misses -= counts->at[size].fetches;
+        crossings -= counts->at[size].crossings;
+        writebacks += counts->at[size].writeback_steps;
         /* Without a cache every write goes through: the same as with a single line. */
         curve->writebacks[size] = (uint64_t)writebacks;
     }
@@ -407,18 +393,14 @@ bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err)
                    "no memory for a curve of %u lines", lines);
 }
 
-static void curve_free(ReuseCurve *curve) {
-    free(curve->misses);
-    free(curve->writebacks);
-    free(curve->crossings);
-    *curve = (ReuseCurve){0};
-}
-
 void reuse_curves_free(ReuseCurves *curves) {
-    if (!curves)
-        return;
-    curve_free(&curves->cold);
-    curve_free(&curves->warm);
+    ReuseCurve *both[] = {&curves->cold, &curves->warm};
+    for (int i = 0; i < 2; i++) {
+        free(both[i]->misses);
+        free(both[i]->writebacks);
+        free(both[i]->crossings);
+        *both[i] = (ReuseCurve){0};
+    }
 }
 
 /* ---- reading curves ------------------------------------------------------------------------- */

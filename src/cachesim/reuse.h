@@ -75,7 +75,7 @@ bool reuse_end(Reuse *reuse, ReuseCurves *whole, ReuseCurves *divided, Err *err)
 /* Ends it without a result; accepts NULL. */
 void reuse_free(Reuse *reuse);
 
-void reuse_curves_free(ReuseCurves *curves); /* accepts NULL */
+void reuse_curves_free(ReuseCurves *curves);
 
 /* At a cache of `bytes`, all partitions together, of sets of 16 lines (as Volta's: Jia et al.,
  * "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018). A line is gone when

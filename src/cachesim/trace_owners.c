@@ -1,5 +1,5 @@
-/* Who owns what, and the launches: kernels whose threads own points, splats, intervals, cells or
- * pieces. */
+/* Kernels whose threads own points, splats, intervals, cells or pieces: which thread owns what, and
+ * the launches. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -32,11 +32,6 @@ static void join_points(const BevMap *map, const int32_t *order, Splats *splats)
     }
 }
 
-static void splats_free(Splats *splats) {
-    free(splats->splats);
-    *splats = (Splats){0};
-}
-
 static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
     const BevMap *map = &problem->map;
     size_t points = (size_t)map->points, depths = (size_t)problem->depth.row_len;
@@ -50,10 +45,7 @@ static bool splats_gather(const BevProblem *problem, Splats *splats, Err *err) {
     }
     free(next);
     free(order);
-    if (ok)
-        return true;
-    splats_free(splats);
-    return err_set(err, ERR_FAILED, "splats", "", "no memory for %zu points", points);
+    return ok || err_set(err, ERR_FAILED, "splats", "", "no memory for %zu points", points);
 }
 
 /* ---- V4's pieces ----------------------------------------------------------------------------- */
@@ -77,7 +69,7 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
     *pieces = (Pieces){.workers = malloc((most + 1) * sizeof *pieces->workers)};
     if (!pieces->workers)
         return err_set(err, ERR_FAILED, "V4's pieces", "", "no memory for %zu workers", most);
-    for (int parts = rows; parts >= 0; parts /= 2) { /* 0: cells without a point come last */
+    for (int parts = rows; parts >= 0; parts = parts ? parts / 2 : -1) { /* 0: no points, last */
         for (int64_t cell = 0; cell < cells; cell++) {
             int32_t interval = interval_of[cell];
             int own = interval < 0 ? 0 : parts_of(map->interval_lengths[interval], rows);
@@ -88,20 +80,14 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
                     (Piece){(int32_t)cell, (int32_t)owner, part, parts ? parts : 1};
             owner++;
         }
-        if (parts == 0)
-            break;
     }
     return true;
 }
 
-static void pieces_free(Pieces *pieces) {
-    free(pieces->workers);
-    *pieces = (Pieces){0};
-}
-
 enum { CLEAR_BYTES = 16 };
 
-/* ---- a warp's life --------------------------------------------------------------------------- */
+/* ---- warps: begin and turn
+ * ------------------------------------------------------------------------- */
 
 static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, int last) {
     const BevMap *map = &replay->problem->map;
@@ -151,8 +137,8 @@ static int32_t steps_of(const Segment *segment) {
     return (segment->end - segment->start + segment->stride - 1) / segment->stride;
 }
 
-/* Who the threads of a warp are. Without `whole` owners a block's threads go on where those of the
- * block before ended. */
+/* Finds the owners of a warp's threads. Without `whole` owners, a block's first thread has the
+ * owner that follows the last thread of the block before. */
 static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
     const OwnersReplay *replay = opaque;
     Warp *warp = state;
@@ -231,9 +217,10 @@ static void place_arrays(OwnersReplay *replay) {
     replay->ranks_bev = memory_place(memory, TRACE_RANKS, points * INDEX);
     replay->starts = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
     replay->lengths = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
-    replay->records = memory_place(memory, TRACE_OWNERS,
-                                   replay->access->owner == BEV_OWNS_PIECE ? cells * BEV_PIECE_BYTES
-                                                                           : intervals * 3 * INDEX);
+    replay->records =
+        memory_place(memory, TRACE_OWNERS,
+                     replay->access->owner == BEV_OWNS_PIECE ? cells * BEV_PIECE_BYTES
+                                                             : intervals * BEV_INTERVAL_BYTES);
     replay->cells = memory_place(memory, TRACE_OWNERS, cells * INDEX);
     replay->weight = memory_place(memory, TRACE_WEIGHT, p->map.weights ? points * FLOAT : 0);
     replay->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
@@ -268,34 +255,21 @@ static int owners_a_block(const OwnersReplay *replay) {
 }
 
 static bool find_owners(OwnersReplay *replay, Err *err) {
-    const BevMap *map = &replay->problem->map;
-    switch (replay->access->owner) {
-    case BEV_OWNS_POINT:
-        replay->owners = map->points;
-        return true;
-    case BEV_OWNS_SPLAT:
-        if (!splats_gather(replay->problem, &replay->splats, err))
-            return false;
-        replay->owners = replay->splats.count;
-        return true;
-    case BEV_OWNS_INTERVAL:
-        replay->owners = map->intervals;
-        return !replay->memory->kernel->channels_first || find_intervals(replay, err);
-    case BEV_OWNS_CELL:
-        replay->owners = replay->problem->shape.nx * replay->problem->shape.ny;
-        return find_intervals(replay, err);
-    case BEV_OWNS_PIECE:
-        if (!find_intervals(replay, err) ||
-            !pieces_deal(replay->problem, replay->interval_of, owners_a_block(replay),
-                         &replay->pieces, err))
-            return false;
-        replay->owners = replay->pieces.count;
-        return true;
-    case BEV_OWNS_NOTHING:
-    case BEV_OWNS_TILE:
-        break;
-    }
-    return false;
+    const BevProblem *problem = replay->problem;
+    BevOwner owner = replay->access->owner;
+    bool wants_intervals =
+        owner == BEV_OWNS_CELL || owner == BEV_OWNS_PIECE || replay->memory->kernel->channels_first;
+    if ((wants_intervals && !find_intervals(replay, err)) ||
+        (owner == BEV_OWNS_SPLAT && !splats_gather(problem, &replay->splats, err)) ||
+        (owner == BEV_OWNS_PIECE &&
+         !pieces_deal(problem, replay->interval_of, owners_a_block(replay), &replay->pieces, err)))
+        return false;
+    replay->owners = owner == BEV_OWNS_POINT      ? problem->map.points
+                     : owner == BEV_OWNS_SPLAT    ? replay->splats.count
+                     : owner == BEV_OWNS_INTERVAL ? problem->map.intervals
+                     : owner == BEV_OWNS_CELL     ? problem->shape.nx * problem->shape.ny
+                                                  : replay->pieces.count;
+    return true;
 }
 
 static Launch plan_launch(OwnersReplay *replay) {
@@ -359,7 +333,7 @@ bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err
         ok = memory_start(memory, with_reuse, err) && run_launches(&replay, watch, err);
     }
     free(replay.interval_of);
-    splats_free(&replay.splats);
-    pieces_free(&replay.pieces);
+    free(replay.splats.splats);
+    free(replay.pieces.workers);
     return ok;
 }

@@ -1,6 +1,6 @@
-/* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. A
- * turn of a warp is what it can do without waiting for another load: find its tile, read the map of
- * its first step, do a step, join its sums with those of another warp, store. */
+/* Replays V4 on tensor cores: warps that take steps of tiles, and warps that clear empty cells. In
+ * one turn a warp does what it can do without waiting for another load: it finds its tile, reads
+ * the map of its first step, does a step, adds the sums of another warp, or stores. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
@@ -50,7 +50,7 @@ static void read_map(TilesReplay *replay, int sm, int64_t step) {
         read_by_cell(replay, sm, replay->weight_rows, step);
 }
 
-/* Where a column slab begins: camera, its image row 0, its place in that row. */
+/* Where a slab of a feature column begins: camera, first image row, image column. */
 typedef struct {
     int64_t camera, row, w;
 } Slab;
@@ -88,7 +88,8 @@ static void read_features(TilesReplay *replay, int sm, Slab slab, int first_chan
                       replay->channels - c < GROUP ? TAIL : GROUP);
 }
 
-/* Depths straight from (camera, bin, h, w): each lane's own load, for image row 4q + i. */
+/* Reads depths from (camera, bin, h, w) without a transpose: each lane loads one, of image row
+ * 4q + i. */
 static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t *entries) {
     const BevShape *s = &replay->problem->shape;
     int64_t plane = s->feat_h * s->feat_w;
@@ -253,8 +254,7 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     return true;
 }
 
-/* ---- transposing the depth ----------------------------------------------------------------------
- */
+/* ---- transposing the depth ------------------------------------------------------------------- */
 
 enum { TRANSPOSE_BLOCK = 256, TRANSPOSE_RESIDENT = 8 };
 

@@ -1,23 +1,22 @@
-/* What a warp's owners read (their own records, then for each point its indices, and what those
- * name), and where its sums go: into memory, with each point, or out of registers at the end. */
+/* The accesses of a warp. Its owners read their own records, then for each point the indices, the
+ * depth and the features. Sums are added in memory with each point, or stored from registers at the
+ * end. */
 #include "src/cachesim/trace_internal.h"
 
 #include "kernels/codec.h"
 
-/* One word of `array` an owner; elements below 0: none. */
-static void read_words(OwnersReplay *replay, int sm, const Warp *warp, Place array,
-                       const int32_t *element) {
+/* One element of `bytes` for each owner; elements below 0: none. */
+static void read_elements(OwnersReplay *replay, int sm, const Warp *warp, Place array,
+                          const int32_t *element, int64_t bytes) {
     Instruction in = memory_read(replay->memory, sm, array);
     for (int s = 0; s < warp->count; s++)
         if (element[s] >= 0)
-            memory_span(&in, (int64_t)element[s] * INDEX, INDEX);
+            memory_span(&in, element[s] * bytes, bytes);
 }
 
-static void read_depths(OwnersReplay *replay, int sm, const Warp *warp, const int32_t *element) {
-    Instruction in = memory_read(replay->memory, sm, replay->depth);
-    for (int s = 0; s < warp->count; s++)
-        if (element[s] >= 0)
-            memory_span(&in, (int64_t)element[s] * replay->depth_bytes, replay->depth_bytes);
+static void read_words(OwnersReplay *replay, int sm, const Warp *warp, Place array,
+                       const int32_t *element) {
+    read_elements(replay, sm, warp, array, element, INDEX);
 }
 
 /* Channels of each owner's row, at `row_byte` (below 0: none), by an instruction that takes `width`
@@ -92,38 +91,32 @@ static int own_channels_end(const Warp *warp, int s) {
     return end;
 }
 
-/* One instruction for each of a thread's channels. A sector is asked for by as many of them as
- * have a channel in it. */
-static void add_channels(OwnersReplay *replay, int sm, int64_t cell, int first, int last) {
-    int floats = SECTOR / FLOAT, adds = replay->tile < floats ? replay->tile : floats;
-    if (first < last)
-        memory_add(replay->memory, sm, replay->sums, (cell * replay->channels + first) * FLOAT,
-                   (int64_t)(last - first) * FLOAT, adds);
-}
-
-/* What the threads of a segment ask for when they add to a cell. */
-static void count_adds(OwnersReplay *replay, const Segment *segment) {
+/* Adds channels [first, last) of a segment to the sums of a cell, with one instruction for each of
+ * a thread's channels: a sector is asked for by as many of them as have a channel in it. The
+ * threads ask for all channels of the segment. */
+static void add_channels(OwnersReplay *replay, int sm, const Segment *segment, int64_t cell,
+                         int last) {
     TraceCounts *counts = replay->memory->counts;
-    int channels = segment->last - segment->first;
-    counts->write[replay->sums.array].bytes += channels * FLOAT;
+    int floats = SECTOR / FLOAT, adds = replay->tile < floats ? replay->tile : floats;
+    int asked = segment->last - segment->first;
+    counts->write[replay->sums.array].bytes += asked * FLOAT;
     if (replay->access->sums == BEV_SUMS_ATOMIC)
-        counts->atomics += channels;
+        counts->atomics += asked;
     else
-        counts->read[replay->sums.array].bytes += channels * FLOAT;
-}
-
-/* Adds what a segment has to the sums of one cell. */
-static void warp_add_to(OwnersReplay *replay, int sm, const Segment *segment, int64_t cell) {
-    count_adds(replay, segment);
-    add_channels(replay, sm, cell, segment->first, segment->last);
+        counts->read[replay->sums.array].bytes += asked * FLOAT;
+    if (segment->first < last)
+        memory_add(replay->memory, sm, replay->sums,
+                   (cell * replay->channels + segment->first) * FLOAT,
+                   (int64_t)(last - segment->first) * FLOAT, adds);
 }
 
 /* Adds what each segment has to the sums of its own cell: by a plain += or by atomics. */
 static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
     const BevMap *map = &replay->problem->map;
     TraceCounts *counts = replay->memory->counts;
+    bool plain = replay->access->sums == BEV_SUMS_PLAIN;
     counts->write[replay->sums.array].requests += replay->tile;
-    if (replay->access->sums == BEV_SUMS_PLAIN)
+    if (plain)
         counts->read[replay->sums.array].requests += replay->tile;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
@@ -131,44 +124,33 @@ static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
         if (replay->access->merges && t % replay->access->block &&
             map->ranks_bev[t] == map->ranks_bev[t - 1])
             continue;
-        count_adds(replay, segment);
-        add_channels(replay, sm, segment->cell, segment->first,
-                     replay->access->sums == BEV_SUMS_PLAIN ? own_channels_end(warp, s)
-                                                            : segment->last);
+        add_channels(replay, sm, segment, segment->cell,
+                     plain ? own_channels_end(warp, s) : segment->last);
     }
 }
 
 /* ---- owners ---------------------------------------------------------------------------------- */
 
 void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
-    int32_t cell[WARP], interval[WARP], start[WARP];
+    int32_t cell[WARP], owner[WARP], interval[WARP], start[WARP];
     bool by_cell = replay->access->owner == BEV_OWNS_CELL;
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         cell[s] = segment->cell;
         start[s] = segment->start;
+        owner[s] = segment->owner;
         interval[s] = by_cell ? replay->interval_of[segment->cell] : segment->owner;
     }
-    if (replay->access->owner == BEV_OWNS_PIECE) {
-        Instruction in = memory_read(replay->memory, sm, replay->records);
-        for (int s = 0; s < warp->count; s++)
-            memory_span(&in, warp->segments[s].owner * (int64_t)BEV_PIECE_BYTES, BEV_PIECE_BYTES);
-        return;
-    }
-    if (replay->access->ranks == 1) { /* packed records: three words in one sector, or two */
-        Instruction in = memory_read(replay->memory, sm, replay->records);
-        for (int s = 0; s < warp->count; s++)
-            memory_span(&in, interval[s] * 3LL * INDEX, 3 * INDEX);
+    if (replay->access->owner == BEV_OWNS_PIECE || replay->access->ranks == 1) { /* one record */
+        read_elements(replay, sm, warp, replay->records, owner, replay->access->owner_bytes);
         return;
     }
     if (by_cell)
         read_words(replay, sm, warp, replay->cells, cell);
     read_words(replay, sm, warp, replay->starts, interval);
     read_words(replay, sm, warp, replay->lengths, interval);
-    if (!by_cell) { /* which cell? Its first point knows */
-        Place first_points = {replay->ranks_bev.base, TRACE_OWNERS};
-        read_words(replay, sm, warp, first_points, start);
-    }
+    if (!by_cell) /* the first point says which cell */
+        read_words(replay, sm, warp, (Place){replay->ranks_bev.base, TRACE_OWNERS}, start);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -199,14 +181,15 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
                         INDEX);
     }
     warp->index_waits += has_missed(replay);
-    read_depths(replay, sm, warp, depth);
+    read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
     read_features(replay, sm, warp, row);
     warp->waits += has_missed(replay);
     for (int j = 0; j < cells; j++) {
         replay->memory->counts->write[replay->sums.array].requests++;
         for (int s = 0; s < warp->count; s++)
             if (j < splat[s]->cells)
-                warp_add_to(replay, sm, &warp->segments[s], splat[s]->cell[j]);
+                add_channels(replay, sm, &warp->segments[s], splat[s]->cell[j],
+                             warp->segments[s].last);
     }
 }
 
@@ -229,7 +212,7 @@ static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
     if (map->weights)
         read_words(replay, sm, warp, replay->weight, point);
     warp->index_waits += has_missed(replay);
-    read_depths(replay, sm, warp, depth);
+    read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
     if (replay->memory->kernel->channels_first)
         read_feature_planes(replay, sm, warp, row);
     else

@@ -12,6 +12,11 @@ struct V4Plan {
     PieceMap pieces;
     Frustums frustums;
     void *map_memory, *weights, *transposed;
+    ~V4Plan() {
+        cudaFree(map_memory);
+        cudaFree(weights);
+        cudaFree(transposed);
+    }
 };
 
 // What exists during `prepare` only.

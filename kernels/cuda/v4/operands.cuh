@@ -171,7 +171,8 @@ __device__ inline void gather_depths(const Pool &pool, const TileMap &map, int c
     pairs_from_codes<D>(codes, pairs);
 }
 
-// The same from turned depth (camera, w, slab, bin, 16): one load; rows not in the entry become 0.
+// The same from transposed depth (camera, w, slab, bin, 16): one load; rows not in the entry become
+// 0.
 template <BevDtype D>
 __device__ inline void load_transposed(const TileMap &map, int column, uint32_t entry, int q,
                                        DepthPair pairs[2]) {

@@ -28,19 +28,13 @@ static inline int piece_largest(BevDtype dtype, int64_t channels) {
 
 // Features (row, c .. c + TILE - 1); A: rows start on a multiple of TILE elements.
 template <BevDtype D, bool A, int TILE>
-__device__ inline void piece_features(const Pool &pool, int64_t row, int c, float f[TILE]) {
+__device__ inline void piece_features(const Pool &pool, int row, int c, float f[TILE]) {
     if constexpr (TILE == 8) {
         feat8<D, A>(pool, row, c, f);
     } else if constexpr (D == BEV_FP8) {
-        uint4 raw = __ldg((const uint4 *)((const uint8_t *)pool.feat + row * pool.channels + c));
-        const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
-#pragma unroll
-        for (int j = 0; j < TILE / 2; j++) {
-            float2 pair = __half22float2(half2_from_e4m3((uint16_t)(words[j / 2] >> 16 * (j % 2))));
-            f[2 * j] = pair.x, f[2 * j + 1] = pair.y;
-        }
+        feat16_fp8(pool, row, c, f);
     } else { // NVFP4: one block of codes and its scale
-        int64_t block = (row * pool.channels + c) / BEV_BLOCK;
+        int64_t block = ((int64_t)row * pool.channels + c) / BEV_BLOCK;
         uint2 raw = __ldg((const uint2 *)pool.feat + block);
         float scale = float_from_e4m3(__ldg(pool.feat_scales + block));
         __half2 pairs[8];

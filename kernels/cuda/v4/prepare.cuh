@@ -158,8 +158,7 @@ struct EmptySort {
     }
 };
 
-// ---- points: their place in transposed depth, and entries
-// ------------------------------------------
+// ---- points: their place in transposed depth, and entries ---------------------------------------
 
 // Place of point t in (camera, w, slab, bin, 16), for the points of one cell the order that tiles
 // want: by column slab, then bin, then image row.
@@ -256,7 +255,7 @@ static __global__ void v4_entries_kernel(Pool pool, Frustums f, const uint32_t *
     }
 }
 
-// ---- the order of cells: those that look along the same columns side by side -------------------
+// ---- the order of cells: those that see the same columns are neighbours ------------------------
 
 // Intervals into buckets by the column of their first entry, in any order.
 static __global__ void v4_bucket_kernel(int intervals, const Entry *entries,
@@ -300,12 +299,12 @@ static __global__ void v4_order_kernel(int buckets, const Entry *entries, const 
 
 // ---- tiles -------------------------------------------------------------------------------------
 
-// A warp's walk over the columns of a tile: lane m < 16 holds the m-th cell's entries. One turn a
-// step: the smallest column that any cell still has; a cell with two bins in it takes two turns.
-struct TileWalk {
+// A warp's place in the columns of a tile: lane m < 16 holds the m-th cell's entries. A step takes
+// the smallest column that any cell still has; a cell with two bins in it takes two steps.
+struct ColumnCursor {
     int e, end, interval; // of this lane; no entries from lane 16 on
 
-    __device__ TileWalk(int tile, int intervals, const int *order, const int *entry_starts) {
+    __device__ ColumnCursor(int tile, int intervals, const int *order, const int *entry_starts) {
         int i = tile * TILE_CELLS + (int)threadIdx.x % WARP;
         interval = (int)threadIdx.x % WARP < TILE_CELLS && i < intervals ? order[i] : NO_CELL;
         e = interval == NO_CELL ? 0 : entry_starts[interval];
@@ -329,9 +328,9 @@ static __global__ void v4_count_steps_kernel(int tiles, int intervals, const int
     int tile = (int)(thread_number() / WARP);
     if (tile >= tiles)
         return;
-    TileWalk walk(tile, intervals, order, entry_starts);
+    ColumnCursor cursor(tile, intervals, order, entry_starts);
     int steps = 0, mine;
-    while (walk.next(entries, &mine) >= 0)
+    while (cursor.next(entries, &mine) >= 0)
         steps++;
     if (threadIdx.x % WARP == 0) {
         step_counts[tile] = steps;
@@ -385,12 +384,12 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, int
     int at = (int)(thread_number() / WARP), lane = (int)threadIdx.x % WARP;
     if (at >= tiles)
         return;
-    TileWalk walk(out.tiles[at], (int)pool.intervals, order, entry_starts);
+    ColumnCursor cursor(out.tiles[at], (int)pool.intervals, order, entry_starts);
     if (lane < TILE_CELLS)
         out.cells[at * TILE_CELLS + lane] =
-            walk.interval == NO_CELL ? NO_CELL : pool.ranks_bev[pool.starts[walk.interval]];
+            cursor.interval == NO_CELL ? NO_CELL : pool.ranks_bev[pool.starts[cursor.interval]];
     int mine, column;
-    for (int64_t step = out.starts[at]; (column = walk.next(entries, &mine)) >= 0; step++) {
+    for (int64_t step = out.starts[at]; (column = cursor.next(entries, &mine)) >= 0; step++) {
         if (lane < TILE_CELLS) {
             out.entries[step * TILE_CELLS + lane] = mine < 0 ? 0 : entries[mine].code;
             if (pool.weights)

@@ -55,7 +55,7 @@ __device__ inline void store_sums(const Pool &pool, int cell, int c, const float
         store_words<BYTES>((uint32_t *)p + i, words + i);
 }
 
-// Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane and turn.
+// Zeroes channels [c0, c0 + CHANNELS) of up to 32 empty cells, 16 bytes a lane in each iteration.
 template <BevDtype D, int CHANNELS>
 __device__ inline void clear_empty(const Pool &pool, const TileMap &map, int c0, int first) {
     constexpr int WORDS = CHANNELS * (int)sizeof(OutCode<D>) / 16; // 16-byte words a cell
@@ -305,7 +305,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         pool_point_by_point<D, T, W>(pool, map, share.owner, c0, Sums::CHANNELS);
 }
 
-// ---- turning the depth -------------------------------------------------------------------------
+// ---- transposing the depth ---------------------------------------------------------------------
 
 struct Frustums {
     int cameras, bins, height, width, slabs; // slabs = ceil(height / 16)

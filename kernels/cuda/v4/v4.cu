@@ -20,8 +20,8 @@
  *         Depths are gathered one by one, each its own sector. Where that would take longer than
  *         one more kernel (large maps, and weighted ones, which read each depth about four times)
  *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
- * second one loads its features meanwhile. Each output is written once, in words of 16 bytes where
- *         the format allows; empty cells are zeroed by blocks of the same launch.
+ *         second one loads its features meanwhile. Each output is written once, in words of 16
+ *         bytes where the format allows; empty cells are zeroed by blocks of the same launch.
  * COST    Per step: 16 channels features, 72 bytes of map (136 weighted). Per point one depth, or
  *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
  *         points / 100 steps; V3 loads points channels features and 8 points bytes of map.
@@ -41,24 +41,6 @@
 
 namespace {
 
-// ---- prepare -----------------------------------------------------------------------------------
-
-void v4_release(BevPlan *opaque) {
-    V4Plan *plan = (V4Plan *)opaque;
-    if (plan) {
-        cudaFree(plan->map_memory);
-        cudaFree(plan->weights);
-        cudaFree(plan->transposed);
-    }
-    delete plan;
-}
-
-bool v4_prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
-    return make_plan(problem, v4_build, v4_release, plan, err);
-}
-
-// ---- launch ------------------------------------------------------------------------------------
-
 bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
@@ -75,41 +57,19 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
 } // namespace
 #endif
 
+/* clang-format off */
 CUDA_ROW(v4) = {
-    .name = "v4",
-    .title = "V4",
+    .name = "v4", .title = "V4",
     .idea = "A camera's columns as matrices: tensor cores, and work dealt out in equal steps.",
-    .where = BEV_CUDA,
-    .is_default = true,
-    .dtypes = BEV_ALL_DTYPES,
-    .aligns = BEV_ALL_ALIGNS,
+    .where = BEV_CUDA, .is_default = true, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .deterministic = true,
-    .access = {.owner = BEV_OWNS_TILE,
-               .tile = 1,
-               .block = 256,
-               .resident = 16,
-               .load = 1,
-               .store = 1,
-               .evict_first = true,
-               .indices_ahead = 1,
-               .in_flight = 1,
+    .access = {.owner = BEV_OWNS_TILE, .tile = 1, .block = 256, .resident = 16, .load = 1,
+               .store = 1, .evict_first = true, .indices_ahead = 1, .in_flight = 1,
                .point_instructions = 200},
-    .fallback = {.owner = BEV_OWNS_PIECE,
-                 .tile = 8,
-                 .widens = true,
-                 .block = 512,
-                 .whole = true,
-                 .resident = 48,
-                 .load = 8,
-                 .store = 8,
-                 .ranks = 2,
-                 .owner_bytes = BEV_PIECE_BYTES,
-                 .evict_first = true,
-                 .indices_ahead = 1,
-                 .in_flight = 1,
-                 .point_instructions = 12},
-    .unsupported = channels_unsupported,
-    .prepare = ON_CUDA(v4_prepare),
-    .release = ON_CUDA(v4_release),
-    .launch = ON_CUDA(v4_launch),
+    .fallback = {.owner = BEV_OWNS_PIECE, .tile = 8, .widens = true, .block = 512, .whole = true,
+                 .resident = 48, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_PIECE_BYTES,
+                 .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 12},
+    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
+    .release = ON_CUDA(release_plan<V4Plan>), .launch = ON_CUDA(v4_launch),
 };
+/* clang-format on */
