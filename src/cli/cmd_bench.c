@@ -177,7 +177,7 @@ static void add_recorded(Report *report, bool carved, const char *machine, const
 static bool show_recorded(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {0};
-    if (!select_recorded(&set, err))
+    if (!recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)

@@ -306,7 +306,8 @@ static bool make(Snapshot *snapshot, Err *err) {
     KernelConfig config;
     if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
         !select_devices(options->device, &snapshot->where, err) ||
-        (snapshot->latency == LATENCY_RECORDED && !select_recorded(&snapshot->recorded, err)) ||
+        (snapshot->latency == LATENCY_RECORDED &&
+         !recorded_load_samples(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
         !pool(snapshot, config, err))

@@ -213,8 +213,8 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
     return NULL;
 }
 
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
-               Err *err) {
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes,
+                    size_t *length, Err *err) {
     if (kind->draw)
         return kind->draw(request, bytes, length, err);
     MemoryModel *memory = memory_model(request, err);

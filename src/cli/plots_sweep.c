@@ -28,7 +28,8 @@ static int swept_kernels(const BevKernel *swept[KERNELS]) {
     unsigned mask = 0;
     int count = 0;
     for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->is_baseline || (bev_kernels[i]->published && !bev_kernels[i]->model_only))
+        if (bev_kernels[i]->is_baseline ||
+            (bev_kernels[i]->published && !bev_kernels[i]->model_only))
             mask |= kernel_bits(bev_kernels[i]);
     for (int i = 0; i < KERNELS; i++)
         if (mask >> i & 1)

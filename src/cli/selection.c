@@ -2,7 +2,6 @@
 
 #include "config.h"
 #include "kernels/codec.h"
-#include "src/base/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +70,7 @@ const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
     for (int device = BEV_CUDA; !named && device >= BEV_CPU; device--)
         for (int i = 0; bev_kernels[i]; i++)
             if ((int)bev_kernels[i]->where == device && runs_on(bev_kernels[i], where) &&
-                bev_kernels[i]->launch &&
-                !strcasecmp(bev_kernels[i]->title, word))
+                bev_kernels[i]->launch && !strcasecmp(bev_kernels[i]->title, word))
                 return bev_kernels[i];
     err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
             where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
@@ -123,31 +121,7 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
            (!options->kernel || (plan->only = select_kernel(options->kernel, plan->where, err)));
 }
 
-bool select_problems(const Options *options, Workload *workload, ProblemVisitor *visit,
-                     void *context, Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
-    bool ok = true;
-    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
-                continue;
-            HostProblem problem = {0};
-            ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                 visit(workload, &problem.view, context, err);
-            problem_free(&problem);
-        }
-    return ok;
-}
-
-bool select_recorded(RecordedSet *set, Err *err) {
-    char folder[4096];
-    return data_path("samples/recorded", folder, sizeof folder, err) &&
-           recorded_load(set, folder, err);
-}
-
-/* ---- one kernel run ---------------------------------------------------------------------------
- */
+/* ---- one kernel run ------------------------------------------------------------------------- */
 
 static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     const BevProblem *view = &pooled->problem.view;

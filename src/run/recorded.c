@@ -117,12 +117,8 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
     for (int i = 0; i < count; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (ok) {
-            Recording *recording = &set->recordings[set->count++];
-            snprintf(recording->name, sizeof recording->name, "%.*s",
-                     (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
-            ok = read_recording(recording, path, err);
-        }
+        if (ok)
+            ok = read_recording(&set->recordings[set->count++], path, err);
         free(entries[i]);
     }
     free(entries);
@@ -131,12 +127,11 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
     return ok;
 }
 
-void recorded_load_samples(RecordedSet *set) {
+bool recorded_load_samples(RecordedSet *set, Err *err) {
     char folder[4096];
-    if (!data_exists("samples/recorded") ||
-        !data_path("samples/recorded", folder, sizeof folder, NULL) ||
-        !recorded_load(set, folder, NULL))
-        *set = (RecordedSet){.count = 0};
+    *set = (RecordedSet){0};
+    return data_path("samples/recorded", folder, sizeof folder, err) &&
+           recorded_load(set, folder, err);
 }
 
 void recorded_free(RecordedSet *set) {
@@ -181,8 +176,7 @@ Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
     return limits_unknown();
 }
 
-/* ---- published --------------------------------------------------------------------------------
- */
+/* ---- published ------------------------------------------------------------------------------ */
 
 #define ROWS(config, v2, v2_do, v3, v3_fp8)                                                        \
     {"pro6000", config, "V2", BEV_FP16, v2}, {"pro6000", config, "V2+DO", BEV_FP16, v2_do},        \
@@ -190,13 +184,13 @@ Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
         "pro6000", config, "V3", BEV_FP8, v3_fp8                                                   \
     }
 
-const Published published[] = {
+static const Published published[] = {
     ROWS("small", 137.8, 31.5, 12.7, 12.6),         ROWS("canonical", 274.0, 37.8, 17.3, 16.4),
     ROWS("large", 749.9, 48.0, 27.3, 24.9),         ROWS("xlarge", 1675.0, 61.9, 48.0, 39.8),
     ROWS("wide_c128", 457.3, 54.2, 21.4, 14.8),     ROWS("wide_c256", 880.9, 152.3, 33.4, 22.0),
     {"a6000", "canonical", "V2", BEV_FP16, 1738.0}, {"a6000", "canonical", "V3", BEV_FP16, 90.0},
 };
-const int published_count = sizeof published / sizeof *published;
+static const int published_count = sizeof published / sizeof *published;
 
 const char published_calibrated[] = "V2+DO";
 

@@ -27,7 +27,6 @@ typedef struct {
 
 /* One file of results. */
 typedef struct {
-    char name[64];   /* file stem: "h200" */
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
     Limits limits;   /* what probes reached on the machine */
     RecordedRow *rows;
@@ -45,9 +44,9 @@ typedef struct {
  * caller frees the set with recorded_free. */
 bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 
-/* Reads the recordings that come with the program. The set is empty if they cannot be read:
- * displays then show less, and `bevscope bench --recorded` reports the error. */
-void recorded_load_samples(RecordedSet *set);
+/* Reads the recordings that come with the program. After a failure the set is empty: displays then
+ * show less, and `bevscope bench --recorded` reports the error. */
+bool recorded_load_samples(RecordedSet *set, Err *err);
 void recorded_free(RecordedSet *set);
 
 /* Whether the row was taken with a part of the L2 carved out: it does not describe the GPU as it
@@ -72,11 +71,8 @@ typedef struct {
     double latency_us;
 } Published;
 
-extern const Published published[];
-extern const int published_count;
-
-/* The published column that a row stands for, or NULL. `v3_choice` is the form that V3 takes on that
- * GPU (NULL: unknown): it stands for V3's column. */
+/* The published column that a row stands for, or NULL. `v3_choice` is the form that V3 takes on
+ * that GPU (NULL: unknown): it stands for V3's column. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
 /* The column that the model's chain is calibrated by: the kernel that waits for little else. */
