@@ -31,7 +31,7 @@ static bool count_element(GateResult *result, int64_t cell, int64_t channel, dou
     return true;
 }
 
-static GateResult judged(GateResult result) {
+static GateResult verdict_of(GateResult result) {
     result.verdict = result.checked > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
     return result;
 }
@@ -104,7 +104,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
             bad[cell] = cell_bad;
     }
     free(points);
-    return judged(result);
+    return verdict_of(result);
 }
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
@@ -322,5 +322,5 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
     }
     free(row);
     free(want.data);
-    return judged(result);
+    return verdict_of(result);
 }

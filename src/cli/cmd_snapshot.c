@@ -162,10 +162,10 @@ typedef struct {
     GateVerdict gate;
 } TableRow;
 
-/* Runs every kernel on the picture's problem and judges its output. Latencies are of the same
+/* Runs every kernel on the picture's problem and checks its output. Latencies are of the same
  * source as the caption's. Returns the number of rows, -1 on failure. */
-static int judge_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
-                     Err *err) {
+static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
+                    Err *err) {
     KernelConfig config = snapshot->pooled[0].config;
     const BevProblem *problem = &snapshot->pooled[0].problem.view;
     size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
@@ -242,7 +242,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     enum { ROWS_MAX = 32 };
     TableRow rows[ROWS_MAX];
     double *fp64_original = fp64_of(&snapshot->workload, snapshot->pooled[0].config.align, err);
-    int count = fp64_original ? judge_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
+    int count = fp64_original ? gate_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
     free(fp64_original);
     if (count < 0)
         return false;

@@ -297,7 +297,7 @@ bool counted_measure(Report *report, CounterReader *reader, const SceneModel *mo
 static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
                    const Recording *recording) {
     for (int i = 0; i < recording->counted_count; i++) {
-        const CountedRow *row = &recording->counted[i];
+        const RecordedRow *row = &recording->counted[i];
         if (scene_model_is(model, row->scene, row->dtype, row->align))
             counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
                                            row->median_us, row->counters});

@@ -9,21 +9,16 @@
 #include "src/run/bench.h"
 #include "src/run/counters.h"
 
-/* One result of bench. Figures that the file does not hold are NaN. */
+/* One result of bench, or the counters of one launch. Figures that the file does not hold are NaN.
+ */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     int64_t channels; /* 0: the file does not say */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
     double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */
+    Counters counters;                   /* of one launch, caches warm */
 } RecordedRow;
-
-/* Hardware counters of one launch, caches warm. */
-typedef struct {
-    char scene[64], kernel[32], dtype[16], align[16];
-    double median_us; /* as bench measured it */
-    Counters counters;
-} CountedRow;
 
 /* One file of results. */
 typedef struct {
@@ -31,7 +26,7 @@ typedef struct {
     Limits limits;   /* what probes reached on the machine */
     RecordedRow *rows;
     int row_count;
-    CountedRow *counted;
+    RecordedRow *counted; /* rows with counters, and bench's median_us */
     int counted_count;
 } Recording;
 
