@@ -103,8 +103,7 @@ void agreement_report(const Agreement *agreement, Report *report) {
     }
 }
 
-/* Counts rows that agree, and pairs of kernels on one scene and GPU that are in the recorded order.
- */
+/* Counts rows that agree, and pairs of kernels (one scene and GPU) in the recorded order. */
 void agreement_verdict(const Agreement *agreement, char *text, size_t size) {
     int hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < agreement->count; i++) {

@@ -257,19 +257,22 @@ static void add_function(Functions *all, const BevKernel *kernel, const BevProbl
 
 static bool add_functions(const Workload *workload, const BevProblem *problem, void *context,
                           Err *err) {
+    bool ok = true;
     (void)workload;
-    for (int i = 0; bev_kernels[i]; i++) {
+    for (int i = 0; ok && bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         CudaFunction started[FUNCTIONS_MAX];
+        Session *session;
         int count;
         if (kernel->where != BEV_CUDA || bev_unsupported(kernel, problem))
             continue;
-        if (!device_functions(kernel, problem, started, FUNCTIONS_MAX, &count, err))
-            return false;
-        for (int k = 0; k < count; k++)
+        ok = session_open_once(&session, kernel, problem, err) &&
+             session_functions(session, started, FUNCTIONS_MAX, &count, err);
+        session_close(session);
+        for (int k = 0; ok && k < count; k++)
             add_function(context, kernel, problem, &started[k]);
     }
-    return true;
+    return ok;
 }
 
 static bool describe_functions(const Options *options, Err *err) {

@@ -97,9 +97,9 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
         .align = bev_aligns[config.align].title,
         .device = snapshot->devices[i],
         .latency_us = pooled->latency_us,
-        .latency_source = pooled->latency_us <= 0    ? SOURCE_UNKNOWN
-                          : pooled->latency_recorded ? SOURCE_RECORDED
-                                                     : SOURCE_MEASURED,
+        .latency_source = pooled->latency_us <= 0                 ? SOURCE_UNKNOWN
+                          : snapshot->latency == LATENCY_RECORDED ? SOURCE_RECORDED
+                                                                  : SOURCE_MEASURED,
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,

@@ -82,8 +82,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
 }
 
 /* What the format costs in accuracy: the relative L2 error of V3, as the CPU computes it, against
- * FP64 over the FP32 originals. `*fp64_original` is computed for the first format and serves all.
- */
+ * FP64 over the FP32 originals. `*fp64_original` is computed for the first format, for all. */
 static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l2, Err *err) {
     const BevProblem *problem = &model->problem.view;
     KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), problem->dtype, problem->align};

@@ -56,14 +56,14 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
 
 static void add_prediction(Report *report, const SceneModel *model, const ChosenGpus *chosen,
                            const Profile *profile, const Gpu *gpu) {
-    static const struct {
-        const char *key, *heading;
-    } terms[TERM_COUNT] = {
-        [TERM_DRAM] = {"dram_us", "DRAM us"},
-        [TERM_L2] = {"l2_us", "L2 us"},
-        [TERM_ISSUE] = {"issue_us", "issue us"},
-        [TERM_CHAIN] = {"chain_us", "chain us"},
-    };
+    static const char *const keys[] = {[TERM_DRAM] = "dram_us",
+                                       [TERM_L2] = "l2_us",
+                                       [TERM_ISSUE] = "issue_us",
+                                       [TERM_CHAIN] = "chain_us"};
+    static const char *const headings[] = {[TERM_DRAM] = "DRAM us",
+                                           [TERM_L2] = "L2 us",
+                                           [TERM_ISSUE] = "issue us",
+                                           [TERM_CHAIN] = "chain us"};
     const BevProblem *problem = &model->problem.view;
     const BevKernel *kernel = profile->kernel;
     Prediction warm = predict(profile, gpu, true), cold = predict(profile, gpu, false);
@@ -80,7 +80,7 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
     report_add(report, "dram_mb_cold", "cold", 3, cell_mb(cold_dram));
     for (int term = 0; term < TERM_COUNT; term++)
-        report_add(report, terms[term].key, terms[term].heading, 3, cell_real(warm.term_us[term]));
+        report_add(report, keys[term], headings[term], 3, cell_real(warm.term_us[term]));
     report_add(report, "launch_us", NULL, 3, cell_real(warm.launch_us));
     report_add(report, "binding", "binding", 0, cell_text(term_names[warm.binding]));
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(warm.latency_us));

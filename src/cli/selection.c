@@ -159,16 +159,12 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelCon
         return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
     if (!run_once(pooled, latency, err) || !decode(pooled, err))
         return false;
-    const Recording *from;
-    const RecordedRow *row =
-        latency == LATENCY_RECORDED
-            ? recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
-                            CACHE_WARM, &from)
-            : NULL;
-    if (row) {
+    const RecordedRow *row = NULL;
+    if (latency == LATENCY_RECORDED)
+        row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
+                            CACHE_WARM, NULL);
+    if (row)
         pooled->latency_us = row->median_us;
-        pooled->latency_recorded = true;
-    }
     return true;
 }
 

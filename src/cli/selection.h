@@ -43,7 +43,6 @@ typedef struct {
     void *codes;       /* the output as stored */
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
-    bool latency_recorded;
 } Pooled;
 
 /* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in

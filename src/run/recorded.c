@@ -147,7 +147,8 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
     for (int i = 0; i < set->count; i++)
         for (int j = 0; j < set->recordings[i].row_count; j++)
             if (row_matches(&set->recordings[i].rows[j], scene, channels, config, cache)) {
-                *from = &set->recordings[i];
+                if (from)
+                    *from = &set->recordings[i];
                 return &set->recordings[i].rows[j];
             }
     return NULL;

@@ -49,7 +49,7 @@ void recorded_free(RecordedSet *set);
 bool recorded_is_experiment(const RecordedRow *row);
 
 /* The row of a configuration on a scene with that many channels, the L2 whole, and the recording
- * that it comes `from`. NULL if it was not recorded. */
+ * that it comes `from` (may be NULL). NULL if it was not recorded. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, CacheState cache,
                                  const Recording **from);
