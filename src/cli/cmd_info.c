@@ -215,12 +215,12 @@ static bool print_measured(const Options *options, Report *report, Err *err) {
 
 static bool describe_limits(const Options *options, Err *err) {
     Report report = {.folds = true};
+    bool (*print)(const Options *, Report *, Err *) = print_recorded;
 #ifdef HAVE_CUDA
-    bool ok = device_opened() ? print_measured(options, &report, err)
-                              : print_recorded(options, &report, err);
-#else
-    bool ok = print_recorded(options, &report, err);
+    if (device_opened())
+        print = print_measured;
 #endif
+    bool ok = print(options, &report, err);
     report_free(&report);
     return ok;
 }
