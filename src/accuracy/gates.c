@@ -211,13 +211,10 @@ static float random_power(uint64_t *state, int span) {
     return ldexpf(1, -(int)random_below(state, span + 1));
 }
 
-static float random_sign(uint64_t *state) {
-    return random_bits(state) & 1 ? -1.0f : 1.0f;
-}
-
 /* Whole numbers from -2^span to 2^span, never 0. */
 static float random_whole(uint64_t *state, int span) {
-    return random_sign(state) * (float)(1 + random_below(state, 1 << span));
+    float sign = random_bits(state) & 1 ? -1.0f : 1.0f;
+    return sign * (float)(1 + random_below(state, 1 << span));
 }
 
 /* Writes NVFP4 codes and block scales directly: the encoder would choose block scales that are not

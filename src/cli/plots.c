@@ -14,14 +14,10 @@
 
 enum { TEXT = 200 };
 
-static FigureTheme theme_of(const PlotRequest *request) {
-    return (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-}
-
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err) {
     Image image = {0};
-    spec->theme = theme_of(request);
+    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
     if (request->svg)
         return plot_svg(spec, bytes, length, err);
     bool ok = plot_image(spec, &image, err) && image_png(&image, bytes, length, err);

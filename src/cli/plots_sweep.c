@@ -153,7 +153,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1]},
         .y = {"predicted latency, µs", true, 0, 0},
         .series = series,
-        .series_count = KERNELS,
+        .series_count = sweep->kernel_count,
         .marks = marks,
         .mark_count = mark_count,
     };

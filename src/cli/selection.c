@@ -138,27 +138,20 @@ static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     return ok;
 }
 
-static bool decode(Pooled *pooled, Err *err) {
-    BevTensor out = pooled->problem.view.out;
-    pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
-    if (!pooled->values)
-        return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
-    out.data = pooled->codes;
-    bev_tensor_decode(&out, 0, out.rows, pooled->values);
-    return true;
-}
-
 bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err) {
     *pooled = (Pooled){.config = config};
     if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err))
         return false;
-    const BevTensor *out = &pooled->problem.view.out;
-    pooled->codes = malloc(bev_code_bytes(out->dtype, out->rows, out->row_len));
-    if (!pooled->codes)
+    BevTensor out = pooled->problem.view.out;
+    pooled->codes = malloc(bev_code_bytes(out.dtype, out.rows, out.row_len));
+    pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
+    if (!pooled->codes || !pooled->values)
         return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
-    if (!run_once(pooled, latency, err) || !decode(pooled, err))
+    if (!run_once(pooled, latency, err))
         return false;
+    out.data = pooled->codes;
+    bev_tensor_decode(&out, 0, out.rows, pooled->values);
     const RecordedRow *row = NULL;
     if (latency == LATENCY_RECORDED)
         row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
