@@ -107,13 +107,6 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     return true;
 }
 
-/* The features of a world can be decoded into colour; those of a network only have a norm. */
-static ViewKind choose_view(const Snapshot *snapshot) {
-    if (snapshot->options->view)
-        return (ViewKind)choices_find(CHOICE_VIEW, snapshot->options->view);
-    return snapshot->spec.embedding ? VIEW_COLOR : VIEW_NORM;
-}
-
 static bool fill_scene(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Scene *scene = &snapshot->workload.scene;
@@ -134,7 +127,10 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
             return false;
         spec->embedding = &snapshot->embedding;
     }
-    spec->view = choose_view(snapshot);
+    /* The features of a world can be decoded into colour; those of a network only have a norm. */
+    spec->view = spec->embedding ? VIEW_COLOR : VIEW_NORM;
+    if (options->view)
+        spec->view = (ViewKind)choices_find(CHOICE_VIEW, options->view);
     if (options->channel >= spec->channels)
         return err_set(err, ERR_USAGE, "--channel", "", "%lld is not below the %lld channels",
                        (long long)options->channel, (long long)spec->channels);
