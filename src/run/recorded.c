@@ -170,13 +170,13 @@ Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
         "pro6000", config, "V3", BEV_FP8, v3_fp8                                                   \
     }
 
-static const Published published[] = {
+const Published published[] = {
     ROWS("small", 137.8, 31.5, 12.7, 12.6),         ROWS("canonical", 274.0, 37.8, 17.3, 16.4),
     ROWS("large", 749.9, 48.0, 27.3, 24.9),         ROWS("xlarge", 1675.0, 61.9, 48.0, 39.8),
     ROWS("wide_c128", 457.3, 54.2, 21.4, 14.8),     ROWS("wide_c256", 880.9, 152.3, 33.4, 22.0),
     {"a6000", "canonical", "V2", BEV_FP16, 1738.0}, {"a6000", "canonical", "V3", BEV_FP16, 90.0},
 };
-static const int published_count = sizeof published / sizeof *published;
+const int published_count = sizeof published / sizeof *published;
 
 const char published_calibrated[] = "V2+DO";
 
