@@ -195,7 +195,10 @@ static void test_kernels(const BevKernel *kernel, const BevProblem *problem) {
     Err err = {0};
     CudaFunction kernels[8];
     int count = 0;
-    bool ok = device_functions(kernel, problem, kernels, 8, &count, &err) && count > 0;
+    Session *session;
+    bool ok = session_open_once(&session, kernel, problem, &err) &&
+              session_functions(session, kernels, 8, &count, &err) && count > 0;
+    session_close(session);
     for (int i = 0; i < count; i++) {
         const CudaFunction *k = &kernels[i];
         ok = ok && k->registers > 0 && k->threads > 0 && k->blocks > 0 && k->occupancy > 0 &&

@@ -31,7 +31,7 @@ static bool count_element(GateResult *result, int64_t cell, int64_t channel, dou
     return true;
 }
 
-static GateResult judged(GateResult result) {
+static GateResult verdict_of(GateResult result) {
     result.verdict = result.checked > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
     return result;
 }
@@ -104,7 +104,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
             bad[cell] = cell_bad;
     }
     free(points);
-    return judged(result);
+    return verdict_of(result);
 }
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
@@ -211,13 +211,10 @@ static float random_power(uint64_t *state, int span) {
     return ldexpf(1, -(int)random_below(state, span + 1));
 }
 
-static float random_sign(uint64_t *state) {
-    return random_bits(state) & 1 ? -1.0f : 1.0f;
-}
-
 /* Whole numbers from -2^span to 2^span, never 0. */
 static float random_whole(uint64_t *state, int span) {
-    return random_sign(state) * (float)(1 + random_below(state, 1 << span));
+    float sign = random_bits(state) & 1 ? -1.0f : 1.0f;
+    return sign * (float)(1 + random_below(state, 1 << span));
 }
 
 /* Writes NVFP4 codes and block scales directly: the encoder would choose block scales that are not
@@ -322,5 +319,5 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
     }
     free(row);
     free(want.data);
-    return judged(result);
+    return verdict_of(result);
 }

@@ -7,7 +7,7 @@
 
 typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 
-/* Gates A and C judge each element, one channel of one cell. */
+/* Gates A and C check each element, one channel of one cell. */
 typedef struct {
     GateVerdict verdict;
     int64_t checked, bad;    /* elements */

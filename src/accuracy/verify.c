@@ -11,8 +11,7 @@ const char *const verdict_names[] = {
 
 enum { EXACT_SEED = 2026 };
 
-/* What the gates compare the kernels of one format and align with. Arrays are (nx * ny, channels).
- */
+/* What the gates compare a kernel's output with. Arrays are (nx * ny, channels). */
 typedef struct {
     const BevProblem *problem;   /* of gates A and B; the caller's */
     HostProblem exact;           /* of gate C */

@@ -16,7 +16,7 @@ static const double LEAST_BYTES = 1e6, LEAST_SHARE = 0.01;
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const CountedRow *counted,
+static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const RecordedRow *counted,
                            const char *scene) {
     Prediction model = predict(profile, gpu, true);
     return (AgreementRow){
@@ -36,7 +36,7 @@ static AgreementRow row_of(const Profile *profile, const Gpu *gpu, const Counted
 static void add_recording(Agreement *agreement, const SceneModel *model, const Recording *recording,
                           const Gpu *gpu) {
     for (int i = 0; i < recording->counted_count && agreement->count < AGREEMENT_ROWS; i++) {
-        const CountedRow *row = &recording->counted[i];
+        const RecordedRow *row = &recording->counted[i];
         const Profile *profile = scene_model_profile(model, row->kernel);
         if (profile && scene_model_is(model, row->scene, row->dtype, row->align))
             agreement->rows[agreement->count++] = row_of(profile, gpu, row, model->scene);
@@ -103,8 +103,7 @@ void agreement_report(const Agreement *agreement, Report *report) {
     }
 }
 
-/* Counts rows that agree, and pairs of kernels on one scene and GPU that are in the recorded order.
- */
+/* Counts rows that agree, and pairs of kernels (one scene and GPU) in the recorded order. */
 void agreement_verdict(const Agreement *agreement, char *text, size_t size) {
     int hits = 0, dram = 0, latency = 0, pairs = 0, ordered = 0;
     for (int i = 0; i < agreement->count; i++) {
@@ -138,7 +137,7 @@ static unsigned counted_kernels(const ChosenGpus *chosen, const char *scene) {
     unsigned kernels = 0;
     for (int i = 0; i < chosen->recorded.count; i++)
         for (int j = 0; j < chosen->recorded.recordings[i].counted_count; j++) {
-            const CountedRow *row = &chosen->recorded.recordings[i].counted[j];
+            const RecordedRow *row = &chosen->recorded.recordings[i].counted[j];
             if (!strcmp(row->scene, scene))
                 kernels |= kernel_bits(bev_kernel_find(row->kernel));
         }

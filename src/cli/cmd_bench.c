@@ -66,17 +66,6 @@ static void add_row(const BenchRow *row, void *context) {
         show_progress(row);
 }
 
-/* The six configurations, in their order, unless scenes are named. */
-static int choose_scenes(const Options *options, const char **scenes) {
-    if (options->argument_count) {
-        memcpy(scenes, options->arguments, sizeof options->arguments);
-        return options->argument_count;
-    }
-    for (int i = 0; i < preset_count; i++)
-        scenes[i] = presets[i].name;
-    return preset_count;
-}
-
 enum { MAX_CARVEOUTS = 16 };
 
 /* Parses "0,16,32". */
@@ -112,7 +101,8 @@ static json_t *this_machine(void) {
 }
 
 static bool measure(const Options *options, Err *err) {
-    const char *scenes[OPTIONS_MAX_ARGUMENTS];
+    const char *configurations[OPTIONS_MAX_ARGUMENTS];
+    bool named = options->argument_count > 0;
     double carveouts_mib[MAX_CARVEOUTS];
     int carveout_count;
     BenchPlan plan;
@@ -121,8 +111,10 @@ static bool measure(const Options *options, Err *err) {
         return false;
     if (carveout_count && !(plan.where & 1u << BEV_CUDA))
         return err_set(err, ERR_DEVICE, "--l2-carveout", "", "it needs a GPU");
-    plan.scenes = scenes;
-    plan.scene_count = choose_scenes(options, scenes);
+    for (int i = 0; i < preset_count; i++)
+        configurations[i] = presets[i].name;
+    plan.scenes = named ? options->arguments : configurations;
+    plan.scene_count = named ? options->argument_count : preset_count;
     plan.caches = choices_mask(CHOICE_CACHE, options->cache, 1u << CACHE_WARM | 1u << CACHE_COLD);
     plan.carveouts_mib = carveouts_mib;
     plan.carveout_count = carveout_count;
@@ -177,7 +169,7 @@ static void add_recorded(Report *report, bool carved, const char *machine, const
 static bool show_recorded(const Options *options, Err *err) {
     RecordedSet set;
     Report report = {0};
-    if (!select_recorded(&set, err))
+    if (!recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)

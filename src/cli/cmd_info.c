@@ -9,6 +9,27 @@
 #include "src/run/cuda/device.h"
 #endif
 
+typedef bool Visit(const Workload *workload, const BevProblem *problem, void *context, Err *err);
+
+/* Calls `visit` for the problem of each --align and --dtype (default: nearest, FP16) of a workload,
+ * until it fails. */
+static bool each_problem(const Options *options, Workload *workload, Visit *visit, void *context,
+                         Err *err) {
+    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
+    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
+    bool ok = true;
+    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
+                continue;
+            HostProblem problem = {0};
+            ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
+                 visit(workload, &problem.view, context, err);
+            problem_free(&problem);
+        }
+    return ok;
+}
+
 /* ---- a scene --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -37,11 +58,6 @@ static void add_intervals(Report *report, const ScatterStats *stats) {
     report_add(report, "occupied_share", "occupied", 3, cell_real(occupied));
 }
 
-static void add_bytes(Report *report, const char *key, const char *heading, int digits,
-                      double bytes) {
-    report_add(report, key, heading, digits, cell_real(bytes * 1e-6));
-}
-
 static bool add_problem(const Workload *workload, const BevProblem *problem, void *context,
                         Err *err) {
     Facts *facts = context;
@@ -57,12 +73,14 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
     add_shape(report, &problem->shape);
     add_intervals(report, &stats);
-    add_bytes(report, "gather_traffic_mb", "gather traffic MB", 4, bev_traffic_total(gather));
-    add_bytes(report, "footprint_mb", "footprint MB", 4, bev_footprint_total(footprint));
-    add_bytes(report, "footprint_feat_mb", "features MB", 3, footprint.feat);
-    add_bytes(report, "footprint_depth_mb", "depth MB", 3, footprint.depth);
-    add_bytes(report, "footprint_index_mb", "indices MB", 3, footprint.index + footprint.weight);
-    add_bytes(report, "footprint_out_mb", "output MB", 3, footprint.out);
+    report_add(report, "gather_traffic_mb", "gather traffic MB", 4,
+               cell_mb(bev_traffic_total(gather)));
+    report_add(report, "footprint_mb", "footprint MB", 4, cell_mb(bev_footprint_total(footprint)));
+    report_add(report, "footprint_feat_mb", "features MB", 3, cell_mb(footprint.feat));
+    report_add(report, "footprint_depth_mb", "depth MB", 3, cell_mb(footprint.depth));
+    report_add(report, "footprint_index_mb", "indices MB", 3,
+               cell_mb(footprint.index + footprint.weight));
+    report_add(report, "footprint_out_mb", "output MB", 3, cell_mb(footprint.out));
     report_add(report, "map_us", "map us", 3, cell_if(map_us > 0, cell_real(map_us)));
     report_add(report, "non_finite_values", "NaN, Inf", 0, cell_int(workload->scene.non_finite));
     return true;
@@ -88,7 +106,7 @@ static bool describe_scenes(const Options *options, Err *err) {
         Workload workload;
         facts.scene = options->arguments[i];
         if ((ok = workload_open(&workload, facts.scene, &workload_options, err))) {
-            ok = select_problems(options, &workload, add_problem, &facts, err);
+            ok = each_problem(options, &workload, add_problem, &facts, err);
             workload_close(&workload);
         }
     }
@@ -149,8 +167,7 @@ static bool describe_machine(const Options *options, Err *err) {
     return ok;
 }
 
-/* ---- info --probe -----------------------------------------------------------------------------
- */
+/* ---- info --probe --------------------------------------------------------------------------- */
 
 /* What a GPU reaches at best, beside its data sheet. `gpu` is NULL when the table of GPUs does not
  * have it. */
@@ -172,7 +189,7 @@ static void add_limits(Report *report, const char *name, const Gpu *gpu, const L
 
 static bool print_recorded(const Options *options, Report *report, Err *err) {
     RecordedSet set;
-    if (!select_recorded(&set, err))
+    if (!recorded_load_samples(&set, err))
         return false;
     for (int i = 0; i < gpu_count; i++) {
         Limits limits = recorded_limits(&set, &gpus[i]);
@@ -198,19 +215,17 @@ static bool print_measured(const Options *options, Report *report, Err *err) {
 
 static bool describe_limits(const Options *options, Err *err) {
     Report report = {.folds = true};
+    bool (*print)(const Options *, Report *, Err *) = print_recorded;
 #ifdef HAVE_CUDA
-    bool ok = device_opened() ? print_measured(options, &report, err)
-                              : print_recorded(options, &report, err);
-#else
-    bool ok = print_recorded(options, &report, err);
+    if (device_opened())
+        print = print_measured;
 #endif
+    bool ok = print(options, &report, err);
     report_free(&report);
     return ok;
 }
 
-/* ---- info --kernels: what each CUDA kernel takes from the GPU
- * ---------------------------------------------------------------------------
- */
+/* ---- info --kernels: what each CUDA kernel takes from the GPU ------------------------------- */
 
 #ifdef HAVE_CUDA
 enum { FUNCTIONS_MAX = 16 };
@@ -242,19 +257,22 @@ static void add_function(Functions *all, const BevKernel *kernel, const BevProbl
 
 static bool add_functions(const Workload *workload, const BevProblem *problem, void *context,
                           Err *err) {
+    bool ok = true;
     (void)workload;
-    for (int i = 0; bev_kernels[i]; i++) {
+    for (int i = 0; ok && bev_kernels[i]; i++) {
         const BevKernel *kernel = bev_kernels[i];
         CudaFunction started[FUNCTIONS_MAX];
+        Session *session;
         int count;
         if (kernel->where != BEV_CUDA || bev_unsupported(kernel, problem))
             continue;
-        if (!device_functions(kernel, problem, started, FUNCTIONS_MAX, &count, err))
-            return false;
-        for (int k = 0; k < count; k++)
+        ok = session_open_once(&session, kernel, problem, err) &&
+             session_functions(session, started, FUNCTIONS_MAX, &count, err);
+        session_close(session);
+        for (int k = 0; ok && k < count; k++)
             add_function(context, kernel, problem, &started[k]);
     }
-    return true;
+    return ok;
 }
 
 static bool describe_functions(const Options *options, Err *err) {
@@ -265,7 +283,7 @@ static bool describe_functions(const Options *options, Err *err) {
     if (!device_info(&functions.device, err) ||
         !workload_open(&workload, scene, &workload_options, err))
         return false;
-    bool ok = select_problems(options, &workload, add_functions, &functions, err) &&
+    bool ok = each_problem(options, &workload, add_functions, &functions, err) &&
               output_report(options, &functions.report,
                             json_pack("{so}", "machine", output_this_machine()), err);
     workload_close(&workload);

@@ -97,21 +97,14 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
         .align = bev_aligns[config.align].title,
         .device = snapshot->devices[i],
         .latency_us = pooled->latency_us,
-        .latency_source = pooled->latency_us <= 0    ? SOURCE_UNKNOWN
-                          : pooled->latency_recorded ? SOURCE_RECORDED
-                                                     : SOURCE_MEASURED,
+        .latency_source = pooled->latency_us <= 0                 ? SOURCE_UNKNOWN
+                          : snapshot->latency == LATENCY_RECORDED ? SOURCE_RECORDED
+                                                                  : SOURCE_MEASURED,
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
     };
     return true;
-}
-
-/* The features of a world can be decoded into colour; those of a network only have a norm. */
-static ViewKind choose_view(const Snapshot *snapshot) {
-    if (snapshot->options->view)
-        return (ViewKind)choices_find(CHOICE_VIEW, snapshot->options->view);
-    return snapshot->spec.embedding ? VIEW_COLOR : VIEW_NORM;
 }
 
 static bool fill_scene(Snapshot *snapshot, Err *err) {
@@ -134,7 +127,10 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
             return false;
         spec->embedding = &snapshot->embedding;
     }
-    spec->view = choose_view(snapshot);
+    /* The features of a world can be decoded into colour; those of a network only have a norm. */
+    spec->view = spec->embedding ? VIEW_COLOR : VIEW_NORM;
+    if (options->view)
+        spec->view = (ViewKind)choices_find(CHOICE_VIEW, options->view);
     if (options->channel >= spec->channels)
         return err_set(err, ERR_USAGE, "--channel", "", "%lld is not below the %lld channels",
                        (long long)options->channel, (long long)spec->channels);
@@ -162,10 +158,10 @@ typedef struct {
     GateVerdict gate;
 } TableRow;
 
-/* Runs every kernel on the picture's problem and judges its output. Latencies are of the same
+/* Runs every kernel on the picture's problem and checks its output. Latencies are of the same
  * source as the caption's. Returns the number of rows, -1 on failure. */
-static int judge_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
-                     Err *err) {
+static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *rows, int limit,
+                    Err *err) {
     KernelConfig config = snapshot->pooled[0].config;
     const BevProblem *problem = &snapshot->pooled[0].problem.view;
     size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
@@ -242,7 +238,7 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     enum { ROWS_MAX = 32 };
     TableRow rows[ROWS_MAX];
     double *fp64_original = fp64_of(&snapshot->workload, snapshot->pooled[0].config.align, err);
-    int count = fp64_original ? judge_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
+    int count = fp64_original ? gate_all(snapshot, fp64_original, rows, ROWS_MAX, err) : -1;
     free(fp64_original);
     if (count < 0)
         return false;
@@ -306,7 +302,8 @@ static bool make(Snapshot *snapshot, Err *err) {
     KernelConfig config;
     if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
         !select_devices(options->device, &snapshot->where, err) ||
-        (snapshot->latency == LATENCY_RECORDED && !select_recorded(&snapshot->recorded, err)) ||
+        (snapshot->latency == LATENCY_RECORDED &&
+         !recorded_load_samples(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
         !pool(snapshot, config, err))

@@ -6,20 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-static bool has_gpu_recordings(const ChosenGpus *chosen) {
-    for (int i = 0; i < chosen->recorded.count; i++)
-        if (gpu_of_device(chosen->recorded.recordings[i].label))
-            return true;
-    return false;
-}
-
 /* The kernels with a published or recorded latency. The ones with atomics are left to the table of
  * each scene. */
-static unsigned compared_kernels(const ChosenGpus *chosen, BevDtype dtype) {
+static unsigned compared_kernels(BevDtype dtype) {
     unsigned kernels = kernel_bits(bev_v3());
-    bool recorded = has_gpu_recordings(chosen);
     for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
-        if (bev_kernels[i]->published || (recorded && bev_kernels[i]->is_baseline))
+        if (bev_kernels[i]->published || bev_kernels[i]->is_baseline)
             kernels |= kernel_bits(bev_kernels[i]);
     return kernels;
 }
@@ -82,8 +74,8 @@ static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err)
     SceneModel model;
     const char *config = presets[n / FORMATS].name;
     BevDtype dtype = n % FORMATS ? BEV_FP8 : BEV_FP16;
-    bool ok = scene_model_open(&model, config, NULL, dtype, BEV_NEAREST,
-                               compared_kernels(chosen, dtype), err);
+    bool ok =
+        scene_model_open(&model, config, NULL, dtype, BEV_NEAREST, compared_kernels(dtype), err);
     if (ok) {
         add_latencies(part, &model, chosen, false);
         add_latencies(part, &model, chosen, true);

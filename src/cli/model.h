@@ -13,8 +13,7 @@
 #include "src/run/recorded.h"
 #include "src/view/chart/chart.h"
 
-/* ---- a scene, and the access profile of every kernel on it ------------------------------------
- */
+/* ---- a scene, and the access profile of every kernel on it ---------------------------------- */
 
 enum { SCENE_KERNELS = 16, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
 
@@ -58,8 +57,7 @@ void scene_model_v4_choice(const SceneModel *model, const Gpu *gpu, char *text, 
  * name more than one. */
 bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *align, Err *err);
 
-/* ---- the GPUs, and what is known of them ------------------------------------------------------
- */
+/* ---- the GPUs, and what is known of them ---------------------------------------------------- */
 
 enum { CHOSEN_GPUS = 16 };
 
@@ -91,8 +89,7 @@ double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKer
 Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
                      FigureSource *source);
 
-/* ---- tables (regime_tables.c) -----------------------------------------------------------------
- */
+/* ---- tables (regime_tables.c) --------------------------------------------------------------- */
 
 typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 
@@ -118,8 +115,7 @@ void counted_columns(Report *report, const SceneModel *model);
 /* Where the rows come from, a line for each machine: "recorded on NVIDIA H200, driver ..." */
 void counted_sources(const Report *report, FILE *out);
 
-/* ---- the model beside recorded counters (cmd_agreement.c) -------------------------------------
- */
+/* ---- the model beside recorded counters (cmd_agreement.c) ----------------------------------- */
 
 enum { AGREEMENT_ROWS = 256 };
 
@@ -148,8 +144,7 @@ void agreement_report(const Agreement *agreement, Report *report);
 /* How many rows and pairs of kernels agree, in words. */
 void agreement_verdict(const Agreement *agreement, char *text, size_t size);
 
-/* ---- the model beside latencies, over the six configurations (comparison.c) -------------------
- */
+/* ---- the model beside latencies, over the six configurations (comparison.c) ----------------- */
 
 enum { COMPARISON_ROWS = 128 };
 
@@ -182,8 +177,7 @@ int comparison_off(const Comparison *comparison, bool recorded, bool calibrated,
 /* Number of pairs of kernels on one configuration (`*of`) whose recorded order the model has. */
 int comparison_order(const Comparison *comparison, int *of);
 
-/* ---- charts (plots.c, plots_sweep.c) ----------------------------------------------------------
- */
+/* ---- charts (plots.c, plots_sweep.c) -------------------------------------------------------- */
 
 /* What a chart is made of; all borrowed. */
 typedef struct {
@@ -209,8 +203,8 @@ extern const int plot_kind_count;
 const PlotKind *plot_kind_find(const char *name, Err *err);
 
 /* A PNG or SVG in memory; the caller frees `*bytes`. */
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
-               Err *err);
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes,
+                    size_t *length, Err *err);
 
 /* Latency of a problem that grows in what --over says. */
 bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err *err);

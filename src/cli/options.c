@@ -10,66 +10,60 @@
 #include <unistd.h>
 
 const Subcommand commands[COMMAND_COUNT] = {
-    [COMMAND_LIVE] =
-        {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
-         "The terminal becomes a dashboard, and a window shows the BEV where there is a display; "
-         "keys change what is computed, '?' lists them. The word live may be left out. Where there "
-         "is no terminal, control words are read from standard input, a line each, and figures are "
-         "printed as plain lines. Without SCENE: intersection.",
-         0, 1, cmd_live},
-    [COMMAND_SNAPSHOT] =
-        {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
-         "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as "
-         "PNG or SVG (by the name's suffix). The same scene and options give the same pixels, "
-         "unless --timing measured puts this moment's clock into the caption.",
-         1, 1, cmd_snapshot},
-    [COMMAND_VERIFY] =
-        {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
-         "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says "
-         "what the number format costs against FP64 over the original inputs, gate C demands exact "
-         "equality on data that every order of summation sums exactly. Without SCENE: canonical, "
-         "asymmetric and toy. Exit status 3 when a gate fails.",
-         0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
-    [COMMAND_BENCH] = {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
-                       "Medians and percentiles of single poolings, the prepare step apart, "
-                       "effective bandwidth by the kernel's own traffic model, and the speed-up "
-                       "over V2 on the same device. Without SCENE: the published configurations.",
-                       0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
-    [COMMAND_INFO] = {"info", "[SCENE]...", "describe this machine, build and scenes",
-                      "Without SCENE: the machine, the devices and the kernels. With SCENE: "
-                      "shapes, points, intervals, gather traffic and footprint.",
-                      0, OPTIONS_MAX_ARGUMENTS, cmd_info},
-    [COMMAND_EXPORT] = {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
-                        "Writes depth, feat, the calibration, the five index arrays and bev_shape, "
-                        "as numpy.load and bevscope itself read them.",
-                        2, 2, cmd_export},
-    [COMMAND_REGIME] =
-        {"regime", "SCENE", "model a scene's memory traffic on any GPU",
-         "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts "
-         "them, finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency "
-         "with its parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no "
-         "GPU; recorded and published latencies stand beside it where known. With --counters, what "
-         "the hardware counted stands beside it.",
-         1, 1, cmd_regime},
-    [COMMAND_AGREEMENT] =
-        {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
-         "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, "
-         "DRAM bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that "
-         "were counted, which takes minutes.",
-         0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
-    [COMMAND_PLOT] =
-        {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
-         "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
-         "Charts of one GPU show the first of --gpu. Everything modelled says so.",
-         2, 2, cmd_plot},
-    [COMMAND_REPORT] = {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
-                        "FOLDER/report.html holds its pictures and tables, the machine and the "
-                        "command lines in one file, to send around. The model beside what was "
-                        "published and recorded, with its errors. Half a minute; needs no GPU.",
-                        1, 1, cmd_report},
-    [COMMAND_GLOSSARY] = {"glossary", "[WORD]...", "say what the words on the screens mean",
-                          "Prints what each WORD means; without WORD, the whole glossary.", 0,
-                          OPTIONS_MAX_ARGUMENTS, cmd_glossary},
+    {"live", "[SCENE]", "watch a moving scene, toggle kernels and formats",
+     "The terminal becomes a dashboard, and a window shows the BEV where there is a display; keys "
+     "change what is computed, '?' lists them. The word live may be left out. Where there is no "
+     "terminal, control words are read from standard input, a line each, and figures are printed "
+     "as plain lines. Without SCENE: intersection.",
+     0, 1, cmd_live},
+    {"snapshot", "SCENE -o FILE.png", "draw the BEV grid as a figure",
+     "Pools SCENE with one kernel and draws the result as seen from above, x forward up, as PNG or "
+     "SVG (by the name's suffix). The same scene and options give the same pixels, unless --timing "
+     "measured puts this moment's clock into the caption.",
+     1, 1, cmd_snapshot},
+    {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
+     "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says what "
+     "the number format costs against FP64 over the original inputs, gate C demands exact equality "
+     "on data that every order of summation sums exactly. Without SCENE: canonical, asymmetric and "
+     "toy. Exit status 3 when a gate fails.",
+     0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
+    {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
+     "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth by "
+     "the kernel's own traffic model, and the speed-up over V2 on the same device. Without SCENE: "
+     "the published configurations.",
+     0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
+    {"info", "[SCENE]...", "describe this machine, build and scenes",
+     "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
+     "intervals, gather traffic and footprint.",
+     0, OPTIONS_MAX_ARGUMENTS, cmd_info},
+    {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
+     "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
+     "bevscope itself read them.",
+     2, 2, cmd_export},
+    {"regime", "SCENE", "model a scene's memory traffic on any GPU",
+     "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts them, "
+     "finds the hit rate of an L2 of every size, and predicts DRAM bytes and the latency with its "
+     "parts: DRAM, L2, issue and the longest chain. All of it is a model and needs no GPU; "
+     "recorded and published latencies stand beside it where known. With --counters, what the "
+     "hardware counted stands beside it.",
+     1, 1, cmd_regime},
+    {"agreement", "[SCENE]...", "hold the memory model against hardware counters",
+     "How far the model is off, kernel by kernel, where counters were recorded: L2 hit rate, DRAM "
+     "bytes, latency, and the order of the kernels. Needs no GPU. Without SCENE: all that were "
+     "counted, which takes minutes.",
+     0, OPTIONS_MAX_ARGUMENTS, cmd_agreement},
+    {"plot", "KIND SCENE -o FILE.png", "draw the memory model as a chart",
+     "KIND is a chart's name, as bevscope --list shows them. PNG or SVG, by the name's suffix. "
+     "Charts of one GPU show the first of --gpu. Everything modelled says so.",
+     2, 2, cmd_plot},
+    {"report", "SCENE -o FOLDER", "write a page about a scene's memory regimes",
+     "FOLDER/report.html holds its pictures and tables, the machine and the command lines in one "
+     "file, to send around. The model beside what was published and recorded, with its errors. "
+     "Half a minute; needs no GPU.",
+     1, 1, cmd_report},
+    {"glossary", "[WORD]...", "say what the words on the screens mean",
+     "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
+     cmd_glossary},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -91,114 +85,102 @@ typedef struct {
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT))
-#define FIELD(field) offsetof(Options, field)
+#define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
     {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel),
-     .help = "kernel by name or title (live and snapshot: the best of the device; else all)",
-     .choices = CHOICE_KERNEL},
+     "kernel by name or title (live and snapshot: the best of the device; else all)",
+     CHOICE_KERNEL},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO), FIELD(dtype),
-     .help = "number formats (bench: fp32,fp16; verify: all; else fp16)", .choices = CHOICE_DTYPE},
+     "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
-     .help = "how points meet cells (verify: all; else nearest)", .choices = CHOICE_ALIGN},
+     "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
     {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY), FIELD(device),
-     .help = "auto, cpu, cuda or a GPU's number (default: auto)"},
+     "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES, FIELD(time_s),
-     .help = "moment of a moving world (default: 0)", .min = 0, .max = 1e6},
+     "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},
     {"temperature", 0, "T", KIND_REAL, SCENES, FIELD(temperature),
-     .help = "of the depth distribution: below 1 sharpens, above 1 smears", .min = 0.01,
-     .max = 100},
+     "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels),
-     .help = "feature channels instead of the scene's own", .min = 1, .max = 1024},
+     "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output),
-     .help = "write here instead of to standard output, atomically"},
+     "write here instead of to standard output, atomically"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
      ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
-     .help = "table, markdown, csv or json (default: table)", .choices = CHOICE_FORMAT},
-    {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache),
-     .help = "cache states to time (default: both)", .choices = CHOICE_CACHE},
+     "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
+    {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",
+     CHOICE_CACHE},
     {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT), FIELD(quick),
-     .help = "bench: fewer samples, noisier figures; report: compare on canonical only"},
+     "bench: fewer samples, noisier figures; report: compare on canonical only"},
     {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single),
-     .help = "time single launches, waited for one by one, instead of CUDA graphs: the difference "
-             "is what "
-             "a launch costs"},
+     "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
+     "a launch costs"},
     {"l2-carveout", 0, "LIST", KIND_TEXT, ON(BENCH), FIELD(l2_carveout),
-     .help = "as if the GPU's L2 were smaller: sets so many MB of it (2^20 bytes) aside, fills "
-             "them with "
-             "lines that nobody uses, and says what was left; several one after the other, such as "
-             "0,16,32"},
+     "as if the GPU's L2 were smaller: sets so many MB of it (2^20 bytes) aside, fills them with "
+     "lines that nobody uses, and says what was left; several one after the other, such as "
+     "0,16,32"},
     {"recorded", 'r', NULL, KIND_FLAG, ON(BENCH), FIELD(recorded),
-     .help = "show the results recorded on named machines instead of measuring"},
+     "show the results recorded on named machines instead of measuring"},
     {"counters", 0, NULL, KIND_FLAG, ON(REGIME), FIELD(counters),
-     .help =
-         "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
-         "what they said on named machines (csv: that table alone)"},
-    {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), .help = "write float16 tensors"},
+     "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
+     "what they said on named machines (csv: that table alone)"},
+    {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels),
-     .help = "registers, shared memory and occupancy of every CUDA kernel"},
+     "registers, shared memory and occupancy of every CUDA kernel"},
     {"probe", 0, NULL, KIND_FLAG, ON(INFO), FIELD(probe),
-     .help = "what a GPU reaches at best: bandwidths, rates and latencies by small kernels that do "
-             "nothing "
-             "else, beside the data sheet; without a GPU, what was recorded of others"},
+     "what a GPU reaches at best: bandwidths, rates and latencies by small kernels that do nothing "
+     "else, beside the data sheet; without a GPU, what was recorded of others"},
     {"view", 'v', "VIEW", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(view),
-     .help = "what the cells show (default: color)", .choices = CHOICE_VIEW},
+     "what the cells show (default: color)", CHOICE_VIEW},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel),
-     .help = "which channel --view channel shows (default: 0)", .min = 0, .max = 1023},
+     "which channel --view channel shows (default: 0)", CHOICE_NONE, 0, 1023},
     {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap),
-     .help = "colours of scalar views (default: viridis; errors: the diverging map)",
-     .choices = CHOICE_COLORMAP},
+     "colours of scalar views (default: viridis; errors: the diverging map)", CHOICE_COLORMAP},
     {"range", 0, "LOW:HIGH", KIND_TEXT, ON(SNAPSHOT), FIELD(range),
-     .help = "lock the colour range instead of fitting it"},
+     "lock the colour range instead of fitting it"},
     {"compare", 0, "SELECTION", KIND_TEXT, ON(SNAPSHOT), FIELD(compare),
-     .help =
-         "a second selection beside the first, with the difference: kernel, dtype and align in any "
-         "combination, such as fp8 or v2,bilinear"},
-    {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras),
-     .help = "add the strip of camera views"},
+     "a second selection beside the first, with the difference: kernel, dtype and align in any "
+     "combination, such as fp8 or v2,bilinear"},
+    {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras), "add the strip of camera views"},
     {"table", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(table),
-     .help = "add a table of every kernel's latency and accuracy, also printed"},
+     "add a table of every kernel's latency and accuracy, also printed"},
     {"timing", 0, "SOURCE", KIND_CHOICE, ON(SNAPSHOT), FIELD(timing),
-     .help = "latencies shown: recorded (same pixels every time), measured now, or off (default: "
-             "recorded)",
-     .choices = CHOICE_TIMING},
+     "latencies shown: recorded (same pixels every time), measured now, or off (default: recorded)",
+     CHOICE_TIMING},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
-     .help = "leave out the true outlines of the world's objects"},
+     "leave out the true outlines of the world's objects"},
     {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT), FIELD(theme),
-     .help = "light or dark page (default: light)", .choices = CHOICE_THEME},
+     "light or dark page (default: light)", CHOICE_THEME},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
-     .help = "width of the figure (default: by its contents)", .min = 600, .max = 8000},
-    {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title),
-     .help = "instead of the scene's title"},
+     "width of the figure (default: by its contents)", CHOICE_NONE, 600, 8000},
+    {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), "instead of the scene's title"},
     {"no-window", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(no_window),
-     .help = "stay in the terminal, which then shows the BEV too"},
+     "stay in the terminal, which then shows the BEV too"},
     {"plain", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(plain),
-     .help = "plain lines instead of a dashboard, as where there is no terminal"},
+     "plain lines instead of a dashboard, as where there is no terminal"},
     {"ascii", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(ascii),
-     .help = "no characters beyond ASCII on the dashboard"},
+     "no characters beyond ASCII on the dashboard"},
     {"color", 0, "WHEN", KIND_CHOICE, ON(LIVE), FIELD(color),
-     .help =
-         "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
-     .choices = CHOICE_COLOR},
+     "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
+     CHOICE_COLOR},
     {"script", 0, "FILE", KIND_TEXT, ON(LIVE), FIELD(script),
-     .help = "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
+     "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
     {"frames", 0, "FOLDER", KIND_TEXT, ON(LIVE), FIELD(frames),
-     .help = "where the frames of a script go, as text and PNG (default: frames)"},
+     "where the frames of a script go, as text and PNG (default: frames)"},
     {"size", 0, "CxR", KIND_TEXT, ON(LIVE), FIELD(size),
-     .help = "columns and rows of a script's terminal (default: 120x40)"},
+     "columns and rows of a script's terminal (default: 120x40)"},
     {"gpu", 'g', "LIST", KIND_LIST, MODELS, FIELD(gpu),
-     .help = "GPUs to model (default: the article's two and the one that results were recorded on)",
-     .choices = CHOICE_GPU},
+     "GPUs to model (default: the article's two and the one that results were recorded on)",
+     CHOICE_GPU},
     {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file),
-     .help =
-         "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
-         "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8"},
-    {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over),
-     .help = "what a sweep varies (default: grid)", .choices = CHOICE_SWEEP},
+     "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
+     "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8"},
+    {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), "what a sweep varies (default: grid)",
+     CHOICE_SWEEP},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),
-     .help = "what if their L2 had this size (2^20 bytes)", .min = 0.01, .max = 100000},
-    {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), .help = "show this text"},
+     "what if their L2 had this size (2^20 bytes)", CHOICE_NONE, 0.01, 100000},
+    {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 

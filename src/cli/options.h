@@ -8,20 +8,19 @@
 #include <stdint.h>
 #include <stdio.h>
 
+// clang-format off
 typedef enum {
-    COMMAND_LIVE,
-    COMMAND_SNAPSHOT,
-    COMMAND_VERIFY,
-    COMMAND_BENCH,
-    COMMAND_INFO,
-    COMMAND_EXPORT,
-    COMMAND_REGIME,
-    COMMAND_AGREEMENT,
-    COMMAND_PLOT,
-    COMMAND_REPORT,
-    COMMAND_GLOSSARY,
-    COMMAND_COUNT
+    COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
+    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY, COMMAND_COUNT
 } CommandId;
+
+/* The values that an option may take; choices.c has the table of each set. */
+typedef enum {
+    CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
+    CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
+    CHOICE_SWEEP, CHOICE_SET_COUNT
+} ChoiceSet;
+// clang-format on
 
 enum { OPTIONS_MAX_ARGUMENTS = 32 };
 
@@ -31,7 +30,6 @@ typedef struct {
     const char *arguments[OPTIONS_MAX_ARGUMENTS]; /* SCENE ... */
     int argument_count;
     bool help;
-
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
     double time_s, temperature;
     int64_t channels;
@@ -87,25 +85,7 @@ void help_man(FILE *out);
 /* bevscope --list: every name the program knows, from its tables. */
 void help_list(FILE *out);
 
-/* ---- the values that an option may take, from the tables that define them ---------------------
- */
-
-typedef enum {
-    CHOICE_NONE,
-    CHOICE_KERNEL,
-    CHOICE_DTYPE,
-    CHOICE_ALIGN,
-    CHOICE_VIEW,
-    CHOICE_COLORMAP,
-    CHOICE_FORMAT,
-    CHOICE_CACHE,
-    CHOICE_TIMING,
-    CHOICE_THEME,
-    CHOICE_COLOR,
-    CHOICE_GPU,
-    CHOICE_SWEEP,
-    CHOICE_SET_COUNT
-} ChoiceSet;
+/* ---- the values that an option may take, from the tables that define them ------------------- */
 
 /* Position of a name in its table; -1 when it is not there. */
 int choices_find(ChoiceSet set, const char *name);

@@ -14,14 +14,10 @@
 
 enum { TEXT = 200 };
 
-static FigureTheme theme_of(const PlotRequest *request) {
-    return (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
-}
-
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err) {
     Image image = {0};
-    spec->theme = theme_of(request);
+    spec->theme = (FigureTheme)choices_find(CHOICE_THEME, request->options->theme);
     if (request->svg)
         return plot_svg(spec, bytes, length, err);
     bool ok = plot_image(spec, &image, err) && image_png(&image, bytes, length, err);
@@ -82,8 +78,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
 }
 
 /* What the format costs in accuracy: the relative L2 error of V3, as the CPU computes it, against
- * FP64 over the FP32 originals. `*fp64_original` is computed for the first format and serves all.
- */
+ * FP64 over the FP32 originals. `*fp64_original` is computed for the first format, for all. */
 static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l2, Err *err) {
     const BevProblem *problem = &model->problem.view;
     KernelConfig config = {bev_twin(bev_v3(), BEV_CPU), problem->dtype, problem->align};
@@ -213,8 +208,8 @@ const PlotKind *plot_kind_find(const char *name, Err *err) {
     return NULL;
 }
 
-bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes, size_t *length,
-               Err *err) {
+bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **bytes,
+                    size_t *length, Err *err) {
     if (kind->draw)
         return kind->draw(request, bytes, length, err);
     MemoryModel *memory = memory_model(request, err);

@@ -23,54 +23,43 @@ static const int settings[OVER_COUNT][SWEEP_MAX] = {
 
 enum { KERNELS = SCENE_KERNELS };
 
-/* The kernels of the article that there is code for, and the baseline. */
-static int swept_kernels(const BevKernel *swept[KERNELS]) {
-    unsigned mask = 0;
-    int count = 0;
-    for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->is_baseline || (bev_kernels[i]->published && !bev_kernels[i]->model_only))
-            mask |= kernel_bits(bev_kernels[i]);
-    for (int i = 0; i < KERNELS; i++)
-        if (mask >> i & 1)
-            swept[count++] = traced_kernel(i);
-    return count;
-}
-
 typedef struct {
     double x[SWEEP_MAX], footprint[SWEEP_MAX], latency[KERNELS][SWEEP_MAX];
     int count;
     const BevKernel *kernels[KERNELS];
     int kernel_count;
+    unsigned mask; /* the same kernels as bits of kernel_bits */
 } Sweep;
+
+/* The kernels of the article that there is code for, and the baseline. */
+static void choose_kernels(Sweep *sweep) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->is_baseline ||
+            (bev_kernels[i]->published && !bev_kernels[i]->model_only))
+            sweep->mask |= kernel_bits(bev_kernels[i]);
+    for (int i = 0; i < KERNELS; i++)
+        if (sweep->mask >> i & 1)
+            sweep->kernels[sweep->kernel_count++] = traced_kernel(i);
+}
 
 /* Changes rig and channels to one setting and returns its place on the axis: 0 for points, which
  * are known only when the map is built. */
 static double apply(Over over, int setting, Rig *rig, int64_t *channels) {
     Frustum *frustum = &rig->frustum;
-    switch (over) {
-    case OVER_GRID:
+    if (over == OVER_GRID)
         rig->grid.nx = rig->grid.ny = setting;
-        return setting;
-    case OVER_CHANNELS:
+    else if (over == OVER_CHANNELS)
         *channels = setting;
-        return setting;
-    case OVER_POINTS:
+    else
         frustum->depth_step_m = (frustum->depth_stop_m - frustum->depth_start_m) / setting;
-        break;
-    case OVER_COUNT:
-        break;
-    }
-    return 0;
+    return over == OVER_POINTS ? 0 : setting;
 }
 
 static bool predict_all(const PlotRequest *request, const BevProblem *problem, Sweep *sweep,
                         Err *err) {
     Profile profiles[SCENE_KERNELS] = {0};
-    unsigned kernels = 0;
     int count;
-    for (int r = 0; r < sweep->kernel_count; r++)
-        kernels |= kernel_bits(sweep->kernels[r]);
-    bool ok = scene_model_profiles(problem, kernels, profiles, &count, err);
+    bool ok = scene_model_profiles(problem, sweep->mask, profiles, &count, err);
     for (int r = 0; r < sweep->kernel_count; r++)
         sweep->latency[r][sweep->count] = NAN;
     for (int i = 0; i < count; i++) {
@@ -137,13 +126,12 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
     PlotSeries series[KERNELS];
     PlotMark marks[2];
     int mark_count = 0;
-    for (int r = 0; r < sweep->kernel_count; r++) {
+    for (int r = 0; r < sweep->kernel_count; r++)
         series[r] = (PlotSeries){.name = sweep->kernels[r]->title,
                                  .x = sweep->x,
                                  .y = sweep->latency[r],
                                  .count = sweep->count,
                                  .color = traced_place(sweep->kernels[r])};
-    }
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
         snprintf(labels[mark_count], TEXT, "%s: %.0f MB", i ? "L2" : "L2 / 2",
@@ -165,7 +153,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1]},
         .y = {"predicted latency, µs", true, 0, 0},
         .series = series,
-        .series_count = KERNELS,
+        .series_count = sweep->kernel_count,
         .marks = marks,
         .mark_count = mark_count,
     };
@@ -177,7 +165,7 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     Over over =
         request->options->over ? (Over)choices_find(CHOICE_SWEEP, request->options->over) : 0;
     Sweep sweep = {0};
-    sweep.kernel_count = swept_kernels(sweep.kernels);
+    choose_kernels(&sweep);
     if (!request->model->workload.scene.has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");

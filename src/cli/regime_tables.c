@@ -5,10 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static Cell megabytes(double bytes) {
-    return cell_real(bytes * 1e-6);
-}
-
 /* Begins a row with the columns that all these tables share. */
 static void add_identity(Report *report, const SceneModel *model, const char *kernel) {
     const BevProblem *problem = &model->problem.view;
@@ -19,8 +15,7 @@ static void add_identity(Report *report, const SceneModel *model, const char *ke
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
 }
 
-/* ---- traffic and predictions ------------------------------------------------------------------
- */
+/* ---- traffic and predictions ---------------------------------------------------------------- */
 
 static void add_problem(Report *report, const BevProblem *problem, const TraceCounts *counts) {
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
@@ -29,8 +24,8 @@ static void add_problem(Report *report, const BevProblem *problem, const TraceCo
     report_add(report, "points", NULL, 0, cell_int(problem->map.points));
     report_add(report, "intervals", NULL, 0, cell_int(problem->map.intervals));
     report_add(report, "longest_interval", "longest interval", 0, cell_int(counts->longest));
-    report_add(report, "footprint_mb", NULL, 4, megabytes(footprint));
-    report_add(report, "gather_traffic_mb", NULL, 4, megabytes(bev_traffic_total(gather)));
+    report_add(report, "footprint_mb", NULL, 4, cell_mb(footprint));
+    report_add(report, "gather_traffic_mb", NULL, 4, cell_mb(bev_traffic_total(gather)));
 }
 
 static void add_traffic(Report *report, const BevProblem *problem, const Profile *profile) {
@@ -43,17 +38,17 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
     double out_read = counts->read[TRACE_SUMS].bytes + atomic_bytes;
     double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
     double coalescing = counts->read[TRACE_FEAT].sectors / counts->read[TRACE_FEAT].requests;
-    report_add(report, "feat_mb", "features MB", 4, megabytes(counts->read[TRACE_FEAT].bytes));
-    report_add(report, "depth_mb", "depth MB", 3, megabytes(counts->read[TRACE_DEPTH].bytes));
-    report_add(report, "ranks_mb", "ranks MB", 3, megabytes(counts->read[TRACE_RANKS].bytes));
+    report_add(report, "feat_mb", "features MB", 4, cell_mb(counts->read[TRACE_FEAT].bytes));
+    report_add(report, "depth_mb", "depth MB", 3, cell_mb(counts->read[TRACE_DEPTH].bytes));
+    report_add(report, "ranks_mb", "ranks MB", 3, cell_mb(counts->read[TRACE_RANKS].bytes));
     report_add(report, "ranks_formula_mb", "by formula", 3,
-               megabytes(bev_rank_bytes(profile->kernel, problem)));
-    report_add(report, "owners_mb", "owners MB", 3, megabytes(counts->read[TRACE_OWNERS].bytes));
-    report_add(report, "weight_mb", NULL, 3, megabytes(counts->read[TRACE_WEIGHT].bytes));
-    report_add(report, "out_read_mb", NULL, 3, megabytes(out_read));
-    report_add(report, "out_write_mb", "writes MB", 3, megabytes(out_write));
-    report_add(report, "requested_mb", "requested MB", 4, megabytes(requested));
-    report_add(report, "requested_formula_mb", "by formula", 4, megabytes(formula));
+               cell_mb(bev_rank_bytes(profile->kernel, problem)));
+    report_add(report, "owners_mb", "owners MB", 3, cell_mb(counts->read[TRACE_OWNERS].bytes));
+    report_add(report, "weight_mb", NULL, 3, cell_mb(counts->read[TRACE_WEIGHT].bytes));
+    report_add(report, "out_read_mb", NULL, 3, cell_mb(out_read));
+    report_add(report, "out_write_mb", "writes MB", 3, cell_mb(out_write));
+    report_add(report, "requested_mb", "requested MB", 4, cell_mb(requested));
+    report_add(report, "requested_formula_mb", "by formula", 4, cell_mb(formula));
     report_add(report, "feat_sectors_per_request", "sectors/request", 3, cell_real(coalescing));
     report_add(report, "atomics", "atomics", 0, cell_int((long long)counts->atomics));
     report_add(report, "l2_sectors", NULL, 0, cell_int((long long)counts->l2_sectors));
@@ -61,14 +56,14 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
 
 static void add_prediction(Report *report, const SceneModel *model, const ChosenGpus *chosen,
                            const Profile *profile, const Gpu *gpu) {
-    static const struct {
-        const char *key, *heading;
-    } terms[TERM_COUNT] = {
-        [TERM_DRAM] = {"dram_us", "DRAM us"},
-        [TERM_L2] = {"l2_us", "L2 us"},
-        [TERM_ISSUE] = {"issue_us", "issue us"},
-        [TERM_CHAIN] = {"chain_us", "chain us"},
-    };
+    static const char *const keys[] = {[TERM_DRAM] = "dram_us",
+                                       [TERM_L2] = "l2_us",
+                                       [TERM_ISSUE] = "issue_us",
+                                       [TERM_CHAIN] = "chain_us"};
+    static const char *const headings[] = {[TERM_DRAM] = "DRAM us",
+                                           [TERM_L2] = "L2 us",
+                                           [TERM_ISSUE] = "issue us",
+                                           [TERM_CHAIN] = "chain us"};
     const BevProblem *problem = &model->problem.view;
     const BevKernel *kernel = profile->kernel;
     Prediction warm = predict(profile, gpu, true), cold = predict(profile, gpu, false);
@@ -81,11 +76,11 @@ static void add_prediction(Report *report, const SceneModel *model, const Chosen
     report_add(report, "v3_choice", NULL, 0,
                cell_text(bev_v3_choose(problem, gpu->l2_bytes).kernel->name));
     report_add(report, "l2_hit_rate_warm", "L2 hits", 3, cell_real(warm.hit_rate));
-    report_add(report, "dram_mb_warm", "DRAM MB", 3, megabytes(warm_dram));
+    report_add(report, "dram_mb_warm", "DRAM MB", 3, cell_mb(warm_dram));
     report_add(report, "l2_hit_rate_cold", NULL, 3, cell_real(cold.hit_rate));
-    report_add(report, "dram_mb_cold", "cold", 3, megabytes(cold_dram));
+    report_add(report, "dram_mb_cold", "cold", 3, cell_mb(cold_dram));
     for (int term = 0; term < TERM_COUNT; term++)
-        report_add(report, terms[term].key, terms[term].heading, 3, cell_real(warm.term_us[term]));
+        report_add(report, keys[term], headings[term], 3, cell_real(warm.term_us[term]));
     report_add(report, "launch_us", NULL, 3, cell_real(warm.launch_us));
     report_add(report, "binding", "binding", 0, cell_text(term_names[warm.binding]));
     report_add(report, "predicted_warm_us", "model us", 3, cell_real(warm.latency_us));
@@ -114,8 +109,7 @@ void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
         }
 }
 
-/* ---- the experiment with a smaller L2 ---------------------------------------------------------
- */
+/* ---- the experiment with a smaller L2 ------------------------------------------------------- */
 
 enum { SMALL_L2_ROWS = 256 };
 
@@ -164,7 +158,8 @@ static int find_small_l2(const SceneModel *model, const ChosenGpus *chosen,
 /* The other form of V3 under the same conditions. */
 static const SmallL2Row *large_beside(const SmallL2Row *rows, int count, const SmallL2Row *small) {
     for (int i = 0; i < count; i++)
-        if (rows[i].gpu == small->gpu && !strcmp(rows[i].recorded->kernel, bev_v3()->large_l2->name) &&
+        if (rows[i].gpu == small->gpu &&
+            !strcmp(rows[i].recorded->kernel, bev_v3()->large_l2->name) &&
             rows[i].recorded->l2_carveout_mib == small->recorded->l2_carveout_mib)
             return &rows[i];
     return NULL;
@@ -210,8 +205,7 @@ int small_l2_add(Report *report, const SceneModel *model, const ChosenGpus *chos
     return count;
 }
 
-/* ---- hardware counters beside the model -------------------------------------------------------
- */
+/* ---- hardware counters beside the model ----------------------------------------------------- */
 
 typedef struct {
     const SceneModel *model;
@@ -258,8 +252,8 @@ static void counted_add(Report *report, const Counted *counted) {
     report_add(report, "l2_hit_rate_model", "model", 3, cell_if(known, cell_real(model.hit_rate)));
     report_add(report, "l2_hit_off_points", "off, points", 2,
                cell_if(known, cell_real(100 * (model.hit_rate - hits))));
-    report_add(report, "dram_mb", "DRAM MB", 3, megabytes(dram));
-    report_add(report, "dram_mb_model", "model", 3, cell_if(known, megabytes(model_dram)));
+    report_add(report, "dram_mb", "DRAM MB", 3, cell_mb(dram));
+    report_add(report, "dram_mb_model", "model", 3, cell_if(known, cell_mb(model_dram)));
     report_add(report, "dram_off_percent", "off, %", 2,
                cell_if(known && dram_counts, cell_real(percent_off(model_dram, dram))));
     report_add(report, "median_us", "us", 3, cell_real(counted->latency_us));
@@ -303,7 +297,7 @@ bool counted_measure(Report *report, CounterReader *reader, const SceneModel *mo
 static void recall(Report *report, const SceneModel *model, const Gpu *gpu,
                    const Recording *recording) {
     for (int i = 0; i < recording->counted_count; i++) {
-        const CountedRow *row = &recording->counted[i];
+        const RecordedRow *row = &recording->counted[i];
         if (scene_model_is(model, row->scene, row->dtype, row->align))
             counted_add(report, &(Counted){model, row->kernel, gpu, "recorded", recording->label,
                                            row->median_us, row->counters});

@@ -26,6 +26,10 @@ Cell cell_real(double value) {
     return isfinite(value) ? (Cell){.kind = CELL_REAL, .real = value} : cell_none();
 }
 
+Cell cell_mb(double bytes) {
+    return cell_real(bytes * 1e-6);
+}
+
 Cell cell_bool(bool value) {
     return (Cell){.kind = CELL_BOOL, .integer = value};
 }

@@ -24,6 +24,7 @@ typedef struct {
 Cell cell_text(const char *text); /* NULL gives an empty cell; report_add copies the text */
 Cell cell_int(long long value);
 Cell cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
+Cell cell_mb(double bytes);   /* 10^6 bytes */
 Cell cell_bool(bool value);
 Cell cell_if(bool known, Cell cell); /* `cell`, or an empty cell when the value is not known */
 
@@ -108,8 +109,7 @@ bool output_picture(const Options *options, const char *command, bool *svg, Err 
 json_t *output_machine(const Machine *machine);
 json_t *output_this_machine(void);
 
-/* ---- a page of HTML: one file, no script, no network ------------------------------------------
- */
+/* ---- a page of HTML: one file, no script, no network ---------------------------------------- */
 
 /* The head of the document, in the colours of the theme, up to the first heading; and its end. */
 void html_begin(FILE *out, const char *title, FigureTheme theme);

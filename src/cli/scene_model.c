@@ -130,7 +130,7 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
     }
     for (int i = 0; options->l2_mb > 0 && i < chosen->count; i++)
         chosen->gpus[i].l2_bytes = options->l2_mb * 1048576;
-    recorded_load_samples(&chosen->recorded);
+    recorded_load_samples(&chosen->recorded, NULL);
     return true;
 }
 

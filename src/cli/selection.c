@@ -2,7 +2,6 @@
 
 #include "config.h"
 #include "kernels/codec.h"
-#include "src/base/data.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +70,7 @@ const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
     for (int device = BEV_CUDA; !named && device >= BEV_CPU; device--)
         for (int i = 0; bev_kernels[i]; i++)
             if ((int)bev_kernels[i]->where == device && runs_on(bev_kernels[i], where) &&
-                bev_kernels[i]->launch &&
-                !strcasecmp(bev_kernels[i]->title, word))
+                bev_kernels[i]->launch && !strcasecmp(bev_kernels[i]->title, word))
                 return bev_kernels[i];
     err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
             where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
@@ -123,31 +121,7 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
            (!options->kernel || (plan->only = select_kernel(options->kernel, plan->where, err)));
 }
 
-bool select_problems(const Options *options, Workload *workload, ProblemVisitor *visit,
-                     void *context, Err *err) {
-    unsigned dtypes = choices_mask(CHOICE_DTYPE, options->dtype, 1u << BEV_FP16);
-    unsigned aligns = choices_mask(CHOICE_ALIGN, options->align, 1u << BEV_NEAREST);
-    bool ok = true;
-    for (int align = 0; ok && align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
-                continue;
-            HostProblem problem = {0};
-            ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                 visit(workload, &problem.view, context, err);
-            problem_free(&problem);
-        }
-    return ok;
-}
-
-bool select_recorded(RecordedSet *set, Err *err) {
-    char folder[4096];
-    return data_path("samples/recorded", folder, sizeof folder, err) &&
-           recorded_load(set, folder, err);
-}
-
-/* ---- one kernel run ---------------------------------------------------------------------------
- */
+/* ---- one kernel run ------------------------------------------------------------------------- */
 
 static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     const BevProblem *view = &pooled->problem.view;
@@ -164,37 +138,26 @@ static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     return ok;
 }
 
-static bool decode(Pooled *pooled, Err *err) {
-    BevTensor out = pooled->problem.view.out;
-    pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
-    if (!pooled->values)
-        return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
-    out.data = pooled->codes;
-    bev_tensor_decode(&out, 0, out.rows, pooled->values);
-    return true;
-}
-
 bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err) {
     *pooled = (Pooled){.config = config};
     if (!workload_problem(workload, config.dtype, config.align, &pooled->problem, err))
         return false;
-    const BevTensor *out = &pooled->problem.view.out;
-    pooled->codes = malloc(bev_code_bytes(out->dtype, out->rows, out->row_len));
-    if (!pooled->codes)
+    BevTensor out = pooled->problem.view.out;
+    pooled->codes = malloc(bev_code_bytes(out.dtype, out.rows, out.row_len));
+    pooled->values = malloc((size_t)(out.rows * out.row_len) * sizeof *pooled->values);
+    if (!pooled->codes || !pooled->values)
         return err_set(err, ERR_FAILED, "output", "choose a smaller grid", "out of memory");
-    if (!run_once(pooled, latency, err) || !decode(pooled, err))
+    if (!run_once(pooled, latency, err))
         return false;
-    const Recording *from;
-    const RecordedRow *row =
-        latency == LATENCY_RECORDED
-            ? recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
-                            CACHE_WARM, &from)
-            : NULL;
-    if (row) {
+    out.data = pooled->codes;
+    bev_tensor_decode(&out, 0, out.rows, pooled->values);
+    const RecordedRow *row = NULL;
+    if (latency == LATENCY_RECORDED)
+        row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
+                            CACHE_WARM, NULL);
+    if (row)
         pooled->latency_us = row->median_us;
-        pooled->latency_recorded = true;
-    }
     return true;
 }
 

@@ -33,18 +33,7 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
 /* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
 
-/* Calls `visit` for the problem of each --align and --dtype (default: nearest, FP16) of a workload,
- * until it fails. */
-typedef bool ProblemVisitor(const Workload *workload, const BevProblem *problem, void *context,
-                            Err *err);
-bool select_problems(const Options *options, Workload *workload, ProblemVisitor *visit,
-                     void *context, Err *err);
-
-/* Loads samples/recorded. Free it with recorded_free. */
-bool select_recorded(RecordedSet *set, Err *err);
-
-/* ---- one kernel run, ready to be shown --------------------------------------------------------
- */
+/* ---- one kernel run, ready to be shown ------------------------------------------------------ */
 
 typedef enum { LATENCY_RECORDED, LATENCY_MEASURED, LATENCY_OFF } LatencyWanted;
 
@@ -54,7 +43,6 @@ typedef struct {
     void *codes;       /* the output as stored */
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
-    bool latency_recorded;
 } Pooled;
 
 /* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in

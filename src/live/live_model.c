@@ -130,7 +130,7 @@ static void read_limits(LiveModel *live_model) {
     if (live_model->read_limits)
         return;
     live_model->read_limits = true;
-    recorded_load_samples(&recorded);
+    recorded_load_samples(&recorded, NULL);
     for (int i = 0; i < gpu_count; i++) {
         live_model->limits[i] = recorded_limits(&recorded, &gpus[i]);
         live_model->sources[i] = SOURCE_RECORDED;

@@ -56,7 +56,7 @@ bool measure_open(Measure **out, unsigned where, Err *err) {
         free(measure);
         return false;
     }
-    recorded_load_samples(&measure->recorded);
+    recorded_load_samples(&measure->recorded, NULL);
     add_kernels(measure);
     *out = measure;
     return true;

@@ -24,7 +24,7 @@ bool script_renderer_open(ScriptRenderer **out, Err *err) {
         script_renderer_close(renderer);
         return false;
     }
-    recorded_load_samples(&renderer->recorded);
+    recorded_load_samples(&renderer->recorded, NULL);
     *out = renderer;
     return true;
 }

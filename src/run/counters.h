@@ -1,11 +1,10 @@
 /* The GPU's hardware counters for one launch, read by CUPTI's range profiler. CUPTI is loaded at
- * run time and is optional: if CUPTI, the permission or the chip's counters are missing, an Err
- * says so in one line, and only the model's figures remain.
+ * run time; if it, the permission or the chip's counters are missing, an Err says so in one line.
+ * Builds without CUDA or CUPTI have the same functions, which fail.
  *
  * A launch is counted as a whole: all CUDA functions that it starts, and its clear, as in the
  * model. The caches are warm, as the launch before left them. No latency is taken: starting and
- * stopping the counters takes longer than a launch. Builds without CUDA or CUPTI have the same
- * functions, which fail. */
+ * stopping the counters takes longer than a launch. */
 #ifndef BEV_COUNTERS_H
 #define BEV_COUNTERS_H
 
@@ -15,19 +14,13 @@
 extern "C" {
 #endif
 
+// clang-format off
 typedef enum {
-    COUNTER_DRAM_READ,
-    COUNTER_DRAM_WRITE,
-    COUNTER_L2_SECTORS,
-    COUNTER_L1_SECTORS,
-    COUNTER_ISSUE,
-    COUNTER_OCCUPANCY,
-    COUNTER_L2_HITS,
-    COUNTER_L2_MISSES,
-    COUNTER_L2_READ_HITS,
-    COUNTER_L2_READ_MISSES,
-    COUNTER_COUNT
+    COUNTER_DRAM_READ, COUNTER_DRAM_WRITE, COUNTER_L2_SECTORS, COUNTER_L1_SECTORS, COUNTER_ISSUE,
+    COUNTER_OCCUPANCY, COUNTER_L2_HITS, COUNTER_L2_MISSES, COUNTER_L2_READ_HITS,
+    COUNTER_L2_READ_MISSES, COUNTER_COUNT
 } Counter;
+// clang-format on
 
 enum { COUNTER_NAMES = 2 };
 
@@ -72,8 +65,7 @@ bool counters_read(CounterReader *reader, Session *session, Counters *counters, 
 bool counters_plan(const char *chip, CounterSet set, const char *names[COUNTER_COUNT], int *passes,
                    Err *err);
 
-/* Fills `err` for a CUPTI call that failed with `result`, which CUPTI names `word`. Returns false.
- */
+/* Fills `err` for a CUPTI call that failed with `result`, named `word`. Returns false. */
 bool counters_refused(const char *call, int result, const char *word, Err *err);
 
 #ifdef __cplusplus

@@ -17,21 +17,15 @@
 #include <omp.h>
 #endif
 
-static void read_cpu_name(char *name, size_t size) {
-    snprintf(name, size, "n/a");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file)
-        return;
+static void read_cpu_name(char name[128]) {
     char line[256];
-    while (fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (!colon || strncmp(line, "model name", 10))
-            continue;
-        snprintf(name, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
-        name[strcspn(name, "\n")] = '\0';
-        break;
-    }
-    fclose(file);
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    strcpy(name, "n/a");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "model name : %127[^\n]", name) == 1)
+            break;
+    if (file)
+        fclose(file);
 }
 
 /* Only the GPU that this process already uses: opening one just for its name would take time. */
@@ -53,7 +47,7 @@ static int64_t positive(long value) {
 }
 
 static void read_cpu(Machine *machine) {
-    read_cpu_name(machine->cpu, sizeof machine->cpu);
+    read_cpu_name(machine->cpu);
     cpu_set_t set;
     machine->cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 #ifdef _OPENMP

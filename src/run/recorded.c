@@ -36,7 +36,9 @@ static double number(const json_t *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static bool read_row(RecordedRow *row, const json_t *object) {
+/* Returns whether it is a row of results, or one of counters. */
+static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
+    bool any = false;
     copy_text(row->scene, sizeof row->scene, object, "scene");
     copy_text(row->kernel, sizeof row->kernel, object, "kernel");
     copy_text(row->dtype, sizeof row->dtype, object, "dtype");
@@ -50,37 +52,19 @@ static bool read_row(RecordedRow *row, const json_t *object) {
     row->footprint_mb = number(object, "footprint_mb");
     row->l2_carveout_mib = number(object, "l2_carveout_mib");
     row->l2_left_mib = number(object, "l2_left_mib");
-    return isfinite(row->median_us) && row->scene[0] && row->kernel[0];
-}
-
-static bool read_counted(CountedRow *row, const json_t *object) {
-    bool any = false;
-    copy_text(row->scene, sizeof row->scene, object, "scene");
-    copy_text(row->kernel, sizeof row->kernel, object, "kernel");
-    copy_text(row->dtype, sizeof row->dtype, object, "dtype");
-    copy_text(row->align, sizeof row->align, object, "align");
-    row->median_us = number(object, "median_us");
     for (int i = 0; i < COUNTER_COUNT; i++) {
         row->counters.value[i] = number(object, counter_rows[i].key);
         any = any || !isnan(row->counters.value[i]);
     }
-    return any && row->scene[0] && row->kernel[0];
+    return (counted ? any : isfinite(row->median_us)) && row->scene[0] && row->kernel[0];
 }
 
-/* Leaves out rows without a figure (skipped kernels). */
-static bool read_rows(Recording *recording, const json_t *results, const json_t *counters) {
-    recording->rows = calloc(json_array_size(results) + 1, sizeof *recording->rows);
-    recording->counted = calloc(json_array_size(counters) + 1, sizeof *recording->counted);
-    if (!recording->rows || !recording->counted)
-        return false;
-    for (size_t i = 0; i < json_array_size(results); i++)
-        recording->row_count +=
-            read_row(&recording->rows[recording->row_count], json_array_get(results, i));
-    CountedRow *counted = recording->counted;
-    for (size_t i = 0; i < json_array_size(counters); i++)
-        recording->counted_count +=
-            read_counted(&counted[recording->counted_count], json_array_get(counters, i));
-    return recording->row_count + recording->counted_count > 0;
+/* Leaves out rows without a figure (skipped kernels). False: out of memory. */
+static bool read_rows(const json_t *array, bool counted, RecordedRow **rows, int *count) {
+    *rows = calloc(json_array_size(array) + 1, sizeof **rows);
+    for (size_t i = 0; *rows && i < json_array_size(array); i++)
+        *count += read_row(&(*rows)[*count], json_array_get(array, i), counted);
+    return *rows != NULL;
 }
 
 static bool read_recording(Recording *recording, const char *path, Err *err) {
@@ -92,13 +76,14 @@ static bool read_recording(Recording *recording, const char *path, Err *err) {
     const json_t *machine = json_object_get(root, "machine");
     make_label(recording, machine);
     recording->limits = limits_read(json_object_get(machine, "limits"));
-    bool any =
-        read_rows(recording, json_object_get(root, "results"), json_object_get(root, "counters"));
+    bool any = read_rows(json_object_get(root, "results"), false, &recording->rows,
+                         &recording->row_count) &&
+               read_rows(json_object_get(root, "counters"), true, &recording->counted,
+                         &recording->counted_count) &&
+               recording->row_count + recording->counted_count > 0;
     json_decref(root);
-    if (!any)
-        return err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
-                       "no recorded result in it");
-    return true;
+    return any || err_set(err, ERR_FAILED, path, "write it with bevscope bench --format json",
+                          "no recorded result in it");
 }
 
 static int is_json(const struct dirent *entry) {
@@ -117,12 +102,8 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
     for (int i = 0; i < count; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (ok) {
-            Recording *recording = &set->recordings[set->count++];
-            snprintf(recording->name, sizeof recording->name, "%.*s",
-                     (int)strcspn(entries[i]->d_name, "."), entries[i]->d_name);
-            ok = read_recording(recording, path, err);
-        }
+        if (ok)
+            ok = read_recording(&set->recordings[set->count++], path, err);
         free(entries[i]);
     }
     free(entries);
@@ -131,12 +112,11 @@ bool recorded_load(RecordedSet *set, const char *folder, Err *err) {
     return ok;
 }
 
-void recorded_load_samples(RecordedSet *set) {
+bool recorded_load_samples(RecordedSet *set, Err *err) {
     char folder[4096];
-    if (!data_exists("samples/recorded") ||
-        !data_path("samples/recorded", folder, sizeof folder, NULL) ||
-        !recorded_load(set, folder, NULL))
-        *set = (RecordedSet){.count = 0};
+    *set = (RecordedSet){0};
+    return data_path("samples/recorded", folder, sizeof folder, err) &&
+           recorded_load(set, folder, err);
 }
 
 void recorded_free(RecordedSet *set) {
@@ -167,7 +147,8 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
     for (int i = 0; i < set->count; i++)
         for (int j = 0; j < set->recordings[i].row_count; j++)
             if (row_matches(&set->recordings[i].rows[j], scene, channels, config, cache)) {
-                *from = &set->recordings[i];
+                if (from)
+                    *from = &set->recordings[i];
                 return &set->recordings[i].rows[j];
             }
     return NULL;
@@ -181,8 +162,7 @@ Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {
     return limits_unknown();
 }
 
-/* ---- published --------------------------------------------------------------------------------
- */
+/* ---- published ------------------------------------------------------------------------------ */
 
 #define ROWS(config, v2, v2_do, v3, v3_fp8)                                                        \
     {"pro6000", config, "V2", BEV_FP16, v2}, {"pro6000", config, "V2+DO", BEV_FP16, v2_do},        \

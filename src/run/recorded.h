@@ -9,30 +9,24 @@
 #include "src/run/bench.h"
 #include "src/run/counters.h"
 
-/* One result of bench. Figures that the file does not hold are NaN. */
+/* One result of bench, or the counters of one launch. A figure that the file does not hold is NaN.
+ */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     int64_t channels; /* 0: the file does not say */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
     double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */
+    Counters counters;                   /* of one launch, caches warm */
 } RecordedRow;
-
-/* Hardware counters of one launch, caches warm. */
-typedef struct {
-    char scene[64], kernel[32], dtype[16], align[16];
-    double median_us; /* as bench measured it */
-    Counters counters;
-} CountedRow;
 
 /* One file of results. */
 typedef struct {
-    char name[64];   /* file stem: "h200" */
     char label[160]; /* "NVIDIA H200, driver 580.159, CUDA 13.0, 2026-11-20" */
     Limits limits;   /* what probes reached on the machine */
     RecordedRow *rows;
     int row_count;
-    CountedRow *counted;
+    RecordedRow *counted; /* rows with counters, and bench's median_us */
     int counted_count;
 } Recording;
 
@@ -45,9 +39,9 @@ typedef struct {
  * caller frees the set with recorded_free. */
 bool recorded_load(RecordedSet *set, const char *folder, Err *err);
 
-/* Reads the recordings that come with the program. The set is empty if they cannot be read:
- * displays then show less, and `bevscope bench --recorded` reports the error. */
-void recorded_load_samples(RecordedSet *set);
+/* Reads the recordings that come with the program. After a failure the set is empty: displays then
+ * show less, and `bevscope bench --recorded` reports the error. */
+bool recorded_load_samples(RecordedSet *set, Err *err);
 void recorded_free(RecordedSet *set);
 
 /* Whether the row was taken with a part of the L2 carved out: it does not describe the GPU as it
@@ -55,7 +49,7 @@ void recorded_free(RecordedSet *set);
 bool recorded_is_experiment(const RecordedRow *row);
 
 /* The row of a configuration on a scene with that many channels, the L2 whole, and the recording
- * that it comes `from`. NULL if it was not recorded. */
+ * that it comes `from` (may be NULL). NULL if it was not recorded. */
 const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, CacheState cache,
                                  const Recording **from);
@@ -75,8 +69,8 @@ typedef struct {
 extern const Published published[];
 extern const int published_count;
 
-/* The published column that a row stands for, or NULL. `v3_choice` is the form that V3 takes on that
- * GPU (NULL: unknown): it stands for V3's column. */
+/* The published column that a row stands for, or NULL. `v3_choice` is the form that V3 takes on
+ * that GPU (NULL: unknown): it stands for V3's column. */
 const char *published_column(const BevKernel *kernel, const BevKernel *v3_choice);
 
 /* The column that the model's chain is calibrated by: the kernel that waits for little else. */

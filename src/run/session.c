@@ -14,12 +14,10 @@
 const TimingOptions timing_default = {.samples = 100, .min_warm_ms = 50, .max_s = 2};
 const TimingOptions timing_quick = {.samples = 20, .min_warm_ms = 5, .max_s = 0.25};
 
-static const SessionBackend *const backends[] = {
+static const SessionBackend *const backends[BEV_CUDA + 1] = {
     [BEV_CPU] = &session_cpu_backend,
 #ifdef HAVE_CUDA
     [BEV_CUDA] = &session_cuda_backend,
-#else
-    [BEV_CUDA] = NULL,
 #endif
 };
 

@@ -11,10 +11,9 @@ extern "C" {
 
 typedef struct Session Session;
 
-/* Copies `host` to where `kernel` runs (the CPU uses it in place) and runs the kernel's prepare
- * step. Fails with ERR_DEVICE if the device is missing, with ERR_FAILED and the reason if the
- * kernel does not support the problem (bev_unsupported). The host problem must outlive the session.
- */
+/* Copies `host`, which must outlive the session, to where `kernel` runs (the CPU uses it in place)
+ * and runs the kernel's prepare step. Fails with ERR_DEVICE if the device is missing, with
+ * ERR_FAILED and the reason if the kernel does not support the problem (bev_unsupported). */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
 /* The same for one picture, faster: prepares once. Do not call session_prepare_us on it. */

@@ -158,14 +158,9 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
     return ok;
 }
 
+// clang-format off
 const SessionBackend session_cpu_backend = {
-    .open = cpu_open,
-    .close = cpu_close,
-    .prepare = cpu_prepare,
-    .update = cpu_update,
-    .poison = cpu_poison,
-    .run = cpu_run,
-    .read = cpu_read,
-    .output = cpu_output,
-    .time = cpu_time,
+    .open = cpu_open, .close = cpu_close, .prepare = cpu_prepare, .update = cpu_update,
+    .poison = cpu_poison, .run = cpu_run, .read = cpu_read, .output = cpu_output, .time = cpu_time,
 };
+// clang-format on

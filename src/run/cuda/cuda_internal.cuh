@@ -52,12 +52,10 @@ struct CudaSession {
     char *arena; // one allocation: guard, buffer, guard, buffer, ... guard
     size_t arena_bytes;
     std::vector<Buffer> buffers;
-    size_t
-        value_buffers; // the first buffers hold depth and features; then the map, then the output
-    std::vector<char>
-        transposed_feat;  // channels-first copy of the features, if the kernel needs it
-    char *transposed_out; // on the device: the output, channels last, once it was read
-    Staging staging;      // the output on the host, once session_output was called
+    size_t value_buffers; // the first buffers: depth and features; then the map, then the output
+    std::vector<char> transposed_feat; // channels-first features, if the kernel needs them
+    char *transposed_out;              // on the device: the output, channels last, once it was read
+    Staging staging;                   // the output on the host, once session_output was called
 };
 
 // SessionBackend's open, close, functions and time.

@@ -73,17 +73,13 @@ bool device_opened(void) {
 
 // Each thread has its own current device, so this sets it.
 bool device_usable(Err *err) {
-    if (device.dead && err)
-        *err = device.why_dead;
     if (device.dead)
-        return false;
+        return device_failed(err);
     return device.open ? cuda_ok(cudaSetDevice(device.index), "cuda", err) : device_open(0, err);
 }
 
 bool device_open(int index, Err *err) {
-    if (device.dead)
-        return device_usable(err);
-    if (device.open && device.index == index)
+    if (device.dead || (device.open && device.index == index))
         return device_usable(err);
     if (!driver_probe(index, driver_needs(), &device.driver_version, err))
         return false;

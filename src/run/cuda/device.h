@@ -45,10 +45,6 @@ typedef struct {
 /* Facts about the open device. */
 bool device_info(DeviceInfo *info, Err *err);
 
-/* Opens a session, lists its functions (session_functions) and closes it. */
-bool device_functions(const BevKernel *kernel, const BevProblem *host, CudaFunction *functions,
-                      int capacity, int *count, Err *err);
-
 /* Time of only clearing the output of `host`: a part of the launch of every kernel that writes only
  * cells with points. */
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
@@ -69,8 +65,7 @@ enum { PROBE_ALL = (1 << LIMIT_COUNT) - 1 };
  * device.
  *
  * Reserves `bytes` of the open device's L2, or a little more if the driver rounds up; 0 ends the
- * carve-out. Fails with one line if the driver refuses: a GPU that cannot, a MIG slice, too much.
- */
+ * carve-out. Fails if the driver refuses: a GPU that cannot, a MIG slice, too much. */
 bool l2_carveout_set(int64_t bytes, Err *err);
 
 /* What the driver granted; 0: there is no carve-out. */

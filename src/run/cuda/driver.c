@@ -15,8 +15,7 @@ static bool find(void *library, const char *symbol, void *function) {
     return address;
 }
 
-/* ---- libcuda.so: is there a usable GPU? -------------------------------------------------------
- */
+/* ---- libcuda.so: is there a usable GPU? ----------------------------------------------------- */
 
 static const char use_cpu[] = "install or update the NVIDIA driver, or use --device cpu";
 
@@ -103,8 +102,7 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     return check_device(&driver, needs, index, err);
 }
 
-/* ---- libnvidia-ml.so: prototypes and numbers as in its ABI -------------------------------------
- */
+/* ---- libnvidia-ml.so: prototypes and numbers as in its ABI ---------------------------------- */
 
 enum { PERIOD_MS = 1000, PATIENCE_MS = 1000 };
 

@@ -349,9 +349,7 @@ bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err
     size_t words = arrays * (size_t)map->points + 2 * (size_t)map->intervals;
     *host = {};
     *memory = {};
-    if (!device_usable(err))
-        return false;
-    if (!staging_take(memory, words * sizeof(int32_t), err))
+    if (!device_usable(err) || !staging_take(memory, words * sizeof(int32_t), err))
         return false;
     host->points = map->points;
     host->intervals = map->intervals;

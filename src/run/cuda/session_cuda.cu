@@ -284,16 +284,11 @@ bool cuda_enqueue_launch(CudaSession *s, Err *err) {
     return s->kernel->launch(&s->problem, s->plan, s->stream, err);
 }
 
+// clang-format off
 const SessionBackend session_cuda_backend = {
-    .open = cuda_session_open,
-    .close = cuda_session_close,
-    .prepare = prepare,
-    .update = update,
-    .poison = poison,
-    .run = run,
-    .read = read,
-    .output = output,
-    .inputs_untouched = inputs_untouched,
-    .functions = cuda_session_functions,
+    .open = cuda_session_open, .close = cuda_session_close, .prepare = prepare, .update = update,
+    .poison = poison, .run = run, .read = read, .output = output,
+    .inputs_untouched = inputs_untouched, .functions = cuda_session_functions,
     .time = cuda_session_time,
 };
+// clang-format on

@@ -261,16 +261,6 @@ bool cuda_session_time(void *state, CacheState cache, const TimingOptions *optio
     return time_enqueued((CudaSession *)state, cuda_enqueue_launch, cache, options, timing, err);
 }
 
-bool device_functions(const BevKernel *kernel, const BevProblem *host, CudaFunction *functions,
-                      int capacity, int *count, Err *err) {
-    Session *session;
-    *count = 0;
-    bool ok = session_open_once(&session, kernel, host, err) &&
-              session_functions(session, functions, capacity, count, err);
-    session_close(session);
-    return ok;
-}
-
 bool device_time_clear(const BevProblem *host, const TimingOptions *options, Timing *timing,
                        Err *err) {
     // Only the buffers of the session are used, so the kernel needs no functions.
