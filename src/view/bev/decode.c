@@ -201,12 +201,6 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
     return true;
 }
 
-/* What a result is compared with: FP64 values or another result; one of the two is set. */
-typedef struct {
-    const double *fp64_original;
-    const float *other;
-} Baseline;
-
 /* How a vector differs over all channels from the one that it is compared with. */
 typedef struct {
     double lowest, highest; /* of the differences, 0 included */
@@ -238,16 +232,17 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* Per cell the signed difference of the channel in which the two vectors differ most. */
-static void worst_differences(const BevContent *content, Baseline baseline, CellField *field) {
+/* Per cell the signed difference of the channel in which its vector differs most from the FP64
+ * values or, where these are NULL, from another result. */
+static void worst_differences(const BevContent *content, const double *fp64_original,
+                              const float *other, CellField *field) {
     size_t channels = (size_t)content->channels;
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = vector_at(content, cell);
         size_t first = cell * channels;
-        Difference d = baseline.fp64_original
-                           ? from_fp64(got, baseline.fp64_original + first, channels)
-                           : from_other(got, baseline.other + first, channels);
+        Difference d = fp64_original ? from_fp64(got, fp64_original + first, channels)
+                                     : from_other(got, other + first, channels);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
         if (d.unknown || field->state[cell] == CELL_NAN)
@@ -261,7 +256,7 @@ static void worst_differences(const BevContent *content, Baseline baseline, Cell
 
 static bool decode_error(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-    worst_differences(content, (Baseline){.fp64_original = content->fp64_original}, field);
+    worst_differences(content, content->fp64_original, NULL, field);
     return true;
 }
 
@@ -370,13 +365,6 @@ const ViewInfo views[VIEW_COUNT] = {
                     decode_error},
 };
 
-const ViewInfo *view_find(const char *name) {
-    for (int i = 0; i < VIEW_COUNT; i++)
-        if (strcmp(views[i].name, name) == 0)
-            return &views[i];
-    return NULL;
-}
-
 const char *view_missing(ViewKind view, const BevContent *content) {
     unsigned needs = views[view].needs;
     if ((needs & NEEDS_POOLED) && !content->pooled)
@@ -444,7 +432,7 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (!field_init(field, VIEW_ERROR, a, err))
         return false;
     field_states(a, field);
-    worst_differences(a, (Baseline){.other = b->pooled}, field);
+    worst_differences(a, NULL, b->pooled, field);
     field_count(field);
     return true;
 }

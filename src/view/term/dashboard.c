@@ -110,34 +110,24 @@ typedef struct {
 } Arrangement;
 
 /* The first row that fits is taken. */
+/* clang-format off */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH,
-     200,
-     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
-      {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
-      {34, {&bev_panel}}}},
-    {PAGE_BOTH,
-     160, /* shares that leave room for the columns of the accuracy */
-     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
-      {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
-      {28, {&bev_panel}}}},
-    {PAGE_BOTH,
-     PAGE_BOTH_COLUMNS,
-     {{58,
-       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel,
-        &pipeline_panel}},
-      {42, {&bev_panel, &intervals_panel}}}},
-    {PAGE_DASHBOARD,
-     110,
-     {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
-      {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
-    {PAGE_DASHBOARD,
-     0,
-     {{100,
-       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel, &intervals_panel,
-        &pipeline_panel}}}},
+    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+                      {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
+                      {34, {&bev_panel}}}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+                      {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
+                      {28, {&bev_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                                          &accuracy_panel, &pipeline_panel}},
+                                    {42, {&bev_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
+                           {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                                &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
 };
+/* clang-format on */
 
 static const Arrangement *choose(Page page, int columns) {
     const int count = sizeof arrangements / sizeof *arrangements;

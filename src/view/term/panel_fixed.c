@@ -120,7 +120,7 @@ int header_draw(Cells *cells, Area area, const PanelData *data) {
     draw_first(cells, area, data);
     area.y++;
     if (data->live->error_text[0])
-        cells_text(cells, area.x, area.y, area.w, cell_bold(INK_BAD), data->live->error_text);
+        cells_line(cells, area, cell_bold(INK_BAD), data->live->error_text);
     else
         draw_second(cells, area, &data->live->device);
     return 2;
@@ -150,7 +150,7 @@ void log_draw(Cells *cells, Area area, const PanelData *data) {
         area.h -= rows;
     }
     if (!log->count && area.h > 0)
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+        cells_line(cells, area, cell_style(INK_MUTED),
                    "Every control says here what it did and what changed.");
 }
 
