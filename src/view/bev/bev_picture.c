@@ -117,12 +117,7 @@ Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y) {
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    const PanelTheme *theme =
-        next->colormap && next->colormap->diverging ? &panel_light : &panel_dark;
-    RasterStyle style = {.colormap = next->colormap,
-                         .range = next->range,
-                         .background = theme->background,
-                         .bad = theme->bad};
+    RasterStyle style = raster_style(next->colormap, next->range);
     return raster_render(&next->field, &style, &next->image, err) &&
            (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }

@@ -107,6 +107,11 @@ double range_position(const ValueRange *range, double value) {
 
 /* ---- pixels --------------------------------------------------------------------------------- */
 
+RasterStyle raster_style(const Colormap *colormap, ValueRange range) {
+    const PanelTheme *theme = panel_theme(colormap);
+    return (RasterStyle){colormap, range, theme->background, theme->bad};
+}
+
 static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
     if (field->state[cell] == CELL_EMPTY)
         return style->background;

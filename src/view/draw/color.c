@@ -91,3 +91,7 @@ const Theme themes[THEME_COUNT] = {
 const PanelTheme panel_dark = {{20, 23, 28},    {255, 255, 255}, {10, 12, 15},    {255, 0, 255}};
 const PanelTheme panel_light = {{250, 250, 248}, {20, 24, 30},   {255, 255, 255}, {255, 0, 255}};
 /* clang-format on */
+
+const PanelTheme *panel_theme(const Colormap *map) {
+    return map && map->diverging ? &panel_light : &panel_dark;
+}

@@ -7,7 +7,7 @@
 
 /* ---- title and subtitle --------------------------------------------------------------------- */
 
-static const char *known(const char *text) {
+const char *known(const char *text) {
     return text ? text : "n/a";
 }
 

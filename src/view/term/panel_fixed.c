@@ -158,25 +158,19 @@ void log_draw(Cells *cells, Area area, const PanelData *data) {
 void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
     int x = area.x;
     (void)data;
-    for (int rank = 1; rank <= ACTION_COUNT; rank++)
-        for (int i = 0; i < ACTION_COUNT; i++) {
-            if (keys[i].rank != rank)
-                continue;
-            char key[32];
-            keys_name(keys[i].keys[0], key, sizeof key);
-            int key_w = cells_width(key), label_w = cells_width(keys[i].label);
-            if (x + key_w + 3 + label_w > area.x + area.w)
-                return;
-            cells_put(cells, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
-            cells_text(cells, x + 1, area.y, key_w,
-                       (CellStyle){.ink = INK_TITLE,
-                                   .paper = INK_KEY,
-                                   .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)},
-                       key);
-            cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
-            cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), keys[i].label);
-            x += key_w + label_w + 5;
-        }
+    unsigned attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE);
+    for (const KeyRow *row = keys_next(NULL); row; row = keys_next(row)) {
+        char key[32];
+        keys_name(row->keys[0], key, sizeof key);
+        int key_w = cells_width(key), label_w = cells_width(row->label);
+        if (x + key_w + 3 + label_w > area.x + area.w)
+            return;
+        cells_put(cells, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        cells_text(cells, x + 1, area.y, key_w, (CellStyle){INK_TITLE, INK_KEY, attributes}, key);
+        cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
+        x += key_w + label_w + 5;
+    }
 }
 
 /* ---- help ----------------------------------------------------------------------------------- */
