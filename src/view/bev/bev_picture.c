@@ -1,10 +1,7 @@
 #include "src/view/bev/bev_picture.h"
 
-#include "src/view/draw/color.h"
-
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void bev_picture_menus(StateMenu *menu) {
     enum { MAX_MAPS = 16 };

@@ -1,7 +1,6 @@
 #include "src/view/bev/decode.h"
 
 #include "kernels/vector.h"
-#include "src/view/bev/stats.h"
 
 #include <assert.h>
 #include <math.h>

@@ -88,14 +88,11 @@ static double fit(Pen *pen, const TextStyle *style, double max_w, const char *te
 static Box box_of(double x, double baseline, double width, const TextStyle *style) {
     double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
     double ascent = 0.76 * style->size, descent = 0.24 * style->size; /* DejaVu Sans, capitals */
-    switch (style->turn) {
-    case TURN_UP:
+    if (style->turn == TURN_UP)
         return (Box){x - ascent, baseline - (1 - along) * width, ascent + descent, width};
-    case TURN_DOWN:
+    if (style->turn == TURN_DOWN)
         return (Box){x - descent, baseline - along * width, ascent + descent, width};
-    default:
-        return (Box){x - along * width, baseline - ascent, width, ascent + descent};
-    }
+    return (Box){x - along * width, baseline - ascent, width, ascent + descent};
 }
 
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };

@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- axes: numbers to the left and below, titles that name the direction -------------------- */

@@ -212,8 +212,6 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
     return 3 * ROW;
 }
 
-/* ---- the block ------------------------------------------------------------------------------ */
-
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
@@ -248,21 +246,14 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     title_of(figure, panel, title, sizeof title);
     double y = top + heading(pen, x, top, w, title);
     y += small_line(pen, x, y - 4, w, panel->difference ? difference_idea(panel) : view->idea);
-    switch (view->legend) {
-    case LEGEND_BRIGHTNESS:
-        y += strength_bar(pen, panel, x, y, w);
-        break;
-    case LEGEND_CLASSES:
+    if (view->legend == LEGEND_CLASSES)
         y += classes(pen, x, y, w) + 12;
-        y += strength_bar(pen, panel, x, y, w);
-        break;
-    case LEGEND_COMPONENTS:
-        y += components(pen, panel, x, y, w);
-        break;
-    case LEGEND_BAR:
+    if (view->legend == LEGEND_BAR)
         y += color_bar(pen, figure, panel, x, y, w);
-        break;
-    }
+    else if (view->legend == LEGEND_COMPONENTS)
+        y += components(pen, panel, x, y, w);
+    else
+        y += strength_bar(pen, panel, x, y, w);
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 

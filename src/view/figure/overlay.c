@@ -57,28 +57,23 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
     }
 }
 
-static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    double step = figure->ring_step_m, nearest, farthest;
-    if (!(step > 0))
-        return;
-    farthest_and_nearest(&figure->grid, &nearest, &farthest);
-    double scale = panel_px_per_m(figure), px, py;
-    panel_point(figure, panel, 0, 0, &px, &py);
-    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, px, py, i * step * scale, 0, 2 * M_PI);
-        pen_stroke(pen, panel->theme->line, 0.28, 1);
-    }
-}
-
-static void ring_labels(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    double step = figure->ring_step_m, nearest, farthest;
+/* The circles, or their labels. */
+static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
+    double step = figure->ring_step_m, nearest, farthest, px, py;
     if (!(step > 0))
         return;
     farthest_and_nearest(&figure->grid, &nearest, &farthest);
     int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
-    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++)
-        ring_label(pen, figure, panel, i * step, decimals);
+    panel_point(figure, panel, 0, 0, &px, &py);
+    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
+        if (labels) {
+            ring_label(pen, figure, panel, i * step, decimals);
+            continue;
+        }
+        cairo_new_sub_path(pen->cr);
+        cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
+        pen_stroke(pen, panel->theme->line, 0.28, 1);
+    }
 }
 
 bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],
@@ -190,9 +185,9 @@ void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     wedges(pen, figure, panel);
     if (figure->spec->world && figure->spec->outlines)
         outlines(pen, figure, panel);
-    rings(pen, figure, panel);
+    rings(pen, figure, panel, false);
     ego_body(pen, figure, panel);
     front_arrow(pen, figure, panel);
-    ring_labels(pen, figure, panel);
+    rings(pen, figure, panel, true);
     cairo_restore(pen->cr);
 }

@@ -14,7 +14,7 @@ typedef struct {
 } Page;
 
 static void set_color(const Page *page, Rgb color, double alpha) {
-    pen_color(&(Pen){.cr = page->cr}, color, alpha);
+    cairo_set_source_rgba(page->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
 }
 
 static void fill(const Page *page, double x, double y, double w, double h) {

@@ -358,8 +358,6 @@ static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
     legend_marks(cells, legend, x, spec, 0x2502);
 }
 
-/* ---- any chart ------------------------------------------------------------------------------ */
-
 int chart_cells_want(const ChartSpec *spec) {
     return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES + AXIS_ROWS);
 }

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PANELS = 8, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };

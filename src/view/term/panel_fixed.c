@@ -225,14 +225,14 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
     HelpLayout layout = state->glossary ? help_glossary(cells->columns, cells->rows)
                                         : help_layout(cells->columns, cells->rows);
     int page = state->help_page % layout.pages;
-    char turn[16], close[16], note[96];
-    keys_name(keys[state->glossary ? ACTION_GLOSSARY : ACTION_HELP].keys[0], turn, sizeof turn);
-    keys_name(keys[ACTION_ESCAPE].keys[0], close, sizeof close);
+    KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
+    KeyText close = key_of(ACTION_ESCAPE);
+    char note[96];
     if (layout.pages > 1)
         snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
-                 turn, close);
+                 turn.name, close.name);
     else
-        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn, close);
+        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
     cells_erase(cells, area, INK_DEFAULT);
     area = panel_title(cells, area, state->glossary ? "Glossary" : "Help", note);
     if (state->glossary)

@@ -2,7 +2,6 @@
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
-#include "src/cachesim/gpus.h"
 #include "src/state/live_text.h"
 
 #include <math.h>

@@ -108,8 +108,6 @@ static void draw_probe(const WindowView *view) {
     cairo_restore(view->pen->cr);
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
-
 static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *reason = view->picture               ? view->picture->bev.reason

@@ -83,20 +83,14 @@ void window_draw_ladder(const WindowView *view, Box at) {
 
 /* ---- latency over time ---------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* 90 % of the values lie below: one slow launch must not flatten the curve. */
 static double usual_us(const LiveKernel *row) {
-    float sorted[LIVE_HISTORY];
+    float values[LIVE_HISTORY];
     if (!row || !row->history_count)
         return 0;
     size_t count = (size_t)row->history_count;
-    memcpy(sorted, row->history_us, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, ascending);
-    return sorted[(count - 1) * 9 / 10];
+    memcpy(values, row->history_us, count * sizeof *values);
+    return nth_smallest(values, count, (count - 1) * 9 / 10);
 }
 
 static void curve(const WindowView *view, Box box, const LiveKernel *row, double top_us,
@@ -108,10 +102,7 @@ static void curve(const WindowView *view, Box box, const LiveKernel *row, double
         double back = row->history_count - 1 - i;
         double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
         double y = box.y + box.h * fmax(1 - row->history_us[i] / top_us, 0);
-        if (i)
-            cairo_line_to(cr, x, y);
-        else
-            cairo_move_to(cr, x, y);
+        (i ? cairo_line_to : cairo_move_to)(cr, x, y);
     }
     if (row->history_count == 1)
         cairo_rel_line_to(cr, -4, 0);

@@ -1,11 +1,9 @@
 /* The window's layout, and the order in which its parts are drawn. */
 #include "src/view/window/window_image.h"
 
-#include "src/base/units.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- layout --------------------------------------------------------------------------------- */

@@ -55,11 +55,11 @@ static void help_title(const WindowView *view, Box box) {
     TextStyle note = aligned(style_muted(view->pen), ALIGN_RIGHT);
     HelpLayout layout = state->glossary ? help_glossary(state->columns, state->rows)
                                         : help_layout(state->columns, state->rows);
-    char turn[16], close[16], text[96];
-    keys_name(keys[state->glossary ? ACTION_GLOSSARY : ACTION_HELP].keys[0], turn, sizeof turn);
-    keys_name(keys[ACTION_ESCAPE].keys[0], close, sizeof close);
-    snprintf(text, sizeof text, "keys work here, too; %s%s%s closes", layout.pages > 1 ? "" : turn,
-             layout.pages > 1 ? "" : " or ", close);
+    KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
+    bool turns = layout.pages > 1;
+    char text[96];
+    snprintf(text, sizeof text, "keys work here, too; %s%s%s closes", turns ? "" : turn.name,
+             turns ? "" : " or ", key_of(ACTION_ESCAPE).name);
     double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title,
                            state->glossary ? "Glossary" : "Keys");
     pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - WINDOW_GAP, &note,

@@ -1,13 +1,10 @@
 /* The side column: what the colours mean, then the probed cell or the selection. And the header and
  * the log line. */
-#include "src/base/units.h"
 #include "src/view/draw/text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WORDS_H = 148, LADDER_W = 300 };
 
