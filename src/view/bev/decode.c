@@ -139,8 +139,8 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
     return (Rgb){color[0], color[1], color[2]};
 }
 
-/* Colours the cells by the surface colour that their features carry, or by their class. */
-static bool decode_embedding(const BevContent *content, bool by_class, CellField *field, Err *err) {
+/* Colours the cells by their class or by the surface colour that their features carry. */
+static bool decode_embedding(const BevContent *content, CellField *field, Err *err) {
 #pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
@@ -149,21 +149,13 @@ static bool decode_embedding(const BevContent *content, bool by_class, CellField
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
-        if (by_class)
+        if (field->view == VIEW_CLASS)
             field->color[cell] = class_color(parts);
         else if (mass > 0)
             field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
                                                  parts[EMBED_B] / mass);
     }
     return masses_to_strengths(content, field, err);
-}
-
-static bool decode_color(const BevContent *content, CellField *field, Err *err) {
-    return decode_embedding(content, false, field, err);
-}
-
-static bool decode_class(const BevContent *content, CellField *field, Err *err) {
-    return decode_embedding(content, true, field, err);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -347,10 +339,10 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
-                    decode_color},
+                    decode_embedding},
     [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
-                    decode_class},
+                    decode_embedding},
     [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
                    NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_norm},
     [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",

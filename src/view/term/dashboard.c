@@ -233,9 +233,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
-    snprintf(fps, sizeof fps, "%s", live->fps.source ? "" : "n/a");
-    if (live->fps.source)
-        snprintf(fps, sizeof fps, "%.0f", live->fps.value);
+    snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
     if (state->pace.keys) {
         char key[32], p99[32];
         unit_text(UNIT_US, state->pace.key_us.value, key, sizeof key);

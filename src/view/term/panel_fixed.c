@@ -47,10 +47,8 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
     snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s",
              state->playing ? "\u25b6" : "\u2016", data->live->job.time_s);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
-    if (data->live->fps.source)
-        snprintf(right[2].text, sizeof right[2].text, "%.0f fps", data->live->fps.value);
-    else
-        snprintf(right[2].text, sizeof right[2].text, "n/a fps");
+    snprintf(right[2].text, sizeof right[2].text, data->live->fps.source ? "%.0f fps" : "n/a fps",
+             data->live->fps.value);
     int shown = 3;
     while (shown > 1 && pieces_width(right, shown, 2) > area.w / 3)
         shown--;
@@ -75,10 +73,7 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
 /* The reading in that format, or `unknown`. */
 static Piece reading_piece(const Reading *reading, const char *format, const char *unknown) {
     Piece piece = {.style = cell_style(INK_MUTED)};
-    if (reading->source == SOURCE_UNKNOWN)
-        snprintf(piece.text, sizeof piece.text, "%s", unknown);
-    else
-        snprintf(piece.text, sizeof piece.text, format, reading->value);
+    snprintf(piece.text, sizeof piece.text, reading->source ? format : unknown, reading->value);
     return piece;
 }
 

@@ -41,9 +41,8 @@ static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
 
 /* A number whose unit stands above the column. */
 static void cell_number(Table *table, Cells *cells, int column, const char *format, double value) {
-    char text[32] = "n/a";
-    if (isfinite(value))
-        snprintf(text, sizeof text, format, value);
+    char text[32];
+    snprintf(text, sizeof text, isfinite(value) ? format : "n/a", value);
     table_cell(table, cells, column, text);
 }
 
