@@ -377,10 +377,6 @@ static void test_bev(void) {
     cells_clear(&cells);
     Area used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture, &state);
     tap_ok(used.w == 100 && used.h == 50, "a square grid fills a square of half blocks");
-    int64_t x = -1, y = -1;
-    bool top = bev_cells_at(used, &state, used.x, used.y, &x, &y);
-    tap_ok(top && x >= 196 && y >= 198, "top left is ahead and to the left: %d, %d", (int)x,
-           (int)y);
     Rgb car = rgb_hex(cells_at(&cells, used.x + 107 / 2, used.y + 60 / 4)->style.ink & 0xffffff);
     tap_ok(car.r > 100 && car.g < 60, "the red car is where it is in the picture");
     use("page bev");
@@ -391,10 +387,6 @@ static void test_bev(void) {
     use("zoom 4");
     draw();
     tap_ok(shows("x -13.5 to 13.5 m up, y -13.5 to 13.5 m left"), "and those of a part");
-    used = bev_cells_draw(&cells, (Area){0, 0, 100, 50}, &picture, &state);
-    bev_cells_at(used, &state, used.x + used.w / 2, used.y + used.h / 2, &x, &y);
-    tap_ok(llabs(x - 100) <= 1 && llabs(y - 100) <= 1, "zoom keeps the middle");
-    tap_ok(!bev_cells_at(used, &state, used.x - 1, used.y, &x, &y), "beside it there is no cell");
     state.wipe = 0.5;
     Rgb blue = {0, 0, 255};
     Err err;

@@ -166,6 +166,14 @@ static void append_key(int32_t key, char *text, size_t size) {
              shifted ? name + 2 : name);
 }
 
+const KeyRow *keys_next(const KeyRow *row) {
+    const KeyRow *best = NULL;
+    for (int i = 0; i < ACTION_COUNT; i++)
+        if (keys[i].rank > (row ? row->rank : 0) && (!best || keys[i].rank < best->rank))
+            best = &keys[i];
+    return best;
+}
+
 /* The first key, the key of a step back, then the other keys: "k K F2". */
 void keys_label(const KeyRow *row, char *text, size_t size) {
     text[0] = '\0';

@@ -91,6 +91,9 @@ bool keys_find_name(const char *name, Command *command);
  * `size` are words of scripts, not controls: see src/ui/script.h. */
 bool keys_parse(const char *line, Command *command, char *why, size_t size);
 
+/* The rows of the key bar by rank: the first after `row` (NULL: the first of all); NULL: no more. */
+const KeyRow *keys_next(const KeyRow *row);
+
 /* All keys of a row as people read them: "k K F2", "1-9", "Space". */
 void keys_label(const KeyRow *row, char *text, size_t size);
 

@@ -1,10 +1,7 @@
 #include "src/view/bev/bev_picture.h"
 
-#include "src/view/draw/color.h"
-
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void bev_picture_menus(StateMenu *menu) {
     enum { MAX_MAPS = 16 };
@@ -117,12 +114,7 @@ Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y) {
 }
 
 static bool paint(BevPicture *next, Err *err) {
-    const PanelTheme *theme =
-        next->colormap && next->colormap->diverging ? &panel_light : &panel_dark;
-    RasterStyle style = {.colormap = next->colormap,
-                         .range = next->range,
-                         .background = theme->background,
-                         .bad = theme->bad};
+    RasterStyle style = raster_style(next->colormap, next->range);
     return raster_render(&next->field, &style, &next->image, err) &&
            (!next->other.nx || raster_render(&next->other, &style, &next->baseline, err));
 }

@@ -1,7 +1,6 @@
 #include "src/view/bev/decode.h"
 
 #include "kernels/vector.h"
-#include "src/view/bev/stats.h"
 
 #include <assert.h>
 #include <math.h>
@@ -140,8 +139,8 @@ static Rgb class_color(const float parts[EMBED_DIMS]) {
     return (Rgb){color[0], color[1], color[2]};
 }
 
-/* Colours the cells by the surface colour that their features carry, or by their class. */
-static bool decode_embedding(const BevContent *content, bool by_class, CellField *field, Err *err) {
+/* Colours the cells by their class or by the surface colour that their features carry. */
+static bool decode_embedding(const BevContent *content, CellField *field, Err *err) {
 #pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
@@ -150,21 +149,13 @@ static bool decode_embedding(const BevContent *content, bool by_class, CellField
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
-        if (by_class)
+        if (field->view == VIEW_CLASS)
             field->color[cell] = class_color(parts);
         else if (mass > 0)
             field->color[cell] = rgb_from_linear(parts[EMBED_R] / mass, parts[EMBED_G] / mass,
                                                  parts[EMBED_B] / mass);
     }
     return masses_to_strengths(content, field, err);
-}
-
-static bool decode_color(const BevContent *content, CellField *field, Err *err) {
-    return decode_embedding(content, false, field, err);
-}
-
-static bool decode_class(const BevContent *content, CellField *field, Err *err) {
-    return decode_embedding(content, true, field, err);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -201,12 +192,6 @@ static bool decode_points(const BevContent *content, CellField *field, Err *err)
     return true;
 }
 
-/* What a result is compared with: FP64 values or another result; one of the two is set. */
-typedef struct {
-    const double *fp64_original;
-    const float *other;
-} Baseline;
-
 /* How a vector differs over all channels from the one that it is compared with. */
 typedef struct {
     double lowest, highest; /* of the differences, 0 included */
@@ -238,16 +223,17 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* Per cell the signed difference of the channel in which the two vectors differ most. */
-static void worst_differences(const BevContent *content, Baseline baseline, CellField *field) {
+/* Per cell the signed difference of the channel in which its vector differs most from the FP64
+ * values or, where these are NULL, from another result. */
+static void worst_differences(const BevContent *content, const double *fp64_original,
+                              const float *other, CellField *field) {
     size_t channels = (size_t)content->channels;
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         const float *got = vector_at(content, cell);
         size_t first = cell * channels;
-        Difference d = baseline.fp64_original
-                           ? from_fp64(got, baseline.fp64_original + first, channels)
-                           : from_other(got, baseline.other + first, channels);
+        Difference d = fp64_original ? from_fp64(got, fp64_original + first, channels)
+                                     : from_other(got, other + first, channels);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
         if (d.unknown || field->state[cell] == CELL_NAN)
@@ -261,7 +247,7 @@ static void worst_differences(const BevContent *content, Baseline baseline, Cell
 
 static bool decode_error(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-    worst_differences(content, (Baseline){.fp64_original = content->fp64_original}, field);
+    worst_differences(content, content->fp64_original, NULL, field);
     return true;
 }
 
@@ -353,10 +339,10 @@ static bool decode_pca(const BevContent *content, CellField *field, Err *err) {
 const ViewInfo views[VIEW_COUNT] = {
     [VIEW_COLOR] = {"color", "Decoded colour", "surface colour; brightness is the depth mass", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_BRIGHTNESS, NULL, false, false,
-                    decode_color},
+                    decode_embedding},
     [VIEW_CLASS] = {"class", "Decoded class", "the class with the largest share of a cell", NULL,
                     NEEDS_POOLED | NEEDS_EMBEDDING, LEGEND_CLASSES, NULL, false, false,
-                    decode_class},
+                    decode_embedding},
     [VIEW_NORM] = {"norm", "L2 norm", "length of the pooled feature vector", "feature units",
                    NEEDS_POOLED, LEGEND_BAR, "viridis", true, false, decode_norm},
     [VIEW_CHANNEL] = {"channel", "Channel", "one channel of the pooled features", "feature units",
@@ -369,13 +355,6 @@ const ViewInfo views[VIEW_COUNT] = {
                     "feature units", NEEDS_POOLED | NEEDS_TRUTH, LEGEND_BAR, "vik", false, true,
                     decode_error},
 };
-
-const ViewInfo *view_find(const char *name) {
-    for (int i = 0; i < VIEW_COUNT; i++)
-        if (strcmp(views[i].name, name) == 0)
-            return &views[i];
-    return NULL;
-}
 
 const char *view_missing(ViewKind view, const BevContent *content) {
     unsigned needs = views[view].needs;
@@ -444,7 +423,7 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (!field_init(field, VIEW_ERROR, a, err))
         return false;
     field_states(a, field);
-    worst_differences(a, (Baseline){.other = b->pooled}, field);
+    worst_differences(a, NULL, b->pooled, field);
     field_count(field);
     return true;
 }

@@ -8,16 +8,11 @@
 #include "src/view/draw/color.h"
 #include "src/view/bev/stats.h"
 
+/* clang-format off */
 typedef enum {
-    VIEW_COLOR,
-    VIEW_CLASS,
-    VIEW_NORM,
-    VIEW_CHANNEL,
-    VIEW_PCA,
-    VIEW_POINTS,
-    VIEW_ERROR,
-    VIEW_COUNT
+    VIEW_COLOR, VIEW_CLASS, VIEW_NORM, VIEW_CHANNEL, VIEW_PCA, VIEW_POINTS, VIEW_ERROR, VIEW_COUNT
 } ViewKind;
+/* clang-format on */
 
 /* What a view needs; bits. */
 enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_TRUTH = 8 };
@@ -69,9 +64,6 @@ typedef struct {
 } ViewInfo;
 
 extern const ViewInfo views[VIEW_COUNT];
-
-/* The row of that name, or NULL. */
-const ViewInfo *view_find(const char *name);
 
 /* The principal components that VIEW_PCA would use. Free with pca_free. */
 bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err);

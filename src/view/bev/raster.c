@@ -1,7 +1,5 @@
 #include "src/view/bev/raster.h"
 
-#include "src/view/bev/stats.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,19 +33,15 @@ static float percentile(float *values, size_t n, double percent) {
 static ValueRange range_of(float *values, size_t n, RangeShape shape) {
     const double decades = 1e3;
     ValueRange range = {.logarithmic = shape == SHAPE_LOGARITHMIC};
-    switch (shape) {
-    case SHAPE_SYMMETRIC:
+    if (shape == SHAPE_SYMMETRIC) {
         range.hi = percentile(values, n, 99);
         range.lo = -range.hi;
-        break;
-    case SHAPE_LOGARITHMIC:
+    } else if (shape == SHAPE_LOGARITHMIC) {
         range.hi = percentile(values, n, 100);
         range.lo = fmax(percentile(values, n, 0), range.hi / decades);
-        break;
-    case SHAPE_LINEAR:
+    } else {
         range.lo = fmin(percentile(values, n, 2), 0);
         range.hi = fmax(percentile(values, n, 98), 0);
-        break;
     }
     return range;
 }
@@ -106,6 +100,11 @@ double range_position(const ValueRange *range, double value) {
 }
 
 /* ---- pixels --------------------------------------------------------------------------------- */
+
+RasterStyle raster_style(const Colormap *colormap, ValueRange range) {
+    const PanelTheme *theme = panel_theme(colormap);
+    return (RasterStyle){colormap, range, theme->background, theme->bad};
+}
 
 static Rgb cell_color(const CellField *field, const RasterStyle *style, int64_t cell) {
     if (field->state[cell] == CELL_EMPTY)

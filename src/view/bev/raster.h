@@ -34,6 +34,9 @@ typedef struct {
     Rgb background, bad; /* empty cells; NaN and Inf */
 } RasterStyle;
 
+/* With the other colours of the map's theme. */
+RasterStyle raster_style(const Colormap *colormap, ValueRange range);
+
 /* A picture of ny x nx pixels. */
 bool raster_render(const CellField *field, const RasterStyle *style, Image *image, Err *err);
 

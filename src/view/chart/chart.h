@@ -44,7 +44,7 @@ enum { PLOT_PARTS = 6, BAR_TEXT = 96, ALL_PIECES = 8 };
 typedef struct {
     const char *group; /* heading above the bar; NULL: the bar belongs to the group before it */
     const char *label;
-    double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN: absent */
+    double parts[PLOT_PARTS]; /* stacked, in the order of ChartSpec.part_names; NaN, 0: absent */
     char text[BAR_TEXT];      /* at the bar's end; pieces after commas are dropped to save room */
     bool faint;
     bool strong; /* the one that the reader looks for */

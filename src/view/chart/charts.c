@@ -2,7 +2,6 @@
 #include "src/view/chart/live_chart.h"
 
 #include "kernels/regime.h"
-#include "src/base/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -146,35 +145,27 @@ static void fill_mrc(ChartData *data) {
 
 /* ---- roofline ------------------------------------------------------------------------------- */
 
-/* Roof `i`: dashed except for the first. */
-static PlotSeries *roof(ChartData *data, int i) {
-    data->series[i] = (PlotSeries){.name = data->labels[i],
-                                   .x = data->roof_x[i],
-                                   .y = data->roof_y[i],
-                                   .count = 3,
-                                   .color = 7,
-                                   .faint = i > 0};
-    return &data->series[i];
+/* Roof `i` from (x0, y0) up to (x1, top), and flat from there on; dashed except for the first. */
+static void roof(ChartData *data, int i, double x0, double y0, double x1, double top) {
+    double *x = data->roof_x[i], *y = data->roof_y[i];
+    x[0] = x0, y[0] = y0;
+    x[1] = x1, y[1] = top;
+    x[2] = data->spec.x.hi, y[2] = top;
+    data->series[i] = (PlotSeries){
+        .name = data->labels[i], .x = x, .y = y, .count = 3, .color = 7, .faint = i > 0};
 }
 
 static void memory_roof(ChartData *data, int i, const char *name, double gbps, double gflops) {
-    const PlotAxis *axis = &data->spec.x;
-    double *x = data->roof_x[i], *y = data->roof_y[i];
-    x[0] = axis->lo, y[0] = axis->lo * gbps;
-    x[1] = gflops / gbps, y[1] = gflops;
-    x[2] = axis->hi, y[2] = gflops;
+    double lo = data->spec.x.lo;
     snprintf(data->labels[i], TEXT, "%s, %.1f TB/s", name, gbps * 1e-3);
-    roof(data, i);
+    roof(data, i, lo, lo * gbps, gflops / gbps, gflops);
 }
 
 /* Above the roof of the FP32 units, from where L2 reaches that up to the tensor cores' rate. */
 static void tensor_roof(ChartData *data, int i, const ModelCeilings *ceilings) {
-    double *x = data->roof_x[i], *y = data->roof_y[i];
-    x[0] = ceilings->fp32_gflops / ceilings->l2_gbps, y[0] = ceilings->fp32_gflops;
-    x[1] = ceilings->tensor_gflops / ceilings->l2_gbps, y[1] = ceilings->tensor_gflops;
-    x[2] = data->spec.x.hi, y[2] = ceilings->tensor_gflops;
-    snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", ceilings->tensor_gflops * 1e-3);
-    roof(data, i);
+    double low = ceilings->fp32_gflops, high = ceilings->tensor_gflops;
+    snprintf(data->labels[i], TEXT, "tensor, %.0f TFLOP/s", high * 1e-3);
+    roof(data, i, low / ceilings->l2_gbps, low, high / ceilings->l2_gbps, high);
 }
 
 /* The power of ten below the smaller one. */
@@ -183,14 +174,11 @@ static double decade_below(double value, double usual) {
 }
 
 static const char *ceilings_words(FigureSource source) {
-    switch (source) {
-    case SOURCE_MEASURED:
+    if (source == SOURCE_MEASURED)
         return "Ceilings: measured on this GPU by probes of its DRAM, L2, FP32 and tensor units.";
-    case SOURCE_RECORDED:
+    if (source == SOURCE_RECORDED)
         return "Ceilings: recorded on such a GPU by probes of its DRAM, L2, FP32 and tensor units.";
-    default:
-        return "Ceilings: model, from the data sheet; L2 as measured by others, or as an H200's.";
-    }
+    return "Ceilings: model, from the data sheet; L2 as measured by others, or as an H200's.";
 }
 
 /* A dot a kernel from series `count` on; returns the number of series. `*least` becomes the power
@@ -345,11 +333,6 @@ static void describe_format(const ChartInput *input, int dtype, const PredictedK
                  bev_dtypes[dtype].title, us, v3->name, mb, v3->l2_sectors * 1e-6, error);
 }
 
-static void absent_parts(PlotBar *bar) {
-    for (int part = 0; part < PLOT_PARTS; part++)
-        bar->parts[part] = NAN;
-}
-
 /* A bar for each term of the latency, under a heading that says what they come to. */
 static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, double *longest) {
     const ChartInput *input = data->input;
@@ -362,7 +345,6 @@ static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, dou
     for (int term = 0; term < TERM_COUNT; term++) {
         PlotBar *bar = &bars[term];
         *bar = (PlotBar){.group = term ? NULL : group, .label = term_names[term]};
-        absent_parts(bar);
         if (!v3)
             continue;
         const Prediction *p = &v3->predicted[input->gpu][input->l2];
@@ -381,7 +363,6 @@ static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, d
     *bar = (PlotBar){.label = bev_dtypes[dtype].title,
                      .text = "n/a",
                      .strong = dtype == (int)input->model->dtype};
-    absent_parts(bar);
     if (!v3)
         return;
     const Prediction *p = &v3->predicted[input->gpu][input->l2];

@@ -63,9 +63,7 @@ double plot_y(const PlotAxis *axis, Box box, double value) {
 }
 
 static Ticks axis_ticks(const PlotAxis *axis, double target) {
-    int count = (int)fmax(target, 2);
-    return axis->log ? ticks_log(axis->lo, axis->hi, count)
-                     : ticks_linear(axis->lo, axis->hi, count);
+    return ticks_of(axis->log, axis->lo, axis->hi, (int)fmax(target, 2));
 }
 
 /* The title, with the power of ten that the labels leave out. */
@@ -78,34 +76,30 @@ static void axis_title(const PlotAxis *axis, const Ticks *ticks, char *text, siz
 void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
     Pen *pen = frame->pen;
     Ticks ticks = axis_ticks(axis, fmin(box.w / 50, 10));
-    TextStyle style = plot_muted(frame);
+    TextStyle style = aligned(plot_muted(frame), ALIGN_CENTER);
     char title[160];
-    style.align = ALIGN_CENTER;
     for (int i = 0; i < ticks.count; i++) {
         double x = plot_x(axis, box, ticks.at[i]);
         pen_line(pen, x, box.y, x, box.y + box.h + 4, pen->theme->rule, 0.7, 1);
         pen_text(pen, x, box.y + box.h + 7 + style.size, 90, &style, ticks.label[i]);
     }
     axis_title(axis, &ticks, title, sizeof title);
-    style = plot_body(frame);
-    style.align = ALIGN_CENTER;
+    style = aligned(plot_body(frame), ALIGN_CENTER);
     pen_text(pen, box.x + box.w / 2, box.y + box.h + frame->type->axis_title, box.w, &style, title);
 }
 
 void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box) {
     Pen *pen = frame->pen;
     Ticks ticks = axis_ticks(axis, fmin(box.h / 32, 7));
-    TextStyle style = plot_muted(frame);
+    TextStyle style = aligned(plot_muted(frame), ALIGN_RIGHT);
     char title[160];
-    style.align = ALIGN_RIGHT;
     for (int i = 0; i < ticks.count; i++) {
         double y = plot_y(axis, box, ticks.at[i]);
         pen_line(pen, box.x - 4, y, box.x + box.w, y, pen->theme->rule, 0.7, 1);
         pen_text(pen, box.x - 8, y + 4, 60, &style, ticks.label[i]);
     }
     axis_title(axis, &ticks, title, sizeof title);
-    style = plot_body(frame);
-    style.align = ALIGN_CENTER;
+    style = aligned(plot_body(frame), ALIGN_CENTER);
     style.turn = TURN_UP;
     pen_text(pen, box.x - frame->type->axis_left + style.size + 4, box.y + box.h / 2, box.h, &style,
              title);

@@ -59,12 +59,12 @@ static void text_on_page(Pen *pen, double x, double baseline, double max_w, cons
 static void draw_texts(const PlotFrame *frame, const ChartSpec *spec, const Rows *rows,
                        const PlotBar *bar, double y) {
     Pen *pen = frame->pen;
-    TextStyle label = plot_muted(frame), text = plot_muted(frame), heading = plot_body(frame);
+    TextStyle text = plot_muted(frame), label = aligned(text, ALIGN_RIGHT);
+    TextStyle heading = plot_body(frame);
     double baseline = y + rows->bar_h / 2 + 0.38 * text.size;
     char end[BAR_TEXT];
     bool cut;
     chart_bar_text(bar, rows->pieces, end);
-    label.align = ALIGN_RIGHT;
     text.color = pen->theme->text;
     heading.bold = true;
     if (bar->group)

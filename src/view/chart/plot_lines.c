@@ -24,11 +24,7 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
     double x, y;
     if (frame->pen->measuring)
         return;
-    cairo_save(cr);
-    cairo_rectangle(cr, box.x, box.y, box.w, box.h);
-    cairo_clip(cr);
-    pen_color(frame->pen, plot_color(series->color, frame->theme), 1);
-    cairo_set_line_width(cr, series->strong ? 4 : frame->dense ? 1.5 : 2);
+    pen_clip(frame->pen, box);
     if (series->faint)
         cairo_set_dash(cr, dashes, 2, 0);
     for (int i = 0; i < series->count; i++) {
@@ -39,7 +35,10 @@ static void draw_line(const PlotFrame *frame, const ChartSpec *spec, Box box,
             cairo_move_to(cr, x, y);
         open = there;
     }
-    cairo_stroke(cr);
+    pen_stroke(frame->pen, plot_color(series->color, frame->theme), 1,
+               series->strong ? 4
+               : frame->dense ? 1.5
+                              : 2);
     cairo_restore(cr);
 }
 
@@ -70,10 +69,8 @@ static void draw_dots(const PlotFrame *frame, const ChartSpec *spec, Box box,
         cairo_fill(pen->cr);
         if (!series->strong)
             continue;
-        pen_color(pen, pen->theme->text, 1);
-        cairo_set_line_width(pen->cr, 1.5);
         cairo_arc(pen->cr, x, y, radius + 3, 0, 2 * M_PI);
-        cairo_stroke(pen->cr);
+        pen_stroke(pen, pen->theme->text, 1, 1.5);
     }
 }
 

@@ -77,26 +77,21 @@ Rgb colormap_at(const Colormap *map, double t) {
 
 const char *const figure_themes[THEME_COUNT] = {"light", "dark"};
 
+/* clang-format off */
 const Theme themes[THEME_COUNT] = {
-    [THEME_LIGHT] = {.page = {255, 255, 255},
-                     .text = {26, 29, 33},
-                     .muted = {91, 100, 112},
-                     .rule = {208, 213, 219},
-                     .tint = {238, 242, 247},
-                     .accent = {74, 104, 146}},
-    [THEME_DARK] = {.page = {22, 25, 30},
-                    .text = {232, 234, 237},
-                    .muted = {154, 164, 176},
-                    .rule = {62, 69, 79},
-                    .tint = {36, 42, 51},
-                    .accent = {128, 164, 212}},
+    /*               page             text             muted            rule */
+    [THEME_LIGHT] = {{255, 255, 255}, {26, 29, 33},    {91, 100, 112},  {208, 213, 219},
+    /*               tint             accent */
+                     {238, 242, 247}, {74, 104, 146}},
+    [THEME_DARK] =  {{22, 25, 30},    {232, 234, 237}, {154, 164, 176}, {62, 69, 79},
+                     {36, 42, 51},    {128, 164, 212}},
 };
 
-const PanelTheme panel_dark = {.background = {20, 23, 28},
-                               .line = {255, 255, 255},
-                               .halo = {10, 12, 15},
-                               .bad = {255, 0, 255}};
-const PanelTheme panel_light = {.background = {250, 250, 248},
-                                .line = {20, 24, 30},
-                                .halo = {255, 255, 255},
-                                .bad = {255, 0, 255}};
+/*                             background       line             halo             bad */
+const PanelTheme panel_dark = {{20, 23, 28},    {255, 255, 255}, {10, 12, 15},    {255, 0, 255}};
+const PanelTheme panel_light = {{250, 250, 248}, {20, 24, 30},   {255, 255, 255}, {255, 0, 255}};
+/* clang-format on */
+
+const PanelTheme *panel_theme(const Colormap *map) {
+    return map && map->diverging ? &panel_light : &panel_dark;
+}

@@ -60,6 +60,7 @@ typedef struct {
 } PanelTheme;
 
 extern const PanelTheme panel_dark, panel_light;
+const PanelTheme *panel_theme(const Colormap *map); /* NULL: of a view of colours */
 
 enum {
     SIZE_TITLE = 26,

@@ -88,14 +88,11 @@ static double fit(Pen *pen, const TextStyle *style, double max_w, const char *te
 static Box box_of(double x, double baseline, double width, const TextStyle *style) {
     double along = style->align == ALIGN_LEFT ? 0 : style->align == ALIGN_CENTER ? 0.5 : 1;
     double ascent = 0.76 * style->size, descent = 0.24 * style->size; /* DejaVu Sans, capitals */
-    switch (style->turn) {
-    case TURN_UP:
+    if (style->turn == TURN_UP)
         return (Box){x - ascent, baseline - (1 - along) * width, ascent + descent, width};
-    case TURN_DOWN:
+    if (style->turn == TURN_DOWN)
         return (Box){x - descent, baseline - along * width, ascent + descent, width};
-    default:
-        return (Box){x - along * width, baseline - ascent, width, ascent + descent};
-    }
+    return (Box){x - along * width, baseline - ascent, width, ascent + descent};
 }
 
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
@@ -133,9 +130,7 @@ static void show(Pen *pen, double x, double baseline, double width, const TextSt
     if (style->outlined) {
         cairo_move_to(cr, -along * width, 0);
         cairo_text_path(cr, text);
-        pen_color(pen, style->rim, 0.8);
-        cairo_set_line_width(cr, 3);
-        cairo_stroke(cr);
+        pen_stroke(pen, style->rim, 0.8, 3);
     }
     cairo_move_to(cr, -along * width, 0);
     pen_color(pen, style->color, 1);
@@ -173,6 +168,14 @@ double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *
     return y + leading - top;
 }
 
+double pen_paragraph_height(Pen *pen, double w, const TextStyle *style, const char *text) {
+    bool measuring = pen->measuring;
+    pen->measuring = true;
+    double height = pen_paragraph(pen, 0, 0, w, style, text);
+    pen->measuring = measuring;
+    return height;
+}
+
 TextStyle style_body(const Pen *pen) {
     return (TextStyle){.size = SIZE_BODY, .color = pen->theme->text};
 }
@@ -185,10 +188,31 @@ TextStyle style_heading(const Pen *pen) {
     return (TextStyle){.size = SIZE_HEADING, .bold = true, .color = pen->theme->text};
 }
 
+TextStyle style_strong(const Pen *pen) {
+    return (TextStyle){.size = SIZE_SMALL, .bold = true, .color = pen->theme->text};
+}
+
+TextStyle aligned(TextStyle style, TextAlign align) {
+    style.align = align;
+    return style;
+}
+
 /* ---- lines and pictures --------------------------------------------------------------------- */
 
 void pen_color(Pen *pen, Rgb color, double alpha) {
     cairo_set_source_rgba(pen->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
+}
+
+void pen_stroke(Pen *pen, Rgb color, double alpha, double width) {
+    pen_color(pen, color, alpha);
+    cairo_set_line_width(pen->cr, width);
+    cairo_stroke(pen->cr);
+}
+
+void pen_clip(Pen *pen, Box box) {
+    cairo_save(pen->cr);
+    cairo_rectangle(pen->cr, box.x, box.y, box.w, box.h);
+    cairo_clip(pen->cr);
 }
 
 void pen_fill(Pen *pen, Box box, Rgb color, double alpha) {
@@ -199,25 +223,20 @@ void pen_fill(Pen *pen, Box box, Rgb color, double alpha) {
     cairo_fill(pen->cr);
 }
 
-/* Lies just outside the box, so that it covers no data. */
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width) {
     if (pen->measuring)
         return;
-    pen_color(pen, color, alpha);
-    cairo_set_line_width(pen->cr, width);
     cairo_rectangle(pen->cr, box.x - width / 2, box.y - width / 2, box.w + width, box.h + width);
-    cairo_stroke(pen->cr);
+    pen_stroke(pen, color, alpha, width);
 }
 
 void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
               double width) {
     if (pen->measuring)
         return;
-    pen_color(pen, color, alpha);
-    cairo_set_line_width(pen->cr, width);
     cairo_move_to(pen->cr, x0, y0);
     cairo_line_to(pen->cr, x1, y1);
-    cairo_stroke(pen->cr);
+    pen_stroke(pen, color, alpha, width);
 }
 
 cairo_surface_t *pen_surface(const Image *image) {
@@ -245,6 +264,30 @@ void pen_pixels(cairo_surface_t *surface, Image *image) {
         for (int x = 0; x < image->w; x++)
             image_set(image, x, y, rgb_hex(words[x] & 0xffffff));
     }
+}
+
+cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err) {
+    if (!image_init(image, w, h, err))
+        return NULL;
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
+    cairo_t *cr = cairo_create(surface); /* holds the surface */
+    cairo_surface_destroy(surface);
+    return cr;
+}
+
+bool pen_finish(cairo_t *cr, bool drawn, Image *image) {
+    if (drawn)
+        pen_pixels(cairo_get_target(cr), image);
+    else
+        image_free(image);
+    cairo_destroy(cr);
+    return drawn;
+}
+
+bool pen_status(cairo_status_t status, const char *what, Err *err) {
+    return status == CAIRO_STATUS_SUCCESS ||
+           err_set(err, ERR_FAILED, what, "choose a smaller scale", "cairo: %s",
+                   cairo_status_to_string(status));
 }
 
 static void paint(Pen *pen, Box box, const Image *image, cairo_filter_t filter) {

@@ -67,12 +67,18 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text);
 Box pen_text_box(Pen *pen, double x, double baseline, double max_w, const TextStyle *style,
                  const char *text);
 
-/* A paragraph, broken at spaces; returns its height. */
+/* A paragraph, broken at spaces; returns its height, which pen_paragraph_height only measures. */
 double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *style,
                      const char *text);
+double pen_paragraph_height(Pen *pen, double w, const TextStyle *style, const char *text);
 
 void pen_color(Pen *pen, Rgb color, double alpha);
+/* Draws the current path as a line. */
+void pen_stroke(Pen *pen, Rgb color, double alpha, double width);
+/* Draws only inside the box, until cairo_restore(). */
+void pen_clip(Pen *pen, Box box);
 void pen_fill(Pen *pen, Box box, Rgb color, double alpha);
+/* Just outside the box, so that it covers no data. */
 void pen_frame(Pen *pen, Box box, Rgb color, double alpha, double width);
 void pen_line(Pen *pen, double x0, double y0, double x1, double y1, Rgb color, double alpha,
               double width);
@@ -84,9 +90,19 @@ void pen_picture(Pen *pen, Box box, const Image *image);
 cairo_surface_t *pen_surface(const Image *image);
 void pen_pixels(cairo_surface_t *surface, Image *image);
 
+/* A new picture of w x h pixels to draw on with cairo; NULL: no memory. pen_finish keeps what was
+ * drawn where `drawn` says so, else it frees the picture; it returns `drawn`. */
+cairo_t *pen_begin(Image *image, int64_t w, int64_t h, Err *err);
+bool pen_finish(cairo_t *cr, bool drawn, Image *image);
+
+/* Whether cairo had no error; else a message about `what`. */
+bool pen_status(cairo_status_t status, const char *what, Err *err);
+
 TextStyle style_body(const Pen *pen);
 TextStyle style_muted(const Pen *pen);
 TextStyle style_heading(const Pen *pen);
+TextStyle style_strong(const Pen *pen); /* small, bold, in the text's colour */
+TextStyle aligned(TextStyle style, TextAlign align);
 
 bool boxes_overlap(Box a, Box b);
 

@@ -1,7 +1,6 @@
 #include "src/view/draw/ticks.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,4 +101,8 @@ Ticks ticks_log(double lo, double hi, int target) {
                 add(&ticks, at, decimals_for(at));
         }
     return ticks;
+}
+
+Ticks ticks_of(bool logarithmic, double lo, double hi, int target) {
+    return (logarithmic ? ticks_log : ticks_linear)(lo, hi, target);
 }

@@ -2,6 +2,7 @@
 #ifndef BEV_TICKS_H
 #define BEV_TICKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { TICKS_MAX = 24, TICK_LABEL = 16 };
@@ -24,6 +25,9 @@ Ticks ticks_linear(double lo, double hi, int target);
 
 /* 1, 2, 5 (or only powers of ten) within [lo, hi], lo > 0. */
 Ticks ticks_log(double lo, double hi, int target);
+
+/* One of the two. */
+Ticks ticks_of(bool logarithmic, double lo, double hi, int target);
 
 /* "−12.5": `decimals` digits after the point, a true minus sign, no "−0". */
 void ticks_number(double value, int decimals, char *text, size_t size);

@@ -7,7 +7,7 @@
 
 /* ---- title and subtitle --------------------------------------------------------------------- */
 
-static const char *known(const char *text) {
+const char *known(const char *text) {
     return text ? text : "n/a";
 }
 
@@ -32,7 +32,7 @@ double header_block(Pen *pen, const Figure *figure, double x, double top, double
     TextStyle subtitle = {.size = SIZE_HEADING, .color = pen->theme->muted};
     char text[256];
     describe(spec, text, sizeof text);
-    pen_text(pen, x, top + SIZE_TITLE, w, &title, known(spec->title));
+    pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title);
     double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
     pen_text(pen, x, second, w, &subtitle, spec->subtitle ? spec->subtitle : text);
     return second + 6 - top;
@@ -98,19 +98,12 @@ double strip_block(Pen *pen, const Figure *figure, double x, double top, double 
 enum { ROW = 24, HEADING_ROW = 28, LABEL_W = 96, VALUE_MAX = 128 };
 
 /* In the order of the page; those from FACT_GRID on are the same for every selection. */
+/* clang-format off */
 typedef enum {
-    FACT_KERNEL,
-    FACT_DTYPE,
-    FACT_ALIGN,
-    FACT_DEVICE,
-    FACT_LATENCY,
-    FACT_POINTS,
-    FACT_INTERVALS,
-    FACT_LONGEST,
-    FACT_GRID,
-    FACT_CHANNELS,
-    FACT_COUNT
+    FACT_KERNEL, FACT_DTYPE, FACT_ALIGN, FACT_DEVICE, FACT_LATENCY,
+    FACT_POINTS, FACT_INTERVALS, FACT_LONGEST, FACT_GRID, FACT_CHANNELS, FACT_COUNT
 } Fact;
+/* clang-format on */
 static const char *const fact_labels[FACT_COUNT] = {"Kernel",  "Format",  "Alignment", "Device",
                                                     "Latency", "Points",  "Intervals", "Longest",
                                                     "Grid",    "Channels"};
@@ -192,9 +185,7 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
 enum { TABLE_HEADING = 30, GAP = 22, MAX_COLUMNS = 12, NARROWEST = 60 };
 
 static const char *cell_text(const FigureTable *table, int row, int column) {
-    const char *text =
-        row < 0 ? table->header[column] : table->cells[row * table->columns + column];
-    return text ? text : "n/a";
+    return row < 0 ? table->header[column] : table->cells[row * table->columns + column];
 }
 
 static int columns_of(const FigureTable *table) {

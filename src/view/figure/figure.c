@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SIDE_MIN = 400, SIDE_MAX = 620, PAGE_MIN = 1000, BLOCK_GAP = 28, TICK_SPACE = 6 };
@@ -64,8 +63,8 @@ static void panel_title(Pen *pen, const Figure *figure, const FigurePanel *panel
     if (panel->difference)
         snprintf(text, sizeof text, "%s   Difference", panel->letter);
     else
-        snprintf(text, sizeof text, "%s   %s, %s, %s", panel->letter, s->kernel ? s->kernel : "n/a",
-                 s->dtype ? s->dtype : "n/a", s->align ? s->align : "n/a");
+        snprintf(text, sizeof text, "%s   %s, %s, %s", panel->letter, known(s->kernel),
+                 known(s->dtype), known(s->align));
     pen_text(pen, panel->box.x, panel->box.y - figure->band - TICK_SPACE - 8,
              fmax(panel->box.w, 100), &style, text);
 }
@@ -153,44 +152,33 @@ static void draw(Pen *pen, const void *context) {
     draw_page(pen, &composition->figure, &composition->page);
 }
 
-static PageSpec page_of(const Composition *composition) {
-    const FigureSpec *spec = composition->figure.spec;
-    return (PageSpec){.w = composition->page.w,
-                      .h = composition->page.h,
-                      .scale = spec->scale,
-                      .theme = spec->theme,
-                      .draw = draw,
-                      .context = composition};
+/* Draws into the first of the three that is not NULL; on failure it is empty. */
+static bool draw_to(const FigureSpec *spec, Image *image, uint8_t **bytes, size_t *length,
+                    FigureLayout *layout, Err *err) {
+    Composition composition;
+    bool drawn = compose(spec, &composition, err);
+    const Page *at = &composition.page;
+    PageSpec page = {at->w, at->h, spec->scale, spec->theme, draw, &composition};
+    if (drawn)
+        drawn = image   ? page_image(&page, image, err)
+                : bytes ? page_svg(&page, bytes, length, err)
+                        : page_layout(&page, layout, err);
+    figure_free(&composition.figure);
+    return drawn;
 }
 
 bool figure_image(const FigureSpec *spec, Image *image, Err *err) {
-    Composition composition;
     *image = (Image){0};
-    bool composed = compose(spec, &composition, err);
-    PageSpec page = page_of(&composition);
-    bool drawn = composed && page_image(&page, image, err);
-    figure_free(&composition.figure);
-    return drawn;
+    return draw_to(spec, image, NULL, NULL, NULL, err);
 }
 
 bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *err) {
-    Composition composition;
     *bytes = NULL;
     *length = 0;
-    bool composed = compose(spec, &composition, err);
-    PageSpec page = page_of(&composition);
-    bool drawn = composed && page_svg(&page, bytes, length, err);
-    figure_free(&composition.figure);
-    return drawn;
+    return draw_to(spec, NULL, bytes, length, NULL, err);
 }
 
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err) {
-    Composition composition;
     *layout = (FigureLayout){0};
-    bool composed = compose(spec, &composition, err);
-    PageSpec page = page_of(&composition);
-    page.scale = 1;
-    bool drawn = composed && page_layout(&page, layout, err);
-    figure_free(&composition.figure);
-    return drawn;
+    return draw_to(spec, NULL, NULL, NULL, layout, err);
 }

@@ -35,6 +35,12 @@ typedef struct {
 bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err);
 void figure_free(Figure *figure);
 
+/* Without a rig no metres are known: the axes count cells. */
+Grid figure_grid(const FigureSpec *spec);
+
+/* "n/a" for NULL. */
+const char *known(const char *text);
+
 /* Page position of ego coordinates (or cells). */
 void panel_point(const Figure *figure, const FigurePanel *panel, double x_m, double y_m, double *px,
                  double *py);
@@ -50,6 +56,10 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
 /* Rings, camera wedges, outlines, ego vehicle. */
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
 double overlay_ring_step(const Figure *figure);
+/* Where the middle row of an image column looks from and to on the ground plane, as a unit vector.
+ * False: straight up or down. */
+bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],
+                    double direction[2]);
 
 /* The frame around the panel that shows what each camera covers. */
 void band_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);

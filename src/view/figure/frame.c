@@ -5,16 +5,11 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
 
 enum { TICK = 5, LABEL_GAP = 5, LABEL_SPACE = 34, TITLE_SPACE = 24, PX_PER_TICK = 80 };
-
-static TextStyle tick_style(const Pen *pen) {
-    return (TextStyle){.size = SIZE_SMALL, .color = pen->theme->muted};
-}
 
 double axes_left(const Figure *figure, bool labelled) {
     return figure->band + TICK + (labelled ? LABEL_GAP + LABEL_SPACE + TITLE_SPACE : 0);
@@ -33,8 +28,7 @@ static void ticks_x(Pen *pen, const Figure *figure, const FigurePanel *panel, bo
     const Grid *grid = &figure->grid;
     double left = panel->box.x - figure->band, right = panel->box.x + panel->box.w + figure->band;
     Ticks ticks = ticks_linear(grid->x_min_m, grid->x_max_m, tick_target(panel->box.h));
-    TextStyle style = tick_style(pen);
-    style.align = ALIGN_RIGHT;
+    TextStyle style = aligned(style_muted(pen), ALIGN_RIGHT);
     for (int i = 0; i < ticks.count; i++) {
         double px, py;
         panel_point(figure, panel, ticks.at[i], 0, &px, &py);
@@ -50,8 +44,7 @@ static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const Grid *grid = &figure->grid;
     double top = panel->box.y - figure->band, bottom = panel->box.y + panel->box.h + figure->band;
     Ticks ticks = ticks_linear(grid->y_min_m, grid->y_max_m, tick_target(panel->box.w));
-    TextStyle style = tick_style(pen);
-    style.align = ALIGN_CENTER;
+    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double px, py;
         panel_point(figure, panel, 0, ticks.at[i], &px, &py);
@@ -66,8 +59,7 @@ void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool la
     bool metres = figure->spec->rig != NULL;
     ticks_x(pen, figure, panel, labelled);
     ticks_y(pen, figure, panel);
-    TextStyle style = tick_style(pen);
-    style.align = ALIGN_CENTER;
+    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     style.color = pen->theme->text;
     double bottom = panel->box.y + panel->box.h + axes_bottom(figure) - 0.3 * SIZE_SMALL;
     pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
@@ -114,15 +106,12 @@ static void slab(double p, double d, double lo, double hi, double *enter, double
 /* Where the direction of an image column leaves the panel; false when it misses the panel. */
 static bool exit_position(const Figure *figure, const FigurePanel *panel, int camera, double u_px,
                           double *position) {
-    const Rig *rig = figure->spec->rig;
-    double origin[3], ray[3], px, py, qx, qy, enter_x, leave_x, enter_y, leave_y;
-    camera_ray(&rig->cameras[camera], &rig->frustum, u_px, rig->frustum.input_h / 2.0, origin, ray);
-    double length = hypot(ray[0], ray[1]);
-    if (!(length > 1e-6))
-        return false; /* looks straight up or down */
+    double from[2], toward[2], px, py, qx, qy, enter_x, leave_x, enter_y, leave_y;
+    if (!overlay_column(figure, camera, u_px, from, toward))
+        return false;
     Box box = panel->box;
-    panel_point(figure, panel, origin[0], origin[1], &px, &py);
-    panel_point(figure, panel, origin[0] + ray[0] / length, origin[1] + ray[1] / length, &qx, &qy);
+    panel_point(figure, panel, from[0], from[1], &px, &py);
+    panel_point(figure, panel, from[0] + toward[0], from[1] + toward[1], &qx, &qy);
     slab(px, qx - px, box.x, box.x + box.w, &enter_x, &leave_x);
     slab(py, qy - py, box.y, box.y + box.h, &enter_y, &leave_y);
     double leave = fmin(leave_x, leave_y);

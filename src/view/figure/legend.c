@@ -75,8 +75,7 @@ static void beyond(Pen *pen, Box bar, bool right, Rgb color) {
 }
 
 static double end_label(Pen *pen, Box bar, bool right, double value, int exponent) {
-    TextStyle style = style_muted(pen);
-    style.align = right ? ALIGN_RIGHT : ALIGN_LEFT;
+    TextStyle style = aligned(style_muted(pen), right ? ALIGN_RIGHT : ALIGN_LEFT);
     char text[32];
     ticks_short(value, exponent, text, sizeof text);
     double x = right ? bar.x + bar.w : bar.x;
@@ -87,12 +86,10 @@ static double end_label(Pen *pen, Box bar, bool right, double value, int exponen
 /* Labels the two ends with their exact numbers, and round numbers between where there is room. */
 static void bar_labels(Pen *pen, Box bar, const ValueRange *range, int exponent) {
     int target = (int)fmax(bar.w / 80, 2);
-    Ticks ticks = range->logarithmic ? ticks_log(range->lo, range->hi, target)
-                                     : ticks_linear(range->lo, range->hi, target);
+    Ticks ticks = ticks_of(range->logarithmic, range->lo, range->hi, target);
     double left = bar.x + end_label(pen, bar, false, range->lo, exponent) + LABEL_GAP;
     double right = bar.x + bar.w - end_label(pen, bar, true, range->hi, exponent) - LABEL_GAP;
-    TextStyle style = style_muted(pen);
-    style.align = ALIGN_CENTER;
+    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double x = bar.x + bar.w * range_position(range, ticks.at[i]);
         double half = pen_text_width(pen, &style, ticks.label[i]) / 2;
@@ -108,8 +105,7 @@ static void equal_label(Pen *pen, Box bar, const ValueRange *range, int exponent
         ticks_short(range->lo, exponent, number, sizeof number);
         snprintf(text, sizeof text, "every cell is %s", number);
     }
-    TextStyle style = style_muted(pen);
-    style.align = ALIGN_CENTER;
+    TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     pen_text(pen, bar.x + bar.w / 2, bar.y + bar.h + 8 + 0.8 * SIZE_SMALL, bar.w, &style, text);
 }
 
@@ -216,8 +212,6 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
     return 3 * ROW;
 }
 
-/* ---- the block ------------------------------------------------------------------------------ */
-
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
@@ -252,21 +246,14 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
     title_of(figure, panel, title, sizeof title);
     double y = top + heading(pen, x, top, w, title);
     y += small_line(pen, x, y - 4, w, panel->difference ? difference_idea(panel) : view->idea);
-    switch (view->legend) {
-    case LEGEND_BRIGHTNESS:
-        y += strength_bar(pen, panel, x, y, w);
-        break;
-    case LEGEND_CLASSES:
+    if (view->legend == LEGEND_CLASSES)
         y += classes(pen, x, y, w) + 12;
-        y += strength_bar(pen, panel, x, y, w);
-        break;
-    case LEGEND_COMPONENTS:
-        y += components(pen, panel, x, y, w);
-        break;
-    case LEGEND_BAR:
+    if (view->legend == LEGEND_BAR)
         y += color_bar(pen, figure, panel, x, y, w);
-        break;
-    }
+    else if (view->legend == LEGEND_COMPONENTS)
+        y += components(pen, panel, x, y, w);
+    else
+        y += strength_bar(pen, panel, x, y, w);
     return y + bad_cells(pen, panel, x, y, w) - top;
 }
 

@@ -57,42 +57,37 @@ static void ring_label(Pen *pen, const Figure *figure, const FigurePanel *panel,
     }
 }
 
-static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    double step = figure->ring_step_m, nearest, farthest;
-    if (!(step > 0))
-        return;
-    farthest_and_nearest(&figure->grid, &nearest, &farthest);
-    double scale = panel_px_per_m(figure), px, py;
-    panel_point(figure, panel, 0, 0, &px, &py);
-    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
-        cairo_new_sub_path(pen->cr);
-        cairo_arc(pen->cr, px, py, i * step * scale, 0, 2 * M_PI);
-        pen_color(pen, panel->theme->line, 0.28);
-        cairo_set_line_width(pen->cr, 1);
-        cairo_stroke(pen->cr);
-    }
-}
-
-static void ring_labels(Pen *pen, const Figure *figure, const FigurePanel *panel) {
-    double step = figure->ring_step_m, nearest, farthest;
+/* The circles, or their labels. */
+static void rings(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labels) {
+    double step = figure->ring_step_m, nearest, farthest, px, py;
     if (!(step > 0))
         return;
     farthest_and_nearest(&figure->grid, &nearest, &farthest);
     int decimals = step < 1 ? (int)ceil(-log10(step)) : 0;
-    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++)
-        ring_label(pen, figure, panel, i * step, decimals);
+    panel_point(figure, panel, 0, 0, &px, &py);
+    for (double i = fmax(1, ceil(nearest / step)); i * step < farthest; i++) {
+        if (labels) {
+            ring_label(pen, figure, panel, i * step, decimals);
+            continue;
+        }
+        cairo_new_sub_path(pen->cr);
+        cairo_arc(pen->cr, px, py, i * step * panel_px_per_m(figure), 0, 2 * M_PI);
+        pen_stroke(pen, panel->theme->line, 0.28, 1);
+    }
 }
 
-/* Ground-plane direction of an image column of a camera, in the middle row. */
-static bool column_direction(const Figure *figure, int camera, double u_px, double direction[2]) {
+bool overlay_column(const Figure *figure, int camera, double u_px, double from_m[2],
+                    double direction[2]) {
     const Rig *rig = figure->spec->rig;
     double origin[3], ray[3];
     camera_ray(&rig->cameras[camera], &rig->frustum, u_px, rig->frustum.input_h / 2.0, origin, ray);
     double length = hypot(ray[0], ray[1]);
     if (!(length > 1e-6))
-        return false; /* looks straight up or down */
-    direction[0] = ray[0] / length;
-    direction[1] = ray[1] / length;
+        return false;
+    for (int i = 0; i < 2; i++) {
+        from_m[i] = origin[i];
+        direction[i] = ray[i] / length;
+    }
     return true;
 }
 
@@ -102,9 +97,8 @@ static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     double edges[2] = {0, rig->frustum.input_w - 1};
     for (int c = 0; c < rig->camera_count; c++)
         for (int e = 0; e < 2; e++) {
-            const double *at = rig->cameras[c].position_m;
-            double direction[2], x0, y0, x1, y1;
-            if (!column_direction(figure, c, edges[e], direction))
+            double at[2], direction[2], x0, y0, x1, y1;
+            if (!overlay_column(figure, c, edges[e], at, direction))
                 continue;
             panel_point(figure, panel, at[0], at[1], &x0, &y0);
             panel_point(figure, panel, at[0] + reach_m * direction[0],
@@ -117,8 +111,6 @@ static void wedges(Pen *pen, const Figure *figure, const FigurePanel *panel) {
 static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     const World *world = figure->spec->world;
     cairo_save(pen->cr);
-    pen_color(pen, panel->theme->line, 0.75);
-    cairo_set_line_width(pen->cr, 1);
     cairo_set_line_join(pen->cr, CAIRO_LINE_JOIN_MITER);
     for (int solid = 0; solid < world->solid_count; solid++) {
         double corners[WORLD_CORNERS][2];
@@ -130,7 +122,7 @@ static void outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
             cairo_line_to(pen->cr, px, py);
         }
         cairo_close_path(pen->cr);
-        cairo_stroke(pen->cr);
+        pen_stroke(pen, panel->theme->line, 0.75, 1);
     }
     cairo_restore(pen->cr);
 }
@@ -161,9 +153,7 @@ static void ego_body(Pen *pen, const Figure *figure, const FigurePanel *panel) {
         pen_color(pen, panel->theme->halo, 0.55);
         cairo_fill_preserve(pen->cr);
     }
-    pen_color(pen, panel->theme->line, 1);
-    cairo_set_line_width(pen->cr, 1.5);
-    cairo_stroke(pen->cr);
+    pen_stroke(pen, panel->theme->line, 1, 1.5);
     if (solid)
         pen_fill(pen, screen, panel->theme->line, 0.9);
     else
@@ -191,15 +181,13 @@ static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (pen->measuring || !figure->spec->rig)
         return;
-    cairo_save(pen->cr);
-    cairo_rectangle(pen->cr, panel->box.x, panel->box.y, panel->box.w, panel->box.h);
-    cairo_clip(pen->cr);
+    pen_clip(pen, panel->box);
     wedges(pen, figure, panel);
     if (figure->spec->world && figure->spec->outlines)
         outlines(pen, figure, panel);
-    rings(pen, figure, panel);
+    rings(pen, figure, panel, false);
     ego_body(pen, figure, panel);
     front_arrow(pen, figure, panel);
-    ring_labels(pen, figure, panel);
+    rings(pen, figure, panel, true);
     cairo_restore(pen->cr);
 }

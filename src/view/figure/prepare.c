@@ -2,7 +2,6 @@
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
 enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
@@ -81,24 +80,19 @@ static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
             map = colormap_find("vik");
         else if (!map && view->colormap)
             map = colormap_find(view->colormap);
-        panel->theme = map && map->diverging ? &panel_light : &panel_dark;
-        panel->style.colormap = map;
-        panel->style.background = panel->theme->background;
-        panel->style.bad = panel->theme->bad;
+        panel->theme = panel_theme(map);
+        panel->style = raster_style(map, panel->style.range);
         if (!raster_render(&panel->field, &panel->style, &panel->raster, err))
             return false;
     }
     return true;
 }
 
-/* Without a rig no metres are known: the axes count cells. */
-static Grid grid_of(const FigureSpec *spec) {
+Grid figure_grid(const FigureSpec *spec) {
     if (spec->rig)
         return spec->rig->grid;
-    return (Grid){.x_max_m = (double)spec->nx,
-                  .y_max_m = (double)spec->ny,
-                  .nx = (int)spec->nx,
-                  .ny = (int)spec->ny};
+    int nx = (int)spec->nx, ny = (int)spec->ny;
+    return (Grid){.x_max_m = nx, .y_max_m = ny, .nx = nx, .ny = ny};
 }
 
 /* Units a metre, so that the panel fits and, where that costs little size, every cell is a whole
@@ -131,7 +125,7 @@ static void size_panels(const FigureSpec *spec, Figure *figure) {
 }
 
 bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err) {
-    *figure = (Figure){.spec = spec, .theme = &themes[spec->theme], .grid = grid_of(spec)};
+    *figure = (Figure){.spec = spec, .theme = &themes[spec->theme], .grid = figure_grid(spec)};
     return decode_panels(spec, figure, err) && choose_ranges(spec, figure, err) &&
            render_panels(spec, figure, err) && (size_panels(spec, figure), true);
 }

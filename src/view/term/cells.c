@@ -201,6 +201,10 @@ int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const c
     return cells_text(cells, x + indent, y, w - indent, style, text);
 }
 
+int cells_line(Cells *cells, Area area, CellStyle style, const char *text) {
+    return cells_text(cells, area.x, area.y, area.w, style, text);
+}
+
 /* ---- colours -------------------------------------------------------------------------------- */
 
 /* The tensors have the colours of Okabe and Ito, which colour-blind readers can tell apart,
@@ -264,18 +268,4 @@ char *cells_to_text(const Cells *cells) {
     if (text)
         text[length] = '\0';
     return text;
-}
-
-static bool same_cell(const Cell *a, const Cell *b) {
-    return a->glyph == b->glyph && a->style.ink == b->style.ink &&
-           a->style.paper == b->style.paper && a->style.attributes == b->style.attributes;
-}
-
-bool cells_equal(const Cells *a, const Cells *b) {
-    if (a->columns != b->columns || a->rows != b->rows)
-        return false;
-    for (size_t i = 0; i < area_of(a); i++)
-        if (!same_cell(&a->cells[i], &b->cells[i]))
-            return false;
-    return true;
 }

@@ -14,25 +14,16 @@
 typedef uint32_t Ink;
 #define INK_RGB ((Ink)1 << 24)
 
+/* clang-format off */
 enum {
     INK_DEFAULT, /* as paper: the page; as ink: plain text */
-    INK_TEXT,
-    INK_MUTED,
-    INK_RULE,
-    INK_TITLE,
-    INK_GOOD,
-    INK_WARN,
-    INK_BAD,
-    INK_SELECTED, /* paper of the selected row */
-    INK_ACCENT,   /* the selection: titles, cursor, its latency */
-    INK_BASELINE, /* the pinned baseline */
-    INK_FEATURES,
-    INK_DEPTH,
-    INK_INDEX,
-    INK_OUTPUT, /* tensors, everywhere the same */
-    INK_KEY,    /* paper of keys on the key bar */
+    INK_TEXT, INK_MUTED, INK_RULE, INK_TITLE, INK_GOOD, INK_WARN, INK_BAD,
+    INK_SELECTED, INK_KEY, /* papers: of the selected row, of keys on the key bar */
+    INK_ACCENT, INK_BASELINE, /* the selection: titles, cursor, its latency; the pinned baseline */
+    INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT, /* tensors, everywhere the same */
     INK_COUNT
 };
+/* clang-format on */
 
 enum { CELL_BOLD = 1, CELL_REVERSE = 2, CELL_UNDERLINE = 4 };
 
@@ -85,6 +76,8 @@ const Cell *cells_at(const Cells *cells, int x, int y);
 int cells_text(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
 /* Ends at column x + w - 1. */
 int cells_text_right(Cells *cells, int x, int y, int w, CellStyle style, const char *text);
+/* The same from the left of the area's first row. */
+int cells_line(Cells *cells, Area area, CellStyle style, const char *text);
 /* Columns that a text takes. */
 int cells_width(const char *text);
 
@@ -105,11 +98,8 @@ size_t cells_utf8(uint32_t glyph, char out[3]);
 /* UTF-8 lines without trailing blanks, malloc'd; NULL without memory. */
 char *cells_to_text(const Cells *cells);
 
-/* The screen as a picture, for frames of scripts and the README. Blocks are drawn as rectangles, so
- * that bars and half blocks join without seams; text in DejaVu Sans Mono. */
-/* `scale` 1: cells of 9 x 18 pixels. Same cells, same pixels. */
+/* The screen as a picture, for frames of scripts and the README; `scale` 1: cells of 9 x 18 pixels.
+ * Blocks are drawn as rectangles, so that bars and half blocks join without seams. */
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err);
-
-bool cells_equal(const Cells *a, const Cells *b);
 
 #endif

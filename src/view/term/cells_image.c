@@ -13,8 +13,8 @@ typedef struct {
     bool light;
 } Page;
 
-static void set_color(cairo_t *cr, Rgb color, double alpha) {
-    cairo_set_source_rgba(cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
+static void set_color(const Page *page, Rgb color, double alpha) {
+    cairo_set_source_rgba(page->cr, color.r / 255.0, color.g / 255.0, color.b / 255.0, alpha);
 }
 
 static void fill(const Page *page, double x, double y, double w, double h) {
@@ -61,11 +61,11 @@ static double shade(uint32_t glyph) {
 
 static void draw_glyph(const Page *page, const Cell *cell, double x, double y, Rgb ink) {
     bool bold = cell->style.attributes & CELL_BOLD;
-    set_color(page->cr, ink, 1);
+    set_color(page, ink, 1);
     if (block(page, cell->glyph, x, y) || braille(page, cell->glyph, x, y))
         return;
     if (shade(cell->glyph) > 0) {
-        set_color(page->cr, ink, shade(cell->glyph));
+        set_color(page, ink, shade(cell->glyph));
         fill(page, x, y, page->w, page->h);
         return;
     }
@@ -87,7 +87,7 @@ static void draw_cell(const Page *page, const Cell *cell, double x, double y) {
         ink = paper;
         paper = swap;
     }
-    set_color(page->cr, paper, 1);
+    set_color(page, paper, 1);
     fill(page, x, y, page->w, page->h);
     if (cell->glyph != ' ')
         draw_glyph(page, cell, x, y, ink);
@@ -111,20 +111,11 @@ bool cells_image(const Cells *cells, double scale, Image *image, Err *err) {
                  .h = round(CELL_H * scale),
                  .baseline = round(CELL_H * scale * 0.76),
                  .light = cells->light};
-    if (!image_init(image, (int64_t)(page.w * cells->columns), (int64_t)(page.h * cells->rows),
-                    err))
+    page.cr =
+        pen_begin(image, (int64_t)(page.w * cells->columns), (int64_t)(page.h * cells->rows), err);
+    if (!page.cr)
         return false;
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, image->w, image->h);
-    page.cr = cairo_create(surface);
     draw_all(cells, &page, scale);
-    bool ok = cairo_status(page.cr) == CAIRO_STATUS_SUCCESS;
-    if (ok)
-        pen_pixels(surface, image);
-    cairo_destroy(page.cr);
-    cairo_surface_destroy(surface);
-    if (!ok) {
-        image_free(image);
-        return err_set(err, ERR_FAILED, "picture of the screen", "", "cairo ran out of memory");
-    }
-    return true;
+    bool ok = pen_status(cairo_status(page.cr), "picture of the screen", err);
+    return pen_finish(page.cr, ok, image);
 }

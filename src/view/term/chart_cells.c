@@ -131,11 +131,6 @@ static void tick_text(double value, const char *unit, int w, char *text, size_t 
         snprintf(text, size, "%s", number);
 }
 
-static Ticks axis_ticks(const PlotAxis *axis, int target) {
-    return axis->log ? ticks_log(axis->lo, axis->hi, target)
-                     : ticks_linear(axis->lo, axis->hi, target);
-}
-
 /* A label centred at a value of the x axis, or with a unit at the end of the row. Left out where it
  * would touch another one. */
 static void draw_x_label(Cells *cells, Area row, const PlotAxis *axis, double value,
@@ -153,7 +148,7 @@ static void draw_x_label(Cells *cells, Area row, const PlotAxis *axis, double va
 
 /* Labels under the chart: the last one with the unit, then the others that have room. */
 static void draw_x_ticks(Cells *cells, Area row, const PlotAxis *axis) {
-    Ticks ticks = axis_ticks(axis, row.w / 12 > 2 ? row.w / 12 : 2);
+    Ticks ticks = ticks_of(axis->log, axis->lo, axis->hi, row.w / 12 > 2 ? row.w / 12 : 2);
     for (int i = 0; i < ticks.count; i++) {
         int at = i ? i - 1 : ticks.count - 1;
         draw_x_label(cells, row, axis, ticks.at[at], i ? NULL : axis->unit);
@@ -172,7 +167,7 @@ static void draw_y_label(Cells *cells, Area chart, const PlotAxis *axis, double 
 
 /* Labels left of the chart: both ends of a linear axis, then round numbers that have room. */
 static void draw_y_ticks(Cells *cells, Area chart, const PlotAxis *axis) {
-    Ticks ticks = axis_ticks(axis, chart.h > 4 ? (chart.h + 1) / 2 : 2);
+    Ticks ticks = ticks_of(axis->log, axis->lo, axis->hi, chart.h > 4 ? (chart.h + 1) / 2 : 2);
     if (!axis->log) {
         draw_y_label(cells, chart, axis, axis->lo);
         draw_y_label(cells, chart, axis, axis->hi);
@@ -362,8 +357,6 @@ static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
                          cell_style(looks[part % LOOKS].ink), spec->part_names[part]);
     legend_marks(cells, legend, x, spec, 0x2502);
 }
-
-/* ---- any chart ------------------------------------------------------------------------------ */
 
 int chart_cells_want(const ChartSpec *spec) {
     return 2 + (spec->part_count ? all_bar_rows(spec) : USUAL_LINES + AXIS_ROWS);

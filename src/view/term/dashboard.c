@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PANELS = 8, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
@@ -110,34 +109,24 @@ typedef struct {
 } Arrangement;
 
 /* The first row that fits is taken. */
+/* clang-format off */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH,
-     200,
-     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
-      {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
-      {34, {&bev_panel}}}},
-    {PAGE_BOTH,
-     160, /* shares that leave room for the columns of the accuracy */
-     {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
-      {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
-      {28, {&bev_panel}}}},
-    {PAGE_BOTH,
-     PAGE_BOTH_COLUMNS,
-     {{58,
-       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel,
-        &pipeline_panel}},
-      {42, {&bev_panel, &intervals_panel}}}},
-    {PAGE_DASHBOARD,
-     110,
-     {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
-      {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
-    {PAGE_DASHBOARD,
-     0,
-     {{100,
-       {&memory_panel, &kernels_panel, &idea_panel, &model_panel, &accuracy_panel, &intervals_panel,
-        &pipeline_panel}}}},
+    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+                      {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
+                      {34, {&bev_panel}}}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+                      {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
+                      {28, {&bev_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                                          &accuracy_panel, &pipeline_panel}},
+                                    {42, {&bev_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
+                           {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                                &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
 };
+/* clang-format on */
 
 static const Arrangement *choose(Page page, int columns) {
     const int count = sizeof arrangements / sizeof *arrangements;
@@ -244,9 +233,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
-    snprintf(fps, sizeof fps, "%s", live->fps.source ? "" : "n/a");
-    if (live->fps.source)
-        snprintf(fps, sizeof fps, "%.0f", live->fps.value);
+    snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
     if (state->pace.keys) {
         char key[32], p99[32];
         unit_text(UNIT_US, state->pace.key_us.value, key, sizeof key);

@@ -9,7 +9,7 @@ static int min_int(int a, int b) {
 }
 
 Area panel_title(Cells *cells, Area area, const char *title, const char *note) {
-    int used = cells_text(cells, area.x, area.y, area.w, cell_bold(INK_TITLE), title);
+    int used = cells_line(cells, area, cell_bold(INK_TITLE), title);
     int note_w = note[0] ? cells_width(note) : 0;
     /* The note is left out where title and rule leave no room for it. */
     if (used + note_w + 4 > area.w)
@@ -50,7 +50,7 @@ int draw_paragraph(Cells *cells, Area area, Ink ink, const char *text) {
 void draw_figure_line(Cells *cells, Area area, Ink ink, char *line) {
     for (char *comma; cells_width(line) > area.w && (comma = strrchr(line, ','));)
         *comma = '\0';
-    cells_text(cells, area.x, area.y, area.w, cell_style(ink), line);
+    cells_line(cells, area, cell_style(ink), line);
 }
 
 /* ---- bars ----------------------------------------------------------------------------------- */

@@ -15,7 +15,6 @@ typedef struct {
 } PanelData;
 
 typedef struct {
-    const char *name;
     int fold;   /* the lowest is left out first when there is no room */
     bool spare; /* also left out where kernels and accuracy would not show all their rows */
     int grow;   /* the lowest is first to get more rows than `height` */
@@ -41,9 +40,6 @@ void help_draw(Cells *cells, Area area, const PanelData *data);
 /* Draws the part of the picture that the viewport shows, as large as it fits into `area` with
  * square grid cells, with ego vehicle, cursor and pinned cell. Returns the area used. */
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state);
-
-/* The grid cell shown at column x, row y of an area that bev_cells_draw returned; false outside. */
-bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y);
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 

@@ -4,19 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 
+/* clang-format off */
 enum {
-    COL_DTYPE,
-    COL_A,
-    COL_B,
-    COL_C,
-    COL_MAX,
-    COL_REL,
-    COL_COSINE,
-    COL_SPECIAL,
-    COL_WORST,
-    COL_ATOL,
+    COL_DTYPE, COL_A, COL_B, COL_C, COL_MAX, COL_REL, COL_COSINE, COL_SPECIAL, COL_WORST, COL_ATOL,
     COL_COUNT
 };
+/* clang-format on */
 
 static const Column columns[COL_COUNT] = {
     [COL_DTYPE] = {"", 6, 0, true},
@@ -83,14 +76,11 @@ static void draw_row(Table *table, Cells *cells, Area area, const PanelData *dat
     char name[32];
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
     table_cell(table, cells, COL_DTYPE, name);
-    if (!(config->kernel->dtypes & 1u << dtype)) {
+    bool supported = config->kernel->dtypes >> dtype & 1;
+    if (!supported || accuracy->source == SOURCE_UNKNOWN) {
         table->style.ink = INK_MUTED;
         cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
-                   table->style, "not in this kernel");
-    } else if (accuracy->source == SOURCE_UNKNOWN) {
-        table->style.ink = INK_MUTED;
-        cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
-                   table->style, "n/a");
+                   table->style, supported ? "n/a" : "not in this kernel");
     } else {
         verdict_cell(table, cells, COL_A, accuracy->gate_a);
         verdict_cell(table, cells, COL_B, accuracy->gate_b);
@@ -126,9 +116,5 @@ static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
         draw_row(&table, cells, area, data, (BevDtype)dtype);
 }
 
-const DashPanel accuracy_panel = {.name = "accuracy",
-                                  .fold = 3,
-                                  .grow = 2,
-                                  .height = 3,
-                                  .want = accuracy_want,
-                                  .draw = accuracy_draw};
+const DashPanel accuracy_panel = {
+    .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};

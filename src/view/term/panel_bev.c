@@ -2,7 +2,6 @@
  */
 #include "src/view/term/panel.h"
 
-
 #include <math.h>
 #include <stdio.h>
 
@@ -137,17 +136,6 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
     return used;
 }
 
-bool bev_cells_at(Area used, const State *state, int x, int y, int64_t *cell_x, int64_t *cell_y) {
-    if (x < used.x || y < used.y || x >= used.x + used.w || y >= used.y + used.h)
-        return false;
-    Part part = part_of(state);
-    double column = part.left + (x - used.x + 0.5) / used.w * part.w;
-    double row = part.top + (y - used.y + 0.5) / used.h * part.h;
-    *cell_x = (int64_t)floor((double)state->scene.nx - row);
-    *cell_y = (int64_t)floor((double)state->scene.ny - column);
-    return *cell_x >= 0 && *cell_y >= 0 && *cell_x < state->scene.nx && *cell_y < state->scene.ny;
-}
-
 /* ---- as a panel ----------------------------------------------------------------------------- */
 
 static int bev_want(const PanelData *data, int width) {
@@ -234,7 +222,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
     if (!data->picture || !data->picture->ready) {
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+        cells_line(cells, area, cell_style(INK_MUTED),
                    data->picture && data->picture->reason[0] ? data->picture->reason : "n/a");
         return;
     }
@@ -251,4 +239,4 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel bev_panel = {
-    .name = "bev", .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};
+    .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

@@ -47,10 +47,8 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
     snprintf(right[0].text, sizeof right[0].text, "%s t %.2f s",
              state->playing ? "\u25b6" : "\u2016", data->live->job.time_s);
     snprintf(right[1].text, sizeof right[1].text, "%g\u00d7", state->speed);
-    if (data->live->fps.source)
-        snprintf(right[2].text, sizeof right[2].text, "%.0f fps", data->live->fps.value);
-    else
-        snprintf(right[2].text, sizeof right[2].text, "n/a fps");
+    snprintf(right[2].text, sizeof right[2].text, data->live->fps.source ? "%.0f fps" : "n/a fps",
+             data->live->fps.value);
     int shown = 3;
     while (shown > 1 && pieces_width(right, shown, 2) > area.w / 3)
         shown--;
@@ -75,10 +73,7 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
 /* The reading in that format, or `unknown`. */
 static Piece reading_piece(const Reading *reading, const char *format, const char *unknown) {
     Piece piece = {.style = cell_style(INK_MUTED)};
-    if (reading->source == SOURCE_UNKNOWN)
-        snprintf(piece.text, sizeof piece.text, "%s", unknown);
-    else
-        snprintf(piece.text, sizeof piece.text, format, reading->value);
+    snprintf(piece.text, sizeof piece.text, reading->source ? format : unknown, reading->value);
     return piece;
 }
 
@@ -120,7 +115,7 @@ int header_draw(Cells *cells, Area area, const PanelData *data) {
     draw_first(cells, area, data);
     area.y++;
     if (data->live->error_text[0])
-        cells_text(cells, area.x, area.y, area.w, cell_bold(INK_BAD), data->live->error_text);
+        cells_line(cells, area, cell_bold(INK_BAD), data->live->error_text);
     else
         draw_second(cells, area, &data->live->device);
     return 2;
@@ -150,7 +145,7 @@ void log_draw(Cells *cells, Area area, const PanelData *data) {
         area.h -= rows;
     }
     if (!log->count && area.h > 0)
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+        cells_line(cells, area, cell_style(INK_MUTED),
                    "Every control says here what it did and what changed.");
 }
 
@@ -158,25 +153,19 @@ void log_draw(Cells *cells, Area area, const PanelData *data) {
 void key_bar_draw(Cells *cells, Area area, const PanelData *data) {
     int x = area.x;
     (void)data;
-    for (int rank = 1; rank <= ACTION_COUNT; rank++)
-        for (int i = 0; i < ACTION_COUNT; i++) {
-            if (keys[i].rank != rank)
-                continue;
-            char key[32];
-            keys_name(keys[i].keys[0], key, sizeof key);
-            int key_w = cells_width(key), label_w = cells_width(keys[i].label);
-            if (x + key_w + 3 + label_w > area.x + area.w)
-                return;
-            cells_put(cells, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
-            cells_text(cells, x + 1, area.y, key_w,
-                       (CellStyle){.ink = INK_TITLE,
-                                   .paper = INK_KEY,
-                                   .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)},
-                       key);
-            cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
-            cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), keys[i].label);
-            x += key_w + label_w + 5;
-        }
+    unsigned attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE);
+    for (const KeyRow *row = keys_next(NULL); row; row = keys_next(row)) {
+        char key[32];
+        keys_name(row->keys[0], key, sizeof key);
+        int key_w = cells_width(key), label_w = cells_width(row->label);
+        if (x + key_w + 3 + label_w > area.x + area.w)
+            return;
+        cells_put(cells, x, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        cells_text(cells, x + 1, area.y, key_w, (CellStyle){INK_TITLE, INK_KEY, attributes}, key);
+        cells_put(cells, x + 1 + key_w, area.y, ' ', (CellStyle){.paper = INK_KEY});
+        cells_text(cells, x + key_w + 3, area.y, label_w, cell_style(INK_MUTED), row->label);
+        x += key_w + label_w + 5;
+    }
 }
 
 /* ---- help ----------------------------------------------------------------------------------- */
@@ -231,14 +220,14 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
     HelpLayout layout = state->glossary ? help_glossary(cells->columns, cells->rows)
                                         : help_layout(cells->columns, cells->rows);
     int page = state->help_page % layout.pages;
-    char turn[16], close[16], note[96];
-    keys_name(keys[state->glossary ? ACTION_GLOSSARY : ACTION_HELP].keys[0], turn, sizeof turn);
-    keys_name(keys[ACTION_ESCAPE].keys[0], close, sizeof close);
+    KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
+    KeyText close = key_of(ACTION_ESCAPE);
+    char note[96];
     if (layout.pages > 1)
         snprintf(note, sizeof note, "page %d of %d: %s turns it, %s closes", page + 1, layout.pages,
-                 turn, close);
+                 turn.name, close.name);
     else
-        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn, close);
+        snprintf(note, sizeof note, "keys work here, too; %s or %s closes", turn.name, close.name);
     cells_erase(cells, area, INK_DEFAULT);
     area = panel_title(cells, area, state->glossary ? "Glossary" : "Help", note);
     if (state->glossary)

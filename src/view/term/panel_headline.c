@@ -21,14 +21,6 @@ static const BigGlyph big_glyphs[] = {
     {'8', {7, 5, 7, 5, 7}}, {'9', {7, 5, 7, 1, 7}}, {'-', {0, 0, 7, 0, 0}}, {'e', {0, 7, 7, 4, 7}},
 };
 
-/* A point is one pixel wide. */
-static int big_width(const char *text, int zoom) {
-    int width = 0;
-    for (; *text; text++)
-        width += (*text == '.' || *text == ',' ? 1 : PIXELS_W) * zoom + 1;
-    return width ? width - 1 : 0;
-}
-
 static bool big_pixel(char glyph, int column, int row) {
     if (glyph == '.' || glyph == ',')
         return column == 0 && row == PIXELS_H - 1;
@@ -55,10 +47,12 @@ static void big_glyph(Cells *cells, int x, int y, int zoom, char glyph, CellStyl
         }
 }
 
+/* A point is one pixel wide. Returns the columns used; with `cells` NULL they are only counted. */
 static int big_text(Cells *cells, int x, int y, int zoom, const char *text, CellStyle style) {
     int start = x;
     for (; *text; text++) {
-        big_glyph(cells, x, y, zoom, *text, style);
+        if (cells)
+            big_glyph(cells, x, y, zoom, *text, style);
         x += (*text == '.' || *text == ',' ? 1 : PIXELS_W) * zoom + 1;
     }
     return x - start - 1;
@@ -146,13 +140,15 @@ static BigFigure error_figure(const PanelData *data) {
 
 /* In large glyphs where these exist and have room; else as bold text. */
 static void figure_draw(Cells *cells, Area area, int zoom, const BigFigure *figure) {
-    cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), figure->title);
+    cells_line(cells, area, cell_style(INK_MUTED), figure->title);
     int rows = zoom == 1 ? (PIXELS_H + 1) / 2 : PIXELS_H;
-    int width = big_width(figure->number, zoom), unit_w = cells_width(figure->unit);
+    CellStyle style = cell_style(figure->ink);
+    int width = big_text(NULL, 0, 0, zoom, figure->number, style),
+        unit_w = cells_width(figure->unit);
     bool large = !cells->ascii && figure->number[0] != 'n' && width + 1 + unit_w <= area.w;
     int y = area.y + 1;
     if (large) {
-        width = big_text(cells, area.x, y, zoom, figure->number, cell_style(figure->ink));
+        big_text(cells, area.x, y, zoom, figure->number, style);
         cells_text(cells, area.x + width + 1, y + rows - 1, unit_w, cell_bold(figure->ink),
                    figure->unit);
     } else {

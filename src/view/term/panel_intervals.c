@@ -18,13 +18,6 @@ static int64_t fullest(const LiveIntervals *intervals) {
     return most;
 }
 
-static void bucket_name(int bucket, char *text, size_t size) {
-    if (bucket == 0)
-        snprintf(text, size, "1");
-    else
-        snprintf(text, size, "%d-%d", 1 << bucket, (2 << bucket) - 1);
-}
-
 static void count_text(int64_t count, char *text, size_t size) {
     unit_text(UNIT_COUNT, (double)count, text, size);
 }
@@ -40,8 +33,9 @@ static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals,
         points += intervals->points[i];
     }
     char text[32];
-    bucket_name(bucket, text, sizeof text);
-    if (group > 1)
+    if (bucket + group == 1)
+        snprintf(text, sizeof text, "1");
+    else
         snprintf(text, sizeof text, "%d-%d", 1 << bucket, (1 << (bucket + group)) - 1);
     bool longest = bucket + group > last_bucket(intervals);
     cells_text_right(cells, line.x, line.y, NAME_W, cell_style(longest ? INK_WARN : INK_MUTED),
@@ -73,7 +67,7 @@ static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
              stats->median, stats->p99);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "median %d, p99 %d", stats->median, stats->p99);
-    cells_text(cells, area.x, area.y, area.w, cell_style(INK_TEXT), text);
+    cells_line(cells, area, cell_style(INK_TEXT), text);
 }
 
 /* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
@@ -92,7 +86,7 @@ static void draw_longest(Cells *cells, Area area, const PanelData *data) {
                  cut ? ": why V4 cuts" : "");
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "longest %d", stats->longest);
-    cells_text(cells, area.x, area.y, area.w, cell_bold(INK_WARN), text);
+    cells_line(cells, area, cell_bold(INK_WARN), text);
 }
 
 static void draw_titles(Cells *cells, Area line) {
@@ -109,7 +103,7 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveIntervals *intervals = &data->live->intervals;
     area = panel_title(cells, area, "Intervals", intervals->known ? "counted" : "");
     if (!intervals->known || !intervals->stats.intervals) {
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED),
+        cells_line(cells, area, cell_style(INK_MUTED),
                    intervals->known ? "no point falls into the grid" : "n/a");
         return;
     }
@@ -127,9 +121,5 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
         draw_longest(cells, line, data);
 }
 
-const DashPanel intervals_panel = {.name = "intervals",
-                                   .fold = 2,
-                                   .grow = 3,
-                                   .height = 3,
-                                   .want = intervals_want,
-                                   .draw = intervals_draw};
+const DashPanel intervals_panel = {
+    .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};

@@ -7,23 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 enum {
-    COL_NUMBER,
-    COL_KERNEL,
-    COL_MEDIAN,
-    COL_MARK,
-    COL_SPEEDUP,
-    COL_BAR,
-    COL_P95,
-    COL_P99,
-    COL_TREND,
-    COL_GBPS,
-    COL_CEILING,
-    COL_REGISTERS,
-    COL_OCCUPANCY,
-    COL_BITS,
-    COL_COUNT
+    COL_NUMBER, COL_KERNEL, COL_MEDIAN, COL_MARK, COL_SPEEDUP, COL_BAR, COL_P95, COL_P99, COL_TREND,
+    COL_GBPS, COL_CEILING, COL_REGISTERS, COL_OCCUPANCY, COL_BITS, COL_COUNT
 };
+/* clang-format on */
 
 static const Column columns[COL_COUNT] = {
     [COL_NUMBER] = {"", 2, 0, false},          [COL_KERNEL] = {"kernel", 13, 0, true},
@@ -52,9 +41,8 @@ static void cell_reading(Table *table, Cells *cells, int column, Unit unit,
 
 /* A number whose unit stands above the column. */
 static void cell_number(Table *table, Cells *cells, int column, const char *format, double value) {
-    char text[32] = "n/a";
-    if (isfinite(value))
-        snprintf(text, sizeof text, format, value);
+    char text[32];
+    snprintf(text, sizeof text, isfinite(value) ? format : "n/a", value);
     table_cell(table, cells, column, text);
 }
 
@@ -158,7 +146,7 @@ static void kernels_draw(Cells *cells, Area area, const PanelData *data) {
     Ladder ladder = ladder_of(data->state, data->live);
     draw_title(cells, &area, data, &ladder);
     if (!ladder.count) {
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
+        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
         return;
     }
     Table table;
@@ -168,12 +156,8 @@ static void kernels_draw(Cells *cells, Area area, const PanelData *data) {
         draw_row(&table, cells, area, data, &ladder, shown[i]);
 }
 
-const DashPanel kernels_panel = {.name = "kernels",
-                                 .fold = 6,
-                                 .grow = 1,
-                                 .height = 5,
-                                 .want = kernels_want,
-                                 .draw = kernels_draw};
+const DashPanel kernels_panel = {
+    .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
 
 /* ---- the idea of the selected kernel -------------------------------------------------------- */
 
@@ -207,8 +191,7 @@ static void idea_draw(Cells *cells, Area area, const PanelData *data) {
     draw_paragraph(cells, panel_title(cells, area, title, note), INK_TEXT, kernel->idea);
 }
 
-const DashPanel idea_panel = {.name = "idea",
-                              .fold = 0,
+const DashPanel idea_panel = {.fold = 0,
                               .spare = true,
                               .grow = 7,
                               .height = 3,

@@ -2,7 +2,6 @@
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
-#include "src/cachesim/gpus.h"
 #include "src/state/live_text.h"
 
 #include <math.h>
@@ -157,7 +156,7 @@ static void draw_meaning(Cells *cells, Area area, const Cache *cache, double foo
     char text[128];
     snprintf(text, sizeof text, "%s: %s", cache->name, advice[bev_regime(footprint, cache->bytes)]);
     if (cells_width(text) <= area.w)
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), text);
+        cells_line(cells, area, cell_style(INK_MUTED), text);
 }
 
 /* The row, without code here, of the article's kernel with that title: its place in the model, or
@@ -216,7 +215,7 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
     int full = memory_want(data, area.w);
     area = panel_title(cells, area, "Working set versus L2", "model");
     if (!memory->known) {
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
+        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
         return;
     }
     if (draw_counted(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, data))
@@ -254,9 +253,5 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
         draw_requests(cells, line, data, predicted);
 }
 
-const DashPanel memory_panel = {.name = "working set versus L2",
-                                .fold = 4,
-                                .grow = 4,
-                                .height = 7,
-                                .want = memory_want,
-                                .draw = memory_draw};
+const DashPanel memory_panel = {
+    .fold = 4, .grow = 4, .height = 7, .want = memory_want, .draw = memory_draw};

@@ -33,7 +33,7 @@ static void draw_terms(Cells *cells, Area row, const PanelData *data) {
 static void draw_words(Cells *cells, Area area, const PanelData *data) {
     char text[160];
     prediction_latency(data->state, data->live, text, sizeof text);
-    cells_text(cells, area.x, area.y, area.w, cell_bold(INK_ACCENT), text);
+    cells_line(cells, area, cell_bold(INK_ACCENT), text);
     prediction_memory(data->state, data->live, text, sizeof text);
     draw_figure_line(cells, (Area){area.x, area.y + 1, area.w, 1}, INK_TEXT, text);
     draw_terms(cells, (Area){area.x, area.y + 2, area.w, 1}, data);
@@ -66,7 +66,7 @@ static void model_draw(Cells *cells, Area area, const PanelData *data) {
     ChartSpec *spec = spec_of(data);
     if (!spec) {
         area = panel_title(cells, area, chart_title(data->state->chart), note);
-        cells_text(cells, area.x, area.y, area.w, cell_style(INK_MUTED), "n/a");
+        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
         return;
     }
     int rows = area.h - WORD_ROWS;
@@ -75,8 +75,7 @@ static void model_draw(Cells *cells, Area area, const PanelData *data) {
     free(spec);
 }
 
-const DashPanel model_panel = {.name = "memory model",
-                               .fold = 5,
+const DashPanel model_panel = {.fold = 5,
                                .grow = 3,
                                .height = CHART_CELLS_LEAST + WORD_ROWS,
                                .want = model_want,

@@ -13,14 +13,9 @@ bool window_has_bev(const WindowView *view) {
 
 FigurePanel window_panel(const WindowView *view) {
     const BevPicture *bev = &view->picture->bev;
-    const PanelTheme *theme =
-        bev->colormap && bev->colormap->diverging ? &panel_light : &panel_dark;
     return (FigurePanel){.field = bev->field,
-                         .style = {.colormap = bev->colormap,
-                                   .range = bev->range,
-                                   .background = theme->background,
-                                   .bad = theme->bad},
-                         .theme = theme,
+                         .style = raster_style(bev->colormap, bev->range),
+                         .theme = panel_theme(bev->colormap),
                          .raster = bev->image,
                          .box = view->layout.bev,
                          .difference = bev->difference};
@@ -30,9 +25,7 @@ FigurePanel window_panel(const WindowView *view) {
 static void draw_raster(const WindowView *view, const Image *raster, Box clip) {
     const WindowLayout *at = &view->layout;
     Pen *pen = view->pen;
-    cairo_save(pen->cr);
-    cairo_rectangle(pen->cr, clip.x, clip.y, clip.w, clip.h);
-    cairo_clip(pen->cr);
+    pen_clip(pen, clip);
     pen_fill(pen, at->bev, window_panel(view).theme->background, 1);
     window_raster(pen, at->bev, raster, raster->w - at->y_hi, raster->h - at->x_hi,
                   at->bev.w / (at->y_hi - at->y_lo), at->bev.h / (at->x_hi - at->x_lo));
@@ -106,27 +99,21 @@ static void draw_rays(const WindowView *view) {
 
 static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
-    const Box *bev = &view->layout.bev;
     if (probe->cell < 0)
         return;
-    cairo_save(view->pen->cr);
-    cairo_rectangle(view->pen->cr, bev->x, bev->y, bev->w, bev->h);
-    cairo_clip(view->pen->cr);
+    pen_clip(view->pen, view->layout.bev);
     if (view->state->pinned)
         draw_rays(view);
     outline_cell(view, probe->cell);
     cairo_restore(view->pen->cr);
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
-
 static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *reason = view->picture               ? view->picture->bev.reason
                          : view->live->error_text[0] ? view->live->error_text
                                                      : "computing the first picture";
-    TextStyle style = style_body(view->pen);
-    style.align = ALIGN_CENTER;
+    TextStyle style = aligned(style_body(view->pen), ALIGN_CENTER);
     pen_fill(view->pen, *bev, view->pen->theme->tint, 1);
     pen_text(view->pen, bev->x + bev->w / 2, bev->y + bev->h / 2, bev->w, &style, reason);
 }
@@ -197,15 +184,10 @@ static void mark_pixel(const WindowView *view, const LiveContribution *one, doub
     const Box *box = &view->layout.cameras[one->camera];
     double x = box->x + (frustum_u_px(frustum, one->w) + 0.5) / frustum->input_w * box->w;
     double y = box->y + (frustum_v_px(frustum, one->h) + 0.5) / frustum->input_h * box->h;
-    cairo_t *cr = view->pen->cr;
-    cairo_save(cr);
-    cairo_rectangle(cr, box->x, box->y, box->w, box->h);
-    cairo_clip(cr);
-    cairo_arc(cr, x, y, 2.5 + 2.5 * share, 0, 2 * M_PI);
-    pen_color(view->pen, window_mark, 0.2 + 0.8 * share);
-    cairo_set_line_width(cr, 1.5);
-    cairo_stroke(cr);
-    cairo_restore(cr);
+    pen_clip(view->pen, *box);
+    cairo_arc(view->pen->cr, x, y, 2.5 + 2.5 * share, 0, 2 * M_PI);
+    pen_stroke(view->pen, window_mark, 0.2 + 0.8 * share, 1.5);
+    cairo_restore(view->pen->cr);
 }
 
 void window_draw_strip(const WindowView *view) {

@@ -53,8 +53,7 @@ static void draw_kernel(const WindowView *view, Box at, const LiveKernel *row, d
     }
     draw_kernel_bar(view, bar, row->median_us.value / scale_us, row_color(view, row));
     reading_text(UNIT_US, &row->median_us, time, sizeof time);
-    pen_text(view->pen, at.x + at.w - MARK_W + 4, baseline, MARK_W, &style,
-             ladder_mark(row));
+    pen_text(view->pen, at.x + at.w - MARK_W + 4, baseline, MARK_W, &style, ladder_mark(row));
     style.align = ALIGN_RIGHT;
     pen_text(view->pen, at.x + at.w - MARK_W, baseline, TIME_W - MARK_W, &style, time);
 }
@@ -67,9 +66,9 @@ double window_ladder_height(const WindowView *view) {
 void window_draw_ladder(const WindowView *view, Box at) {
     Ladder ladder = ladder_of(view->state, view->live);
     const KernelConfig *config = &view->state->job.config;
-    TextStyle heading = style_heading(view->pen), note = style_muted(view->pen);
+    TextStyle heading = style_heading(view->pen);
+    TextStyle note = aligned(style_muted(view->pen), ALIGN_RIGHT);
     char text[96];
-    note.align = ALIGN_RIGHT;
     ladder_note(&ladder, text, sizeof text);
     double used =
         pen_text(view->pen, at.x + at.w, at.y + SIZE_HEADING, at.w / 2, &note, text) + WINDOW_GAP;
@@ -84,20 +83,14 @@ void window_draw_ladder(const WindowView *view, Box at) {
 
 /* ---- latency over time ---------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 /* 90 % of the values lie below: one slow launch must not flatten the curve. */
 static double usual_us(const LiveKernel *row) {
-    float sorted[LIVE_HISTORY];
+    float values[LIVE_HISTORY];
     if (!row || !row->history_count)
         return 0;
     size_t count = (size_t)row->history_count;
-    memcpy(sorted, row->history_us, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, ascending);
-    return sorted[(count - 1) * 9 / 10];
+    memcpy(values, row->history_us, count * sizeof *values);
+    return nth_smallest(values, count, (count - 1) * 9 / 10);
 }
 
 static void curve(const WindowView *view, Box box, const LiveKernel *row, double top_us,
@@ -109,16 +102,11 @@ static void curve(const WindowView *view, Box box, const LiveKernel *row, double
         double back = row->history_count - 1 - i;
         double x = box.x + box.w * (1 - back / (LIVE_HISTORY - 1));
         double y = box.y + box.h * fmax(1 - row->history_us[i] / top_us, 0);
-        if (i)
-            cairo_line_to(cr, x, y);
-        else
-            cairo_move_to(cr, x, y);
+        (i ? cairo_line_to : cairo_move_to)(cr, x, y);
     }
     if (row->history_count == 1)
         cairo_rel_line_to(cr, -4, 0);
-    pen_color(view->pen, color, 1);
-    cairo_set_line_width(cr, 2);
-    cairo_stroke(cr);
+    pen_stroke(view->pen, color, 1, 2);
 }
 
 /* The y axis in words: from the box's lower to its upper edge. */
@@ -126,8 +114,7 @@ static void course_scale(const WindowView *view, double right, double baseline, 
     char text[48], top[32];
     figure_text(UNIT_US, top_us, top, sizeof top);
     snprintf(text, sizeof text, "0 to %s", top);
-    TextStyle style = style_muted(view->pen);
-    style.align = ALIGN_RIGHT;
+    TextStyle style = aligned(style_muted(view->pen), ALIGN_RIGHT);
     pen_text(view->pen, right, baseline, 110, &style, text);
 }
 
@@ -199,8 +186,7 @@ static void draw_words(const WindowView *view, Box at) {
 }
 
 static void draw_nothing_yet(const WindowView *view, Box box) {
-    TextStyle style = style_body(view->pen);
-    style.align = ALIGN_CENTER;
+    TextStyle style = aligned(style_body(view->pen), ALIGN_CENTER);
     pen_frame(view->pen, box, view->pen->theme->rule, 1, 1);
     pen_text(view->pen, box.x + box.w / 2, box.y + box.h / 2, box.w, &style,
              "simulating the kernel's memory accesses ...");
@@ -217,7 +203,7 @@ static void draw_spec(const WindowView *view, Box box) {
     free(spec);
 }
 
-static void draw(const WindowView *view, Box box) {
+void window_draw_chart(const WindowView *view, Box box) {
     double words = WORDS_LINES * WORDS_STEP + 8;
     Box chart = {box.x, box.y, box.w, box.h - words - WINDOW_GAP};
     if (chart.h < LEAST_H)
@@ -234,10 +220,6 @@ bool window_chart_fits(const WindowView *view) {
     return side->w >= WINDOW_SIDE_W && side->h >= LEAST_SIDE_H;
 }
 
-void window_draw_chart(const WindowView *view, Box beside) {
-    draw(view, beside);
-}
-
 void window_draw_chart_over(const WindowView *view) {
     const WindowLayout *at = &view->layout;
     double right = at->w - WINDOW_MARGIN, bottom = at->log.w > 0 ? at->log.y : at->h;
@@ -246,5 +228,5 @@ void window_draw_chart_over(const WindowView *view) {
     Box box = {WINDOW_MARGIN, at->bev.y - 4, right - WINDOW_MARGIN, bottom - at->bev.y};
     double under = at->keys.w > 0 ? at->keys.y : at->h;
     pen_fill(view->pen, (Box){0, box.y - 4, at->w, under - box.y + 4}, view->pen->theme->page, 1);
-    draw(view, box);
+    window_draw_chart(view, box);
 }

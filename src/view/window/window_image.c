@@ -1,11 +1,9 @@
 /* The window's layout, and the order in which its parts are drawn. */
 #include "src/view/window/window_image.h"
 
-#include "src/base/units.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- layout --------------------------------------------------------------------------------- */
@@ -124,9 +122,7 @@ void window_point(const WindowView *view, double x, double y, double *px, double
 void window_raster(Pen *pen, Box box, const Image *image, double left, double top, double px_w,
                    double px_h) {
     cairo_surface_t *surface = pen_surface(image);
-    cairo_save(pen->cr);
-    cairo_rectangle(pen->cr, box.x, box.y, box.w, box.h);
-    cairo_clip(pen->cr);
+    pen_clip(pen, box);
     cairo_translate(pen->cr, box.x, box.y);
     cairo_scale(pen->cr, px_w, px_h);
     cairo_set_source_surface(pen->cr, surface, -left, -top);
@@ -136,18 +132,10 @@ void window_raster(Pen *pen, Box box, const Image *image, double left, double to
     cairo_surface_destroy(surface);
 }
 
-/* Metres where they are known, else cells. */
-static Grid grid_of(const WindowView *view, bool visible) {
-    const LiveFrame *frame = &view->live->frame;
-    Grid grid = {.x_max_m = (double)frame->nx,
-                 .y_max_m = (double)frame->ny,
-                 .nx = (int)frame->nx,
-                 .ny = (int)frame->ny};
-    if (frame->rig)
-        grid = frame->rig->grid;
-    if (!visible || !frame->nx)
+/* The part of the grid that is in view. */
+static Grid part_of(Grid grid, const WindowLayout *at) {
+    if (!grid.nx)
         return grid;
-    const WindowLayout *at = &view->layout;
     double dx = (grid.x_max_m - grid.x_min_m) / grid.nx;
     double dy = (grid.y_max_m - grid.y_min_m) / grid.ny;
     Grid part = grid;
@@ -179,23 +167,18 @@ static void prepare(WindowView *view) {
                      .panel_w = view->layout.bev.w,
                      .panel_h = view->layout.bev.h};
     view->visible = view->whole = figure;
-    view->whole.grid = grid_of(view, false);
-    view->visible.grid = grid_of(view, true);
+    view->whole.grid = figure_grid(&view->spec);
+    view->visible.grid = part_of(view->whole.grid, &view->layout);
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static void draw_help(const WindowView *view) {
-    if (view->state->help)
-        window_draw_help(view);
-}
-
 /* Drawn in this order; later ones cover earlier ones. */
 static void (*const parts[])(const WindowView *) = {
     window_draw_header,   window_draw_strip, window_draw_bev,
     window_draw_over_bev, window_draw_side,  window_draw_chart_over,
-    window_draw_log,      window_draw_keys,  draw_help,
+    window_draw_log,      window_draw_keys,  window_draw_help,
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
@@ -223,17 +206,10 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const WindowPicture *picture, Image *image, Err *err) {
-    if (!image_init(image, w, h, err))
+    cairo_t *cr = pen_begin(image, w, h, err);
+    if (!cr)
         return false;
-    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, w, h);
-    cairo_t *cr = cairo_create(surface);
     cairo_scale(cr, scale, scale);
-    bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, NULL, err);
-    if (drawn)
-        pen_pixels(surface, image);
-    else
-        image_free(image);
-    cairo_destroy(cr);
-    cairo_surface_destroy(surface);
-    return drawn;
+    return pen_finish(cr, window_paint(cr, w / scale, h / scale, state, live, picture, NULL, err),
+                      image);
 }

@@ -49,13 +49,13 @@ void window_draw_over_bev(const WindowView *view); /* what lies over them, and t
 void window_draw_side(const WindowView *view);
 void window_draw_log(const WindowView *view);
 void window_draw_keys(const WindowView *view);
-void window_draw_help(const WindowView *view);
+void window_draw_help(const WindowView *view); /* where the state asks for it */
 
 /* The chart of the memory model: whether the state asks for one (a pinned cell takes its place),
  * and whether it has room in the side column; else it is drawn in the place of the BEV. */
 bool window_has_chart(const WindowView *view);
 bool window_chart_fits(const WindowView *view);
-void window_draw_chart(const WindowView *view, Box beside);
+void window_draw_chart(const WindowView *view, Box box);
 void window_draw_chart_over(const WindowView *view);
 
 /* A bar a kernel, taller where there is room. The height is the least one; 0: none to show. */

@@ -10,26 +10,15 @@ enum { HELP_ROW = 17, HELP_ROW_MIN = 13, HELP_HEAD = 26, HELP_PAD = 18 };
 enum { KEY_W = 92, VALUE_W = 104, HELP_COLUMN_MIN = 470, GLOSSARY_W = 128 };
 enum { BRIEF_W = 300, BRIEF_COLUMN_MIN = 190 };
 
-static const KeyRow *next_rank(int rank) {
-    const KeyRow *best = NULL;
-    for (int i = 0; i < ACTION_COUNT; i++)
-        if (keys[i].rank > rank && (!best || keys[i].rank < best->rank))
-            best = &keys[i];
-    return best;
-}
-
 void window_draw_keys(const WindowView *view) {
     Box bar = view->layout.keys;
     Pen *pen = view->pen;
-    TextStyle key = style_muted(pen), label = style_muted(pen);
+    TextStyle key = style_strong(pen), label = style_muted(pen);
     if (bar.w <= 0)
         return;
-    key.bold = true;
-    key.color = pen->theme->text;
     pen_fill(pen, bar, pen->theme->tint, 1);
     double x = WINDOW_MARGIN, baseline = bar.y + bar.h / 2 + 4;
-    const KeyRow *row = NULL;
-    while ((row = next_rank(row ? row->rank : 0))) {
+    for (const KeyRow *row = keys_next(NULL); row; row = keys_next(row)) {
         char text[64];
         keys_label(row, text, sizeof text);
         double w = pen_text_width(pen, &key, text) + 5 + pen_text_width(pen, &label, row->label);
@@ -45,9 +34,7 @@ void window_draw_keys(const WindowView *view) {
 /* The control's name in a small window; else its value and what it does. */
 static void help_row(const WindowView *view, double x, double y, double w, const KeyRow *row) {
     char label[64], value[64];
-    TextStyle key = style_muted(view->pen), text = style_muted(view->pen);
-    key.bold = true;
-    key.color = view->pen->theme->text;
+    TextStyle key = style_strong(view->pen), text = style_muted(view->pen);
     keys_label(row, label, sizeof label);
     pen_text(view->pen, x, y, KEY_W - 8, &key, label);
     if (w < BRIEF_W) {
@@ -64,15 +51,15 @@ static void help_row(const WindowView *view, double x, double y, double w, const
 /* Where the terminal needs several pages, the key turns them, and only Escape closes at once. */
 static void help_title(const WindowView *view, Box box) {
     const State *state = view->state;
-    TextStyle title = style_heading(view->pen), note = style_muted(view->pen);
+    TextStyle title = style_heading(view->pen);
+    TextStyle note = aligned(style_muted(view->pen), ALIGN_RIGHT);
     HelpLayout layout = state->glossary ? help_glossary(state->columns, state->rows)
                                         : help_layout(state->columns, state->rows);
-    char turn[16], close[16], text[96];
-    keys_name(keys[state->glossary ? ACTION_GLOSSARY : ACTION_HELP].keys[0], turn, sizeof turn);
-    keys_name(keys[ACTION_ESCAPE].keys[0], close, sizeof close);
-    snprintf(text, sizeof text, "keys work here, too; %s%s%s closes", layout.pages > 1 ? "" : turn,
-             layout.pages > 1 ? "" : " or ", close);
-    note.align = ALIGN_RIGHT;
+    KeyText turn = key_of(state->glossary ? ACTION_GLOSSARY : ACTION_HELP);
+    bool turns = layout.pages > 1;
+    char text[96];
+    snprintf(text, sizeof text, "keys work here, too; %s%s%s closes", turns ? "" : turn.name,
+             turns ? "" : " or ", key_of(ACTION_ESCAPE).name);
     double used = pen_text(view->pen, box.x, box.y + SIZE_HEADING, box.w, &title,
                            state->glossary ? "Glossary" : "Keys");
     pen_text(view->pen, box.x + box.w, box.y + SIZE_HEADING, box.w - used - WINDOW_GAP, &note,
@@ -93,9 +80,7 @@ static void draw_controls(const WindowView *view, Box in) {
     HelpLayout layout = help_columns(in.w, in.h);
     double column_w = in.w / layout.columns;
     double row_h = fmax(HELP_ROW_MIN, fmin(HELP_ROW, in.h / layout.rows));
-    TextStyle group = style_muted(pen);
-    group.bold = true;
-    group.color = pen->theme->text;
+    TextStyle group = style_strong(pen);
     for (int i = 0; i < ACTION_COUNT; i++) {
         HelpPlace place = help_place(&layout, (Action)i);
         double x = in.x + place.column * column_w, y = in.y + (place.row + 1) * row_h;
@@ -107,26 +92,14 @@ static void draw_controls(const WindowView *view, Box in) {
     }
 }
 
-static double glossary_height(const WindowView *view, double w, const char *text) {
-    Pen *pen = view->pen;
-    TextStyle style = style_muted(pen);
-    bool measuring = pen->measuring;
-    pen->measuring = true;
-    double height = pen_paragraph(pen, 0, 0, w, &style, text);
-    pen->measuring = measuring;
-    return height;
-}
-
 /* Places the rows of the glossary from `first` on, column by column, and draws them where `draw`
  * says so. Returns how many there is room for. */
 static int glossary_rows(const WindowView *view, Box in, int first, bool draw) {
-    TextStyle word = style_muted(view->pen), text = style_muted(view->pen);
+    TextStyle word = style_strong(view->pen), text = style_muted(view->pen);
     double column_w = in.w / fmax(1, floor(in.w / HELP_COLUMN_MIN)), x = in.x, y = in.y;
     double text_w = column_w - GLOSSARY_W - HELP_PAD;
-    word.bold = true;
-    word.color = view->pen->theme->text;
     for (int i = first; i < glossary_count; i++) {
-        double height = glossary_height(view, text_w, glossary[i].text);
+        double height = pen_paragraph_height(view->pen, text_w, &text, glossary[i].text);
         if (y + height > in.y + in.h) {
             x += column_w;
             y = in.y;
@@ -156,6 +129,8 @@ static void draw_glossary(const WindowView *view, Box in) {
 
 void window_draw_help(const WindowView *view) {
     Pen *pen = view->pen;
+    if (!view->state->help)
+        return;
     double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
     Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};

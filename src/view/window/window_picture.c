@@ -5,29 +5,21 @@
 
 /* ---- strip ---------------------------------------------------------------------------------- */
 
-/* Size of one camera's feature map. */
-typedef struct {
-    int64_t w, h, bins;
-} FeatureSize;
-
-static FeatureSize feature_size(const Rig *rig) {
-    return (FeatureSize){rig->frustum.feat_w, rig->frustum.feat_h,
-                         frustum_depth_bins(&rig->frustum)};
-}
-
 /* The L2 norm of the features, or the mean of the depth distribution in metres. */
 static double pixel_value(const LiveFrame *frame, Strip strip, int camera, int64_t y, int64_t x) {
-    FeatureSize size = feature_size(frame->rig);
+    const Frustum *size = &frame->rig->frustum;
     double sum = 0, mass = 0;
     if (strip == STRIP_NORM) {
-        const float *feat =
-            frame->features->feat + ((camera * size.h + y) * size.w + x) * frame->channels;
+        const float *feat = frame->features->feat +
+                            ((camera * size->feat_h + y) * size->feat_w + x) * frame->channels;
         for (int64_t c = 0; c < frame->channels; c++)
             sum += (double)feat[c] * feat[c];
         return sqrt(sum);
     }
-    for (int64_t d = 0; d < size.bins; d++) {
-        double p = frame->features->depth[((camera * size.bins + d) * size.h + y) * size.w + x];
+    int64_t bins = frustum_depth_bins(size);
+    for (int64_t d = 0; d < bins; d++) {
+        double p =
+            frame->features->depth[((camera * bins + d) * size->feat_h + y) * size->feat_w + x];
         sum += p * frustum_depth_m(&frame->rig->frustum, d);
         mass += p;
     }
@@ -36,36 +28,35 @@ static double pixel_value(const LiveFrame *frame, Strip strip, int camera, int64
 
 static bool value_view(const LiveFrame *frame, Strip strip, const float *values,
                        const ValueRange *range, Image *image, Err *err) {
-    FeatureSize size = feature_size(frame->rig);
+    const Frustum *size = &frame->rig->frustum;
     const Colormap *map = colormap_find(strip == STRIP_NORM ? "viridis" : "turbo");
-    if (!image_init(image, size.w, size.h, err))
+    if (!image_init(image, size->feat_w, size->feat_h, err))
         return false;
-    for (int64_t i = 0; i < size.w * size.h; i++) {
+    for (int64_t i = 0; i < (int64_t)size->feat_w * size->feat_h; i++) {
         double t = isfinite(values[i]) ? range_position(range, values[i]) : NAN;
-        image_set(image, (int)(i % size.w), (int)(i / size.w),
+        image_set(image, (int)(i % size->feat_w), (int)(i / size->feat_w),
                   isnan(t) ? panel_dark.bad : colormap_at(map, t));
     }
     return true;
 }
 
 static bool value_strip(const LiveFrame *frame, WindowPicture *picture, Err *err) {
-    FeatureSize size = feature_size(frame->rig);
-    int64_t pixels = size.w * size.h, total = pixels * picture->camera_count;
+    const Frustum *size = &frame->rig->frustum;
+    int64_t pixels = (int64_t)size->feat_w * size->feat_h, total = pixels * picture->camera_count;
     float *values = malloc((size_t)total * sizeof *values);
     if (!values)
         return err_set(err, ERR_FAILED, "camera views", "", "out of memory");
     ValueRange range = {.hi = 0};
     for (int64_t i = 0; i < total; i++) {
         int64_t pixel = i % pixels;
-        double value =
-            pixel_value(frame, picture->strip, (int)(i / pixels), pixel / size.w, pixel % size.w);
+        double value = pixel_value(frame, picture->strip, (int)(i / pixels), pixel / size->feat_w,
+                                   pixel % size->feat_w);
         values[i] = (float)value;
         if (isfinite(value))
             range.hi = fmax(range.hi, value);
     }
     if (picture->strip == STRIP_DEPTH)
-        range.hi = frame->rig->frustum
-                       .depth_stop_m; /* fixed, so that a colour means the same at every moment */
+        range.hi = size->depth_stop_m; /* fixed: a colour means the same at every moment */
     picture->camera_range = range;
     bool ok = true;
     for (int i = 0; ok && i < picture->camera_count; i++)
@@ -99,8 +90,6 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
             return false;
     return true;
 }
-
-/* ---- both ----------------------------------------------------------------------------------- */
 
 static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&

@@ -1,13 +1,10 @@
 /* The side column: what the colours mean, then the probed cell or the selection. And the header and
  * the log line. */
-#include "src/base/units.h"
 #include "src/view/draw/text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WORDS_H = 148, LADDER_W = 300 };
 
@@ -63,9 +60,10 @@ static const char *camera_label(const WindowView *view, int camera) {
     return rig && camera < rig->camera_count ? rig->cameras[camera].name : "camera";
 }
 
+static const double columns[] = {0, 0.36, 0.58, 0.80, 1}; /* where they end, of the width */
+
 /* One point: camera, pixel, depth bin, probability, weight. */
 static void contribution_row(const WindowView *view, Box at, const LiveContribution *one) {
-    const double columns[] = {0, 0.36, 0.58, 0.80, 1};
     char cells[5][48];
     const Rig *rig = view->live->frame.rig;
     snprintf(cells[0], sizeof cells[0], "%s", camera_label(view, one->camera));
@@ -88,7 +86,6 @@ static void contribution_row(const WindowView *view, Box at, const LiveContribut
 
 static double contribution_head(const WindowView *view, Box at) {
     static const char *const titles[] = {"camera", "pixel", "depth", "probability", "weight"};
-    const double columns[] = {0, 0.36, 0.58, 0.80, 1};
     TextStyle style = style_muted(view->pen);
     for (int i = 0; i < 5; i++) {
         style.align = i ? ALIGN_RIGHT : ALIGN_LEFT;
@@ -258,8 +255,8 @@ void window_draw_header(const WindowView *view) {
     char text[256];
     if (at.w <= 0)
         return;
-    TextStyle title = style_heading(view->pen), facts = style_body(view->pen);
-    facts.align = ALIGN_RIGHT;
+    TextStyle title = style_heading(view->pen);
+    TextStyle facts = aligned(style_body(view->pen), ALIGN_RIGHT);
     double right = 0;
     if (view->live->job.config.kernel) {
         Brevity brevity = ALL_FACTS;
