@@ -5,8 +5,7 @@
  * for every point t and every channel c; weight is 1 for nearest pooling. Shapes:
  *     depth (camera, depth, h, w)   feat (camera, h, w, c)   out (cell, c), cell = y * nx + x
  * The five index arrays carry BEVDet's names, order and meaning. */
-#ifndef BEV_BEVPOOL_H
-#define BEV_BEVPOOL_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -185,7 +184,7 @@ typedef struct BevKernel {
     BevAccess access;      /* CUDA rows; owner BEV_OWNS_NOTHING: not simulated */
     BevAccess fallback;    /* V4: the other form, for maps that tiles do not serve */
     /* A row that runs one of two others: `small_l2` where the problem does not fit the L2
-     * (bev_choose in regime.h). Else both are NULL. */
+     * (bev_v3_choose in regime.h). Else both are NULL. */
     const struct BevKernel *small_l2, *large_l2;
     /* A reason why this kernel cannot run the problem, or NULL. Cheap, never reads arrays. */
     const char *(*unsupported)(const BevProblem *problem);
@@ -200,7 +199,7 @@ typedef struct BevKernel {
     BevTraffic (*bytes)(const BevProblem *problem);
 } BevKernel;
 
-/* THE table, in lesson order; ends with NULL. */
+/* THE table, in reading order; ends with NULL. */
 extern const BevKernel *const bev_kernels[];
 
 /* The row of that name, or NULL. */
@@ -259,5 +258,4 @@ void bev_reference(const BevProblem *problem, double *out, double *abs_sum);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

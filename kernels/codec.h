@@ -2,8 +2,7 @@
  * Encoding rounds to nearest, ties to even; NaN stays NaN where the format has one. FP16 and BF16
  * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their conversion instructions do.
  */
-#ifndef BEV_CODEC_H
-#define BEV_CODEC_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -48,5 +47,4 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* One error value for the whole program: where it went wrong, what is wrong, what to do. */
-#ifndef BEV_ERR_H
-#define BEV_ERR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,4 @@ void err_line(const Err *err, char *line, int size);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Memory regimes: where do the distinct bytes of a problem live while it runs? Plain arithmetic, so
  * that a machine without a GPU can ask "what if". */
-#ifndef BEV_REGIME_H
-#define BEV_REGIME_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -36,5 +35,4 @@ BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

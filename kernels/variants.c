@@ -1,4 +1,4 @@
-/* THE table, in lesson order. To add a kernel `toy`:
+/* THE table, in reading order. To add a kernel `toy`:
  *
  *   1. Write kernels/cpu/toy.c or kernels/cuda/toy.cu: the six headed paragraphs IDEA, WHO, MEMORY,
  *      COST, LIMITS, TRY, the code, and one row `kernel_toy` (kernels/bevpool.h says what each

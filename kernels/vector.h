@@ -1,7 +1,6 @@
 /* Markers for loops that the compiler vectorises, and for functions that are compiled once for each
  * vector width. */
-#ifndef BEV_VECTOR_H
-#define BEV_VECTOR_H
+#pragma once
 
 /* The function is compiled three times, and the loader picks the version for this machine. All
  * three give the same bits: sums keep their order, and products are not fused (-ffp-contract=off).
@@ -28,6 +27,4 @@
 #define CPU_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define CPU_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* The maps that kernels are tested on: corner cases, and the published configurations. */
-#ifndef BEV_CASES_H
-#define BEV_CASES_H
+#pragma once
 
 #include "src/scene/scene.h"
 
@@ -34,5 +33,3 @@ void case_free(CaseData *data);
  * left as in the pictures, at most `columns` x `rows` characters, lines end with a newline. The
  * caller frees it; NULL without memory. */
 char *bad_cells_map(const uint8_t *bad, int64_t nx, int64_t ny, int columns, int rows);
-
-#endif

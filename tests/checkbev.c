@@ -42,8 +42,7 @@ static bool kernel_wanted(const BevKernel *kernel) {
     return kernel->launch && (!check.where_given || kernel->where == check.where);
 }
 
-/* ---- one problem and its reference ------------------------------------------------------------
- */
+/* ---- one problem and its reference ----------------------------------------------------------- */
 
 /* A problem with guard bands, and FP64 over its stored inputs. */
 typedef struct {

@@ -1,7 +1,6 @@
 /* A copy of a problem whose arrays have guard bands on both sides: shows whether a kernel wrote
  * outside an array or changed an input. */
-#ifndef BEV_GUARD_H
-#define BEV_GUARD_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -27,5 +26,3 @@ const char *guard_broken(const Guarded *guarded);
 
 /* The name of the first input that differs from the original, or NULL. */
 const char *guard_changed(const Guarded *guarded);
-
-#endif

@@ -1,7 +1,6 @@
 /* A state and figures for tests of the display: made up, always the same, and independent of which
  * kernels this build has. */
-#ifndef BEV_LIVE_FIXTURE_H
-#define BEV_LIVE_FIXTURE_H
+#pragma once
 
 #include "src/state/live_data.h"
 #include "src/view/bev/bev_picture.h"
@@ -226,5 +225,3 @@ static inline bool fixture_picture(BevPicture *picture, Err *err) {
         }
     return true;
 }
-
-#endif

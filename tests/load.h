@@ -1,7 +1,6 @@
 /* What everybody else takes of the cores that this process may run on: a check of how long
  * something took says nothing while that is much. */
-#ifndef BEV_LOAD_H
-#define BEV_LOAD_H
+#pragma once
 
 #include "tests/tap.h"
 
@@ -31,5 +30,3 @@ tap_ok_unless_loaded(bool passed, const Load *since, const char *name, ...) {
     tap_skip(text, reason);
     return true;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Scatter maps for tests: comparing two of them, and computing the intervals of one. */
-#ifndef BEV_TEST_MAPS_H
-#define BEV_TEST_MAPS_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -41,5 +40,3 @@ static inline bool map_find_intervals(BevMap *map, Err *err) {
     }
     return true;
 }
-
-#endif

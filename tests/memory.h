@@ -1,6 +1,5 @@
 /* How much memory a call needed at its peak: what "refused within 1 MB" is checked with. */
-#ifndef BEV_TEST_MEMORY_H
-#define BEV_TEST_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,5 +44,3 @@ static inline long memory_mark(void) {
 static inline long memory_growth_kb(long mark) {
     return memory_field_kb("VmHWM:") - mark;
 }
-
-#endif

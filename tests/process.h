@@ -1,6 +1,5 @@
 /* What a process holds, as the system counts it. */
-#ifndef BEV_PROCESS_H
-#define BEV_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -24,5 +23,3 @@ Busy process_busy(pid_t pid);
 
 /* Memory in use on the first GPU, by whomever, as nvidia-smi says; 0: there is none. */
 long gpu_used_mb(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* A program on a terminal of its own, and what it did to it. The program runs as a shell would run
  * it: in the foreground group of a session whose leader waits for it. */
-#ifndef BEV_PTY_H
-#define BEV_PTY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void pty_last_line(const Pty *pty, char *line, size_t size);
 
 /* Kills what is left, closes and frees. */
 void pty_end(Pty *pty);
-
-#endif

@@ -1,7 +1,6 @@
 /* How a run of the live display on a terminal is judged: whatever ended it, the terminal is as it
  * was before, and the last line says what happened. */
-#ifndef BEV_PTY_CHECK_H
-#define BEV_PTY_CHECK_H
+#pragma once
 
 #include "tests/pty.h"
 #include "tests/tap.h"
@@ -53,5 +52,3 @@ static inline bool screen_says(Pty *pty, const char *text) {
     }
     return false;
 }
-
-#endif

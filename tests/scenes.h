@@ -1,6 +1,5 @@
 /* Shipped scenes for tests: a test that cannot load one has nothing to say and stops. */
-#ifndef BEV_TEST_SCENES_H
-#define BEV_TEST_SCENES_H
+#pragma once
 
 #include "src/scene/scene.h"
 
@@ -27,5 +26,3 @@ static inline void drop_scene(Scene *scene) {
     scene_free(scene);
     free(scene);
 }
-
-#endif

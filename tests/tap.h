@@ -1,7 +1,6 @@
 /* Test Anything Protocol, the little of it that automake's driver reads. One program, many
  * checks; a program that checked nothing fails. */
-#ifndef BEV_TAP_H
-#define BEV_TAP_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ static inline int tap_done(void) {
     printf("1..%d\n", tap_count);
     return tap_failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
-
-#endif

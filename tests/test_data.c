@@ -50,6 +50,11 @@ static bool holds(const char *path, const char *text) {
     return same;
 }
 
+static bool found(const char *relative) {
+    char path[PATH_MAX];
+    return data_path(relative, path, sizeof path, NULL);
+}
+
 /* Number of files in a folder, hidden ones included. */
 static int entries(const char *path) {
     DIR *directory = opendir(path);
@@ -84,7 +89,7 @@ static void test_path(void) {
     char path[256];
     Err err;
     unsetenv("BEVSCOPE_DATA");
-    tap_ok(!data_exists("bevscope-no-such/file.json"), "a file that nobody has");
+    tap_ok(!found("bevscope-no-such/file.json"), "a file that nobody has");
     tap_ok(!data_path("bevscope-no-such/file.json", path, sizeof path, &err) &&
                strstr(err.hint, "BEVSCOPE_DATA"),
            "the error says how to help");
@@ -96,7 +101,7 @@ static void test_path(void) {
            "BEVSCOPE_DATA is searched first");
     tap_ok(data_path("bevscope-no-such", path, sizeof path, NULL), "folders are found as well");
     tap_ok(!data_path("bevscope-no-such/file.json", path, 20, NULL), "a short buffer is no match");
-    tap_ok(data_exists("kernels/bevpool.h"), "what BEVSCOPE_DATA lacks is in the source folder");
+    tap_ok(found("kernels/bevpool.h"), "what BEVSCOPE_DATA lacks is in the source folder");
     unlink(in_folder("bevscope-no-such/file.json"));
     rmdir(in_folder("bevscope-no-such"));
 }

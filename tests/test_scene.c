@@ -71,9 +71,9 @@ static void test_names(void) {
     size_t count = scene_names(names, 64);
     bool configs_first = count == (size_t)preset_total + 2;
     for (int i = 0; configs_first && i < preset_total; i++)
-        configs_first = names[i].is_config && strcmp(names[i].name, presets[i].name) == 0;
+        configs_first = names[i].is_preset && strcmp(names[i].name, presets[i].name) == 0;
     tap_ok(configs_first, "the configurations, in their order");
-    tap_ok(count == (size_t)preset_total + 2 && !names[preset_total].is_config &&
+    tap_ok(count == (size_t)preset_total + 2 && !names[preset_total].is_preset &&
                strcmp(names[preset_total].name, "corner") == 0 &&
                strcmp(names[preset_total + 1].name, "intersection") == 0,
            "then the samples, by name; no hidden file, no other suffix");

@@ -64,7 +64,7 @@ done
 diff -r "$folder/model1" "$folder/model2" >"$folder/out" &&
     grep -q 'Reads that miss, by L2 size' "$folder/model1/frame-0001.txt"
 tap_ok $? 'charts of the memory model are the same bytes, too'
-grep -qE 'V2 on H200 with 2 MB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" &&
+grep -qE 'V2 on H200 with 2 MiB of L2: [0-9.]+ ' "$folder/model1/frame-0001.txt" &&
     grep -q 'model of the CUDA twin' "$folder/model1/frame-0001.txt" &&
     grep -qE 'NVFP4 .* [0-9.]+ [^ ]+s, [A-Za-z0-9]+ binds' "$folder/model1/frame-0002.txt"
 tap_ok $? 'they say whose prediction they are, and that it is a model'

@@ -108,7 +108,7 @@ static void test_selection(void) {
     use(&state, "scene canonical");
     tap_ok(state.job.scene == 1, "any scene by name");
     use(&state, "gpu h200");
-    tap_ok(!strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MB"),
+    tap_ok(!strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MiB"),
            "a GPU of the facts table");
 }
 
@@ -144,7 +144,7 @@ static void test_settle_alone(void) {
                                      .aligns = 1u << BEV_LATTICE};
     KernelConfig config = {&coarse, BEV_FP32, BEV_NEAREST};
     char text[128] = "Coarse";
-    kernel_config_settle(&config, 7, text, sizeof text);
+    kernel_config_make_valid(&config, 7, text, sizeof text);
     tap_ok(config.dtype == BEV_FP8 && config.align == BEV_LATTICE &&
                !strncmp(text, "Coarse; Coarse has no FP32: FP8; Coarse has no ", 47),
            "a kernel that takes neither gets what it takes: %s", text);

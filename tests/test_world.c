@@ -13,7 +13,7 @@ static bool near(double a, double b) {
 
 static const WorldSight all = {.count = -1};
 
-static WorldSnapshot *still_of(const World *world, double time_s) {
+static WorldSnapshot *snapshot_of(const World *world, double time_s) {
     Err err = {0};
     WorldSnapshot *still = NULL;
     need(world_snapshot(world, time_s, &still, &err), &err);
@@ -24,7 +24,7 @@ static WorldSnapshot *still_of(const World *world, double time_s) {
 static WorldHit cast(const World *world, double ox, double oy, double oz, double dx, double dy,
                      double dz, double far_m) {
     const double origin[3] = {ox, oy, oz}, direction[3] = {dx, dy, dz};
-    WorldSnapshot *still = still_of(world, 0);
+    WorldSnapshot *still = snapshot_of(world, 0);
     WorldHit hit = world_cast(still, &all, origin, direction, far_m);
     world_snapshot_free(still);
     return hit;
@@ -122,7 +122,7 @@ static void test_march(void) {
     Solid solids[SOLIDS];
     random_solids(solids, SOLIDS, &seed);
     World world = {.solid_count = SOLIDS, .solids = solids};
-    WorldSnapshot *still = still_of(&world, 0);
+    WorldSnapshot *still = snapshot_of(&world, 0);
     int early = 0, late = 0, met = 0, grazes = 0;
     for (int ray = 0; ray < RAYS; ray++) {
         double origin[3], direction[3], p[3], s = 0;
@@ -161,7 +161,7 @@ static void test_sight(void) {
     Solid solids[SOLIDS];
     random_solids(solids, SOLIDS, &seed);
     World world = {.solid_count = SOLIDS, .solids = solids};
-    WorldSnapshot *still = still_of(&world, 0);
+    WorldSnapshot *still = snapshot_of(&world, 0);
     int64_t differ = 0, candidates = 0, narrow = 0, whole = 0;
     for (int i = 0; i < SIGHTS; i++) {
         const double origin[3] = {between(&seed, -9, 9), between(&seed, -9, 9), 1.5};
@@ -259,7 +259,7 @@ static void test_copies(void) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         Patch patch = shapes[i];
         World world = {.ground_class = CLASS_ROAD, .patch_count = 1, .patches = &patch};
-        WorldSnapshot *still = still_of(&world, 0);
+        WorldSnapshot *still = snapshot_of(&world, 0);
         int differ = 0, covered = 0;
         for (int k = 0; k < 4000; k++) {
             const double origin[3] = {between(&seed, -14, 14), between(&seed, -14, 14), 1};
@@ -286,7 +286,7 @@ static void test_motion(void) {
     double at[2], again[2];
     world_solid_center(&world, 1, 2.5, at);
     tap_ok(near(at[0], 7 - 7.5) && near(at[1], 5 - 10), "a solid moves with its velocity");
-    WorldSnapshot *still = still_of(&world, 1);
+    WorldSnapshot *still = snapshot_of(&world, 1);
     const double origin[3] = {-2, 20, 1}, right[3] = {0, -1, 0};
     tap_ok(near(world_cast(still, &all, origin, right, 50).depth_m, 16), "and rays meet it there");
     world_snapshot_free(still);

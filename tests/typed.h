@@ -1,6 +1,5 @@
 /* Keys as a terminal sends them. */
-#ifndef BEV_TYPED_H
-#define BEV_TYPED_H
+#pragma once
 
 #include "src/state/keys.h"
 
@@ -11,5 +10,3 @@ void typed_text(int32_t key, char text[TYPED_TEXT]);
 
 /* One of the controls whose bit (1 << Action) is set, and one of its keys, both at random. */
 int32_t typed_random(uint64_t actions);
-
-#endif

@@ -1,7 +1,6 @@
 /* An X server of the test's own, which shows nothing (Xvfb), and what a window manager would tell
  * the windows on it. */
-#ifndef BEV_XSERVER_H
-#define BEV_XSERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -20,5 +19,3 @@ void xserver_stop(XServer *server);
 /* Asks the window of this title to close, as a click on its close button does, once it is shown;
  * false: it was not shown within `seconds`. */
 bool xserver_close_window(const XServer *server, const char *title, double seconds);
-
-#endif

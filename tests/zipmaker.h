@@ -1,6 +1,5 @@
 /* Archives for tests, byte by byte: also those that no honest program writes. */
-#ifndef BEV_TEST_ZIPMAKER_H
-#define BEV_TEST_ZIPMAKER_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -94,5 +93,3 @@ static inline void npy_add(Buffer *npy, const char *header, const void *data, si
     buffer_add(npy, header, strlen(header));
     buffer_add(npy, data, length);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What the CPU kernels share: inputs decoded to FP32 once a launch, one row of sums a thread, and
  * the list of empty cells. */
-#ifndef BEV_CPU_H
-#define BEV_CPU_H
+#pragma once
 
 #include "kernels/bevpool.h"
 #include "kernels/vector.h"
@@ -63,5 +62,3 @@ CPU_INLINE void cpu_add_scaled(float *restrict sums, const float *restrict feat,
     for (int64_t c = 0; c < channels; c++)
         sums[c] += scale * feat[c];
 }
-
-#endif

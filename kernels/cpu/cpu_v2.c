@@ -2,7 +2,7 @@
  *
  * IDEA    Pool interval by interval instead of point by point: the sum of a cell stays in registers
  *         and the output is written once, not once a point. Channels are cut into tiles of 8,
- *         and the tile loop is the outermost: every tile walks the whole map again.
+ *         and the tile loop is the outermost: every tile reads the whole map again.
  *
  * WHO     A thread owns (tile, interval): 8 channels of one cell.
  *

@@ -1,6 +1,6 @@
 /* cpu_v2_do: V2 with the depth loop outside, as in CUDA-BEVFusion.
  *
- * IDEA    Turn the loops round: walk an interval's points once and add all C channels of each. The
+ * IDEA    Swap the loops: go through an interval's points once and add all C channels of each. The
  *         indices shrink with it. A record {start, end, cell} replaces three arrays, and the
  *         camera and the pixel are decoded from ranks_depth while running.
  *

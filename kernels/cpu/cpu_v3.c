@@ -18,7 +18,7 @@
  * COST    12 P bytes of indices in the published count (ranks_bev is read once an interval only), P
  *         depths, P C features, cells C outputs. No atomics, no divisions.
  *
- * LIMITS  An interval is walked by one thread: the longest one (real rigs: 30 times the median)
+ * LIMITS  One thread adds a whole interval: the longest one (real rigs: 30 times the median)
  *         bounds the time from below once there are more threads than work.
  *
  * TRY     Set GROUP's sweep to one point: how much of the gain over V2+DO was the division? */

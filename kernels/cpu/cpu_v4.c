@@ -2,7 +2,7 @@
  *
  * IDEA    On a real rig the points of a cell are related. A column of the image is a vertical plane
  *         in the world: its pixels at one depth land in the same one or two cells. So a cell's
- *         points are a few entries, each a walk down a column. Cells that see the same columns are
+ *         points are a few entries, each a run down a column. Cells that see the same columns are
  *         pooled one after the other: a column's features, fetched once, serve them all from the
  *         first cache. A cell's sums stay in registers from its first entry to its last.
  *
@@ -413,8 +413,7 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     return false;
 }
 
-/* ---- the kernel --------------------------------------------------------------------------------
- */
+/* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;

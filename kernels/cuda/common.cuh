@@ -1,8 +1,7 @@
 // What every CUDA kernel shares: vector loads, number formats, the kernel's arguments, errors.
 // Seen by .cu files only. Kernels add products of *codes*, decoded but not scaled, and multiply the
 // finished sum once by Pool::scale: one multiplication an output instead of two a product.
-#ifndef BEV_COMMON_CUH
-#define BEV_COMMON_CUH
+#pragma once
 
 #include "kernels/cuda/row.h"
 
@@ -487,5 +486,3 @@ template <typename F> static inline void with_weights_and_rows(const BevProblem 
         with_flag(rows_aligned(problem), [&]<bool A>() { f.template operator()<W, A>(); });
     });
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What the row of a CUDA kernel needs. nvcc compiles a kernel's file as CUDA; a build without CUDA
  * compiles the same file as plain C and finds only the row in it, without the functions. */
-#ifndef BEV_ROW_H
-#define BEV_ROW_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -29,5 +28,3 @@ enum {
 static inline const char *channels_unsupported(const BevProblem *problem) {
     return problem->shape.channels > BEV_MAX_CUDA_CHANNELS ? "more than 1,024 channels" : NULL;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // FP32 running sums for the kernels that add into the output from many threads. FP32 problems add
 // into the output itself; narrower formats add into a workspace of the same shape, which is
 // encoded at the end, so that no partial sum is ever rounded to the output's format.
-#ifndef BEV_SUMS_CUH
-#define BEV_SUMS_CUH
+#pragma once
 
 #include "kernels/cuda/common.cuh"
 
@@ -78,5 +77,3 @@ static inline bool sums_launch(const BevProblem *problem, const BevPlan *plan, c
     });
     return cuda_ok(cudaGetLastError(), where, err);
 }
-
-#endif

@@ -1,10 +1,10 @@
-/* IDEA    BEVPoolV2: turn the loops round. A thread owns an output element and walks the points of
+/* IDEA    BEVPoolV2: swap the loops. A thread owns an output element and goes through the points of
  *         its interval, so nothing is shared, no atomics are needed, and the sum lives in a
  *         register. Channels are the outer loop, points the inner one.
  * WHO     Thread i owns channel c = i % channels of interval i / channels.
  *
- *             warp 0    interval 0, channels  0 .. 31   walks all points of interval 0
- *             warp 1    interval 0, channels 32 .. 63   walks them again
+ *             warp 0    interval 0, channels  0 .. 31   adds all points of interval 0
+ *             warp 1    interval 0, channels 32 .. 63   adds them again
  *             warp 2    interval 0, channels 64 .. 79   and again, and begins interval 1
  *
  * MEMORY  Channels last: 32 lanes read 32 neighbouring elements of one feature row, coalesced. All

@@ -11,7 +11,7 @@
  * COST    32 bytes of cache traffic for every feature and every output element, 16 times the data
  *         in FP16. Indices and depth as in `v2`, plus a division per point: which camera?
  * LIMITS  As `v2`. This kernel gets its tensors transposed before and gives its output transposed:
- *         whoever runs it turns them round outside the timed launch, as a network would have made
+ *         whoever runs it transposes them outside the timed launch, as a network would have made
  *         them so in the first place.
  * TRY     Let the lanes of a warp hold 32 intervals and one channel instead. Writes become
  *         neighbours then; do the reads? Why not? */

@@ -13,14 +13,14 @@
  *         pixel are worked out from ranks_depth by integer division.
  * COST    Per point: 4 index bytes, one depth, channels features; two divisions in every lane. The
  *         output is cleared, then written once per interval.
- * LIMITS  Only 8 lanes (C = 80) walk an interval, one point after the other: the longest interval
+ * LIMITS  Only 8 threads share an interval, one point after the other: the longest interval
  *         decides, and a block of 1,024 threads stays until its last lane is done. How many points'
  *         loads are under way is left to the compiler, as in the published code: two for FP16, one
  *         for FP8, which therefore loses on long intervals what its bytes save. The division
  *         assumes ranks_feat = camera * h * w + pixel, which holds for every map built from a
  *         frustum; prepare checks it and refuses other maps.
  * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
- *         rig, where 80 lanes share an interval's walk, and on an even map, where they need not. */
+ *         rig, where 80 threads share an interval, and on an even map, where they need not. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__
@@ -132,8 +132,8 @@ bool v2_do_launch(const BevProblem *problem, const BevPlan *plan, void *stream_,
     Pool pool = pool_of(problem);
     int depth_bins = (int)problem->shape.depth_bins;
     int pixels = (int)(problem->shape.feat_h * problem->shape.feat_w);
-    unsigned lanes = blocks_for(pool.channels, TILE);
-    dim3 threads(lanes, THREADS / lanes);
+    unsigned tiles = blocks_for(pool.channels, TILE);
+    dim3 threads(tiles, THREADS / tiles);
     if (pool.intervals == 0)
         return true;
     with_dtype(problem->dtype, [&]<BevDtype D>() {

@@ -15,7 +15,7 @@
  *         with a real rig's longest intervals the small form takes 1.2 to 3.2 times as long
  *         whatever the cache, so beyond the L2 (xlarge in FP32) this choice loses; with 5 points
  *         a cell it is 5 to 36 % faster in the formats that it sums in halves, though all fits.
- * TRY     `info --what-if` with an RTX A6000 (6 MB) and an RTX 4090 (72 MB). */
+ * TRY     `regime canonical --gpu a6000,rtx4090`: L2 caches of 6 and of 72 MiB. */
 #include "kernels/cuda/row.h"
 
 #ifdef __cplusplus

@@ -1,6 +1,5 @@
 // What both forms of V3 share: which interval a cell has, and sums in half2 pairs.
-#ifndef BEV_V3_CUH
-#define BEV_V3_CUH
+#pragma once
 
 #include "kernels/cuda/common.cuh"
 
@@ -80,5 +79,3 @@ template <BevDtype D, bool A> struct HalfSums {
         }
     }
 };
-
-#endif

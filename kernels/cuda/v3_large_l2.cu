@@ -14,9 +14,9 @@
  *         FP16 (8 in FP8). Each output element is written once; empty cells as zeros, no clear.
  * COST    Per point: 8 index bytes in half as many instructions, one depth, channels features;
  *         channels conversions and FP32 multiply-adds (NVFP4: channels / 2 half2 ones).
- * LIMITS  Ten lanes walk an interval, four points a step: on a real rig the longest interval still
- *         decides. NVFP4 saves bytes that an L2-resident problem does not miss and pays for it in
- *         decoding; it sums in halves, folded into FP32 every 8 points.
+ * LIMITS  Ten threads (C = 80) share an interval, four points a step: on a real rig the longest
+ *         interval still decides. NVFP4 saves bytes that an L2-resident problem does not miss and
+ *         pays for it in decoding; it sums in halves, folded into FP32 every 8 points.
  * TRY     Set PAIRS to 1 and to 4, and look at `info --kernels`: registers, local bytes, occupancy.
  *         The published kernel lost by unrolling; where does this one begin to? */
 #include "kernels/cuda/row.h"
@@ -59,7 +59,7 @@ template <BevDtype D, bool W> __device__ float depth_of(const Pool &pool, int ra
 
 // Calls add(row, depth) for the points [t, end), two a step from an even t on.
 template <BevDtype D, bool W, typename Add>
-__device__ void walk(const Pool &pool, int t, int end, Add add) {
+__device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
     if (t < end && t % 2) {
         add(pool.ranks_feat[t], depth_of<D, W>(pool, pool.ranks_depth[t], t));
         t++;
@@ -95,13 +95,14 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
             int stop = t + min(CHUNK - t % CHUNK, end - t); // chunks end where pairs do
             HalfSums<D, A> halves;
             halves.clear();
-            walk<D, W>(pool, t, stop, [&](int row, float d) { halves.add(pool, row, c, d); });
+            for_each_point<D, W>(pool, t, stop,
+                                 [&](int row, float d) { halves.add(pool, row, c, d); });
             halves.fold(sums);
             t = stop;
         }
     } else {
-        walk<D, W>(pool, t, end,
-                   [&](int row, float d) { add_floats<D, A, TILE>(pool, row, c, d, sums); });
+        for_each_point<D, W>(
+            pool, t, end, [&](int row, float d) { add_floats<D, A, TILE>(pool, row, c, d, sums); });
     }
     out8<D, A>(pool, cell, c, sums);
     if (TILE > 8 && c + 8 < pool.channels)
@@ -110,8 +111,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
 
 template <BevDtype D, bool W, bool A, int C>
 void enter(Pool pool, const int *owners, cudaStream_t stream) {
-    unsigned lanes = blocks_for(pool.channels, TILE_OF<D, C>);
-    dim3 threads(lanes, THREADS / lanes);
+    unsigned tiles = blocks_for(pool.channels, TILE_OF<D, C>);
+    dim3 threads(tiles, THREADS / tiles);
     if (D == BEV_NVFP4)
         pool.scale /= SHRINK<D>;
     v3_large_l2_kernel<D, W, A, C>

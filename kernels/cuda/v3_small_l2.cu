@@ -17,8 +17,8 @@
  * LIMITS  Half sums keep 11 bits and end at 65,504. They are folded into FP32 every 8 points, so
  *         that the rounding error does not grow with the interval; FP8 and NVFP4 depths are scaled
  *         by 2^-8 first, because 448 * 448 does not fit a half. FP32 and BF16 sum in FP32 (a
- *         bfloat16 sum would keep 8 bits). Five lanes walk an interval: the longest one decides,
- *         more than in V2.
+ *         bfloat16 sum would keep 8 bits). Five threads (C = 80) share an interval: the longest
+ *         interval decides, more than in V2.
  * TRY     Change CHUNK (v3.cuh) to 1 and to 1,000; watch gate A's worst ratio and the time. */
 #include "kernels/cuda/row.h"
 
@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
 bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     const int *owners = ((const V3Plan *)plan)->owners;
     Pool pool = pool_of(problem);
-    unsigned lanes = blocks_for(pool.channels, TILE);
-    dim3 threads(lanes, THREADS / lanes);
+    unsigned tiles = blocks_for(pool.channels, TILE);
+    dim3 threads(tiles, THREADS / tiles);
     unsigned blocks = blocks_for(pool.cells, threads.y);
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         if (IN_HALVES<D>)

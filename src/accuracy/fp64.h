@@ -1,7 +1,6 @@
 /* FP64 pooling of the original FP32 features, fast enough for every frame. Gate B and the error
  * views compare with it. */
-#ifndef BEV_FP64_H
-#define BEV_FP64_H
+#pragma once
 
 #include "src/scene/workload.h"
 
@@ -19,5 +18,3 @@ void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features
 /* The interval of `cell`, or -1 where no point falls into it. Searches all intervals: those of a
  * file need not be in the order of the cells. */
 int64_t map_interval_of(const BevMap *map, int64_t cell);
-
-#endif

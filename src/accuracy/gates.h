@@ -1,7 +1,6 @@
 /* The three accuracy gates: is the kernel right, what does the number format cost, is every point
  * there. */
-#ifndef BEV_GATES_H
-#define BEV_GATES_H
+#pragma once
 
 #include "src/scene/problem.h"
 
@@ -64,5 +63,3 @@ bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dt
                         const BevMap *map, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       uint8_t *bad);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs the three gates over kernels, formats and aligns of scenes. */
-#ifndef BEV_VERIFY_H
-#define BEV_VERIFY_H
+#pragma once
 
 #include "src/accuracy/gates.h"
 #include "src/run/bench.h"
@@ -32,5 +31,3 @@ bool verify_one(Workload *workload, const KernelConfig *config, const double *fp
                 VerifyRow *row, Err *err);
 
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */
-
-#endif

@@ -1,6 +1,5 @@
 /* The clocks for durations. All are monotonic; the start of clock_us and clock_ms is arbitrary. */
-#ifndef BEV_CLOCK_H
-#define BEV_CLOCK_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,5 +17,4 @@ double clock_process_us(void);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -57,11 +57,6 @@ bool data_path(const char *relative, char *path, size_t size, Err *err) {
                    "not found beside the program, in %s or in %s", PKGDATADIR, SOURCEDIR);
 }
 
-bool data_exists(const char *relative) {
-    char path[PATH_MAX];
-    return data_path(relative, path, sizeof path, NULL);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static bool too_long(const char *path, size_t limit, Err *err) {

@@ -1,6 +1,5 @@
 /* Finds the program's own files (samples, recorded results, assets); reads and writes any file. */
-#ifndef BEV_DATA_H
-#define BEV_DATA_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -10,9 +9,6 @@
  * Searches in this order: $BEVSCOPE_DATA, the folder of the executable, ../share/bevscope next to
  * that folder, the installed data folder, the source folder of the build. */
 bool data_path(const char *relative, char *path, size_t size, Err *err);
-
-/* True when data_path finds `relative`. */
-bool data_exists(const char *relative);
 
 /* Reads a whole file of at most `limit` bytes. The caller frees *bytes; a NUL follows the last byte
  * and is not counted in *length. */
@@ -36,5 +32,3 @@ typedef struct {
 /* Reports an error at `place` of `file`: err->where becomes "file: place". Returns false. */
 bool data_refuse(Err *err, const char *file, const char *place, const char *hint, const char *what,
                  ...) __attribute__((format(printf, 5, 6)));
-
-#endif

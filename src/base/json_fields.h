@@ -1,7 +1,6 @@
 /* Reads JSON objects into C structs. A table has one row per key: its type, bounds, default value
  * and the member that receives it. A key without a row is an error. */
-#ifndef BEV_JSON_FIELDS_H
-#define BEV_JSON_FIELDS_H
+#pragma once
 
 #include "src/base/data.h"
 
@@ -68,5 +67,3 @@ bool fields_read(const Check *check, FieldPath path, const FieldTable *table, co
 /* Reports an error at `path_`: hint, then a printf format and its arguments. Yields false. */
 #define FIELD_REFUSE(check_, path_, ...)                                                           \
     data_refuse((check_)->err, (check_)->where, (path_).text, __VA_ARGS__)
-
-#endif

@@ -55,7 +55,7 @@ static void append(char *said, size_t size, const char *who, const char *lacks, 
     snprintf(said + length, size - length, "; %s has no %s: %s", who, lacks, takes);
 }
 
-void kernel_config_settle(KernelConfig *config, unsigned aligns, char *said, size_t size) {
+void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size) {
     const BevKernel *kernel = config->kernel;
     BevDtype dtype = config->dtype;
     if (!(kernel->dtypes & 1u << dtype)) {

@@ -1,6 +1,5 @@
 /* A kernel with a number format and an align, and which of them fit together. */
-#ifndef BEV_KERNEL_CONFIG_H
-#define BEV_KERNEL_CONFIG_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -15,7 +14,7 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 /* "V3 FP16 nearest", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
-/* The rows of a backend that this build can launch, in lesson order. Returns their number. */
+/* The rows of a backend that this build can launch, in reading order. Returns their number. */
 int kernels_of(BevWhere where, const BevKernel **kernels, int max);
 
 /* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name of
@@ -30,6 +29,4 @@ KernelConfig kernel_config_baseline(const KernelConfig *config);
 
 /* Changes format and align where the kernel or the scene (`aligns`, a bit mask) does not support
  * them. Appends each change to the text `said` ("; V4 has no NVFP4: FP8"). */
-void kernel_config_settle(KernelConfig *config, unsigned aligns, char *said, size_t size);
-
-#endif
+void kernel_config_make_valid(KernelConfig *config, unsigned aligns, char *said, size_t size);

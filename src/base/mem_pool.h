@@ -5,8 +5,7 @@
  *
  * A pool keeps at most MEM_POOL_KEPT blocks, of the size that was asked for last; blocks of other
  * sizes are freed. Any thread may call. */
-#ifndef BEV_MEM_POOL_H
-#define BEV_MEM_POOL_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ void mem_pool_give(MemPool *pool, void *block, size_t bytes);
 
 /* Frees all that is kept: the next block will have another size. */
 void mem_pool_empty(MemPool *pool);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds the known name that is most similar to a mistyped one, for error messages. */
-#ifndef BEV_NEAREST_H
-#define BEV_NEAREST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -10,5 +9,3 @@ int edit_distance(const char *a, const char *b);
 
 /* The first name with the smallest edit distance from `word`; NULL if count is 0. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
-
-#endif

@@ -6,8 +6,7 @@
  * active ones, as in `bevscope bench`: waking a team for each launch takes up to a fifth longer. So
  * an OmpWait owns a team of two that does nothing: while it exists, all other teams wait passively.
  * With one core, or another OpenMP library, it has no effect. */
-#ifndef BEV_OMP_WAIT_H
-#define BEV_OMP_WAIT_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -28,5 +27,3 @@ void omp_wait_passive(OmpWait *omp_wait);
 
 /* Ends the calling thread's team until it has work for the next one, so that it does not count. */
 void omp_wait_dismiss_team(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Seeded random numbers, the same on every machine: splitmix64 (Steele, Lea, Flood 2014). */
-#ifndef BEV_RANDOM_H
-#define BEV_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ static inline double random_unit(uint64_t *state) {
 static inline int64_t random_below(uint64_t *state, int64_t count) {
     return (int64_t)(random_unit(state) * (double)count);
 }
-
-#endif

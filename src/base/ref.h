@@ -1,7 +1,6 @@
 /* Reference counted memory. A finished frame and the next ones share the same features as long as
  * those stay the same. Contents do not change once they have a second owner. */
-#ifndef BEV_REF_H
-#define BEV_REF_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ void *ref_new(size_t size, void (*destroy)(void *contents));
 /* Adds an owner and returns `contents`; removes an owner. Both accept NULL, from any thread. */
 void *ref_keep(void *contents);
 void ref_drop(void *contents);
-
-#endif

@@ -1,7 +1,6 @@
 /* Numbers as text with their unit, and where a number comes from. An unknown number prints "n/a",
  * never 0. */
-#ifndef BEV_UNITS_H
-#define BEV_UNITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void figure_text(Unit unit, double value, char *text, size_t size);
 
 /* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale. */
 const char *reading_mark(const Reading *reading);
-
-#endif

@@ -1,6 +1,5 @@
 /* A thread, the lock over what it shares with other threads, and how both are ended. */
-#ifndef BEV_WORKER_H
-#define BEV_WORKER_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -67,5 +66,3 @@ static inline void worker_tell(Worker *worker) {
 static inline void worker_wait(Worker *worker) {
     pthread_cond_wait(&worker->changed, &worker->lock);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead. */
-#ifndef BEV_GPUS_H
-#define BEV_GPUS_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -45,5 +44,3 @@ bool gpu_file_read(const char *path, GpuFile *file, Err *err);
 
 /* The row, whose strings live in `file`. */
 Gpu gpu_file_row(const GpuFile *file);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a GPU can do at best: bandwidths, rates, latencies. One table names them. probe.cu measures
  * them on a device, recordings keep them in their machine part, and a data sheet gives a few. */
-#ifndef BEV_LIMITS_H
-#define BEV_LIMITS_H
+#pragma once
 
 #include "src/cachesim/gpus.h"
 
@@ -50,5 +49,4 @@ json_t *limits_json(const Limits *limits);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

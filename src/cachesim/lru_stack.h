@@ -1,7 +1,6 @@
 /* An LRU stack of lines that answers distances: the distance of a touch is the number of other
  * lines touched since the last touch of its line. */
-#ifndef BEV_LRU_STACK_H
-#define BEV_LRU_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void lru_stack_free(LruStack *stack);
 /* Touches `line`, which becomes the latest, and returns its distance; LRU_NEVER for the first
  * touch. */
 uint32_t lru_stack_touch(LruStack *stack, uint32_t line);
-
-#endif

@@ -1,8 +1,7 @@
 /* What the memory model says of one problem, as plain values for views and charts: what each kernel
  * asks for, which of its reads miss an L2 of each size, how long it would take on each GPU. Views
  * must label it as a model. */
-#ifndef BEV_MEMORY_MODEL_H
-#define BEV_MEMORY_MODEL_H
+#pragma once
 
 #include "kernels/bevpool.h"
 #include "src/base/units.h"
@@ -102,5 +101,3 @@ void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, Figur
 /* Adds the profile of a kernel on `problem`. A problem in another format than the model's is for
  * the forms of V3 only. */
 void model_add(MemoryModel *model, const BevProblem *problem, const Profile *profile);
-
-#endif

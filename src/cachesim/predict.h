@@ -7,8 +7,7 @@
  * (samples/experiments/ladder.md): the longest term alone was off by more than 30 % on three of
  * them, this form on none. One constant comes from a recorded latency, none from the published ones
  * of the other two GPUs. */
-#ifndef BEV_PREDICT_H
-#define BEV_PREDICT_H
+#pragma once
 
 #include "src/cachesim/gpus.h"
 #include "src/cachesim/trace.h"
@@ -62,5 +61,3 @@ double predict_with_chain(const Prediction *prediction, double factor);
  * interval of the article's maps was not published, and V2+DO is the kernel that waits for nothing
  * else. Between 0 and 16; NaN if `count` is 0. */
 double predict_calibration(const Prediction *predictions, const double *known_us, int count);
-
-#endif

@@ -11,8 +11,7 @@
  * half of all addresses and serves the multiprocessors at its side. It keeps copies of what those
  * read from the other half; their stores to the other half pass through it and leave a copy as
  * well. Copies take room, and a store makes all other copies of its sector stale. */
-#ifndef BEV_REUSE_H
-#define BEV_REUSE_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -94,5 +93,3 @@ double reuse_miss_ratio(const ReuseCurve *curve, double bytes);
 /* As hardware counters have it: hits among all lookups. Stores always hit; what passes both
  * partitions is looked up in both. NaN: none. */
 double reuse_hit_rate(const ReuseCurve *curve, double bytes);
-
-#endif

@@ -5,8 +5,7 @@
  * Blocks go over the multiprocessors of an H200 in launch order. The threads of a warp go in step,
  * one point a step, and warps take turns. What a warp instruction asks of one sector is one
  * access. */
-#ifndef BEV_TRACE_H
-#define BEV_TRACE_H
+#pragma once
 
 #include "kernels/bevpool.h"
 #include "src/cachesim/reuse.h"
@@ -73,5 +72,3 @@ typedef struct {
  * analysis of what reaches L2; the caller ends or frees it. Host pointers. `watch` may be NULL. */
 bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   TraceCounts *counts, Reuse **reuse, Err *err);
-
-#endif

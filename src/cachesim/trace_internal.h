@@ -1,7 +1,6 @@
 /* What the files of the replay share: the memory system as a warp meets it, launches, and the maps
  * that two kernels build on the device. */
-#ifndef BEV_TRACE_INTERNAL_H
-#define BEV_TRACE_INTERNAL_H
+#pragma once
 
 #include "kernels/cuda/v4/choices.h"
 #include "src/cachesim/trace.h"
@@ -235,5 +234,3 @@ void tile_map_free(TileMap *map);
  * tiles serves, else in pieces. */
 bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
-
-#endif

@@ -82,7 +82,7 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
                     &snapshot->recorded, err))
         return false;
-    if (views[spec->view].needs & NEEDS_TRUTH &&
+    if (views[spec->view].needs & NEEDS_FP64 &&
         !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
         return false;
     const Machine *machine = &snapshot->machine;

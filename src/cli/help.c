@@ -170,7 +170,7 @@ static void list_samples(FILE *out) {
     size_t count = scene_names(names, NAMES_MAX);
     for (size_t i = 0; i < count; i++) {
         Scene scene;
-        if (!names[i].is_config && scene_load(names[i].name, &scene, NULL)) {
+        if (!names[i].is_preset && scene_load(names[i].name, &scene, NULL)) {
             fprintf(out, "  %-16s %s\n", names[i].name, scene.title);
             scene_free(&scene);
         }
@@ -191,7 +191,7 @@ void help_list(FILE *out) {
             preset_world, preset_count);
     list_configs(out);
     bool all = bev_default(BEV_CUDA) != NULL;
-    fprintf(out, "\nKernels, in lesson order%s:\n",
+    fprintf(out, "\nKernels, in reading order%s:\n",
             all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
     for (int i = 0; bev_kernels[i]; i++)
         fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,

@@ -1,7 +1,6 @@
 /* What regime, agreement, plot and report share: the memory model run on a scene, the GPUs it is
  * asked about, and what it predicts beside what is known. */
-#ifndef BEV_MODEL_H
-#define BEV_MODEL_H
+#pragma once
 
 #include "kernels/regime.h"
 #include "src/base/units.h"
@@ -161,7 +160,7 @@ typedef struct {
 typedef struct {
     ComparisonRow rows[COMPARISON_ROWS];
     int count;
-    double calibration;  /* factor on the longest interval, RTX PRO 6000: predict_replaying */
+    double calibration;  /* factor on the longest interval, RTX PRO 6000: predict_with_chain */
     int calibrated_from; /* number of latencies of V2+DO it was found from */
 } Comparison;
 
@@ -213,5 +212,3 @@ extern const char *const sweep_names[]; /* values of --over; ends with NULL */
 /* The chart as a PNG or SVG file, in the theme that was asked for. */
 bool plots_chart(const PlotRequest *request, ChartSpec *spec, uint8_t **bytes, size_t *length,
                  Err *err);
-
-#endif

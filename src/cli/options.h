@@ -1,7 +1,6 @@
 /* The command line: one table of commands and one of options. Parsing, --help, the manual page and
  * the error texts are derived from them. */
-#ifndef BEV_OPTIONS_H
-#define BEV_OPTIONS_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -99,5 +98,3 @@ unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback);
 
 /* Writes ": one, two, three" to a help text; nothing for short sets that the help already names. */
 void choices_list(ChoiceSet set, char *text, int size);
-
-#endif

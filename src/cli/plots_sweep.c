@@ -134,7 +134,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
                                  .color = traced_place(sweep->kernels[r])};
     for (int i = 0; i < 2; i++) {
         double at = knee(sweep, i ? full : half);
-        snprintf(labels[mark_count], TEXT, "%s: %.0f MB", i ? "L2" : "L2 / 2",
+        snprintf(labels[mark_count], TEXT, "%s: %.0f MiB", i ? "L2" : "L2 / 2",
                  (i ? full : half) * 1e-6);
         if (isfinite(at)) {
             marks[mark_count] = (PlotMark){at, labels[mark_count], i == 1};

@@ -1,7 +1,6 @@
 /* Tables, and the places they go: a column is described where its cell is filled, and the same
  * table is printed as aligned text, Markdown, CSV, JSON or HTML. */
-#ifndef BEV_REPORT_H
-#define BEV_REPORT_H
+#pragma once
 
 #include "src/base/kernel_config.h"
 #include "src/cli/options.h"
@@ -124,5 +123,3 @@ void html_image(FILE *out, const char *alternative, const uint8_t *png, size_t l
 /* The table as people see it, after a line with what is folded. A rule separates the rows where the
  * column `group` (a key, or NULL) changes. */
 void html_table(FILE *out, const Report *report, const char *group);
-
-#endif

@@ -1,6 +1,5 @@
 /* From the words of the command line to devices, kernels, problems and results. */
-#ifndef BEV_SELECTION_H
-#define BEV_SELECTION_H
+#pragma once
 
 #include "src/accuracy/gates.h"
 #include "src/cli/options.h"
@@ -50,5 +49,3 @@ typedef struct {
 bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelConfig config,
                 LatencyWanted latency, const RecordedSet *recorded, Err *err);
 void pooled_free(Pooled *pooled);
-
-#endif

@@ -1,8 +1,7 @@
 /* The background thread of the live engine, and the one slot that its jobs go through. A job is a
  * kind, inputs and a result. One runs at a time, so that no job disturbs another one's timing;
  * engine_idle_work() decides which one is next. */
-#ifndef BEV_BACKGROUND_JOB_H
-#define BEV_BACKGROUND_JOB_H
+#pragma once
 
 #include "src/live/live_model.h"
 #include "src/live/pipeline_internal.h"
@@ -70,5 +69,3 @@ bool background_launch(Runner *kept, BackgroundJob *job, Err *err);
 /* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
                          LiveAccuracy *accuracy, Err *err);
-
-#endif

@@ -49,8 +49,7 @@
  * screens show it: a series of launches back to back, as in `bevscope bench` (no mark); single
  * launches, one by one on the background thread, for kernels that a key cannot wait for (mark s);
  * launches beside which pictures were made (mark b). */
-#ifndef BEV_ENGINE_H
-#define BEV_ENGINE_H
+#pragma once
 
 #include "src/live/pipeline.h"
 
@@ -97,5 +96,3 @@ const EngineFrame *engine_take(Engine *engine);
 
 /* A descriptor for poll(): readable while a frame waits. */
 int engine_fd(const Engine *engine);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the files of the engine share. Private to engine*.c. */
-#ifndef BEV_ENGINE_INTERNAL_H
-#define BEV_ENGINE_INTERNAL_H
+#pragma once
 
 #include "src/base/worker.h"
 #include "src/live/background_job.h"
@@ -117,5 +116,3 @@ bool engine_idle_work(Engine *engine);
 /* Watches the file of this name from now on; a name that is no regular file, such as that of a
  * built-in scene, is not watched. */
 void engine_watch_file(SceneFile *file, const char *name);
-
-#endif

@@ -18,8 +18,7 @@ void engine_report_error(Engine *engine, const Err *err) {
     engine->device_lost = err->kind == ERR_DEVICE;
 }
 
-/* ---- what a new frame means for the figures ---------------------------------------------------
- */
+/* ---- what a new frame means for the figures -------------------------------------------------- */
 
 static void mark_stale(Engine *engine) {
     engine->accuracy_tag++;

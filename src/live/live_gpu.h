@@ -1,8 +1,7 @@
 /* The GPU's part of LiveData: what it is, what it says about itself, how fast it can read and copy,
  * and its hardware counters. What cannot be found out stays unknown; in builds without CUDA that is
  * all of it. */
-#ifndef BEV_LIVE_GPU_H
-#define BEV_LIVE_GPU_H
+#pragma once
 
 #include "src/cachesim/limits.h"
 #include "src/live/pipeline.h"
@@ -37,5 +36,3 @@ void live_gpu_kernel(Session *session, LiveKernel *row);
  */
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* The cache simulation behind the display: the memory model of the problem that is shown, one step
  * at a time, and the models of the problems shown before, so that going back to one of them costs
  * nothing. One thread at a time may use it. */
-#ifndef BEV_LIVE_MODEL_H
-#define BEV_LIVE_MODEL_H
+#pragma once
 
 #include "src/cachesim/memory_model.h"
 #include "src/live/pipeline.h"
@@ -35,5 +34,3 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
 
 /* What is known so far, borrowed; NULL: nothing. It never changes: a later step makes a new one. */
 MemoryModel *live_model_known(const LiveModel *live_model);
-
-#endif

@@ -1,7 +1,6 @@
 /* Times the kernels of the ladder one after the other: in short slices on the engine's thread, and
  * by jobs of the background thread where one launch takes longer than a key can wait. */
-#ifndef BEV_MEASURE_H
-#define BEV_MEASURE_H
+#pragma once
 
 #include "src/live/timed_kernel.h"
 
@@ -49,5 +48,3 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config);
 
 /* Fills in the kernels and the baseline's latency. */
 void measure_fill(const Measure *measure, LiveData *live);
-
-#endif

@@ -2,8 +2,7 @@
  * grid, one cell looked at closely. Computes only what changed since the last call. It has no
  * threads of its own and measures nothing but the time of its stages, so that the live engine,
  * scripts and tests all run the same one. */
-#ifndef BEV_PIPELINE_H
-#define BEV_PIPELINE_H
+#pragma once
 
 #include "src/run/cuda/device.h"
 #include "src/scene/scene.h"
@@ -123,5 +122,3 @@ void pipeline_offer(Pipeline *pipeline, PooledGrid *grid);
 
 /* Makes the next run load the scene again, because its file has changed. */
 void pipeline_forget_scene(Pipeline *pipeline);
-
-#endif

@@ -1,8 +1,7 @@
 /* How the pipeline gets its inputs. Each inputs_... function fills its part of `next`. It reuses
  * the previous input, `have` (NULL: none), where that is still valid, and makes a new one
  * otherwise. */
-#ifndef BEV_PIPELINE_INTERNAL_H
-#define BEV_PIPELINE_INTERNAL_H
+#pragma once
 
 #include "src/live/pipeline.h"
 #include "src/run/session.h"
@@ -72,5 +71,3 @@ bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err
 /* Free the memory that is kept for more features and more grids of the last size. */
 void inputs_free_feature_memory(void);
 void inputs_free_grid_memory(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Renders a frame for a script: at once, on the caller's thread, and the same on every machine.
  * Nothing is measured; timings come from recordings or stay unknown. */
-#ifndef BEV_SCRIPT_RENDERER_H
-#define BEV_SCRIPT_RENDERER_H
+#pragma once
 
 #include "src/live/pipeline.h"
 
@@ -20,5 +19,3 @@ bool script_renderer_run(ScriptRenderer *renderer, const State *state, LiveData 
  * something, so that both figures, before and after, are of the same moment. */
 bool script_renderer_check_accuracy(ScriptRenderer *renderer, const State *state, LiveData *live,
                                     Err *err);
-
-#endif

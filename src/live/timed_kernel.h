@@ -1,7 +1,6 @@
 /* One kernel that the live display times: at the selection's format and align, or the baseline at
  * its own. Holds the latest samples and the figures that follow from them. */
-#ifndef BEV_TIMED_KERNEL_H
-#define BEV_TIMED_KERNEL_H
+#pragma once
 
 #include "src/live/background_job.h"
 #include "src/run/recorded.h"
@@ -61,5 +60,3 @@ bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its
  * unknown where nothing was. */
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live);
-
-#endif

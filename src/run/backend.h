@@ -1,6 +1,5 @@
 /* What a session asks of the place where kernels run: one table of functions for each BevWhere. */
-#ifndef BEV_BACKEND_H
-#define BEV_BACKEND_H
+#pragma once
 
 #include "src/run/session.h"
 
@@ -48,5 +47,4 @@ double timing_median(double *values, int count);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

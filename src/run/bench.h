@@ -1,6 +1,5 @@
 /* Times every selected kernel on every selected scene, format, align and cache state. */
-#ifndef BEV_BENCH_H
-#define BEV_BENCH_H
+#pragma once
 
 #include "src/base/kernel_config.h"
 #include "src/run/session.h"
@@ -52,5 +51,3 @@ bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, E
 
 extern const char *const cache_names[]; /* by CacheState: "warm", "cold" */
 extern const char *const where_names[]; /* by BevWhere: "cpu", "cuda" */
-
-#endif

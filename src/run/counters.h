@@ -5,8 +5,7 @@
  * A launch is counted as a whole: all CUDA functions that it starts, and its clear, as in the
  * model. The caches are warm, as the launch before left them. No latency is taken: starting and
  * stopping the counters takes longer than a launch. */
-#ifndef BEV_COUNTERS_H
-#define BEV_COUNTERS_H
+#pragma once
 
 #include "src/run/session.h"
 
@@ -70,5 +69,4 @@ bool counters_refused(const char *call, int result, const char *word, Err *err);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* The machine that a measurement was taken on; every recorded result carries it. */
-#ifndef BEV_MACHINE_H
-#define BEV_MACHINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ typedef struct {
 
 /* Fills *machine. Never fails: unknown fields stay empty or 0. */
 void machine_read(Machine *machine);
-
-#endif

@@ -2,8 +2,7 @@
  * samples/recorded/ as `bench --format json` and `regime --counters --format json` write them; they
  * let a machine without a GPU show GPU figures. Published: latencies from the article. Screens
  * label them "recorded" and "published". */
-#ifndef BEV_RECORDED_H
-#define BEV_RECORDED_H
+#pragma once
 
 #include "src/cachesim/limits.h"
 #include "src/run/bench.h"
@@ -79,5 +78,3 @@ extern const char published_calibrated[];
 /* The published row, or NULL. */
 const Published *published_find(const char *gpu, const char *config, const char *column,
                                 BevDtype dtype);
-
-#endif

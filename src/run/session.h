@@ -1,7 +1,6 @@
 /* A session runs one kernel on one problem, on the CPU or on a GPU: it holds the problem where the
  * kernel runs, prepares the kernel and launches it. Checks, timings and pictures all use it. */
-#ifndef BEV_SESSION_H
-#define BEV_SESSION_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -92,5 +91,4 @@ bool session_time(Session *session, CacheState cache, const TimingOptions *optio
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Depth distributions and camera features in FP32, before any storage format: what a network gives
  * to BEV pooling. For sample worlds they are made by ray casting and a random embedding. */
-#ifndef BEV_FEATURES_H
-#define BEV_FEATURES_H
+#pragma once
 
 #include "src/scene/geometry.h"
 #include "src/scene/world.h"
@@ -110,5 +109,3 @@ void camera_views_free(CameraViews *views);
 /* Renders camera pictures of w x h pixels, without features. `give_up` as above. */
 bool camera_views_render(const Rig *rig, const World *world, int64_t h, int64_t w, double time_s,
                          const GiveUp *give_up, CameraViews *views, Err *err);
-
-#endif

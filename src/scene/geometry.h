@@ -4,8 +4,7 @@
  *   d = arange(depth_start, depth_stop, depth_step)
  *   undo crop and resize, unproject with K^-1, then transform from camera to ego.
  * Ego frame: x forward, y left, z up, in metres. */
-#ifndef BEV_GEOMETRY_H
-#define BEV_GEOMETRY_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -84,5 +83,4 @@ bool rig_check(const Rig *rig, const char *where, Err *err);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* NumPy's .npz: a zip file of .npy arrays, stored or deflated. Every size that a file declares is
  * checked against the other sizes and against the file's length before memory is allocated. */
-#ifndef BEV_NPZ_H
-#define BEV_NPZ_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -119,5 +118,3 @@ typedef struct {
  * Accepts what np.savez writes: one end record, no comment, the directory directly before it, as
  * many entries as declared, all names different, no entry longer than the file. */
 bool zip_check_directory(const ZipBytes *bytes, const char *where, Err *err);
-
-#endif

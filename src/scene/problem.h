@@ -1,7 +1,6 @@
 /* Makes the input of a kernel from features and a scatter map: encoded tensors, an output tensor
  * and its scale. */
-#ifndef BEV_PROBLEM_H
-#define BEV_PROBLEM_H
+#pragma once
 
 #include "src/scene/features.h"
 
@@ -38,5 +37,3 @@ void problem_free(HostProblem *problem);
 
 /* Decodes `codes`, an output of the problem, into `values`, FP32 (ny, nx, channels). */
 void problem_output(const BevProblem *problem, const void *codes, float *values);
-
-#endif

@@ -1,7 +1,6 @@
 /* Builds and checks the scatter map: which pairs of depth value and feature vector are added to
  * which BEV cell, sorted by cell. */
-#ifndef BEV_SCATTER_H
-#define BEV_SCATTER_H
+#pragma once
 
 #include "src/scene/geometry.h"
 
@@ -28,5 +27,3 @@ typedef struct {
 
 /* Statistics of the interval lengths; percentiles by nearest rank. `cells` is nx * ny. */
 ScatterStats scatter_stats(const BevMap *map, int64_t cells);
-
-#endif

@@ -94,7 +94,7 @@ static int compare_names(const void *a, const void *b) {
 size_t scene_names(SceneName *names, size_t max) {
     size_t count = 0;
     for (int i = 0; i < preset_total && count < max; i++, count++) {
-        names[count].is_config = true;
+        names[count].is_preset = true;
         snprintf(names[count].name, sizeof names->name, "%s", presets[i].name);
     }
     char folder[PATH_MAX];
@@ -104,7 +104,7 @@ size_t scene_names(SceneName *names, size_t max) {
     size_t first_sample = count;
     for (struct dirent *entry; count < max && (entry = readdir(directory));)
         if (has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
-            names[count].is_config = false;
+            names[count].is_preset = false;
             set_name(names[count++].name, entry->d_name);
         }
     closedir(directory);

@@ -21,8 +21,7 @@
  * are checked and then ignored, because a file does not say whether they belong to bilinear or to
  * lattice: the maps of these two are built from the rig. An incomplete set is an error, and so are
  * unknown arrays. */
-#ifndef BEV_SCENE_H
-#define BEV_SCENE_H
+#pragma once
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
@@ -67,7 +66,7 @@ void scene_free(Scene *scene);
 /* A name that scene_load knows. */
 typedef struct {
     char name[64];
-    bool is_config; /* true: a preset; false: a sample */
+    bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
 /* Lists at most `max` names: presets in table order, then samples by name. Returns their number. */
@@ -108,5 +107,3 @@ const Preset *preset_find(const char *name);
 
 /* Changes a loaded scene of preset_world to the sizes of a preset. */
 void preset_apply(const Preset *preset, Scene *scene);
-
-#endif

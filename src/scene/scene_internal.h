@@ -1,7 +1,6 @@
 /* The arrays of a tensor scene: a table of their names, element types, shapes and bounds, and a
  * reader that checks an archive against it. Shared by scene_arrays.c and scene_npz.c. */
-#ifndef BEV_SCENE_INTERNAL_H
-#define BEV_SCENE_INTERNAL_H
+#pragma once
 
 #include "src/base/data.h"
 #include "src/scene/npz.h"
@@ -91,5 +90,3 @@ bool arrays_check_between(const ArrayReader *reader, ArrayId id, int64_t i, doub
     data_refuse((reader_)->err, (reader_)->npz->where,                                             \
                 npz_place(scene_arrays[id_].name, &(reader_)->array[id_], i_).text, "",            \
                 __VA_ARGS__)
-
-#endif

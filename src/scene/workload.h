@@ -1,6 +1,5 @@
 /* A scene prepared for many runs: features are rendered once, maps are built once per align. */
-#ifndef BEV_WORKLOAD_H
-#define BEV_WORKLOAD_H
+#pragma once
 
 #include "src/scene/problem.h"
 #include "src/scene/scene.h"
@@ -36,5 +35,3 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 /* Encodes the problem (problem_encode). It borrows from the workload, which must outlive it. */
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
-
-#endif

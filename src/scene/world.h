@@ -1,6 +1,5 @@
 /* The world of a sample scene: flat ground with coloured patches, boxes and cylinders. */
-#ifndef BEV_WORLD_H
-#define BEV_WORLD_H
+#pragma once
 
 #include "src/scene/geometry.h"
 
@@ -106,5 +105,3 @@ int world_footprint(const World *world, int solid, double time_s, double corners
 
 /* Centre of a solid at time_s. */
 void world_solid_center(const World *world, int solid, double time_s, double center_m[2]);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the handlers of the controls (controls.inc) share: helpers, and the log of the display.
  * Private to src/state. */
-#ifndef BEV_CONTROL_H
-#define BEV_CONTROL_H
+#pragma once
 
 #include "src/base/kernel_config.h"
 #include "src/state/state.h"
@@ -89,5 +88,3 @@ void log_await(Log *log, uint64_t serial, const Headline *before);
 
 /* Completes the line that waits for these figures. */
 void log_result(Log *log, const Headline *after);
-
-#endif

@@ -126,7 +126,7 @@ unsigned control_dirty(State *state, const Command *command) {
     bool dirty = control_switched(command, !(state->job.camera_mask & bit));
     state->job.camera_mask = dirty ? state->job.camera_mask & ~bit : state->job.camera_mask | bit;
     SAY(state, command->action, "%s %s", state_camera_name(state),
-        dirty ? "dirty: off" : "clean again");
+        dirty ? "switched off (dirty lens)" : "clean again");
     return control_changed_and_told(state);
 }
 

@@ -17,7 +17,7 @@ static BevWhere where_of(const State *state) {
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said) {
     char line[160];
     snprintf(line, sizeof line, "%s", said);
-    kernel_config_settle(&config, control_aligns(state), line, sizeof line);
+    kernel_config_make_valid(&config, control_aligns(state), line, sizeof line);
     SAY(state, action, "%s", line);
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
@@ -156,7 +156,7 @@ unsigned control_gpu(State *state, const Command *command) {
                    command->argument);
     state->gpu = gpu;
     state->l2 = 0;
-    return SAY(state, command->action, "what if: %s, L2 of %.0f MB", gpus[gpu].title,
+    return SAY(state, command->action, "what if: %s, L2 of %.0f MiB", gpus[gpu].title,
                gpus[gpu].l2_bytes / (1 << 20));
 }
 
@@ -169,7 +169,7 @@ unsigned control_l2(State *state, const Command *command) {
     const Gpu *gpu = &gpus[state->gpu];
     state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
                               : l2_of(strtod(command->argument, NULL));
-    return SAY(state, command->action, "what if: %s, with %s L2 of %.0f MB", gpu->title,
+    return SAY(state, command->action, "what if: %s, with %s L2 of %.0f MiB", gpu->title,
                state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
 }
 

@@ -1,7 +1,6 @@
 /* The glossary: what the words on the screens mean. The help of the live display, `bevscope
  * glossary` and the manual page show this table. */
-#ifndef BEV_GLOSSARY_H
-#define BEV_GLOSSARY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ size_t glossary_line(const char *text, int width);
 
 /* The lines into which that breaks `text`. */
 int glossary_lines(const char *text, int width);
-
-#endif

@@ -1,7 +1,6 @@
 /* Where each control stands on the terminal's help screen: in columns of text, and on pages where
  * one screen does not hold them all. State and view ask the same function. */
-#ifndef BEV_HELP_H
-#define BEV_HELP_H
+#pragma once
 
 #include "src/state/keys.h"
 
@@ -34,5 +33,3 @@ int help_glossary_width(const HelpLayout *layout, int screen_columns);
 
 /* Where row `row` of the glossary begins. *height receives the lines that it takes. */
 HelpPlace help_glossary_place(const HelpLayout *layout, int screen_columns, int row, int *height);
-
-#endif

@@ -1,8 +1,7 @@
 /* The live controls and their keys. The rows stand in controls.inc, which says how to add one;
  * bindings of terminal and window, the help screen, the key bar, script words and the man page's
  * section are read from them. Code that has to name a key on screen asks key_of(). */
-#ifndef BEV_KEYS_H
-#define BEV_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -105,5 +104,3 @@ typedef struct {
     char name[16];
 } KeyText;
 KeyText key_of(Action action);
-
-#endif

@@ -2,8 +2,7 @@
  * engine fills it, views only read it. Every figure says where it comes from; an unknown one is
  * zero with SOURCE_UNKNOWN and prints "n/a". Figures of an earlier selection may stay, marked
  * stale. */
-#ifndef BEV_LIVE_DATA_H
-#define BEV_LIVE_DATA_H
+#pragma once
 
 #include "src/scene/features.h"
 #include "src/cachesim/memory_model.h"
@@ -180,5 +179,3 @@ void live_intervals(LiveIntervals *intervals, const BevMap *map, int64_t cells);
 
 /* Appends a median to a kernel's history; drops the oldest where it is full. */
 void live_remember(LiveKernel *row, double median_us);
-
-#endif

@@ -34,6 +34,22 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     return ladder;
 }
 
+bool latency_is_doubtful(const LiveKernel *row) {
+    return row->median_us.source == SOURCE_MEASURED &&
+           (row->unsettled || row->protocol == TIMING_BESIDE_PICTURES);
+}
+
+void latency_origin(const LiveKernel *row, char *text, size_t size) {
+    FigureSource source = row->median_us.source;
+    const char *how = source != SOURCE_MEASURED                 ? ""
+                      : row->protocol == TIMING_BESIDE_PICTURES ? " beside pictures"
+                      : row->unsettled                          ? ", unsettled"
+                      : row->protocol == TIMING_SINGLE          ? ", single launches"
+                                                                : "";
+    snprintf(text, size, "%s%s%s", source_names[source], how,
+             row->median_us.stale ? ", stale" : "");
+}
+
 const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
@@ -79,7 +95,7 @@ const Prediction *prediction_of(const State *state, const PredictedKernel *predi
 void prediction_gpu(const State *state, char *text, size_t size) {
     const Gpu *gpu = &gpus[state->gpu];
     if (state->l2)
-        snprintf(text, size, "%s with %.0f MB of L2", gpu->title,
+        snprintf(text, size, "%s with %.0f MiB of L2", gpu->title,
                  model_l2_bytes(gpu, state->l2) / (1 << 20));
     else
         snprintf(text, size, "%s", gpu->title);
@@ -115,7 +131,7 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
     const Prediction *p = prediction_of(state, predicted);
     unit_text(UNIT_BYTES, p->dram_read_bytes + p->dram_write_bytes, bytes, sizeof bytes);
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(text, size, "L2 hits %.1f %% of reads, DRAM %s, %s", 100 * p->hit_rate, bytes,
+    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p->hit_rate, bytes,
              sectors);
 }
 

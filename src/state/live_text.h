@@ -1,7 +1,6 @@
 /* What the views say about the LiveData in words and bars, the same in terminal and window: the
  * ladder of kernels, a line of hardware counters, what the memory model predicts. */
-#ifndef BEV_LIVE_TEXT_H
-#define BEV_LIVE_TEXT_H
+#pragma once
 
 #include "src/state/live_data.h"
 
@@ -14,6 +13,13 @@ typedef struct {
 } Ladder;
 
 Ladder ladder_of(const State *state, const LiveData *live);
+
+/* Where the row's median comes from and how it was timed, in words: "measured", "measured, single
+ * launches", "measured beside pictures", "measured, unsettled", "recorded, stale", "n/a". */
+void latency_origin(const LiveKernel *row, char *text, size_t size);
+
+/* Whether a median must not be quoted: it has not settled, or pictures were made beside it. */
+bool latency_is_doubtful(const LiveKernel *row);
 
 /* The mark beside a median, one character: "r" recorded, "~" stale, "b" timed beside pictures, "?"
  * unsettled, "s" single launches; "" for a warm series, the protocol of `bench`. */
@@ -40,10 +46,8 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
 /* "3.8 sectors a request"; "n/a sectors a request" where no request was made. */
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size);
 
-/* "L2 hits 95.2 % of reads, DRAM 1.2 MB, 3.8 sectors a request". */
+/* "L2 hits 95.2 % of lookups, DRAM 1.2 MB, 3.8 sectors a request". */
 void prediction_memory(const State *state, const LiveData *live, char *text, size_t size);
 
 /* "Model, L2 warm. The CPU runs V3: its CUDA twin is meant." */
 void prediction_origin(const LiveData *live, char *text, size_t size);
-
-#endif

@@ -12,7 +12,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     config->dtype = BEV_FP16;
     config->align = BEV_NEAREST;
     char said[160] = "";
-    kernel_config_settle(config, (1u << BEV_ALIGN_COUNT) - 1, said, sizeof said);
+    kernel_config_make_valid(config, (1u << BEV_ALIGN_COUNT) - 1, said, sizeof said);
     state->job.baseline = kernel_config_baseline(config);
     state->job.scene = scene;
     state->job.serial = 1;
@@ -99,7 +99,7 @@ static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->channel = look ? 0 : state->channel;
     KernelConfig config = state->job.config;
     char said[160] = "";
-    kernel_config_settle(&config, control_aligns(state), said, sizeof said);
+    kernel_config_make_valid(&config, control_aligns(state), said, sizeof said);
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW | look;
     return look | control_use_config(state, ACTION_ALIGN, config, said + 2);

@@ -8,8 +8,7 @@
  * Every control adds one line to the log that says what it did. Where it changed the job, the line
  * is completed with what that changed ("FP8: footprint 10.2 to 6.1 MB, latency 8.0 to 7.1 us,
  * ..."), as soon as EVENT_RESULT brings the figures. */
-#ifndef BEV_STATE_H
-#define BEV_STATE_H
+#pragma once
 
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
@@ -247,5 +246,3 @@ bool camera_error_is_zero(const CameraError *error);
 
 /* What is wrong with a camera of the job: ", dirty, yaw +3.0 deg". False and "": nothing is. */
 bool camera_faults(const Job *job, int camera, char *text, size_t size);
-
-#endif

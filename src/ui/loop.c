@@ -131,7 +131,7 @@ void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen) {
     scenes->names = live->names;
     for (size_t i = 0; i < count; i++) {
         live->names[scenes->count++] = live->scenes[i].name;
-        live->menu.preset_count += live->scenes[i].is_config;
+        live->menu.preset_count += live->scenes[i].is_preset;
     }
     *chosen = menu_find(scenes, scene);
     if (*chosen < 0) {

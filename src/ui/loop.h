@@ -1,12 +1,11 @@
 /* The live display: terminal and window on the main thread, the engine on its own threads.
  *
  *     keys, mouse, signals --> loop_key(), loop_step() --> state_step() --> State
- *     State --> engine_submit() ... engine_take() --> EngineFrame --> loop_draw() --> screens
+ *     State --> engine_request() ... engine_take() --> EngineFrame --> loop_draw() --> screens
  *
- * The main thread never computes: it waits for input, signals and frames, applies events to the
- * State, asks the engine for a frame of it, and copies finished pictures to the screens. */
-#ifndef BEV_LOOP_H
-#define BEV_LOOP_H
+ * The main thread pools and decodes nothing: it waits for input, signals and frames, applies events
+ * to the State, asks the engine for a frame of it, and lays out and draws the screens. */
+#pragma once
 
 #include "src/ui/term.h"
 
@@ -27,5 +26,3 @@ typedef struct {
 /* Runs until the user quits. `*signal` is the signal that ended it, else 0: the caller then dies of
  * the same signal, when everything is in order again. */
 bool loop_run(const LoopOptions *options, int *signal, Err *err);
-
-#endif

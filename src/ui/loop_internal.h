@@ -1,6 +1,5 @@
 /* What the parts of the live display share. Private to src/ui: loop*.c, pace.c, script.c. */
-#ifndef BEV_LOOP_INTERNAL_H
-#define BEV_LOOP_INTERNAL_H
+#pragma once
 
 #include "src/live/engine.h"
 #include "src/scene/scene.h"
@@ -159,5 +158,3 @@ void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);
 void loop_take_messages(Loop *loop); /* logs what was written, and lines from standard error */
-
-#endif

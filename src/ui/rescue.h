@@ -2,8 +2,7 @@
  * when a library calls exit(), the terminal is reset before the process dies.
  *
  * Install it before ncurses and SDL start: both respect handlers that exist already. */
-#ifndef BEV_RESCUE_H
-#define BEV_RESCUE_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -46,5 +45,3 @@ void rescue_die(int signal);
  * too. The main thread gets one from rescue_install. */
 bool rescue_thread_begin(Err *err);
 void rescue_thread_end(void);
-
-#endif

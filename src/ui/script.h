@@ -8,8 +8,7 @@
  *     size C R         the terminal has C columns and R rows now
  * A frame is frame-0001.txt and .png: the dashboard as a terminal of that size shows it. The word
  * `snapshot` writes what a window would show, under the name that the log gives. */
-#ifndef BEV_SCRIPT_H
-#define BEV_SCRIPT_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -32,5 +31,3 @@ typedef struct {
 bool script_size(const char *text, int *columns, int *rows, Err *err);
 
 bool script_run(const ScriptOptions *options, Err *err);
-
-#endif

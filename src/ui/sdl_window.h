@@ -1,7 +1,6 @@
 /* The window on the screen (SDL2): shows the picture that src/view/window draws, turns mouse and
  * keys into events. One at a time. */
-#ifndef BEV_SDL_WINDOW_H
-#define BEV_SDL_WINDOW_H
+#pragma once
 
 #include "src/view/window/window_image.h"
 
@@ -38,5 +37,3 @@ WindowInput sdl_window_next(SdlWindow *window, const State *state, const LiveDat
 bool sdl_window_key_waits(SdlWindow *window);
 
 void sdl_window_fullscreen(SdlWindow *window, bool on);
-
-#endif

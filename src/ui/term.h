@@ -1,6 +1,5 @@
 /* The terminal as a screen of Cells and a source of keys (ncurses). One at a time. */
-#ifndef BEV_TERM_H
-#define BEV_TERM_H
+#pragma once
 
 #include "src/view/term/cells.h"
 
@@ -48,5 +47,3 @@ void term_resume(Term *term);
 
 /* The last line that was written to standard error since the last call; false: none. */
 bool term_error_line(Term *term, char *line, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* What term.c uses: colours and the terminal database. Private to src/ui/term.c. */
-#ifndef BEV_TERM_INTERNAL_H
-#define BEV_TERM_INTERNAL_H
+#pragma once
 
 #include "src/view/draw/color.h"
 
@@ -19,5 +18,3 @@ const char *terminfo_impossible(const char *type, int fd);
 /* The bytes that reset the open terminal: cursor, colours, keypad, the shell's screen. Cut at
  * `size`; returns the length. */
 size_t terminfo_reset(char *bytes, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* What must hold after reading a scene from any bytes. */
-#ifndef BEV_FUZZ_CHECK_SCENE_H
-#define BEV_FUZZ_CHECK_SCENE_H
+#pragma once
 
 #include "src/scene/scatter.h"
 #include "src/scene/scene.h"
@@ -46,5 +45,3 @@ static inline void check_accepted(Scene *scene) {
     must(scene->has_world || (scene->tensors.depth && scene->tensors.feat), "contents", "");
     scene_free(scene);
 }
-
-#endif

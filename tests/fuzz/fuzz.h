@@ -4,8 +4,7 @@
  *     kernels/{err,codec,bevpool}.c src/base/{data,json_fields,nearest}.c \
  *     $(ls src/scene/[a-z]*.c | grep -vE 'problem|workload') -ljansson -lzip -lm -o fuzz_npz
  *   mkdir found; ./fuzz_npz -max_total_time=60 found tests/fuzz/corpus_npz */
-#ifndef BEV_FUZZ_H
-#define BEV_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Folder of the inputs that `make check` replays, relative to the source folder. */
 extern const char *const fuzz_corpus;
-
-#endif

@@ -1,6 +1,5 @@
 // V4's `prepare` on the host: which kernels run, which map is built, and how its work is dealt out.
-#ifndef BEV_BUILD_CUH
-#define BEV_BUILD_CUH
+#pragma once
 
 #include "kernels/cuda/v4/prepare.cuh"
 
@@ -258,5 +257,3 @@ bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {
 }
 
 } // namespace
-
-#endif

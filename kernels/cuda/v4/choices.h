@@ -1,7 +1,6 @@
 /* What V4's prepare decides by, in CUDA and plain C: the kernel and its simulation
  * (src/cachesim/tile_map.c) must come to the same map. */
-#ifndef BEV_V4_CHOICES_H
-#define BEV_V4_CHOICES_H
+#pragma once
 
 #include "kernels/bevpool.h"
 
@@ -85,5 +84,3 @@ static inline double v4_tiles_time(int portion, int64_t workers, int64_t steps, 
     double blocks = (double)((workers + TILE_WARPS - 1) / TILE_WARPS) * (double)passes;
     return fmax(WAVE_STEPS + portion, WAVE_STEPS * ceil(blocks / resident) + work);
 }
-
-#endif

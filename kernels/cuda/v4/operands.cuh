@@ -1,6 +1,5 @@
 // What V4's tensor-core kernel multiplies: features of a slab, and depths of 16 cells in it.
-#ifndef BEV_OPERANDS_CUH
-#define BEV_OPERANDS_CUH
+#pragma once
 
 #include "kernels/cuda/v4/v4.cuh"
 
@@ -218,5 +217,3 @@ __device__ inline void split_weighted(const DepthPair pairs[2], float4 weights, 
         }
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // V4 where tensor cores do not help: FP32, odd channel counts, maps without a camera's structure.
-// A row of threads, 8 channels each, walks a share of a cell's points; long cells have many rows.
-#ifndef BEV_PIECES_CUH
-#define BEV_PIECES_CUH
+// A row of threads, 8 channels each, adds a share of a cell's points; long cells have many rows.
+#pragma once
 
 #include "kernels/cuda/v4/v4.cuh"
 
@@ -109,5 +108,3 @@ static inline void pieces_launch(const BevProblem *problem, const PieceMap &map,
             return pieces_enter<D, true, 16>(pool, map, stream);
     with_flag(rows_aligned(problem), [&]<bool A>() { pieces_enter<D, A, 8>(pool, map, stream); });
 }
-
-#endif

@@ -1,8 +1,7 @@
 // Kernels that build V4's maps, and their tools: memory, prefix sums, a stable partition. The maps
 // are deterministic: what threads collect through atomic counters is counted or sorted afterwards,
 // never used in order of arrival.
-#ifndef BEV_PREPARE_CUH
-#define BEV_PREPARE_CUH
+#pragma once
 
 #include "kernels/cuda/v4/pieces.cuh"
 #include "kernels/cuda/v4/tiles.cuh"
@@ -404,5 +403,3 @@ static __global__ void v4_fill_kernel(Pool pool, Frustums f, TileArrays out, int
         }
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 // V4 on tensor cores: the points of a camera's column as a small dense matrix product.
-#ifndef BEV_TILES_CUH
-#define BEV_TILES_CUH
+#pragma once
 
 #include "kernels/cuda/v4/operands.cuh"
 
@@ -384,5 +383,3 @@ static inline cudaError_t tiles_launch(const BevProblem *problem, const TileMap 
     });
     return status;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What the two kernels of V4 share: how work is dealt out to workers, and the two maps that
 // `prepare` builds. A worker is a warp (tiles.cuh) or a row of threads (pieces.cuh).
-#ifndef BEV_V4_CUH
-#define BEV_V4_CUH
+#pragma once
 
 #include "kernels/cuda/common.cuh"
 #include "kernels/cuda/v4/choices.h"
@@ -97,5 +96,3 @@ struct PieceMap {
     Shares shares;      // owners are cells
     const int4 *owners; // [cells]: first point, points, cell; those without a point come last
 };
-
-#endif

@@ -1,7 +1,6 @@
 // What the .cu files of this folder share: error handling, the inside of a session, and probes of
 // where in the memory hierarchy a buffer is.
-#ifndef BEV_CUDA_INTERNAL_CUH
-#define BEV_CUDA_INTERNAL_CUH
+#pragma once
 
 #include "kernels/cuda/common.cuh"
 #include "src/run/backend.h"
@@ -94,5 +93,3 @@ double chase_below(const std::vector<uint32_t> &cycles, double limit);
 // full when the next work starts: the device forgets it when memory is allocated or freed. Does
 // nothing without a carve-out.
 bool l2_carveout_fill(cudaStream_t stream, Err *err);
-
-#endif

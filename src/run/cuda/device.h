@@ -2,8 +2,7 @@
  * fast. Only src/run/cuda/ and kernels/ call CUDA. These functions exist only in builds with CUDA.
  * One binary serves machines with and without a driver: CUDA is not touched before device_open has
  * asked the driver library. */
-#ifndef BEV_DEVICE_H
-#define BEV_DEVICE_H
+#pragma once
 
 #include "src/cachesim/limits.h"
 #include "src/run/session.h"
@@ -89,5 +88,4 @@ void staging_give(const Staging *staging);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

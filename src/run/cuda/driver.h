@@ -1,8 +1,7 @@
 /* What the NVIDIA driver's libraries say, loaded at run time and without the CUDA runtime: whether
  * there is a usable GPU, and if not, why; the driver's version; and, while the GPU works, its
  * clocks, temperature and power. */
-#ifndef BEV_DRIVER_H
-#define BEV_DRIVER_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -47,5 +46,4 @@ uint64_t nvml_latest(Nvml *nvml, NvmlFacts *facts);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Builds the scatter map on the GPU: the same map as scatter_build, bit for bit, and fast enough
  * that a changed calibration takes effect in the next frame. Only in builds with CUDA. */
-#ifndef BEV_SCATTER_CUDA_H
-#define BEV_SCATTER_CUDA_H
+#pragma once
 
 #include "src/run/cuda/device.h"
 #include "src/scene/geometry.h"
@@ -29,5 +28,4 @@ bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err
 
 #ifdef __cplusplus
 }
-#endif
 #endif

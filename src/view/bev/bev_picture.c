@@ -55,7 +55,7 @@ static bool same_other(const BevPicture *next, const BevPicture *last) {
     return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
            last->other_content == next->other_content &&
            last->other_channel == next->other_channel &&
-           !(views[next->view].needs & (NEEDS_MAP | NEEDS_TRUTH));
+           !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));
 }
 
 static bool decode_other(BevPicture *next, const BevPicture *last, const BevContent *baseline,

@@ -1,8 +1,7 @@
 /* The BEV as the live display shows it, one pixel a cell: made from what the engine computed, with
  * the view, colour map, range and comparison that the state asks for. Terminal and window draw it.
  */
-#ifndef BEV_BEV_PICTURE_H
-#define BEV_BEV_PICTURE_H
+#pragma once
 
 #include "src/state/live_data.h"
 #include "src/view/bev/decode.h"
@@ -38,5 +37,3 @@ Rgb bev_picture_pixel(const BevPicture *picture, double wipe, int x, int y);
 
 /* Fills the state's menus of views and colour maps from the tables of this folder. */
 void bev_picture_menus(StateMenu *menu);
-
-#endif

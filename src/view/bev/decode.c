@@ -352,7 +352,7 @@ const ViewInfo views[VIEW_COUNT] = {
     [VIEW_POINTS] = {"points", "Points per cell", "how many points the scatter map sends to a cell",
                      "points", NEEDS_MAP, LEGEND_BAR, "viridis", true, false, decode_points},
     [VIEW_ERROR] = {"error", "Error against FP64", "signed error of the channel that is most off",
-                    "feature units", NEEDS_POOLED | NEEDS_TRUTH, LEGEND_BAR, "vik", false, true,
+                    "feature units", NEEDS_POOLED | NEEDS_FP64, LEGEND_BAR, "vik", false, true,
                     decode_error},
 };
 
@@ -366,7 +366,7 @@ const char *view_missing(ViewKind view, const BevContent *content) {
         return "too few channels to tell classes and colours apart";
     if ((needs & NEEDS_MAP) && !content->map)
         return "no scatter map";
-    if ((needs & NEEDS_TRUTH) && !content->fp64_original)
+    if ((needs & NEEDS_FP64) && !content->fp64_original)
         return "no FP64 reference to compare with";
     if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
         return "no such channel";

@@ -1,7 +1,6 @@
 /* From pooled feature vectors to what a grid cell shows: a number or a colour. There are no pixels
  * here: figure, window and terminal each draw the same cells. */
-#ifndef BEV_DECODE_H
-#define BEV_DECODE_H
+#pragma once
 
 #include "kernels/bevpool.h"
 #include "src/scene/features.h"
@@ -15,7 +14,7 @@ typedef enum {
 /* clang-format on */
 
 /* What a view needs; bits. */
-enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_TRUTH = 8 };
+enum { NEEDS_POOLED = 1, NEEDS_EMBEDDING = 2, NEEDS_MAP = 4, NEEDS_FP64 = 8 };
 
 /* How a view's colours are explained. */
 typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR } LegendKind;
@@ -84,5 +83,3 @@ double decode_strength(double share);
 
 bool cell_field_copy(const CellField *field, CellField *copy, Err *err);
 void cell_field_free(CellField *field);
-
-#endif

@@ -1,6 +1,5 @@
 /* From cells to pixels, one pixel a cell: x (forward) is up, y (left) is to the left. */
-#ifndef BEV_RASTER_H
-#define BEV_RASTER_H
+#pragma once
 
 #include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
@@ -45,5 +44,3 @@ bool raster_camera(const CameraViews *views, int64_t camera, Image *image, Err *
 
 /* Cell under pixel (column, row) of that picture. */
 int64_t raster_cell(int64_t nx, int64_t ny, int64_t column, int64_t row);
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers about many values: a place in their sorted order, and their principal components. */
-#ifndef BEV_STATS_H
-#define BEV_STATS_H
+#pragma once
 
 #include "kernels/err.h"
 
@@ -35,5 +34,3 @@ void pca_free(Pca *pca);
 
 /* Coordinates of one vector, in standard deviations (0 along an axis without variance). */
 void pca_project(const Pca *pca, const float *vector, double coordinates[PCA_COMPONENTS]);
-
-#endif

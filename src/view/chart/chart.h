@@ -4,8 +4,7 @@
  * To add a chart of the memory model: one name in src/cachesim/memory_model.h, and in charts.c one
  * function that fills the spec and its row in the table. Pure: the same input gives the same bytes.
  */
-#ifndef BEV_CHART_H
-#define BEV_CHART_H
+#pragma once
 
 #include "src/cachesim/memory_model.h"
 #include "src/view/draw/pen.h"
@@ -119,5 +118,3 @@ void plot_draw(Pen *pen, Box box, const ChartSpec *spec);
 bool plot_image(const ChartSpec *spec, Image *image, Err *err);
 bool plot_svg(const ChartSpec *spec, uint8_t **bytes, size_t *length, Err *err);
 bool plot_layout(const ChartSpec *spec, FigureLayout *layout, Err *err);
-
-#endif

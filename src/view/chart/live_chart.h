@@ -1,6 +1,5 @@
 /* From the live display's state to a chart of the memory model; for terminal and window alike. */
-#ifndef BEV_LIVE_CHART_H
-#define BEV_LIVE_CHART_H
+#pragma once
 
 #include "src/state/live_data.h"
 #include "src/view/chart/chart.h"
@@ -9,5 +8,3 @@
  * live->model is known. */
 ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom room,
                             FigureTheme theme);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the pixel charts of lines and of bars share. Internal to the plot*.c files. */
-#ifndef BEV_PLOT_INTERNAL_H
-#define BEV_PLOT_INTERNAL_H
+#pragma once
 
 #include "src/view/chart/chart.h"
 
@@ -55,5 +54,3 @@ double plot_note(const PlotFrame *frame, double x, double y, double w, const cha
 
 /* The same height, without drawing. */
 double plot_note_height(const PlotFrame *frame, double w, const char *note);
-
-#endif

@@ -1,6 +1,5 @@
 /* Colours: sRGB values, colour maps by name, and the themes of pages. */
-#ifndef BEV_COLOR_H
-#define BEV_COLOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ enum {
     MARGIN = 48,
     GUTTER = 40,
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* A picture in memory: 8 bits a channel, red, green, blue, alpha (not premultiplied). */
-#ifndef BEV_IMAGE_H
-#define BEV_IMAGE_H
+#pragma once
 
 #include "kernels/err.h"
 #include "src/view/draw/color.h"
@@ -31,5 +30,3 @@ bool image_scale(const Image *source, int64_t w, int64_t h, Image *scaled, Err *
 /* PNG in malloc'd memory; without an alpha channel when every pixel is opaque. Same pixels, same
  * bytes. */
 bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err);
-
-#endif

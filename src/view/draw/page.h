@@ -1,7 +1,6 @@
 /* A page that a function draws with a pen: as pixels, as an SVG document, or as the places of its
  * texts. */
-#ifndef BEV_PAGE_H
-#define BEV_PAGE_H
+#pragma once
 
 #include "src/view/draw/pen.h"
 
@@ -17,5 +16,3 @@ typedef struct {
 bool page_image(const PageSpec *page, Image *image, Err *err);
 bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err);
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* Text, lines and pictures on a cairo surface. Every text is cleaned, cut to its space with an
  * ellipsis, and noted for the layout test. */
-#ifndef BEV_PEN_H
-#define BEV_PEN_H
+#pragma once
 
 #include "kernels/err.h"
 #include "src/view/draw/image.h"
@@ -105,5 +104,3 @@ TextStyle style_strong(const Pen *pen); /* small, bold, in the text's colour */
 TextStyle aligned(TextStyle style, TextAlign align);
 
 bool boxes_overlap(Box a, Box b);
-
-#endif

@@ -1,6 +1,5 @@
 /* Makes strings from outside fit for drawing: valid UTF-8, cut between characters. */
-#ifndef BEV_TEXT_H
-#define BEV_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,5 +13,3 @@ void text_micro(const char *text, char *copy, size_t size);
 
 /* Removes the last character; false when none is left. Valid UTF-8 only. */
 bool text_drop_last(char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Round numbers for axes and colour bars. */
-#ifndef BEV_TICKS_H
-#define BEV_TICKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ void ticks_short(double value, int exponent, char *text, size_t size);
 
 /* "×10⁻⁷", or "" for exponent 0. */
 void ticks_multiplier(int exponent, char *text, size_t size);
-
-#endif

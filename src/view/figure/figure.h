@@ -1,7 +1,6 @@
 /* The documentation figure: a BEV grid with all that a reader needs to understand it. Pure: the
  * same spec gives the same bytes. */
-#ifndef BEV_FIGURE_H
-#define BEV_FIGURE_H
+#pragma once
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
@@ -66,5 +65,3 @@ bool figure_svg(const FigureSpec *spec, uint8_t **bytes, size_t *length, Err *er
 
 /* Where its texts stand; free with figure_layout_free(). */
 bool figure_layout(const FigureSpec *spec, FigureLayout *layout, Err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* The parts of a figure and what they share. For the files of this folder, and for the window,
  * which draws its BEV with them. */
-#ifndef BEV_FIGURE_INTERNAL_H
-#define BEV_FIGURE_INTERNAL_H
+#pragma once
 
 #include "src/view/figure/figure.h"
 #include "src/view/draw/pen.h"
@@ -75,5 +74,3 @@ double table_width(Pen *pen, const Figure *figure);
 
 /* The camera views over the whole width. */
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w);
-
-#endif

@@ -1,7 +1,6 @@
 /* A screen in memory: a grid of cells with a glyph and a style each. A terminal, an image or a text
  * file is made from it. Every glyph is one column wide. */
-#ifndef BEV_CELLS_H
-#define BEV_CELLS_H
+#pragma once
 
 #include "kernels/err.h"
 #include "src/view/draw/image.h"
@@ -101,5 +100,3 @@ char *cells_to_text(const Cells *cells);
 /* The screen as a picture, for frames of scripts and the README; `scale` 1: cells of 9 x 18 pixels.
  * Blocks are drawn as rectangles, so that bars and half blocks join without seams. */
 bool cells_image(const Cells *cells, double scale, Image *image, Err *err);
-
-#endif

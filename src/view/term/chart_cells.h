@@ -1,7 +1,6 @@
 /* The back end for charts in character cells: lines as Braille dots, bars as blocks. Draws any
  * ChartSpec of src/view/chart/chart.h, also without colour and in ASCII. */
-#ifndef BEV_CHART_CELLS_H
-#define BEV_CHART_CELLS_H
+#pragma once
 
 #include "src/view/chart/chart.h"
 #include "src/view/term/cells.h"
@@ -13,5 +12,3 @@ int chart_cells_want(const ChartSpec *spec);
 /* The title with `note` at its end, the chart, and a legend where there is a row for it. Bars that
  * have no room are left out, the strong one last. */
 void chart_cells_draw(Cells *cells, Area area, const ChartSpec *spec, const char *note);
-
-#endif

@@ -4,8 +4,7 @@
  * intervals, accuracy (first down to the selected format), working set, memory model (when a chart
  * is shown). The kernels, the newest line of the log, the header and the key bar stay longest. The
  * large figures need 100 x 34. */
-#ifndef BEV_DASHBOARD_H
-#define BEV_DASHBOARD_H
+#pragma once
 
 #include "src/view/bev/bev_picture.h"
 #include "src/view/term/cells.h"
@@ -18,5 +17,3 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
 /* The selection's figures as one plain line, for output that is not a screen. malloc'd; NULL: no
  * memory. */
 char *dashboard_plain(const State *state, const LiveData *live);
-
-#endif

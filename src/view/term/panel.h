@@ -1,7 +1,6 @@
 /* What the panels of the dashboard share. A panel is a row of DashPanel: how high it is at least,
  * how high it would like to be, and how it is drawn into an area. */
-#ifndef BEV_PANEL_H
-#define BEV_PANEL_H
+#pragma once
 
 #include "src/state/live_data.h"
 #include "src/view/bev/bev_picture.h"
@@ -94,5 +93,3 @@ typedef struct {
 void table_begin(Table *table, Cells *cells, Area area, const Column *columns, int count);
 bool table_has(const Table *table, int column);
 void table_cell(const Table *table, Cells *cells, int column, const char *text);
-
-#endif

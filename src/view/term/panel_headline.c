@@ -1,4 +1,5 @@
 /* Four large figures, legible from some metres away. */
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
 #include "kernels/regime.h"
@@ -80,8 +81,10 @@ static BigFigure latency_figure(const PanelData *data) {
     char text[32];
     reading_text(UNIT_US, &median, text, sizeof text);
     split(text, &figure);
-    snprintf(figure.note, sizeof figure.note, "median, %s%s", source_names[median.source],
-             median.stale ? ", stale" : "");
+    char origin[48] = "n/a";
+    if (row)
+        latency_origin(row, origin, sizeof origin);
+    snprintf(figure.note, sizeof figure.note, "median, %s", origin);
     return figure;
 }
 
@@ -99,7 +102,9 @@ static BigFigure speedup_figure(const PanelData *data) {
         return figure;
     double factor = base->value / row->median_us.value;
     snprintf(figure.number, sizeof figure.number, factor < 9.95 ? "%.2f" : "%.1f", factor);
-    snprintf(figure.unit, sizeof figure.unit, "\u00d7");
+    const LiveKernel *base_row = live_kernel(data->live, baseline->kernel);
+    bool doubtful = latency_is_doubtful(row) || (base_row && latency_is_doubtful(base_row));
+    snprintf(figure.unit, sizeof figure.unit, "\u00d7%s", doubtful ? " ?" : "");
     return figure;
 }
 

@@ -129,7 +129,7 @@ static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segmen
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
     if (known)
-        snprintf(text, sizeof text, "%.0f MB", cache->bytes / (1 << 20));
+        snprintf(text, sizeof text, "%.0f MiB", cache->bytes / (1 << 20));
     cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? "gathered" : text);
     if (!gathered)
         cells_text(cells, area.x, area.y, NAME_W - 8, style, cache->name);

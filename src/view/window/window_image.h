@@ -1,7 +1,6 @@
 /* The window's picture: a strip of camera views on top, the BEV, and beside it legend, readout and
  * latency. Pure: the window, snapshots, recordings and frames of scripts all show this picture. */
-#ifndef BEV_WINDOW_IMAGE_H
-#define BEV_WINDOW_IMAGE_H
+#pragma once
 
 #include "src/view/bev/bev_picture.h"
 #include "src/view/draw/pen.h"
@@ -56,5 +55,3 @@ bool window_paint(cairo_t *cr, double w, double h, const State *state, const Liv
 /* The same as an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,
                   const WindowPicture *picture, Image *image, Err *err);
-
-#endif

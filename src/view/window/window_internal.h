@@ -1,6 +1,5 @@
 /* The parts of the window's picture and what they share. Internal to the window_*.c files. */
-#ifndef BEV_WINDOW_INTERNAL_H
-#define BEV_WINDOW_INTERNAL_H
+#pragma once
 
 #include "src/view/figure/figure_internal.h"
 #include "src/view/window/window_image.h"
@@ -66,5 +65,3 @@ void window_draw_ladder(const WindowView *view, Box at);
 enum { WINDOW_COURSE_H = 142 };
 bool window_has_course(const WindowView *view);
 void window_draw_course(const WindowView *view, Box at);
-
-#endif

@@ -1,5 +1,6 @@
 /* The side column: what the colours mean, then the probed cell or the selection. And the header and
  * the log line. */
+#include "src/state/live_text.h"
 #include "src/view/draw/text.h"
 #include "src/view/window/window_internal.h"
 
@@ -216,16 +217,13 @@ void window_draw_side(const WindowView *view) {
 
 /* ---- header, log ---------------------------------------------------------------------------- */
 
-/* "12.3 ms measured (stale)": the figure and where it comes from. */
-static void latency_text(const Reading *value, char *text, size_t size) {
-    char number[32];
-    if (value->source == SOURCE_UNKNOWN) {
-        snprintf(text, size, "n/a");
-        return;
-    }
-    figure_text(UNIT_US, value->value, number, sizeof number);
-    snprintf(text, size, "%s %s%s", number, source_names[value->source],
-             value->stale ? " (stale)" : "");
+/* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
+static void latency_text(const LiveKernel *row, char *text, size_t size) {
+    char number[24], origin[40];
+    latency_origin(row, origin, sizeof origin);
+    figure_text(UNIT_US, row->median_us.value, number, sizeof number);
+    snprintf(text, size, "%s%s%s", row->median_us.source ? number : "",
+             row->median_us.source ? " " : "", origin);
 }
 
 /* What the header leaves out where there is no room, in this order. */
@@ -234,10 +232,10 @@ typedef enum { ALL_FACTS, NO_RATE, NO_TIME } Brevity;
 static void header_facts(const WindowView *view, Brevity brevity, char *text, size_t size) {
     const LiveData *live = view->live;
     const LiveKernel *row = live_kernel(live, live->job.config.kernel);
-    char label[96], latency[64] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
+    char label[96], latency[80] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
     kernel_config_label(&live->job.config, label, sizeof label);
     if (row)
-        latency_text(&row->median_us, latency, sizeof latency);
+        latency_text(row, latency, sizeof latency);
     if (brevity < NO_TIME)
         snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
     if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)
