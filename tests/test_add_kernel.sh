@@ -35,7 +35,7 @@ tap_ok $? 'two files and the table: nothing else of the tree is touched'
 # ---- built with the flags of this build, linked with its libraries --------------------------------
 value() { # OF A VARIABLE OF THE MAKEFILE
     printf 'include Makefile\nshow-it: ; @:$(info $(%s))\n' "$1" |
-        make -s --no-print-directory -C "$build" -f - show-it
+        env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" -f - show-it
 }
 compile=$(value COMPILE)
 link="$(value CCLD) $(value AM_CFLAGS) $(value CFLAGS) $(value AM_LDFLAGS) $(value LDFLAGS)"
@@ -51,7 +51,7 @@ link_here() { # PROGRAM PREFIX
     (cd "$build" && eval "$link -o '$folder/$1' $(value "$2_OBJECTS") '$folder/toy.o'" \
         "'$folder/toy_gpu.o' '$folder/variants.o' $(value "$2_LDADD") $libs")
 }
-make -s --no-print-directory -C "$build" bevscope tests/checkbev >"$folder/out" 2>&1 &&
+env -u MAKEFLAGS -u MFLAGS make -s --no-print-directory -C "$build" bevscope tests/checkbev >"$folder/out" 2>&1 &&
     link_here bevscope bevscope && link_here checkbev tests_checkbev
 tap_ok $? 'the programs link'
 
