@@ -14,11 +14,11 @@
 extern const BevKernel kernel_reference, kernel_cpu_v3;
 extern const BevKernel kernel_v3_small_l2, kernel_v3_large_l2, kernel_v3; /* of the memory model */
 static BevKernel cpu_kernel, gpu_kernel;
+static BevKernel small_l2, large_l2, v3; /* those rows as in a build without CUDA */
 static volatile sig_atomic_t lost;
 
-const BevKernel *const bev_kernels[] = {
-    &kernel_reference,   &cpu_kernel, &gpu_kernel, &kernel_v3_small_l2,
-    &kernel_v3_large_l2, &kernel_v3,  NULL};
+const BevKernel *const bev_kernels[] = {&kernel_reference, &cpu_kernel, &gpu_kernel, &small_l2,
+                                        &large_l2,         &v3,         NULL};
 
 const BevKernel *bev_kernel_find(const char *name) {
     for (int i = 0; bev_kernels[i]; i++)
@@ -57,6 +57,12 @@ static int live(void) {
     gpu_kernel.name = "gpu_v3";
     gpu_kernel.title = "GPU V3";
     gpu_kernel.launch = launch_and_fail;
+    small_l2 = kernel_v3_small_l2;
+    large_l2 = kernel_v3_large_l2;
+    v3 = kernel_v3;
+    v3.small_l2 = &small_l2;
+    v3.large_l2 = &large_l2;
+    small_l2.launch = large_l2.launch = v3.launch = NULL;
     if (loop_run(&options, &end, &err))
         return 0;
     fprintf(stderr, "%s: %s\n", err.where, err.what);
