@@ -1,7 +1,6 @@
 /* Storage codecs on the host: how each number format turns FP32 into bits and back.
  * Encoding rounds to nearest, ties to even; NaN stays NaN where the format has one. FP16 and BF16
- * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their conversion instructions do.
- */
+ * overflow to infinity as IEEE does; FP8 and NVFP4 saturate, as their instructions do. */
 #pragma once
 
 #include "kernels/bevpool.h"

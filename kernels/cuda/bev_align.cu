@@ -18,8 +18,7 @@
  *         coordinates and works out cells and weights in every thread; a map holds the results
  *         already, so prepare only gathers each point's entries again, by a sort.
  * TRY     Compare with `v3` on the same bilinear map: it reads four times the features and still
- *         has no queue at any address. Count atomics per point against `atomic` on a nearest map.
- */
+ *         has no queue at any address. Count atomics a point against `atomic` on a nearest map. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

@@ -264,8 +264,7 @@ void reuse_access(Reuse *reuse, int side, uint32_t sector, ReuseKind kind, uint3
 
 /* It differs from the first pass only where that one met a sector, or a copy of one, for the first
  * time. For these accesses the order of first touches of the lines is enough: an access that
- * repeats a line of the second pass does not change the distance of a line not yet touched in it.
- */
+ * repeats a line of the second pass does not change the distance of a line untouched in it. */
 
 static void second_access(Counts *counts, Sector *sector, ReuseKind kind, uint32_t line_distance) {
     uint32_t distance = larger(line_distance, larger(sector->reach, sector->first_reach));

@@ -5,7 +5,6 @@
 #include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -10,7 +10,6 @@
 #endif
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -8,7 +8,6 @@
 #include "src/ui/script.h"
 
 #include <malloc.h>
-#include <string.h>
 
 /* By default malloc keeps freed blocks of up to 32 MB, in one heap for each thread: as sizes
  * change, the holes between blocks grow. With these settings small blocks share one heap, and large

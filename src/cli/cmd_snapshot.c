@@ -6,8 +6,6 @@
 #include "src/cli/selection.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Everything a figure borrows from while it is drawn. */
 typedef struct {

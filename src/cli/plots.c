@@ -8,8 +8,6 @@
 #include "src/base/nearest.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TEXT = 200 };
@@ -168,7 +166,7 @@ static bool draw_published(const PlotRequest *request, uint8_t **bytes, size_t *
         .title = "Published and recorded latencies beside the model",
         .subtitle = config,
         .note = note,
-        .x = {"µs", true, 1, 5000},
+        .x = {.title = "µs", .log = true, .lo = 1, .hi = 5000},
         .part_names = compared_parts,
         .part_count = COMPARED_PARTS,
         .bars = bars,

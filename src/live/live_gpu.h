@@ -32,7 +32,6 @@ void live_gpu_describe(const LiveGpu *gpu, const LiveMemory *memory, LiveDevice 
 void live_gpu_kernel(Session *session, LiveKernel *row);
 
 /* Pools `inputs` a few times and reads the hardware counters, in one pass of up to a second. Call
- * it on the thread that runs kernels, while no other does. On failure `counters` stays as it was.
- */
+ * it on the thread that runs kernels, while no other does. On failure `counters` is unchanged. */
 bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveCounters *counters,
                     Err *err);

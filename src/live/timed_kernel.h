@@ -33,8 +33,7 @@ void timed_kernel_begin(TimedKernel *timed);
 void timed_kernel_add_sample(TimedKernel *timed, double us);
 
 /* Publishes median and percentiles of the samples, or of a series that was timed elsewhere; both
- * are warm series. `own_bytes`: what a launch moves by the kernel's own traffic model; 0: unknown.
- */
+ * are warm series. `own_bytes`: what a launch moves by the kernel's traffic model; 0: unknown. */
 void timed_kernel_publish_samples(TimedKernel *timed, double own_bytes);
 void timed_kernel_publish(TimedKernel *timed, const Timing *timing, double own_bytes);
 

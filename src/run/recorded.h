@@ -8,8 +8,7 @@
 #include "src/run/bench.h"
 #include "src/run/counters.h"
 
-/* One result of bench, or the counters of one launch. A figure that the file does not hold is NaN.
- */
+/* One result of bench, or the counters of one launch. A figure that the file lacks is NaN. */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
     int64_t channels; /* 0: the file does not say */

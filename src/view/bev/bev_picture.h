@@ -1,6 +1,5 @@
 /* The BEV as the live display shows it, one pixel a cell: made from what the engine computed, with
- * the view, colour map, range and comparison that the state asks for. Terminal and window draw it.
- */
+ * the view, colour map, range and comparison that the state asks for. Both screens draw it. */
 #pragma once
 
 #include "src/state/live_data.h"

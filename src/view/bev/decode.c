@@ -53,7 +53,6 @@ void cell_field_free(CellField *field) {
 
 static void field_count(CellField *field) {
     for (int64_t cell = 0; cell < field->nx * field->ny; cell++) {
-        field->occupied += field->state[cell] != CELL_EMPTY;
         field->nan_cells += field->state[cell] == CELL_NAN;
         field->inf_cells += field->state[cell] == CELL_INF;
     }
@@ -406,7 +405,6 @@ static bool count_difference(const BevContent *a, const BevContent *b, CellField
             field->state[cell] = other.state[cell];
     }
     cell_field_free(&other);
-    field->occupied = 0;
     field_count(field);
     return true;
 }

@@ -43,7 +43,6 @@ typedef struct {
     float *value;     /* scalar views: the number. Colour views: strength 0..1, how far the
                          colour stands out from the background */
     Rgb *color;       /* colour views; else NULL */
-    int64_t occupied; /* cells that are not EMPTY */
     int64_t nan_cells, inf_cells;
     double full_mass;    /* LEGEND_BRIGHTNESS: depth mass drawn at full strength, else NaN */
     double explained[3]; /* LEGEND_COMPONENTS: shares of the variance; NaN where unknown */

@@ -2,8 +2,7 @@
  * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
  *
  * To add a chart of the memory model: one name in src/cachesim/memory_model.h, and in charts.c one
- * function that fills the spec and its row in the table. Pure: the same input gives the same bytes.
- */
+ * function that fills the spec and its row in the table. The same input gives the same bytes. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
@@ -99,8 +98,7 @@ typedef struct {
 /* The chart's short title; it needs no model. */
 const char *chart_title(Chart chart);
 
-/* Fills the spec of a chart. It borrows from the input; free() it. NULL: no memory, said in `err`.
- */
+/* Fills the spec of a chart. It borrows from the input; free() it. NULL: no memory; see `err`. */
 ChartSpec *chart_make(const ChartInput *input, Err *err);
 
 /* ---- the back end for pixels ---------------------------------------------------------------- */

@@ -37,8 +37,7 @@ void plot_draw_x_axis(const PlotFrame *frame, const PlotAxis *axis, Box box);
 void plot_draw_y_axis(const PlotFrame *frame, const PlotAxis *axis, Box box);
 
 /* Marks with their labels above the chart, reading upwards, so that they cover nothing. Labels that
- * have no room beside each other move to the right, as far as the chart goes. At most PLOT_MARKS.
- */
+ * have no room beside each other move right, as far as the chart goes. At most PLOT_MARKS. */
 enum { PLOT_MARKS = 32 };
 void plot_draw_marks(const PlotFrame *frame, const PlotAxis *axis, Box box, const PlotMark *marks,
                      int count, double label_h);

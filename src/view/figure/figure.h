@@ -21,8 +21,7 @@ typedef struct {
     const BevMap *map;           /* or NULL */
 } FigureSelection;
 
-/* A table beside or under the picture. The first column is left-aligned, the others to the right.
- */
+/* A table beside or under the picture. The first column is left-aligned, the others right. */
 typedef struct {
     const char *title;
     int columns, rows;

@@ -104,8 +104,7 @@ static uint32_t ascii_twin(uint32_t glyph) {
 }
 
 /* Whether a glyph takes one column in every terminal: no control characters, combining marks, wide
- * scripts or private planes. A list of allowed ranges is shorter and safer than one of the others.
- */
+ * scripts or private planes. A list of allowed ranges is shorter and safer than the opposite. */
 static bool one_column(uint32_t glyph) {
     static const struct {
         uint32_t first, last;

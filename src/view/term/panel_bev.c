@@ -1,5 +1,4 @@
-/* The BEV in a terminal: two pixels a cell as half blocks, or one character a cell without colour.
- */
+/* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
 #include "src/view/term/panel.h"
 
 #include <math.h>
