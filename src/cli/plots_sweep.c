@@ -150,8 +150,8 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         .subtitle = subtitle,
         .note = "Model, L2 warm. The lines stand where the footprint reaches half of L2 and all of "
                 "it; without a line it does not within this sweep.",
-        .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1]},
-        .y = {"predicted latency, µs", true, 0, 0},
+        .x = {axes[over], true, sweep->x[0], sweep->x[sweep->count - 1], NULL},
+        .y = {"predicted latency, µs", true, 0, 0, NULL},
         .series = series,
         .series_count = sweep->kernel_count,
         .marks = marks,
