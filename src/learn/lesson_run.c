@@ -45,6 +45,8 @@ static void forget_answer(LessonRun *run) {
 }
 
 static void enter_page(LessonRun *run, int page) {
+    if (lesson_run_question(run))
+        run->point = PANEL_NONE; /* what was pointed at belonged to the question */
     run->page = page;
     run->word = run->again = 0;
     run->verdict = VERDICT_NONE;

@@ -34,7 +34,7 @@ void state_begin_lesson(State *state, int scene) {
     next.light = state->light;
     next.counts = state->counts;
     next.has_window = state->has_window;
-    next.page = state->page;
+    next.page = PAGE_BOTH; /* narrow terminals show the lesson there */
     next.fullscreen = state->fullscreen;
     next.recording = state->recording;
     next.snapshots = state->snapshots;
