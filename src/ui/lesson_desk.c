@@ -148,7 +148,8 @@ bool lesson_desk_wish(LessonWish wish, LessonInput *input) {
 bool lesson_desk_key(const LessonPane *pane, int32_t key, LessonInput *input) {
     if (!pane->open)
         return false;
-    bool types = (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
+    bool types =
+        (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
     if (pane->asks != ASKS_NOTHING && types)
         *input = (LessonInput){.kind = INPUT_TYPE, .key = (char)key};
     else if (key == KEYCODE_ENTER)

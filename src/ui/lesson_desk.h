@@ -5,8 +5,8 @@
 #include "src/learn/course.h"
 #include "src/learn/lesson_run.h"
 
-/* DESK_FORGETS: the lesson begins at its beginning, and no progress is saved. DESK_KEEPS: it goes on
- * where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
+/* DESK_FORGETS: the lesson begins at its beginning, and no progress is saved. DESK_KEEPS: it goes
+ * on where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
 typedef enum { DESK_FORGETS, DESK_KEEPS, DESK_RENEWS } DeskMemory;
 
 typedef struct {

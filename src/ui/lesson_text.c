@@ -52,8 +52,7 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
         const LessonInput next = {.kind = INPUT_ENTER};
         return script_lesson_input(script, &next, err);
     }
-    return is_answer(line) ? script_answer(script, line, err)
-                           : script_use_line(script, line, err);
+    return is_answer(line) ? script_answer(script, line, err) : script_use_line(script, line, err);
 }
 
 /* Pictures are not seen here: an animation is over at once. */
@@ -175,9 +174,9 @@ static bool put_picture(Export *export, Err *err) {
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->state.lesson;
     script->state.lesson.open = false;
-    bool ok = window_image(1280, 860, 1, &script->state, &script->live, &script->picture, &image,
-                           err) &&
-              script_write_image(script, name, &image, err);
+    bool ok =
+        window_image(1280, 860, 1, &script->state, &script->live, &script->picture, &image, err) &&
+        script_write_image(script, name, &image, err);
     script->state.lesson = pane;
     image_free(&image);
     fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);
@@ -222,8 +221,9 @@ static bool put_page(Export *export, Err *err) {
 static bool put_lesson(Export *export, Err *err) {
     Script *script = export->script;
     const Lesson *lesson = &script->desk.lesson;
-    fprintf(export->out, "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
-                         "of formulas, recordings and the model, as they say.\n\n",
+    fprintf(export->out,
+            "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
+            "of formulas, recordings and the model, as they say.\n\n",
             lesson->title, lesson->minutes, lesson->name);
     if (!end_animations(script, err))
         return false;

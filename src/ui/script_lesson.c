@@ -11,8 +11,8 @@
 static bool reset(void *context, int scene, Err *err) {
     Script *script = context;
     state_begin_lesson(&script->state, scene);
-    return script_step(script, &(Event){.kind = EVENT_COMMAND, .command = {.action = ACTION_REPAIR}},
-                       err);
+    return script_step(script,
+                       &(Event){.kind = EVENT_COMMAND, .command = {.action = ACTION_REPAIR}}, err);
 }
 
 static bool control(void *context, const char *line, Err *err) {
