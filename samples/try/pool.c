@@ -9,7 +9,11 @@
  *         each row once. Then give the intervals to all cores: #pragma omp parallel for.
  *         Then CFLAGS="-O3 -march=native" bevscope try pool.c
  *
- * What p points to: pool.h, which lies beside the sample of this file. */
+ * p->points, p->intervals, p->channels, p->cells             how many there are
+ * p->ranks_depth, p->ranks_feat, p->ranks_bev                [points]: of a depth, a row, a cell
+ * p->interval_starts, p->interval_lengths                    [intervals]: points of one cell
+ * p->depth, p->feat                                          values, rows of `channels` values
+ * p->out                                                     a row for each cell: write them all */
 #include "pool.h"
 
 void pool(const Pool *p) {

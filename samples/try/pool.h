@@ -4,7 +4,8 @@
  *
  * for every point t and every channel c. Points are sorted by cell: the points of one cell are an
  * interval. Interval i holds the points interval_starts[i] to
- * interval_starts[i] + interval_lengths[i] - 1. A cell without points has no interval. */
+ * interval_starts[i] + interval_lengths[i] - 1. A cell without points has no interval. Arrays are
+ * aligned to 4 bytes, not more. */
 #pragma once
 
 typedef struct {

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COLUMNS = 80, MESSAGE_LINES = 40, MAX_TEMPLATE = 1 << 16 };
+enum { COLUMNS = 80, SHOWN_CASES = 3, MAX_CASES = 64, MESSAGE_LINES = 40, MAX_TEMPLATE = 1 << 16 };
 
 static const char default_scene[] = "canonical";
 static const double DEFAULT_LIMIT_S = 10;
@@ -24,16 +24,18 @@ typedef struct {
     const Options *options;
     TryKernel kernel;
     int cases, wrong;
-    int column;  /* of the line with the names of right cases; 0: none is begun */
+    int column; /* of the line with the names of right cases; 0: none is begun */
+    const char *unshown[MAX_CASES]; /* names of wrong cases beyond the first few */
+    int unshown_count;
     bool varies; /* on some case */
     bool printed;
 } Trial;
 
-/* Adds a name to the line of right cases. */
-static void list_right(Trial *trial, const char *name) {
+/* Adds a name to a line that begins with `head`. */
+static void list_name(Trial *trial, const char *head, const char *name) {
     int length = (int)strlen(name);
     if (trial->column == 0)
-        trial->column = printf("right  %s", name);
+        trial->column = printf("%s  %s", head, name);
     else if (trial->column + 2 + length < COLUMNS)
         trial->column += printf(", %s", name);
     else
@@ -54,35 +56,38 @@ static void print_indented(const char *text) {
     }
 }
 
-/* Shows a result. False with an error: the kernel did not come back, so that nothing more can be
- * judged. */
+static void show_wrong(Trial *trial, const char *name, const TryResult *result) {
+    end_line(trial);
+    printf("WRONG  %s: %s\n", name, result->what);
+    if (result->hint[0])
+        printf("       (%s)\n", result->hint);
+    if (result->bad_cells && trial->wrong == 1) {
+        puts("       Wrong cells, x forward up, y to the left:");
+        print_indented(result->bad_cells);
+    }
+}
+
+/* Shows a result; of many wrong cases the first few. False with an error: the kernel did not come
+ * back, so that nothing more can be judged. `name` must live as long as the trial. */
 static bool show(Trial *trial, const char *name, const TryResult *result, Err *err) {
     trial->cases++;
-    trial->wrong += result->verdict != TRY_RIGHT;
+    trial->wrong += result->verdict == TRY_WRONG;
     trial->varies = trial->varies || result->varies;
     if (result->verdict == TRY_RIGHT)
-        list_right(trial, name);
-    else
-        end_line(trial);
+        list_name(trial, "right", name);
+    else if (result->verdict == TRY_WRONG && trial->wrong <= SHOWN_CASES)
+        show_wrong(trial, name, result);
+    else if (result->verdict == TRY_WRONG && trial->unshown_count < MAX_CASES)
+        trial->unshown[trial->unshown_count++] = name;
     if (result->printed && !trial->printed) {
         end_line(trial);
-        printf("What it printed on case %s, and on others perhaps:\n", name);
+        printf("What it printed in case %s, and in others perhaps:\n", name);
         print_indented(result->printed);
         trial->printed = true;
     }
-    if (result->verdict == TRY_STOPPED)
-        return err_set(err, ERR_FAILED, trial->kernel.file, result->hint, "case %s: %s", name,
-                       result->what);
-    if (result->verdict == TRY_WRONG) {
-        printf("WRONG  %s: %s\n", name, result->what);
-        if (result->hint[0])
-            printf("       (%s)\n", result->hint);
-        if (result->bad_cells && trial->wrong == 1) {
-            puts("       Wrong cells, x forward up, y to the left:");
-            print_indented(result->bad_cells);
-        }
-    }
-    return true;
+    return result->verdict != TRY_STOPPED ||
+           err_set(err, ERR_FAILED, trial->kernel.file, result->hint, "case %s: %s", name,
+                   result->what);
 }
 
 static bool judge_cases(Trial *trial, Err *err) {
@@ -101,7 +106,7 @@ static bool judge_cases(Trial *trial, Err *err) {
 
 /* The scene that will be timed is a case, too, with all its channels. */
 static bool judge_scene(Trial *trial, const char *scene, const BevProblem *problem, Err *err) {
-    char name[96];
+    static char name[96]; /* the trial keeps names */
     TryResult result = {.verdict = TRY_RIGHT};
     snprintf(name, sizeof name, "%.60s with C = %lld", scene, (long long)problem->shape.channels);
     try_progress(name);
@@ -118,12 +123,15 @@ static bool judge_all(Trial *trial, const char *scene, const BevProblem *problem
            trial->kernel.command);
     bool ok = judge_cases(trial, err) && judge_scene(trial, scene, problem, err);
     end_line(trial);
+    for (int i = 0; i < trial->unshown_count; i++)
+        list_name(trial, "WRONG", trial->unshown[i]);
+    end_line(trial);
     fflush(stdout); /* before the error's line */
     if (!ok)
         return false;
     if (trial->wrong)
         return err_set(err, ERR_GATE, trial->kernel.file, "it is timed once it is right",
-                       "%d of %d cases are wrong", trial->wrong, trial->cases);
+                       "%d of %d cases wrong", trial->wrong, trial->cases);
     printf("All %d cases are right; two runs gave %s.\n\n", trial->cases,
            trial->varies ? "different bits, within the bound: the order of the additions changes"
                          : "the same bits");

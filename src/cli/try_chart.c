@@ -1,6 +1,7 @@
 #include "src/cli/try_chart.h"
 
 #include "src/base/data.h"
+#include "src/base/units.h"
 #include "src/run/machine.h"
 #include "src/view/term/chart_cells.h"
 
@@ -83,7 +84,7 @@ static double axis_end(const Rung *rungs, int count) {
 static void fill_standing(Standing *s, const char *scene, const BevProblem *problem,
                           const Rung *rungs, int count) {
     Machine machine;
-    double v2_us = NAN;
+    double v2_us = NAN, end_us = axis_end(rungs, count), unit_us = end_us < 2000 ? 1 : 1000;
     machine_read(&machine);
     for (int i = 0; i < count; i++)
         if (rungs[i].kernel && rungs[i].kernel->is_baseline)
@@ -93,22 +94,26 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
         const Timing *timing = &rungs[i].timing;
         PlotBar *bar = &s->bars[i];
         *bar = (PlotBar){.label = kernel ? kernel->title : "yours", .strong = !kernel};
-        bar->parts[kernel ? LADDER : YOURS] = timing->median_us;
-        snprintf(bar->text, sizeof bar->text, "%.4g µs, %.2f times V2's speed%s", timing->median_us,
-                 v2_us / timing->median_us, timing->settled ? "" : ", not settled");
+        bar->parts[kernel ? LADDER : YOURS] = timing->median_us / unit_us;
+        char latency[32];
+        figure_text(UNIT_US, timing->median_us, latency, sizeof latency);
+        snprintf(bar->text, sizeof bar->text, "%s%s, %.2f times V2", latency,
+                 timing->settled ? "" : "?", v2_us / timing->median_us);
     }
     snprintf(s->subtitle, sizeof s->subtitle,
              "%.60s, C = %lld, FP32, nearest, caches warm; measured on %s, %d threads", scene,
              (long long)problem->shape.channels, machine.cpu, machine.threads);
-    s->spec = (ChartSpec){.title = "Your kernel beside the ladder, in µs",
-                          .subtitle = s->subtitle,
-                          .note = "Medians of launches in a row, every kernel in a process of its "
-                                  "own. Shorter is better.",
-                          .x = {.title = "µs", .lo = 0, .hi = axis_end(rungs, count)},
-                          .part_names = part_names,
-                          .part_count = 2,
-                          .bars = s->bars,
-                          .bar_count = count};
+    s->spec =
+        (ChartSpec){.title = "Your kernel beside the ladder",
+                    .subtitle = s->subtitle,
+                    .note = "Medians of launches in a row, every kernel in a process of its own; "
+                            "shorter is better. "
+                            "Times V2: its speed as a multiple of V2's. ?: did not settle.",
+                    .x = {.title = unit_us > 1 ? "ms" : "µs", .lo = 0, .hi = end_us / unit_us},
+                    .part_names = part_names,
+                    .part_count = 2,
+                    .bars = s->bars,
+                    .bar_count = count};
 }
 
 static bool print_standing(const Standing *s, Err *err) {

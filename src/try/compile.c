@@ -190,17 +190,24 @@ static bool check_source(const char *file, Err *err) {
                            "holds a zero byte: it is no text");
 }
 
-/* "file:12" of the first message that names a line of it; else "file". */
+/* Whether `word` stands in the first line of `text`. */
+static bool in_line(const char *text, const char *word) {
+    const char *found = strstr(text, word);
+    return found && found < text + strcspn(text, "\n");
+}
+
+/* "file:12" of the first error that names a line of it; else "file". */
 static void first_place(const char *file, const char *messages, char *place, size_t size) {
     size_t length = strlen(file);
     snprintf(place, size, "%s", file);
-    for (const char *at = messages; at && (at = strstr(at, file)); at += length) {
-        int digits = (int)strspn(at + length + 1, "0123456789");
-        const char *after = at + length + 1 + digits;
-        const char *error = strstr(after, "error");
-        if (at[length] == ':' && digits > 0 && *after == ':' && error &&
-            error < after + strcspn(after, "\n")) {
-            snprintf(place, size, "%s:%.*s", file, digits, at + length + 1);
+    for (const char *at = messages; (at = strstr(at, file)); at += length) {
+        if (at[length] != ':')
+            continue;
+        const char *number = at + length + 1;
+        int digits = (int)strspn(number, "0123456789");
+        if (digits > 0 && number[digits] == ':' &&
+            (in_line(number, "error") || in_line(number, "undefined"))) {
+            snprintf(place, size, "%s:%.*s", file, digits, number);
             return;
         }
     }

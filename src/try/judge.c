@@ -43,12 +43,13 @@ static void say_access(const Job *job, TryResult *result) {
 }
 
 static const char *const refused[REFUSED_COUNT] = {
-    [REFUSED_OTHER] = "something of the system that no kernel needs",
-    [REFUSED_PROCESS] = "a new process (fork, exec, system)",
+    [REFUSED_OTHER] = "to use something of the system that no kernel needs",
+    [REFUSED_PROCESS] = "to start a process (fork, exec, system)",
     [REFUSED_WRITE] = "to write to a file or to remove one",
-    [REFUSED_NETWORK] = "the network",
+    [REFUSED_NETWORK] = "to use the network",
     [REFUSED_SIGNAL] = "to send a signal to another process",
 };
+static const char computes[] = "a kernel computes, and nothing else";
 
 static void say_signal(const Job *job, TryResult *result) {
     const JobReport *report = job_report(job);
@@ -57,7 +58,7 @@ static void say_signal(const Job *job, TryResult *result) {
         report->array < JOB_ARRAYS)
         say_access(job, result);
     else if (report->signal == SIGSYS)
-        say(result, TRY_STOPPED, "a kernel computes, and nothing else", "it asked for %s",
+        say(result, TRY_STOPPED, computes, "it tried %s",
             refused[why > 0 && why < REFUSED_COUNT ? why : REFUSED_OTHER]);
     else if (report->signal == SIGXCPU)
         say(result, TRY_STOPPED, "is there a loop without end?", "it did not end within %g s",
@@ -84,6 +85,8 @@ static bool ran(const Job *job, TryResult *result) {
         say_signal(job, result);
     else if (report->state == JOB_DONE)
         return true;
+    else if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSYS)
+        say(result, TRY_STOPPED, computes, "it tried %s", refused[REFUSED_PROCESS]);
     else if (WIFSIGNALED(end->status))
         say(result, TRY_STOPPED, "", "it was ended by a signal: %s",
             strsignal(WTERMSIG(end->status)));
@@ -138,8 +141,10 @@ static char *printed(const ChildEnd *end) {
 /* ---- gates ----------------------------------------------------------------------------------- */
 
 static void say_gate(TryResult *result, char gate, const GateResult *g, const char *which) {
-    char bound[40] = "";
+    char bound[40] = "", got[40] = "NaN";
     const char *hint = "";
+    if (!isnan(g->got))
+        snprintf(got, sizeof got, "%.9g", g->got);
     if (gate == 'A')
         snprintf(bound, sizeof bound, " +- %.2g", g->bound);
     if (isnan(g->got))
@@ -149,10 +154,10 @@ static void say_gate(TryResult *result, char gate, const GateResult *g, const ch
     else if (gate == 'C')
         hint = "small whole numbers, exact in any order: a point is missing, double or misplaced";
     say(result, TRY_WRONG, hint,
-        "gate %c%s: %lld of %lld values are wrong, the first at cell %lld, channel %lld: %.9g "
+        "gate %c%s: %lld of %lld values wrong, the first at cell %lld, channel %lld: %s "
         "instead of %.9g%s",
         gate, which, (long long)g->bad, (long long)g->checked, (long long)g->cell,
-        (long long)g->channel, g->got, g->want, bound);
+        (long long)g->channel, got, g->want, bound);
 }
 
 /* A problem and its result in FP64. */

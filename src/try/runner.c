@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,6 @@ static struct {
     int array_count;
     PoolFunction *pool;
     Pool problem;
-    uintptr_t stack_low, stack_high; /* of the thread that runs the kernel */
 } runner;
 
 static int give_up(JobState state, const char *text) {
@@ -45,11 +43,11 @@ static int give_up(JobState state, const char *text) {
 
 /* ---- a signal: what does it mean? ------------------------------------------------------------ */
 
-/* Distances are in elements of four bytes; half a zone belongs to the array beside it. */
-static void explain_address(JobReport *report, uintptr_t address) {
-    report->access = address < 65536                                              ? ACCESS_NULL
-                     : address >= runner.stack_low && address < runner.stack_high ? ACCESS_STACK
-                                                                                  : ACCESS_OTHER;
+/* Distances are in elements of four bytes. An access near the stack pointer that faults is one that
+ * left the stack. */
+static void explain_address(JobReport *report, uintptr_t address, uintptr_t stack) {
+    bool near = stack && address - stack + ZONE < 2 * (uintptr_t)ZONE;
+    report->access = near ? ACCESS_STACK : address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
     for (int i = 0; i < runner.array_count; i++) {
         uintptr_t start = (uintptr_t)runner.arrays[i].start, end = start + runner.arrays[i].bytes;
         if (address < start - ZONE || address >= end + ZONE)
@@ -74,6 +72,18 @@ static int was_write(const ucontext_t *context) {
 #endif
 }
 
+/* The stack pointer at the fault; 0: unknown. */
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
 /* The first thread to come here reports; the others wait for the end of the process. */
 static void on_signal(int signal, siginfo_t *info, void *context) {
     static volatile int taken;
@@ -85,9 +95,9 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     if (signal == SIGSEGV || signal == SIGBUS) {
         report->writes = was_write(context);
         /* An address that no pointer can have arrives as 0, with another code. */
-        explain_address(report, info->si_code > 0 && info->si_code < SI_KERNEL
-                                    ? (uintptr_t)info->si_addr
-                                    : UINTPTR_MAX);
+        bool known = info->si_code > 0 && info->si_code < SI_KERNEL;
+        explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX,
+                        stack_pointer(context));
     }
     if (signal == SIGSYS)
         report->refused = info->si_errno;
@@ -101,18 +111,9 @@ static void watch_signals(void) {
     static char stack[HANDLER_STACK];
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
-    pthread_attr_t attributes;
-    void *low;
-    size_t size;
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         sigaction(watched[i], &action, NULL);
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    pthread_attr_getstack(&attributes, &low, &size);
-    runner.stack_low = (uintptr_t)low - ZONE; /* where an overflow arrives */
-    runner.stack_high = (uintptr_t)low + size;
-    pthread_attr_destroy(&attributes);
 }
 
 /* ---- the problem in this process's memory ---------------------------------------------------- */
