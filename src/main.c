@@ -50,8 +50,8 @@ static int print_error(const Err *err) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && !strcmp(argv[1], try_runner_word))
-        return try_runner();
+    if (argc > 1 && !strcmp(argv[1], try_runner_word))
+        return try_runner(argc, argv);
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
     if (argc > 1 && answer(argv[1], &status))

@@ -132,7 +132,7 @@ judge 1 'huge.c: longer than the limit' huge.c toy
 judge 1 'No such file' none.c toy
 mkdir folder.c
 judge 1 'directory' folder.c toy
-judge 2 'name ends in .c' mine.cu toy
+judge 2 'name ends in .c or .cu' mine.cpp toy
 judge 2 'usage: bevscope try' --limit 3
 judge 2 'not a number from' mine.c toy --limit 0
 judge 2 'suffix' mine.c toy -o bars.jpg

@@ -1,4 +1,4 @@
-/* The problem that a kernel of your own gets: BEV pooling in FP32.
+/* The problem that a kernel of your own gets, in C or in CUDA: BEV pooling in FP32.
  *
  *     out[ranks_bev[t]][c] += depth[ranks_depth[t]] * feat[ranks_feat[t]][c]
  *
@@ -17,6 +17,12 @@ typedef struct {
     float *out;                                          /* [cells] rows of `channels` values */
 } Pool;
 
-/* Yours. It must write every element of `out`, those of empty cells too: before the call they are
- * NaN. It may write nothing else. */
+#ifdef __CUDACC__
+/* Yours, in a .cu file. Pointers are the device's, and out is 0 before the launch. At least
+ * intervals * channels threads are launched, in blocks of 256. */
+extern "C" __global__ void pool(Pool p);
+#else
+/* Yours, in a .c file. It must write every element of `out`, those of empty cells too: before the
+ * call they are NaN. It may write nothing else. */
 void pool(const Pool *p);
+#endif

@@ -180,20 +180,26 @@ static bool try_once(const Options *options, Err *err) {
 
 /* ---- files and the editor -------------------------------------------------------------------- */
 
+static bool ends_in(const char *file, const char *suffix) {
+    size_t length = strlen(file), end = strlen(suffix);
+    return length > end && !strcmp(file + length - end, suffix);
+}
+
 static bool check_name(const char *file, Err *err) {
-    size_t length = strlen(file);
-    return (length > 2 && !strcmp(file + length - 2, ".c")) ||
-           err_set(err, ERR_USAGE, file, "such as pool.c; kernels for GPUs cannot be tried yet",
-                   "a kernel is a file in C, whose name ends in .c");
+    return ends_in(file, ".c") || ends_in(file, ".cu") ||
+           err_set(err, ERR_USAGE, file, "such as pool.c",
+                   "a kernel is a file in C or CUDA, whose "
+                   "name ends in .c or .cu");
 }
 
 static bool write_template(const char *file, Err *err) {
     char path[4096], *text = NULL;
+    const char *sample = ends_in(file, ".c") ? "samples/try/pool.c" : "samples/try/pool.cu";
     size_t length;
     if (access(file, F_OK) == 0)
         return err_set(err, ERR_FAILED, file, "choose another name",
                        "there is such a file already");
-    bool ok = data_path("samples/try/pool.c", path, sizeof path, err) &&
+    bool ok = data_path(sample, path, sizeof path, err) &&
               data_read(path, MAX_TEMPLATE, &text, &length, err) &&
               data_write(file, text, length, err);
     free(text);

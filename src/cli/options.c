@@ -64,7 +64,7 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"glossary", "[WORD]...", "say what the words on the screens mean",
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
      cmd_glossary},
-    {"try", "FILE.c [SCENE]", "judge and time a kernel of your own",
+    {"try", "FILE [SCENE]", "judge and time a kernel of your own",
      "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; --new "
      "writes one to begin with. It is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where "
      "that is known, and $CFLAGS; then judged on the cases that this program's own kernels are "
@@ -73,9 +73,10 @@ const Subcommand commands[COMMAND_COUNT] = {
      "-o FILE.png also draws the chart. Without SCENE: canonical. The kernel runs in a process of "
      "its own, without terminal, with limits of time and memory; on Linux for x86-64 and AArch64 "
      "it also cannot start processes, write files or use the network. That contains mistakes, not "
-     "attacks: it runs with your rights and can read what you can, so try no stranger's file. C "
-     "only, no CUDA. Exit status 3 when a case is wrong, 1 when the kernel does not compile, "
-     "crashes or does not end, 4 without a compiler.",
+     "attacks: it runs with your rights and can read what you can, so try no stranger's file. "
+     "FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and libnvrtc; of the limits "
+     "it has that of time only. Exit status 3 when a case is wrong, 1 when the kernel does not "
+     "compile, crashes or does not end, 4 without a compiler or a GPU.",
      1, 2, cmd_try},
 };
 
@@ -196,9 +197,9 @@ static const OptionRow rows[] = {
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),
      "what if their L2 had this size (2^20 bytes)", CHOICE_NONE, 0.01, 100000},
     {"new", 'n', NULL, KIND_FLAG, ON(TRY), FIELD(create),
-     "write a right and slow kernel to FILE.c, which must not exist yet; with --edit go on from it"},
+     "write a right and slow kernel to FILE, which must not exist yet; with --edit go on from it"},
     {"edit", 'e', NULL, KIND_FLAG, ON(TRY), FIELD(edit),
-     "open FILE.c in $VISUAL or $EDITOR first, and again after each verdict"},
+     "open FILE in $VISUAL or $EDITOR first, and again after each verdict"},
     {"limit", 0, "SECONDS", KIND_REAL, ON(TRY), FIELD(limit_s),
      "how long a run of the kernel may take (default: 10)", CHOICE_NONE, 0.1, 3600},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},

@@ -27,9 +27,10 @@ typedef struct {
     Timing timing;
 } Rung;
 
-/* The rows that stand for a published kernel. */
-static bool on_ladder(const BevKernel *kernel) {
-    return kernel->where == BEV_CPU && kernel->launch && kernel->twin && !kernel->wrong_on_purpose;
+/* The right kernels of the learner's device; the reference is none of them. */
+static bool on_ladder(const BevKernel *kernel, bool cuda) {
+    bool stands = cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->twin;
+    return stands && kernel->launch && !kernel->wrong_on_purpose;
 }
 
 static bool time_ladder(const Options *options, const TryKernel *kernel, const BevProblem *problem,
@@ -39,7 +40,7 @@ static bool time_ladder(const Options *options, const TryKernel *kernel, const B
     bool ok = true;
     *count = 0;
     for (int i = 0; ok && bev_kernels[i] && *count < MAX_BARS - 1; i++)
-        if (on_ladder(bev_kernels[i]) && !bev_unsupported(bev_kernels[i], problem)) {
+        if (on_ladder(bev_kernels[i], kernel->cuda) && !bev_unsupported(bev_kernels[i], problem)) {
             try_progress(bev_kernels[i]->title);
             rungs[*count].kernel = bev_kernels[i];
             ok = try_time(kernel, bev_kernels[i], problem, timing, limit_s,
@@ -82,8 +83,9 @@ static double axis_end(const Rung *rungs, int count) {
 
 /* rungs are in ascending order. */
 static void fill_standing(Standing *s, const char *scene, const BevProblem *problem,
-                          const Rung *rungs, int count) {
+                          bool cuda, const Rung *rungs, int count) {
     Machine machine;
+    char on[160];
     double v2_us = NAN, end_us = axis_end(rungs, count), unit_us = end_us < 2000 ? 1 : 1000;
     machine_read(&machine);
     for (int i = 0; i < count; i++)
@@ -100,9 +102,13 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
         snprintf(bar->text, sizeof bar->text, "%s%s, %.2f times V2", latency,
                  timing->settled ? "" : "?", v2_us / timing->median_us);
     }
+    if (cuda)
+        snprintf(on, sizeof on, "%s", machine.gpu);
+    else
+        snprintf(on, sizeof on, "%s, %d threads", machine.cpu, machine.threads);
     snprintf(s->subtitle, sizeof s->subtitle,
-             "%.60s, C = %lld, FP32, nearest, caches warm; measured on %s, %d threads", scene,
-             (long long)problem->shape.channels, machine.cpu, machine.threads);
+             "%.60s, C = %lld, FP32, nearest, caches warm; measured on %s", scene,
+             (long long)problem->shape.channels, on);
     s->spec =
         (ChartSpec){.title = "Your kernel beside the ladder",
                     .subtitle = s->subtitle,
@@ -153,7 +159,7 @@ bool try_ladder(const Options *options, const TryKernel *kernel, const char *sce
     if (!time_ladder(options, kernel, problem, limit_s, rungs, &count, err))
         return false;
     qsort(rungs, (size_t)count, sizeof *rungs, by_latency);
-    fill_standing(&standing, scene, problem, rungs, count);
+    fill_standing(&standing, scene, problem, kernel->cuda, rungs, count);
     return print_standing(&standing, err) &&
            (!options->output || draw_standing(options, &standing, svg, err));
 }

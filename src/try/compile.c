@@ -1,6 +1,5 @@
 #include "src/base/data.h"
-#include "src/try/child.h"
-#include "src/try/try.h"
+#include "src/try/runner.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,8 +186,8 @@ static bool check_source(const char *file, Err *err) {
         return false;
     bool text = !memchr(bytes, '\0', length);
     free(bytes);
-    return text || err_set(err, ERR_FAILED, file, "name a source file in C",
-                           "holds a zero byte: it is no text");
+    return text ||
+           err_set(err, ERR_FAILED, file, "name a source file", "holds a zero byte: it is no text");
 }
 
 /* Whether `word` stands in the first line of `text`. */
@@ -201,11 +201,11 @@ static void first_place(const char *file, const char *messages, char *place, siz
     size_t length = strlen(file);
     snprintf(place, size, "%s", file);
     for (const char *at = messages; (at = strstr(at, file)); at += length) {
-        if (at[length] != ':')
+        if (at[length] != ':' && at[length] != '(') /* as gcc, as NVRTC */
             continue;
         const char *number = at + length + 1;
         int digits = (int)strspn(number, "0123456789");
-        if (digits > 0 && number[digits] == ':' &&
+        if (digits > 0 && (number[digits] == ':' || number[digits] == ')') &&
             (in_line(number, "error") || in_line(number, "undefined"))) {
             snprintf(place, size, "%s:%.*s", file, digits, number);
             return;
@@ -213,12 +213,12 @@ static void first_place(const char *file, const char *messages, char *place, siz
     }
 }
 
-static bool refuse_source(const char *file, const ChildEnd *end, Err *err) {
+static bool refuse_source(const char *file, const char *messages, bool timed_out, Err *err) {
     char place[PATH_MAX + 16];
-    if (end->timed_out)
+    if (timed_out)
         return err_set(err, ERR_FAILED, file, "", "the compiler did not end within %d s",
                        COMPILE_S);
-    first_place(file, end->output, place, sizeof place);
+    first_place(file, messages, place, sizeof place);
     return err_set(err, ERR_FAILED, place, "the compiler's words stand above", "does not compile");
 }
 
@@ -235,21 +235,59 @@ static bool build(Workshop *w, const char *file, TryKernel *kernel, Err *err) {
     bool ok = compile(w, compiler, path, named, openmp, COMPILE_S, &end, err);
     if (ok) {
         kernel->messages = end.output;
-        ok = succeeded(&end) || refuse_source(named, &end, err);
+        ok = succeeded(&end) || refuse_source(named, end.output, end.timed_out, err);
     }
     if (ok && (kernel->library = open(w->library, O_RDONLY | O_CLOEXEC)) < 0)
         ok = err_set(err, ERR_FAILED, file, "", "the compiler wrote no shared object");
     return ok;
 }
 
-bool try_compile(const char *file, TryKernel *kernel, Err *err) {
+static bool build_in_c(const char *file, TryKernel *kernel, Err *err) {
     static Workshop w;
-    *kernel = (TryKernel){.file = file, .library = -1};
-    if (!check_source(file, err))
-        return false;
     bool ok = workshop_open(&w, err) && build(&w, file, kernel, err);
     workshop_close(&w);
     return ok;
+}
+
+/* ---- CUDA ------------------------------------------------------------------------------------ */
+
+/* In a process of its own: a compiler may crash, and CUDA must not begin in this one. */
+static bool build_for_gpu(const char *file, TryKernel *kernel, Err *err) {
+    const char *const words[] = {"bevscope", try_runner_word, try_compile_word, file, NULL};
+    ChildEnd end = {0};
+    int source = open(file, O_RDONLY | O_CLOEXEC);
+    kernel->library = memfd_create("image", MFD_CLOEXEC);
+    ChildPlan plan = {.program = "/proc/self/exe",
+                      .words = words,
+                      .files = {source, kernel->library},
+                      .file_count = 2,
+                      .limit_s = COMPILE_S,
+                      .output_limit = MAX_MESSAGES};
+    bool ok = (source >= 0 && kernel->library >= 0) ||
+              err_set(err, ERR_FAILED, file, "", "cannot be opened: %s", strerror(errno));
+    ok = ok && child_run(&plan, &end, err);
+    if (ok && WIFEXITED(end.status) && WEXITSTATUS(end.status) == ERR_DEVICE) {
+        end.output[strcspn(end.output, "\n")] = '\0';
+        ok = err_set(err, ERR_DEVICE, file, "", "%s", end.output);
+    } else if (ok) {
+        kernel->messages = end.output;
+        end.output = NULL;
+        ok = succeeded(&end) || refuse_source(file, kernel->messages, end.timed_out, err);
+    }
+    free(end.output);
+    if (source >= 0)
+        close(source);
+    snprintf(kernel->command, sizeof kernel->command, "NVRTC");
+    return ok;
+}
+
+bool try_compile(const char *file, TryKernel *kernel, Err *err) {
+    size_t length = strlen(file);
+    *kernel = (TryKernel){.file = file, .library = -1};
+    kernel->cuda = length > 3 && !strcmp(file + length - 3, ".cu");
+    if (kernel->cuda)
+        return gpu_possible(err) && check_source(file, err) && build_for_gpu(file, kernel, err);
+    return check_source(file, err) && build_in_c(file, kernel, err);
 }
 
 void try_kernel_free(TryKernel *kernel) {

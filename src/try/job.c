@@ -11,6 +11,7 @@
 enum { PATTERN = 0xa5, POISON = 0xff /* NaN */, PRINTED_LIMIT = 1 << 16 };
 
 const char try_runner_word[] = "--try-runner";
+const char try_compile_word[] = "compile";
 
 /* ---- where everything lies ------------------------------------------------------------------- */
 

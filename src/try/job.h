@@ -16,11 +16,15 @@ enum { JOB_IN = CHILD_FIRST_FILE, JOB_OUT, JOB_LIBRARY };
 typedef struct {
     BevShape shape;
     int64_t points, intervals, depths, pixels;
+    bool cuda;            /* the learner's kernel is for a GPU */
     int calls;            /* on poisoned outputs of their own; 0: time it */
     char instead[32];     /* the row of the table that is timed; "": the learner's kernel */
     TimingOptions timing; /* calls == 0 */
     double limit_s;
 } JobHeader;
+
+/* What begins a runner that compiles a kernel for a GPU instead. */
+extern const char try_compile_word[];
 
 /* An array in its file: `bytes` bytes that end where a page does. The pages before it, `lead` bytes
  * of them, are a band with a pattern. */
@@ -44,6 +48,8 @@ typedef enum {
     JOB_NO_FUNCTION, /* the file has no function of that name */
     JOB_FAILED,      /* no memory, no mapping: `text` */
     JOB_RUNNING,     /* in the kernel */
+    JOB_CRASHED,     /* the GPU ended it: `text` */
+    JOB_TRESPASSED,  /* on a GPU it wrote where it must not: `text` */
     JOB_SIGNAL,      /* a signal ended the kernel */
     JOB_DONE
 } JobState;
@@ -90,7 +96,7 @@ typedef struct {
     ChildEnd end;
 } Job;
 
-/* Writes the FP32 problem to the inputs and poisons the outputs. Of the task, the last four fields
+/* Writes the FP32 problem to the inputs and poisons the outputs. Of the task, the last five fields
  * are used. Close the job in any case. */
 bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *err);
 

@@ -83,6 +83,10 @@ static bool ran(const Job *job, TryResult *result) {
             job->header.limit_s);
     else if (report->state == JOB_SIGNAL)
         say_signal(job, result);
+    else if (report->state == JOB_CRASHED)
+        say(result, TRY_STOPPED, "", "it crashed on the GPU: %.*s", TEXT, report->text);
+    else if (report->state == JOB_TRESPASSED)
+        say(result, TRY_WRONG, "", "%.*s", TEXT, report->text);
     else if (report->state == JOB_DONE)
         return true;
     else if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGSYS)
@@ -218,7 +222,7 @@ static void judge(const Truth *truth, const Job *job, bool exact, TryResult *res
 /* Runs the kernel on one problem and judges it. The result stays as it is where all is right. */
 static bool run_and_judge(const TryKernel *kernel, const BevProblem *problem, bool exact,
                           double limit_s, TryResult *result, Err *err) {
-    JobHeader task = {.calls = exact ? 1 : JOB_CALLS, .limit_s = limit_s};
+    JobHeader task = {.cuda = kernel->cuda, .calls = exact ? 1 : JOB_CALLS, .limit_s = limit_s};
     Truth truth = {0};
     Job job;
     bool ok = job_open(&job, problem, &task, err) && truth_init(&truth, problem, err) &&
@@ -274,7 +278,7 @@ void try_result_free(TryResult *result) {
 
 bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProblem *problem,
               const TimingOptions *options, double limit_s, Timing *timing, Err *err) {
-    JobHeader task = {.timing = *options, .limit_s = limit_s};
+    JobHeader task = {.cuda = kernel->cuda, .timing = *options, .limit_s = limit_s};
     TryResult result = {.verdict = TRY_RIGHT};
     Job job;
     snprintf(task.instead, sizeof task.instead, "%s", instead ? instead->name : "");

@@ -1,5 +1,5 @@
 /* The runner: this program as a process that runs one kernel on one problem (job.h). */
-#include "src/try/job.h"
+#include "src/try/runner.h"
 #include "src/try/sandbox.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,6 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
-
-#include "samples/try/pool.h"
 
 /* Forbidden bytes on both sides of an array, and the room of the handler's stack. */
 enum { ZONE = 1 << 20, HANDLER_STACK = 1 << 16 };
@@ -153,34 +151,67 @@ static bool map_job(void) {
     return true;
 }
 
-/* The problem in the order of job_layout's inputs. */
-static Pool pool_of(const void *const inputs[JOB_INPUTS], float *out) {
+/* Inputs in the order of job_layout. */
+static BevProblem problem_of(void *const inputs[JOB_INPUTS], float *out) {
     const JobHeader *header = runner.header;
-    return (Pool){.points = header->points,
-                  .intervals = header->intervals,
-                  .channels = header->shape.channels,
-                  .cells = header->shape.nx * header->shape.ny,
-                  .ranks_depth = inputs[0],
-                  .ranks_feat = inputs[1],
-                  .ranks_bev = inputs[2],
-                  .interval_starts = inputs[3],
-                  .interval_lengths = inputs[4],
-                  .depth = inputs[5],
-                  .feat = inputs[6],
-                  .out = out};
+    const BevShape *shape = &header->shape;
+    int64_t channels = shape->channels;
+    return (BevProblem){
+        .shape = *shape,
+        .map = {.points = header->points,
+                .intervals = header->intervals,
+                .ranks_depth = inputs[0],
+                .ranks_feat = inputs[1],
+                .ranks_bev = inputs[2],
+                .interval_starts = inputs[3],
+                .interval_lengths = inputs[4]},
+        .depth = {.rows = 1, .row_len = header->depths, .data = inputs[5], .scale = 1},
+        .feat = {.rows = header->pixels, .row_len = channels, .data = inputs[6], .scale = 1},
+        .out = {.rows = shape->nx * shape->ny, .row_len = channels, .data = out, .scale = 1}};
+}
+
+/* The same as the learner's function gets it. */
+Pool runner_pool(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    return (Pool){.points = map->points,
+                  .intervals = map->intervals,
+                  .channels = problem->shape.channels,
+                  .cells = problem->shape.nx * problem->shape.ny,
+                  .ranks_depth = map->ranks_depth,
+                  .ranks_feat = map->ranks_feat,
+                  .ranks_bev = map->ranks_bev,
+                  .interval_starts = map->interval_starts,
+                  .interval_lengths = map->interval_lengths,
+                  .depth = problem->depth.data,
+                  .feat = problem->feat.data,
+                  .out = problem->out.data};
 }
 
 /* ---- judging: one call after the other ------------------------------------------------------- */
 
-static void call_all(void) {
-    const void *inputs[JOB_INPUTS];
+static bool call_on_gpu(const BevProblem *problem) {
+    float *outs[JOB_CALLS];
+    Err err;
+    for (int call = 0; call < runner.header->calls; call++)
+        outs[call] = (float *)runner.arrays[JOB_INPUTS + call].start;
+    JobState state = gpu_call_all(problem, runner.header->calls, outs, &runner.report->call, &err);
+    return state == JOB_DONE || (give_up(state, err.what), false);
+}
+
+static bool call_all(void) {
+    void *inputs[JOB_INPUTS];
     for (int i = 0; i < JOB_INPUTS; i++)
-        inputs[i] = runner.arrays[i].start;
+        inputs[i] = (void *)runner.arrays[i].start;
+    BevProblem problem = problem_of(inputs, (float *)runner.arrays[JOB_INPUTS].start);
+    if (runner.header->cuda)
+        return call_on_gpu(&problem);
     for (int call = 0; call < runner.header->calls; call++) {
         runner.report->call = call;
-        runner.problem = pool_of(inputs, (float *)runner.arrays[JOB_INPUTS + call].start);
+        problem.out.data = (void *)runner.arrays[JOB_INPUTS + call].start;
+        runner.problem = runner_pool(&problem);
         runner.pool(&runner.problem);
     }
+    return true;
 }
 
 /* ---- timing: a session, as bench has it ------------------------------------------------------ */
@@ -201,24 +232,6 @@ static bool copy_inputs(void *copies[JOB_INPUTS]) {
     return true;
 }
 
-static BevProblem problem_of(void *const inputs[JOB_INPUTS], float *out) {
-    const JobHeader *header = runner.header;
-    const BevShape *shape = &header->shape;
-    return (BevProblem){
-        .shape = *shape,
-        .map = {.points = header->points,
-                .intervals = header->intervals,
-                .ranks_depth = inputs[0],
-                .ranks_feat = inputs[1],
-                .ranks_bev = inputs[2],
-                .interval_starts = inputs[3],
-                .interval_lengths = inputs[4]},
-        .depth = {.rows = 1, .row_len = header->depths, .data = inputs[5], .scale = 1},
-        .feat = {.rows = header->pixels, .row_len = shape->channels, .data = inputs[6], .scale = 1},
-        .out = {
-            .rows = shape->nx * shape->ny, .row_len = shape->channels, .data = out, .scale = 1}};
-}
-
 static bool time_kernel(Err *err) {
     static const BevKernel learner = {.name = "yours",
                                       .title = "yours",
@@ -227,7 +240,9 @@ static bool time_kernel(Err *err) {
                                       .aligns = 1u << BEV_NEAREST,
                                       .launch = launch};
     const char *instead = runner.header->instead;
-    const BevKernel *kernel = instead[0] ? bev_kernel_find(instead) : &learner;
+    const BevKernel *kernel = instead[0]            ? bev_kernel_find(instead)
+                              : runner.header->cuda ? &gpu_learner
+                                                    : &learner;
     const BevShape *shape = &runner.header->shape;
     void *inputs[JOB_INPUTS];
     float *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
@@ -235,7 +250,7 @@ static bool time_kernel(Err *err) {
     if (!out || !copy_inputs(inputs))
         return err_set(err, ERR_FAILED, "timing", "", "out of memory");
     BevProblem problem = problem_of(inputs, out);
-    runner.problem = pool_of((const void *const *)inputs, out);
+    runner.problem = runner_pool(&problem);
     bool ok =
         session_open(&session, kernel, &problem, err) &&
         session_time(session, CACHE_WARM, &runner.header->timing, &runner.report->timing, err);
@@ -256,6 +271,9 @@ static size_t address_bytes(void) {
 /* The learner's function; false: the report says why there is none. */
 static bool load_library(void) {
     char path[32];
+    Err err;
+    if (runner.header->cuda)
+        return gpu_load(JOB_LIBRARY, &err) || (give_up(JOB_NO_LIBRARY, err.what), false);
     snprintf(path, sizeof path, "/proc/self/fd/%d", JOB_LIBRARY);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
@@ -267,22 +285,23 @@ static bool load_library(void) {
     return address;
 }
 
-int try_runner(void) {
+int try_runner(int argc, char **argv) {
     Err err;
-    if (!map_job()) {
+    if (argc == 4 && !strcmp(argv[2], try_compile_word))
+        return gpu_compile(argv[3]);
+    if (argc != 2 || !map_job()) {
         fputs("bevscope: this word is for bevscope try alone\n", stderr);
         return ERR_USAGE;
     }
     double threads = (double)sysconf(_SC_NPROCESSORS_ONLN);
     watch_signals();
-    sandbox_enter(runner.header->limit_s * threads, address_bytes());
+    if (!runner.header->cuda) /* a driver needs more than that leaves */
+        sandbox_enter(runner.header->limit_s * threads, address_bytes());
     if (!runner.header->instead[0] && !load_library())
         return EXIT_FAILURE;
     runner.report->state = JOB_RUNNING;
-    if (runner.header->calls)
-        call_all();
-    else if (!time_kernel(&err))
-        return give_up(JOB_FAILED, err.what);
+    if (runner.header->calls ? !call_all() : !time_kernel(&err))
+        return runner.header->calls ? EXIT_FAILURE : give_up(JOB_FAILED, err.what);
     runner.report->state = JOB_DONE;
     fflush(NULL);
     _exit(EXIT_SUCCESS);

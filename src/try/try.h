@@ -13,14 +13,16 @@
 /* A compiled kernel. */
 typedef struct {
     const char *file;  /* as the learner named it; borrowed */
-    int library;       /* the shared object: an open file that no longer has a name; -1: none */
+    bool cuda;         /* a kernel for GPUs: its name ends in .cu */
+    int library;       /* the code: an open file without a name; -1: none */
     char command[256]; /* what compiled it: "cc -O2 -fopenmp" */
     char *messages;    /* what the compiler said, lines without control characters; or NULL */
 } TryKernel;
 
 /* Compiles `file` in a private folder, which is gone on return, also when a signal ends the program
  * meanwhile. Free the kernel also after a failure: its messages say why. ERR_DEVICE: there is no C
- * compiler; ERR_FAILED: the file cannot be read or does not compile. */
+ * compiler, or for a kernel in CUDA no GPU; ERR_FAILED: the file cannot be read or does not
+ * compile. */
 bool try_compile(const char *file, TryKernel *kernel, Err *err);
 void try_kernel_free(TryKernel *kernel);
 
@@ -59,4 +61,4 @@ bool try_time(const TryKernel *kernel, const BevKernel *instead, const BevProble
 /* The word that makes this program the runner of a kernel, and the runner itself, which returns the
  * exit status. Only the functions above start it. */
 extern const char try_runner_word[];
-int try_runner(void);
+int try_runner(int argc, char **argv);
