@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "src/cli/options.h"
+#include "src/try/try.h"
 
 #include <locale.h>
 #include <string.h>
@@ -49,6 +50,8 @@ static int print_error(const Err *err) {
 }
 
 int main(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], try_runner_word))
+        return try_runner(argc, argv);
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
     if (argc > 1 && answer(argv[1], &status))

@@ -3,7 +3,7 @@
  * for a single point, which the rounding of a coarse format can hide. */
 #include "src/accuracy/gates.h"
 #include "kernels/codec.h"
-#include "tests/cases.h"
+#include "src/accuracy/cases.h"
 #include "tests/tap.h"
 
 #include <math.h>

@@ -70,6 +70,20 @@ const Subcommand commands[COMMAND_COUNT] = {
      "Where there is no terminal it asks and reads lines. A lesson goes on where you left it. "
      "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
      0, 1, cmd_learn},
+    {"try", "FILE [SCENE]", "judge and time a kernel of your own",
+     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; --new "
+     "writes one to begin with. It is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where "
+     "that is known, and $CFLAGS; then judged on the cases that this program's own kernels are "
+     "judged on, by gates A and C: out is NaN before each call, two runs must both pass, and only "
+     "out may be written. Then it is timed on SCENE beside the kernels of the CPU, as bench does; "
+     "-o FILE.png also draws the chart. Without SCENE: canonical. The kernel runs in a process of "
+     "its own, without terminal, with limits of time and memory; on Linux for x86-64 and AArch64 "
+     "it also cannot start processes, write files or use the network. That contains mistakes, not "
+     "attacks: it runs with your rights and can read what you can, so try no stranger's file. "
+     "FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and libnvrtc; of the limits "
+     "it has that of time only. Exit status 3 when a case is wrong, 1 when the kernel does not "
+     "compile, crashes or does not end, 4 without a compiler or a GPU.",
+     1, 2, cmd_try},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -102,24 +116,25 @@ static const OptionRow rows[] = {
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(LEARN)), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(LEARN)) & ~ON(TRY), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
-    {"time", 't', "SECONDS", KIND_REAL, SCENES, FIELD(time_s),
+    {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY), FIELD(time_s),
      "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},
-    {"temperature", 0, "T", KIND_REAL, SCENES, FIELD(temperature),
+    {"temperature", 0, "T", KIND_REAL, SCENES | ON(TRY), FIELD(temperature),
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
-    {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels),
+    {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output),
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | MODELS,
+     FIELD(output),
      "write here instead of to standard output, atomically"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
      ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
      "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",
      CHOICE_CACHE},
-    {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT), FIELD(quick),
-     "bench: fewer samples, noisier figures; report: compare on canonical only"},
+    {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT) | ON(TRY), FIELD(quick),
+     "bench, try: fewer samples, noisier figures; report: compare on canonical only"},
     {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single),
      "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
      "a launch costs"},
@@ -157,7 +172,8 @@ static const OptionRow rows[] = {
      CHOICE_TIMING},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
      "leave out the true outlines of the world's objects"},
-    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT), FIELD(theme),
+    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT) | ON(TRY),
+     FIELD(theme),
      "light or dark page (default: light)", CHOICE_THEME},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
      "width of the figure (default: by its contents)", CHOICE_NONE, 600, 8000},
@@ -191,6 +207,12 @@ static const OptionRow rows[] = {
      CHOICE_SWEEP},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),
      "what if their L2 had this size (2^20 bytes)", CHOICE_NONE, 0.01, 100000},
+    {"new", 'n', NULL, KIND_FLAG, ON(TRY), FIELD(create),
+     "write a right and slow kernel to FILE, which must not exist yet; with --edit go on from it"},
+    {"edit", 'e', NULL, KIND_FLAG, ON(TRY), FIELD(edit),
+     "open FILE in $VISUAL or $EDITOR first, and again after each verdict"},
+    {"limit", 0, "SECONDS", KIND_REAL, ON(TRY), FIELD(limit_s),
+     "how long a run of the kernel may take (default: 10)", CHOICE_NONE, 0.1, 3600},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

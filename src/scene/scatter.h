@@ -14,6 +14,10 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 
+/* Computes interval_starts and interval_lengths of a map whose ranks_bev ascends, in the place of
+ * those it has. */
+bool scatter_find_intervals(BevMap *map, Err *err);
+
 /* Checks a map from a file: ranks within `shape`, finite weights, intervals of at least one point
  * that follow each other without gaps and contain all points, one ranks_bev value per interval, one
  * interval per cell. Errors name `where`, array, element, value and bound. Time O(points). */
