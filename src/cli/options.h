@@ -10,7 +10,8 @@
 // clang-format off
 typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
-    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY, COMMAND_COUNT
+    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY, COMMAND_STEPS,
+    COMMAND_COUNT
 } CommandId;
 
 /* The values that an option may take; choices.c has the table of each set. */
@@ -44,6 +45,9 @@ typedef struct {
     double l2_mb;
     bool counters;
 
+    const char *cell, *png;
+    int64_t block, warp, from, count;
+
     const char *color;
     bool ascii, no_window, plain;
     const char *script, *frames, *size;
@@ -61,7 +65,7 @@ typedef struct {
 /* In the order of CommandId. The functions are in cmd_*.c and plots.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
-    cmd_agreement, cmd_plot, cmd_report, cmd_glossary;
+    cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_steps;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */
