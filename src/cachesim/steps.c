@@ -1,8 +1,5 @@
 #include "src/cachesim/trace_internal.h"
 
-#include "kernels/codec.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +19,7 @@ const char *const step_accesses[] = {[ACCESS_READ] = "read",
 
 typedef struct {
     TraceObserver observer; /* first: it is what the replay hands back */
-    const BevProblem *problem;
-    const BevMap *map; /* of the problem */
+    const BevMap *map;
     const StepChoice *choice;
     Steps *steps;
     int32_t *interval_of; /* [cells] or -1 */
@@ -132,10 +128,6 @@ static void on_point(TraceObserver *observer, const StepPoint *seen) {
     if (point->number < 0)
         point->number = number_of(recorder, point);
     point->weight = recorder->map->weights ? recorder->map->weights[point->number] : 1;
-    const BevProblem *problem = recorder->problem;
-    bool known = problem->depth.data && problem->feat.data;
-    point->depth_value = known ? bev_tensor_at(&problem->depth, 0, point->depth) : NAN;
-    point->feat_value = known ? bev_tensor_at(&problem->feat, point->feat, point->first) : NAN;
     recorder->steps->steps[recorder->steps->step_count - 1].point_count++;
 }
 
@@ -258,7 +250,6 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
                                       .wait = on_wait,
                                       .instruction = on_instruction,
                                       .span = on_span},
-                         .problem = problem,
                          .map = &problem->map,
                          .choice = choice,
                          .steps = steps};

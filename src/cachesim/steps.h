@@ -69,8 +69,6 @@ typedef struct {
     int32_t depth, feat; /* ranks_depth and ranks_feat of it */
     int32_t cell;
     float weight;
-    double depth_value;  /* NaN: the problem has no data */
-    double feat_value;   /* of channel `first` */
     int16_t first, last; /* channels [first, last) are taken by `lanes` */
     int8_t row, column;  /* V4: of the small matrix: image row of the slab, cell of the tile */
     StepLanes lanes;

@@ -239,7 +239,7 @@ static void place_arrays(OwnersReplay *replay) {
         memory_place(memory, TRACE_OWNERS, "records",
                      replay->access->owner == BEV_OWNS_PIECE ? cells * BEV_PIECE_BYTES
                                                              : intervals * BEV_INTERVAL_BYTES);
-    replay->cells = memory_place(memory, TRACE_OWNERS, "interval of cell", cells * INDEX);
+    replay->cells = memory_place(memory, TRACE_OWNERS, "cell intervals", cells * INDEX);
     replay->weight = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? points * FLOAT : 0);
     replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
     replay->sums = replay->out;

@@ -79,8 +79,8 @@ static bool record(StepsCommand *command, Err *err) {
         ok = steps_record(command->kernels[i], &command->problem.view, &choice, &command->steps[i],
                           err);
         const Rig *rig = command->workload.scene.has_rig ? &command->workload.scene.rig : NULL;
-        command->views[i] =
-            (StepsView){&command->steps[i], &command->problem.view.map, rig, command->cell};
+        command->views[i] = (StepsView){&command->steps[i], &command->problem.view.map,
+                                        &command->workload.features, rig, command->cell};
     }
     return ok;
 }

@@ -3,7 +3,6 @@
 #include "src/view/term/panel.h"
 #include "src/view/term/steps_rows.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -230,6 +229,11 @@ static void matrix_rows(Rows *rows, const StepsView *view, const Step *step) {
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+static double term_of(const StepsView *view, const StepPoint *point) {
+    int64_t element = point->feat * view->steps->shape.channels + point->first;
+    return (double)view->values->depth[point->depth] * point->weight * view->values->feat[element];
+}
+
 /* What the first lane of the cell has summed in the steps before, and in this one. */
 static void sum_row(Rows *rows, const StepsView *view, int number) {
     const Steps *steps = view->steps;
@@ -238,25 +242,22 @@ static void sum_row(Rows *rows, const StepsView *view, int number) {
     double before = 0, now = 0;
     char text[160];
     int terms = 0;
-    if (!isfinite(focus->depth_value))
-        return;
     for (int i = steps->warps[step->warp].first_step; i <= number; i++)
         for (int k = 0; k < steps->steps[i].point_count; k++) {
             const StepPoint *point = &steps->points[steps->steps[i].first_point + k];
             if (point->cell != focus->cell || point->lanes.first != focus->lanes.first)
                 continue;
-            *(i < number ? &before : &now) +=
-                point->depth_value * point->weight * point->feat_value;
+            *(i < number ? &before : &now) += term_of(view, point);
             terms += i == number;
         }
+    double depth = (double)view->values->depth[focus->depth] * focus->weight;
+    double feature = view->values->feat[focus->feat * steps->shape.channels + focus->first];
     if (steps->form->sums)
         snprintf(text, sizeof text, "adds     lane %d, channel %d: %.4g x %.4g = %.4g to memory",
-                 focus->lanes.first, focus->first, focus->depth_value * focus->weight,
-                 focus->feat_value, now);
+                 focus->lanes.first, focus->first, depth, feature, now);
     else if (terms == 1)
         snprintf(text, sizeof text, "sum      lane %d, channel %d: %.4g + %.4g x %.4g = %.4g",
-                 focus->lanes.first, focus->first, before, focus->depth_value * focus->weight,
-                 focus->feat_value, before + now);
+                 focus->lanes.first, focus->first, before, depth, feature, before + now);
     else
         snprintf(text, sizeof text, "sum      channel %d: %.4g + %d products = %.4g", focus->first,
                  before, terms, before + now);
@@ -289,7 +290,7 @@ int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) 
         index_row(&rows, view, step);
     }
     instruction_rows(&rows, steps, step);
-    if (step->point_count)
+    if (step->point_count && view->values)
         sum_row(&rows, view, number);
     return rows.row;
 }

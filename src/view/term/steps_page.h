@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/cachesim/steps.h"
+#include "src/scene/features.h"
 #include "src/scene/geometry.h"
 #include "src/view/term/cells.h"
 
@@ -10,12 +11,10 @@
 typedef struct {
     const Steps *steps;
     const BevMap *map;
-    const Rig *rig; /* names of the cameras; NULL: numbers */
+    const Features *values; /* FP32: what is summed; NULL: not shown */
+    const Rig *rig;         /* names of the cameras; NULL: numbers */
     int64_t cell;   /* the one that is looked at; -1: none */
 } StepsView;
-
-/* The least width of a page. */
-enum { STEPS_PAGE_LEAST = 38 };
 
 /* Which warps were recorded: three rows. Returns the rows used. */
 int steps_head_draw(Cells *cells, Area area, const StepsView *view);
