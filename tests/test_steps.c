@@ -1,8 +1,10 @@
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
+#include "src/base/clock.h"
 #include "src/cachesim/steps.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
 
+#include <math.h>
 #include <string.h>
 
 static void need(bool ok, const Err *err) {
@@ -80,6 +82,88 @@ static void test_scene(const char *name, int64_t channels, BevDtype dtype, BevAl
     workload_close(&workload);
 }
 
+static int64_t map_points(const BevMap *map, int64_t cell) {
+    int64_t points = 0;
+    for (int64_t t = 0; t < map->points; t++)
+        points += map->ranks_bev[t] == cell;
+    return points;
+}
+
+/* The warps that work on a cell are those that have a point of it, or store it. */
+static void test_owner(const BevProblem *problem) {
+    Err err = {0};
+    int64_t cell = steps_longest_cell(&problem->map);
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
+        Steps steps;
+        if (bev_refuses(kernel, problem))
+            continue;
+        need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+        int points = 0, tiles = (int)(problem->shape.channels / steps.form->tile);
+        for (int p = 0; p < steps.point_count; p++)
+            points += steps.points[p].cell == cell;
+        bool all = points >= map_points(&problem->map, cell) && steps.asked == steps.warp_count;
+        if (steps.form->tiles_outside)
+            all &= points == map_points(&problem->map, cell) * tiles;
+        tap_ok(all, "%s: its warps take all points of a cell%s", kernel->name,
+               steps.form->tiles_outside ? ", once a tile of channels" : "");
+        steps_free(&steps);
+    }
+}
+
+/* A key must not wait: the longest cell's steps of any kernel, the best of five. */
+static void test_time(const BevProblem *problem) {
+    Err err = {0};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    double slowest = 0;
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        double best = INFINITY;
+        for (int run = 0; run < 5 && !bev_refuses(kernel, problem); run++) {
+            Steps steps;
+            double begun = clock_ms();
+            need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+            best = fmin(best, clock_ms() - begun);
+            steps_free(&steps);
+        }
+        slowest = isfinite(best) ? fmax(slowest, best) : slowest;
+    }
+    tap_ok(slowest < 100, "recorded in less than 100 ms: %.0f", slowest);
+}
+
+static void test_refusals(const BevProblem *problem) {
+    Err err = {0};
+    Steps steps;
+    const BevKernel *v2 = bev_kernel_find("v2");
+    StepChoice choices[] = {
+        {.cell = problem->shape.nx * problem->shape.ny, .block = -1, .warp = -1},
+        {.cell = -1, .block = 1 << 30, .warp = -1},
+        {.cell = -1, .block = 0, .warp = 31}};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        bool ok = steps_record(v2, problem, &choices[i], &steps, &err);
+        tap_ok(!ok && err.kind == ERR_USAGE, "refused: %s", err.what);
+        steps_free(&steps);
+    }
+    tap_ok(steps_unavailable(bev_kernel_find("cpu_v2"), problem) &&
+               steps_unavailable(bev_kernel_find("v3"), problem) && !steps_unavailable(v2, problem),
+           "kernels without a record of accesses say why");
+}
+
+static void test_canonical(void) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    test_owner(&problem.view);
+    test_refusals(&problem.view);
+    test_time(&problem.view);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
 int main(void) {
     test_scene("toy", 0, BEV_FP16, BEV_BILINEAR, NULL);
     test_scene("toy", 0, BEV_FP16, BEV_NEAREST, NULL);
@@ -90,5 +174,6 @@ int main(void) {
     test_scene("asymmetric", 8, BEV_FP16, BEV_BILINEAR, "bev_align");
     test_scene("asymmetric", 64, BEV_NVFP4, BEV_NEAREST, "v4");
     test_scene("asymmetric", 64, BEV_FP16, BEV_BILINEAR, "v4");
+    test_canonical();
     return tap_done();
 }

@@ -221,7 +221,7 @@ static bool choice_check(const Steps *steps, const StepChoice *choice, Err *err)
     if (steps->warp_count || choice->passes)
         return true;
     if (choice->cell >= 0)
-        return err_set(err, ERR_USAGE, name, "choose a cell with points, or leave --cell out",
+        return err_set(err, ERR_USAGE, name, "choose a cell with points",
                        "no warp works on cell %lld,%lld", x,
                        (long long)(choice->cell / steps->shape.nx));
     return err_set(err, ERR_USAGE, name, "choose a lower block or warp",

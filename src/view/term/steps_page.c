@@ -219,8 +219,8 @@ static void matrix_rows(Rows *rows, const StepsView *view, const Step *step) {
         int n = 0;
         for (int k = 2 * line; k < 2 * line + 2; k++)
             if (cells[k] >= 0 && n < (int)sizeof text - 40)
-                n += snprintf(text + n, sizeof text - (size_t)n, "%-2d: cell %lld,%lld  ", k,
-                              (long long)(cells[k] % steps->shape.nx),
+                n += snprintf(text + n, sizeof text - (size_t)n, "%s%-2d cell %lld,%lld",
+                              n ? "  " : "", k, (long long)(cells[k] % steps->shape.nx),
                               (long long)(cells[k] / steps->shape.nx));
         if (n)
             cells_text(rows->cells, row.x + 43, row.y, row.w - 43, cell_style(INK_MUTED), text);

@@ -13,7 +13,7 @@ typedef struct {
     const BevMap *map;
     const Features *values; /* FP32: what is summed; NULL: not shown */
     const Rig *rig;         /* names of the cameras; NULL: numbers */
-    int64_t cell;   /* the one that is looked at; -1: none */
+    int64_t cell;           /* the one that is looked at; -1: none */
 } StepsView;
 
 /* Which warps were recorded: three rows. Returns the rows used. */
