@@ -84,6 +84,13 @@ const Subcommand commands[COMMAND_COUNT] = {
      "it has that of time only. Exit status 3 when a case is wrong, 1 when the kernel does not "
      "compile, crashes or does not end, 4 without a compiler or a GPU.",
      1, 2, cmd_try},
+    {"steps", "[SCENE]", "follow warps of a kernel, step by step",
+     "What each instruction of the warps reads, adds and writes: points, sectors of 32 bytes, the "
+     "lanes (0 to v) that ask for each word of them, how many of their bytes are used, what waits "
+     "for what, and running counters. Two kernels stand side by side. The steps are those that "
+     "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
+     "a cell, a block or a warp: the cell with the most points.",
+     0, 1, cmd_steps},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -105,18 +112,30 @@ typedef struct {
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
 #define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
-#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT))
+#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
 #define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
     {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel),
      "kernel by name or title (live and snapshot: the best of the device; else all)",
      CHOICE_KERNEL},
-    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO), FIELD(dtype),
+    {"kernel", 'k', "LIST", KIND_LIST, ON(STEPS), FIELD(kernel),
+     "one kernel, or two to stand side by side (default: v2)", CHOICE_KERNEL},
+    {"cell", 0, "X,Y", KIND_TEXT, ON(STEPS), FIELD(cell), "the warps that work on this cell"},
+    {"block", 0, "B", KIND_INT, ON(STEPS), FIELD(block), "the warps of this block", CHOICE_NONE, 0,
+     2e9},
+    {"warp", 0, "W", KIND_INT, ON(STEPS), FIELD(warp), "the warp of this number in its block",
+     CHOICE_NONE, 0, 31},
+    {"from", 0, "N", KIND_INT, ON(STEPS), FIELD(from), "the first step (default: 1)", CHOICE_NONE,
+     1, 2e9},
+    {"count", 0, "N", KIND_INT, ON(STEPS), FIELD(count), "so many steps (default: 8)", CHOICE_NONE,
+     1, 1e6},
+    {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
+    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(LEARN)) & ~ON(TRY), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(LEARN)) & ~ON(TRY) & ~ON(STEPS), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY), FIELD(time_s),
      "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},
@@ -373,7 +392,10 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .format = "table",
                          .timing = "recorded",
                          .theme = "light",
-                         .color = "auto"};
+                         .color = "auto",
+                         .block = -1,
+                         .warp = -1,
+                         .from = 1};
     int first;
     if (!find_command(options, argc, argv, &first, err))
         return false;

@@ -81,8 +81,38 @@ Headline live_headline(const LiveData *live) {
     if (row)
         headline.latency_us = row->median_us;
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    if (live->frame.steps)
+        headline.step_count = live->frame.steps->selection.step_count;
     headline.max_abs = (Reading){accuracy->max_abs, accuracy->source, accuracy->stale};
     return headline;
+}
+
+int live_lit(const LiveData *live, const State *state,
+             LiveContribution list[LIVE_MAX_CONTRIBUTIONS]) {
+    const LiveSteps *recorded = live->frame.steps;
+    const LiveProbe *probe = &live->probe;
+    if (!recorded || !live->frame.features) {
+        int count = state->pinned ? probe->contribution_count : 0;
+        memcpy(list, probe->contributions, (size_t)count * sizeof *list);
+        return count;
+    }
+    const Steps *steps = &recorded->selection;
+    if (state->step_at >= steps->step_count)
+        return 0;
+    const Step *step = &steps->steps[state->step_at];
+    int count = step->point_count < LIVE_MAX_CONTRIBUTIONS ? step->point_count
+                                                           : LIVE_MAX_CONTRIBUTIONS;
+    for (int i = 0; i < count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        StepPixel at = step_pixel(&steps->shape, point->depth);
+        list[i] = (LiveContribution){.camera = (int)at.camera,
+                                     .w = (int32_t)at.w,
+                                     .h = (int32_t)at.h,
+                                     .depth_bin = (int32_t)at.bin,
+                                     .depth = live->frame.features->depth[point->depth],
+                                     .weight = point->weight};
+    }
+    return count;
 }
 
 static int bucket_of(int32_t length) {

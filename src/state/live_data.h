@@ -6,6 +6,7 @@
 
 #include "src/scene/features.h"
 #include "src/cachesim/memory_model.h"
+#include "src/cachesim/steps.h"
 #include "src/scene/scatter.h"
 #include "src/state/state.h"
 
@@ -120,6 +121,13 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
+/* What the warps that work on a cell do, step by step. */
+typedef struct {
+    Steps selection, baseline; /* without steps: see error_text; no baseline is pinned */
+    int64_t cell;              /* -1: the map has no points */
+    char error_text[200];      /* why the selection has no steps */
+} LiveSteps;
+
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
@@ -131,6 +139,7 @@ typedef struct {
     const float *baseline;       /* (cell, c), while a comparison is on */
     const double *fp64_original; /* (cell, c), FP64 over the original inputs */
     const BevMap *map;
+    const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
@@ -180,6 +189,10 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* The points of the step that is shown, or else those of the pinned cell; returns how many. */
+int live_lit(const LiveData *live, const State *state,
+             LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
 
 /* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);

@@ -60,6 +60,7 @@ typedef struct {
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    bool steps;         /* record what warps do on it step by step; no cell: on the longest */
 } Job;
 
 /* ---- the state ------------------------------------------------------------------------------- */
@@ -89,6 +90,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
+    int step_count; /* of the recorded steps; 0: there are none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -154,6 +156,7 @@ struct State {
     bool cursor_shown;          /* false until the first move */
     bool pinned;
     int64_t pin_x, pin_y;
+    int step_at; /* the recorded step that is shown, from 0 */
     Viewport viewport;
 
     bool has_window; /* a window is open */

@@ -137,13 +137,24 @@ static const Arrangement arrangements[] = {
 };
 /* clang-format on */
 
-static const Arrangement *choose(Page page, int columns) {
-    const int count = sizeof arrangements / sizeof *arrangements;
+/* While the steps of warps are shown. */
+/* clang-format off */
+static const Arrangement with_steps[] = {
+    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
+};
+/* clang-format on */
+
+static const Arrangement *choose(bool steps, Page page, int columns) {
+    const Arrangement *rows = steps ? with_steps : arrangements;
+    const int count = steps ? sizeof with_steps / sizeof *with_steps
+                            : sizeof arrangements / sizeof *arrangements;
     for (int i = 0; i < count; i++)
-        if (arrangements[i].page == page && columns >= arrangements[i].columns)
-            return &arrangements[i];
+        if (rows[i].page == page && columns >= rows[i].columns)
+            return &rows[i];
     /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
-    return choose(PAGE_DASHBOARD, columns);
+    return choose(steps, PAGE_DASHBOARD, columns);
 }
 
 static LessonPanel pointed_at(const State *state) {
@@ -152,7 +163,7 @@ static LessonPanel pointed_at(const State *state) {
 
 /* The panels of `page`, as a screen of so many columns arranges them. */
 static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
-    const Arrangement *arrangement = choose(page, columns);
+    const Arrangement *arrangement = choose(data->state->job.steps, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
         count++;
