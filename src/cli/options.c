@@ -143,6 +143,9 @@ static const OptionRow rows[] = {
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
+    {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
+     "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
+     "and distinct bytes stay", CHOICE_NONE, 0, 1},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | MODELS,
      FIELD(output),
@@ -232,6 +235,12 @@ static const OptionRow rows[] = {
      "open FILE in $VISUAL or $EDITOR first, and again after each verdict"},
     {"limit", 0, "SECONDS", KIND_REAL, ON(TRY), FIELD(limit_s),
      "how long a run of the kernel may take (default: 10)", CHOICE_NONE, 0.1, 3600},
+    {"dram-gbps", 0, "GB/S", KIND_REAL, MODELS, FIELD(dram_gbps),
+     "what if their DRAM gave so many GB/s", CHOICE_NONE, 1, 1e6},
+    {"sms", 0, "N", KIND_INT, MODELS, FIELD(sms), "what if they had so many multiprocessors",
+     CHOICE_NONE, 1, 10000},
+    {"clock-ghz", 0, "GHZ", KIND_REAL, MODELS, FIELD(clock_ghz),
+     "what if their multiprocessors ran at so many GHz", CHOICE_NONE, 0.1, 10},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

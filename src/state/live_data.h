@@ -128,6 +128,16 @@ typedef struct {
     char error_text[200];      /* why the selection has no steps */
 } LiveSteps;
 
+enum { LIVE_MOVED_AT_M = 40 };
+
+/* What differs between the two sides of a comparison. */
+typedef struct {
+    bool known;     /* a comparison is on */
+    int64_t cells;  /* whose values differ in any channel */
+    double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in front
+                       of a camera, of the camera that it moved most; NaN: no rig */
+} LiveDifference;
+
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
@@ -138,7 +148,7 @@ typedef struct {
     const float *pooled;         /* (cell, c), selection */
     const float *baseline;       /* (cell, c), while a comparison is on */
     const double *fp64_original; /* (cell, c), FP64 over the original inputs */
-    const BevMap *map;
+    const BevMap *map, *baseline_map;
     const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
@@ -170,6 +180,7 @@ typedef struct {
     LiveIntervals intervals;
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
+    LiveDifference difference;
     LiveFrame frame;
     char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;
@@ -183,8 +194,9 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 /* The same, or else its row of those recorded elsewhere; or NULL. */
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
- * another kernel pooled it because the selected one is too slow. */
+/* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
+ * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where another kernel pooled it because
+ * the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
