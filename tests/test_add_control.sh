@@ -34,7 +34,7 @@ tap_ok $? "a control touches two files ($changed)"
 
 # Libraries that may know of controls are compiled again; the others are linked as they were built.
 cd "$folder" || exit 1
-for library in state live bev figure term window ui cli; do
+for library in state learn live bev figure term window ui cli; do
     for object in $(ar t "$build/lib$library.a"); do
         find src/base src/$library src/view/$library -name "${object%.o}.c" 2>/dev/null
     done

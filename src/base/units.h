@@ -23,7 +23,14 @@ void unit_text(Unit unit, double value, char *text, size_t size);
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 
 /* Where a number comes from. Every screen shows it beside the number. */
-typedef enum { SOURCE_UNKNOWN, SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL } FigureSource;
+typedef enum {
+    SOURCE_UNKNOWN,
+    SOURCE_MEASURED,
+    SOURCE_RECORDED,
+    SOURCE_MODEL,
+    SOURCE_PUBLISHED, /* in the articles */
+    SOURCE_COMPUTED   /* exact arithmetic over shapes, maps or values */
+} FigureSource;
 
 /* One number on a screen. A zeroed Reading is unknown. */
 typedef struct {
@@ -32,7 +39,7 @@ typedef struct {
     bool stale; /* measured for an earlier selection or scene; shown with a mark */
 } Reading;
 
-/* Indexed by FigureSource: "n/a", "measured", "recorded", "model". */
+/* Indexed by FigureSource: "n/a", "measured", "recorded", "model", "published", "computed". */
 extern const char *const source_names[];
 
 static inline Reading reading(double value, FigureSource source) {

@@ -64,6 +64,12 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"glossary", "[WORD]...", "say what the words on the screens mean",
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
      cmd_glossary},
+    {"learn", "[LESSON]", "take a lesson: predict, run, see why",
+     "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: the "
+     "live display opens with it, asks for predictions, runs what they are about and shows why. "
+     "Where there is no terminal it asks and reads lines. A lesson goes on where you left it. "
+     "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
+     0, 1, cmd_learn},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -83,6 +89,7 @@ typedef struct {
 #define ON(command)  (1u << COMMAND_##command)
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
+#define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
 #define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT))
 #define FIELD(field) .offset = offsetof(Options, field)
@@ -95,7 +102,7 @@ static const OptionRow rows[] = {
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(LEARN)), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES, FIELD(time_s),
      "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},
@@ -155,21 +162,25 @@ static const OptionRow rows[] = {
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
      "width of the figure (default: by its contents)", CHOICE_NONE, 600, 8000},
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), "instead of the scene's title"},
-    {"no-window", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(no_window),
+    {"no-window", 0, NULL, KIND_FLAG, SCREENS, FIELD(no_window),
      "stay in the terminal, which then shows the BEV too"},
-    {"plain", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(plain),
+    {"plain", 0, NULL, KIND_FLAG, SCREENS, FIELD(plain),
      "plain lines instead of a dashboard, as where there is no terminal"},
-    {"ascii", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(ascii),
+    {"ascii", 0, NULL, KIND_FLAG, SCREENS, FIELD(ascii),
      "no characters beyond ASCII on the dashboard"},
-    {"color", 0, "WHEN", KIND_CHOICE, ON(LIVE), FIELD(color),
+    {"color", 0, "WHEN", KIND_CHOICE, SCREENS, FIELD(color),
      "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
      CHOICE_COLOR},
-    {"script", 0, "FILE", KIND_TEXT, ON(LIVE), FIELD(script),
+    {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
      "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
-    {"frames", 0, "FOLDER", KIND_TEXT, ON(LIVE), FIELD(frames),
+    {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
-    {"size", 0, "CxR", KIND_TEXT, ON(LIVE), FIELD(size),
+    {"size", 0, "CxR", KIND_TEXT, SCREENS, FIELD(size),
      "columns and rows of a script's terminal (default: 120x40)"},
+    {"export", 0, "FILE", KIND_TEXT, ON(LEARN), FIELD(export),
+     "write the lesson as Markdown, for a wiki, with its pictures beside it"},
+    {"again", 0, NULL, KIND_FLAG, ON(LEARN), FIELD(again),
+     "begin the lesson anew instead of going on where you left it"},
     {"gpu", 'g', "LIST", KIND_LIST, MODELS, FIELD(gpu),
      "GPUs to model (default: the article's two and the one that results were recorded on)",
      CHOICE_GPU},

@@ -10,7 +10,8 @@
 // clang-format off
 typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
-    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY, COMMAND_COUNT
+    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY, COMMAND_LEARN,
+    COMMAND_COUNT
 } CommandId;
 
 /* The values that an option may take; choices.c has the table of each set. */
@@ -46,7 +47,8 @@ typedef struct {
 
     const char *color;
     bool ascii, no_window, plain;
-    const char *script, *frames, *size;
+    const char *script, *frames, *size, *export;
+    bool again;
 } Options;
 
 typedef bool CommandFunction(const Options *options, Err *err);
@@ -61,7 +63,7 @@ typedef struct {
 /* In the order of CommandId. The functions are in cmd_*.c and plots.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
-    cmd_agreement, cmd_plot, cmd_report, cmd_glossary;
+    cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

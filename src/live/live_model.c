@@ -38,7 +38,8 @@ struct LiveModel {
 };
 
 ModelDepth live_model_depth(const State *state) {
-    return state->chart == CHART_NONE    ? DEPTH_SELECTION
+    bool lesson = state->lesson.open && state->lesson.needs_model;
+    return state->chart == CHART_NONE    ? (lesson ? DEPTH_KERNELS : DEPTH_SELECTION)
            : state->chart == CHART_DTYPE ? DEPTH_FORMATS
                                          : DEPTH_KERNELS;
 }

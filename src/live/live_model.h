@@ -12,7 +12,7 @@ typedef struct LiveModel LiveModel;
  * well. */
 typedef enum { DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 
-/* As much as the chart of this state shows. */
+/* As much as the chart of this state shows, or its lesson asks for. */
 ModelDepth live_model_depth(const State *state);
 
 bool live_model_open(LiveModel **live_model, Err *err);

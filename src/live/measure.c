@@ -371,6 +371,10 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config) {
 }
 
 void measure_fill(const Measure *measure, LiveData *live) {
+    if (measure->inputs.scene)
+        timed_kernel_fill_elsewhere(&measure->recorded, measure->inputs.scene->scene.name,
+                                    measure->inputs.features->shape.channels, &measure->job.config,
+                                    live);
     live->kernel_count = measure->kernel_count;
     live->baseline_us =
         has_baseline(&measure->job) ? measure->baseline.live.median_us : (Reading){.value = 0};

@@ -244,6 +244,7 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .nx = features->shape.nx,
         .ny = features->shape.ny,
         .channels = features->shape.channels,
+        .shape = features->shape,
         .pooled = inputs->pooled->values,
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
         .fp64_original = inputs->fp64_original ? inputs->fp64_original->values : NULL,

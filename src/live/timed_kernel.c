@@ -143,3 +143,15 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     snprintf(live->recorded_on, sizeof live->recorded_on, "%.*s", (int)sizeof live->recorded_on - 1,
              row ? from->label : "");
 }
+
+void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
+                                 const KernelConfig *config, LiveData *live) {
+    live->elsewhere_count = 0;
+    for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
+        if (bev_kernels[i]->launch)
+            continue;
+        LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
+        *row = (LiveKernel){.kernel = bev_kernels[i]};
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, row);
+    }
+}

@@ -59,3 +59,7 @@ bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its
  * unknown where nothing was. */
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live);
+
+/* Fills live->elsewhere with what was recorded of the kernels that this build cannot launch. */
+void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
+                                 const KernelConfig *config, LiveData *live);

@@ -45,9 +45,11 @@ unsigned control_aligns(const State *state) {
     return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
 }
 
-/* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
+/* On a narrow terminal the page "both" looks like the dashboard: keys skip it, but not in a lesson,
+ * which is shown there. */
 unsigned control_page(State *state, const Command *command) {
-    bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;
+    bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS &&
+                  !state->lesson.open;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
     int page = control_pick(state, command, (Menu){page_names, PAGE_COUNT}, (int)now);
     if (page < 0)

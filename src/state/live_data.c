@@ -27,6 +27,14 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
     return NULL;
 }
 
+const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel) {
+    const LiveKernel *row = live_kernel(live, kernel);
+    for (int i = 0; i < live->elsewhere_count && !row; i++)
+        if (live->elsewhere[i].kernel == kernel)
+            row = &live->elsewhere[i];
+    return row;
+}
+
 /* A kernel does not stand in for itself: where it is the selection's own kernel, it pooled the
  * baseline. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {

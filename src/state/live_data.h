@@ -123,6 +123,7 @@ typedef struct {
     uint64_t baseline_content; /* changes when the baseline changes */
     uint64_t seen_content;     /* changes when what the cameras see changes */
     int64_t nx, ny, channels;
+    BevShape shape;              /* of the problem */
     const float *pooled;         /* (cell, c), selection */
     const float *baseline;       /* (cell, c), while a comparison is on */
     const double *fp64_original; /* (cell, c), FP64 over the original inputs */
@@ -148,6 +149,9 @@ typedef struct {
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
+    /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
+    int elsewhere_count;
+    LiveKernel elsewhere[LIVE_MAX_KERNELS];
     Reading baseline_us; /* median of job.baseline on this scene; speed-ups refer to it */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
@@ -163,6 +167,9 @@ void live_init(LiveData *live);
 
 /* The row of `kernel`, or NULL. */
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
+
+/* The same, or else its row of those recorded elsewhere; or NULL. */
+const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
 /* Whose picture a side of a comparison shows: "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
  * another kernel pooled it because the selected one is too slow. */

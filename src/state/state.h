@@ -13,6 +13,7 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/state/keys.h"
+#include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
 #include "src/base/units.h"
 
@@ -113,6 +114,9 @@ typedef struct {
     int count;
 } Log;
 
+/* What a control asks of the lesson; src/learn, above the state, does it. */
+typedef enum { WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_NEXT, WISH_BACK, WISH_SKIP } LessonWish;
+
 /* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
  * A cell's centre lies at +0.5. */
 typedef struct {
@@ -162,6 +166,10 @@ struct State {
     int64_t snapshots, recorded_frames; /* so far; part of file names */
     int columns, rows;                  /* of the terminal */
 
+    LessonPane lesson;      /* what the lesson shows that runs now */
+    LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
+    char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
+
     Pace pace; /* newest EVENT_PACE */
     Log log;
 };
@@ -205,12 +213,17 @@ enum {
     STEP_SNAPSHOT = 8,    /* write the picture: state_snapshot_name() */
     STEP_RECORD = 16,     /* recording began or ended */
     STEP_FULLSCREEN = 32, /* state.fullscreen changed */
-    STEP_LOOK = 64        /* same job, but the engine must make the picture (or count) again */
+    STEP_LOOK = 64,       /* same job, but the engine must make the picture (or count) again */
+    STEP_LESSON = 128     /* state.lesson_wish is to be fulfilled */
 };
 
 /* A new state: the default kernel of the first backend that runs here (CUDA before the CPU), FP16,
  * nearest; everything else as it is before any control. `scene` is a position in menu->scenes. */
 void state_init(State *state, const StateMenu *menu, int scene);
+
+/* Everything as after state_init, on the scene `scene`, with the same menu, screens and lesson. The
+ * world stands still. A lesson begins with it, so that it is the same each time. */
+void state_begin_lesson(State *state, int scene);
 
 /* Applies the event. Returns STEP_* bits: what must happen now. */
 unsigned state_step(State *state, const Event *event);

@@ -73,6 +73,7 @@ static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
+    wait = fmin(wait, loop_lesson_in_ms(loop));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
@@ -117,6 +118,7 @@ static void live(Loop *loop) {
         loop_take_frame(loop);
         loop_take_messages(loop);
         tick(loop);
+        loop_lesson_turn(loop);
         if (!loop->term)
             loop_plain_step(loop);
     }
@@ -165,6 +167,9 @@ static bool open_all(Loop *loop, Err *err) {
         loop->state.playing = false; /* printed lines need figures that settle */
     if (!apply_words(loop, err) || !loop_open_writer(loop, err) || !loop_open_engine(loop, err))
         return false;
+    if (loop->options->lesson &&
+        !loop_open_lesson(loop, loop->options->lesson, loop->options->memory, err))
+        return false;
     loop_submit(loop); /* it computes while the screens open */
     if (!plain && !loop_open_terminal(loop, err))
         return false;
@@ -173,6 +178,8 @@ static bool open_all(Loop *loop, Err *err) {
 }
 
 static void close_all(Loop *loop) {
+    Err err; /* progress that cannot be kept was told before */
+    lesson_desk_close(&loop->desk, &loop->state, &err);
     sdl_window_close(loop->window);
     term_close(loop->term);
     engine_close(loop->engine);

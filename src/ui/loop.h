@@ -7,6 +7,7 @@
  * to the State, asks the engine for a frame of it, and lays out and draws the screens. */
 #pragma once
 
+#include "src/ui/lesson_desk.h"
 #include "src/ui/term.h"
 
 enum { LOOP_MAX_WORDS = 8 };
@@ -18,6 +19,8 @@ typedef struct {
     bool ascii;
     bool no_window, no_terminal;
     double time_s; /* moment of the moving world to begin with */
+    const char *lesson; /* opened first, by number, name or path; "": the next one; NULL: none */
+    DeskMemory memory;  /* whether its progress is kept */
     /* Controls applied before the first frame, as scripts write them: "dtype fp8". */
     int word_count;
     char words[LOOP_MAX_WORDS][80];

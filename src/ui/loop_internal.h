@@ -3,6 +3,7 @@
 
 #include "src/live/engine.h"
 #include "src/scene/scene.h"
+#include "src/ui/lesson_desk.h"
 #include "src/ui/loop.h"
 #include "src/ui/sdl_window.h"
 
@@ -81,6 +82,10 @@ typedef struct {
     Term *term;        /* NULL: no terminal to draw on */
     SdlWindow *window; /* NULL: not open */
     Writer *writer;
+    LessonDesk desk;
+    bool lesson_waits;       /* the lesson waits for figures, ... */
+    double lesson_ms;        /* ... since then */
+    double lesson_pause_ms;  /* the next frame of its animation */
     PaceMeter pace;
     Cells cells;
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
@@ -130,6 +135,19 @@ bool loop_words(Loop *loop, const char *line, char *why, size_t size);
  * control's new value and the old picture. Milliseconds until then; INFINITY: no key waits. */
 double loop_echo_in_ms(const Loop *loop);
 void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
+
+/* ---- loop_lesson.c: the lesson that is open -------------------------------------------------- */
+
+/* By number, name or path; "": the next one. */
+bool loop_open_lesson(Loop *loop, const char *word, DeskMemory memory, Err *err);
+void loop_lesson_turn(Loop *loop); /* goes on with it as far as it can */
+void loop_lesson_wish(Loop *loop); /* does what the state asks of it */
+
+/* A key for the lesson. False: it is a control as always. */
+bool loop_lesson_key(Loop *loop, int32_t key);
+
+/* Milliseconds until its animation goes on; INFINITY: there is none. */
+double loop_lesson_in_ms(const Loop *loop);
 
 /* ---- loop_screens.c: terminal and window, or lines where there is neither -------------------- */
 

@@ -279,6 +279,7 @@ static const struct {
     int curses;
     int32_t key;
 } key_codes[] = {
+    {KEY_BACKSPACE, KEYCODE_BACKSPACE},
     {KEY_ENTER, KEYCODE_ENTER},        {KEY_UP, KEYCODE_UP},
     {KEY_DOWN, KEYCODE_DOWN},          {KEY_LEFT, KEYCODE_LEFT},
     {KEY_RIGHT, KEYCODE_RIGHT},        {KEY_SR, KEYCODE_SHIFT_UP},
@@ -303,6 +304,8 @@ int32_t term_key(Term *term) {
         int32_t key = kind == KEY_CODE_YES ? translate((int)typed) : (int32_t)typed;
         if (key == '\r')
             return KEYCODE_ENTER;
+        if (key == '\b')
+            return KEYCODE_BACKSPACE;
         if (key == CONTROL_L)
             term_resume(term);
         else if (key)

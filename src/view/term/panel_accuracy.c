@@ -117,4 +117,4 @@ static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel accuracy_panel = {
-    .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};
+    .point = PANEL_ACCURACY, .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};

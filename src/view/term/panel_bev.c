@@ -238,4 +238,4 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel bev_panel = {
-    .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};
+    .point = PANEL_BEV, .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

@@ -122,4 +122,4 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel intervals_panel = {
-    .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};
+    .point = PANEL_INTERVALS, .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};

@@ -157,7 +157,7 @@ static void kernels_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel kernels_panel = {
-    .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
+    .point = PANEL_KERNELS, .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
 
 /* ---- the idea of the selected kernel -------------------------------------------------------- */
 

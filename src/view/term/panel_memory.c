@@ -254,4 +254,4 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel memory_panel = {
-    .fold = 4, .grow = 4, .height = 7, .want = memory_want, .draw = memory_draw};
+    .point = PANEL_MEMORY, .fold = 4, .grow = 4, .height = 7, .want = memory_want, .draw = memory_draw};

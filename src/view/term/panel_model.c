@@ -75,7 +75,8 @@ static void model_draw(Cells *cells, Area area, const PanelData *data) {
     free(spec);
 }
 
-const DashPanel model_panel = {.fold = 5,
+const DashPanel model_panel = {.point = PANEL_MODEL,
+                               .fold = 5,
                                .grow = 3,
                                .height = CHART_CELLS_LEAST + WORD_ROWS,
                                .want = model_want,

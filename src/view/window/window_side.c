@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WORDS_H = 148, LADDER_W = 300 };
+enum { WORDS_H = 148, LADDER_W = 300, LESSON_CHART_H = 240 };
 
 double window_heading(const WindowView *view, Box at, const char *text) {
     TextStyle style = style_heading(view->pen);
@@ -201,15 +201,18 @@ void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
     if (side.w <= 0 || (window_has_chart(view) && !window_chart_fits(view)))
         return;
-    bool has_course = side.h > 420 && !window_has_chart(view) && window_has_course(view);
+    bool has_course = side.h > 420 && !window_has_chart(view) && !view->state->lesson.open &&
+                      window_has_course(view);
     double bottom = side.y + side.h - (has_course ? WINDOW_COURSE_H : 0), y = side.y;
     if (window_has_bev(view)) {
         FigurePanel panel = window_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
-    if (window_has_chart(view))
+    if (view->state->lesson.open)
+        y += window_draw_lesson(view, (Box){side.x, y, side.w, bottom - y}) + 16;
+    if (window_has_chart(view) && (!view->state->lesson.open || bottom - y >= LESSON_CHART_H))
         window_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
-    else
+    else if (!view->state->lesson.open)
         words(view, (Box){side.x, y, side.w, bottom - y});
     if (has_course)
         window_draw_course(view, (Box){side.x, bottom + 8, side.w, WINDOW_COURSE_H - 8});
