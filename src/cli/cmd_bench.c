@@ -145,7 +145,7 @@ static bool scene_wanted(const Options *options, const char *scene) {
 /* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const RecordedRow *row) {
-    return recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
+    return !options->evenness && recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, row->scene) && wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }

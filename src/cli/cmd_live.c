@@ -79,6 +79,7 @@ bool cmd_live(const Options *options, Err *err) {
     add_word(&loop, "colormap", options->colormap);
     add_number(&loop, "channels", (double)options->channels);
     add_number(&loop, "temperature", options->temperature);
+    add_number(&loop, "evenness", options->evenness);
     if (options->script)
         return run_script(options, &loop, err);
     int signal;

@@ -200,6 +200,14 @@ static void put_command(const Page *page, const char *words, bool drawn) {
         }
     if (options->l2_mb > 0)
         fprintf(page->out, " --l2-mb %g", options->l2_mb);
+    if (options->dram_gbps > 0)
+        fprintf(page->out, " --dram-gbps %g", options->dram_gbps);
+    if (options->sms > 0)
+        fprintf(page->out, " --sms %lld", (long long)options->sms);
+    if (options->clock_ghz > 0)
+        fprintf(page->out, " --clock-ghz %g", options->clock_ghz);
+    if (options->evenness > 0)
+        fprintf(page->out, " --evenness %g", options->evenness);
     if (options->channels > 0)
         fprintf(page->out, " --channels %lld", (long long)options->channels);
 }

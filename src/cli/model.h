@@ -62,12 +62,14 @@ enum { CHOSEN_GPUS = 16 };
 
 typedef struct {
     Gpu gpus[CHOSEN_GPUS];
+    char titles[CHOSEN_GPUS][128]; /* of GPUs that --dram-gbps, --sms or --clock-ghz change */
     int count;
     GpuFile file;
     RecordedSet recorded; /* empty where nothing is recorded */
 } ChosenGpus;
 
-/* The GPUs of --gpu, --gpu-file and --l2-mb, and all recordings. Without --gpu and --gpu-file: the
+/* The GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gbps, --sms and --clock-ghz, and all
+ * recordings. Without --gpu and --gpu-file: the
  * GPUs of the mask `fallback` (bits by position in gpus[]). */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 void chosen_close(ChosenGpus *chosen);
@@ -75,7 +77,10 @@ void chosen_close(ChosenGpus *chosen);
 /* Mask of the article's two GPUs and the one that results were recorded on. */
 unsigned chosen_usual(void);
 
-/* Whether a recording was taken on that GPU with its real L2, not the one of --l2-mb. */
+/* Whether more than the L2 of a GPU of the table is changed. */
+bool chosen_is_changed(const Gpu *gpu);
+
+/* Whether a recording was taken on that GPU as it is, none of its figures changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
 /* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown. */

@@ -110,6 +110,9 @@ static const OptionRow rows[] = {
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
     {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
+    {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
+     "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
+     "and distinct bytes stay", CHOICE_NONE, 0, 1},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output),
      "write here instead of to standard output, atomically"},
@@ -191,6 +194,12 @@ static const OptionRow rows[] = {
      CHOICE_SWEEP},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),
      "what if their L2 had this size (2^20 bytes)", CHOICE_NONE, 0.01, 100000},
+    {"dram-gbps", 0, "GB/S", KIND_REAL, MODELS, FIELD(dram_gbps),
+     "what if their DRAM gave so many GB/s", CHOICE_NONE, 1, 1e6},
+    {"sms", 0, "N", KIND_INT, MODELS, FIELD(sms), "what if they had so many multiprocessors",
+     CHOICE_NONE, 1, 10000},
+    {"clock-ghz", 0, "GHZ", KIND_REAL, MODELS, FIELD(clock_ghz),
+     "what if their multiprocessors ran at so many GHz", CHOICE_NONE, 0.1, 10},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };

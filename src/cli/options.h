@@ -31,7 +31,7 @@ typedef struct {
     int argument_count;
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
-    double time_s, temperature;
+    double time_s, temperature, evenness;
     int64_t channels;
 
     const char *output, *format, *cache, *timing, *l2_carveout;
@@ -42,7 +42,8 @@ typedef struct {
     bool cameras, table, no_outlines;
 
     const char *gpu, *gpu_file, *over;
-    double l2_mb;
+    double l2_mb, dram_gbps, clock_ghz;
+    int64_t sms;
     bool counters;
 
     const char *color;

@@ -187,6 +187,7 @@ const PlotKind plot_kinds[] = {
      plot_sweep},
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
      draw_dtype},
+    {"terms", "what binds each kernel on a GPU, the fastest first", true, false, CHART_TERMS, NULL},
     {"published", "published latencies beside the model", false, true, CHART_NONE, draw_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;

@@ -124,7 +124,7 @@ typedef struct {
 static const Gpu *chosen_gpu(const ChosenGpus *chosen, const Recording *recording) {
     const Gpu *on = gpu_of_device(recording->label);
     for (int i = 0; on && i < chosen->count; i++)
-        if (!strcmp(chosen->gpus[i].name, on->name))
+        if (!strcmp(chosen->gpus[i].name, on->name) && !chosen_is_changed(&chosen->gpus[i]))
             return &chosen->gpus[i];
     return NULL;
 }

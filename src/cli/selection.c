@@ -109,7 +109,8 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
 WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
-                             .channels = options->channels};
+                             .channels = options->channels,
+                             .evenness = options->evenness};
 }
 
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
@@ -153,7 +154,7 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelCon
     out.data = pooled->codes;
     bev_tensor_decode(&out, 0, out.rows, pooled->values);
     const RecordedRow *row = NULL;
-    if (latency == LATENCY_RECORDED)
+    if (latency == LATENCY_RECORDED && !workload->options.evenness)
         row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
                             CACHE_WARM, NULL);
     if (row)

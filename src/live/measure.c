@@ -99,7 +99,7 @@ static void restart(const Measure *measure, TimedKernel *timed, const KernelConf
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
     if (!(measure->where & 1u << timed->config.kernel->where))
-        timed_kernel_show_recorded(&measure->recorded, measure->inputs.scene->scene.name,
+        timed_kernel_show_recorded(&measure->recorded, timed_kernel_scene(&measure->inputs),
                                    measure->inputs.features->shape.channels, timed->config.dtype,
                                    timed->config.align, &timed->live);
 }

@@ -130,6 +130,10 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
     return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
 }
 
+const char *timed_kernel_scene(const FrameInputs *inputs) {
+    return inputs->map->evenness ? "" : inputs->scene->scene.name;
+}
+
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live) {
     const KernelConfig config = {live->kernel, dtype, align};

@@ -55,6 +55,9 @@ bool timed_kernel_due(const TimedKernel *timed, bool idle);
 bool timed_kernel_is_slow(const TimedKernel *timed, BevAlign align);
 bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its own align */
 
+/* The scene that recordings of these inputs would name; "" where its map was made even: none has it. */
+const char *timed_kernel_scene(const FrameInputs *inputs);
+
 /* Fills in what was recorded of live->kernel, with warm caches, on a scene with so many channels;
  * unknown where nothing was. */
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,

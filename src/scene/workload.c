@@ -69,9 +69,11 @@ bool workload_has_align(const Workload *workload, BevAlign align) {
 
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     Scene *scene = &workload->scene;
-    if (has_own_map(scene, align))
+    double evenness = workload->options.evenness;
+    bool own = has_own_map(scene, align);
+    if (own && !evenness)
         return &scene->map;
-    if (!scene->has_rig) {
+    if (!own && !scene->has_rig) {
         err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
                 "its index arrays %s weights, so --align %s is not possible",
                 scene->map.weights ? "have" : "have no", bev_aligns[align].name);
@@ -80,8 +82,12 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     BevMap *map = &workload->maps[align];
     if (workload->map_us[align] == 0) {
         double start = clock_us();
-        if (!scatter_build(&scene->rig, align, UINT32_MAX, map, err))
+        if (!(own ? scatter_copy(&scene->map, map, err)
+                  : scatter_build(&scene->rig, align, UINT32_MAX, map, err)) ||
+            !scatter_even(map, evenness, err)) {
+            scatter_free(map);
             return NULL;
+        }
         workload->map_us[align] = clock_us() - start;
     }
     return map;

@@ -11,6 +11,7 @@
 #define HEIGHT_STEP     0.1
 #define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
+#define EVENNESS_STEP   0.25
 
 /* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
@@ -90,6 +91,21 @@ unsigned control_temperature(State *state, const Command *command) {
         next > 1   ? "smears"
         : next < 1 ? "sharpens"
                    : "as rendered");
+    return control_changed_and_told(state);
+}
+
+unsigned control_evenness(State *state, const Command *command) {
+    double next = control_moved(command, state->job.evenness, EVENNESS_STEP);
+    if (command->step)
+        next = clamp(next, 0, 1);
+    if (!(next >= 0 && next <= 1))
+        return SAY(state, command->action, "evenness: %s is not from 0 to 1: still %.2f",
+                   command->argument, state->job.evenness);
+    state->job.evenness = next;
+    SAY(state, command->action, "evenness %.2f: %s", next,
+        next >= 1  ? "all intervals of the mean length"
+        : next > 0 ? "intervals nearer to their mean length"
+                   : "the rig's own intervals");
     return control_changed_and_told(state);
 }
 

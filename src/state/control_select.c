@@ -155,22 +155,48 @@ unsigned control_gpu(State *state, const Command *command) {
         return SAY(state, command->action, "gpu: there is no \"%s\" in the table",
                    command->argument);
     state->gpu = gpu;
-    state->l2 = 0;
+    state->edit = (GpuEdit){0};
     return SAY(state, command->action, "what if: %s, L2 of %.0f MiB", gpus[gpu].title,
                gpus[gpu].l2_bytes / (1 << 20));
 }
 
-/* The position of the L2 size nearest to a number of MiB; 0: the GPU's own size. */
-static int l2_of(double mib) {
-    return mib > 0 ? (int)clamp(round(log2(mib)), 1, MODEL_L2S - 1) : 0;
+/* One step of a figure: the L2 doubles from 2 to 256 MiB and then is its own again; the others grow
+ * by a quarter. */
+static double next_figure(int figure, double now, double own, int step) {
+    const GpuFigure *row = &gpu_figures[figure];
+    double value = now > 0 ? now : own;
+    if (figure != GPU_L2) {
+        value = clamp(value * (step > 0 ? 1.25 : 0.8), row->min, row->max);
+        return row->whole ? fmax(round(value), 1) : value;
+    }
+    int octaves = (int)log2(row->max), at = now > 0 ? (int)clamp(round(log2(now)), 1, octaves) : 0;
+    at = wrapped(at + step, octaves + 1);
+    return at ? exp2(at) : 0;
 }
 
-unsigned control_l2(State *state, const Command *command) {
-    const Gpu *gpu = &gpus[state->gpu];
-    state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
-                              : l2_of(strtod(command->argument, NULL));
-    return SAY(state, command->action, "what if: %s, with %s L2 of %.0f MiB", gpu->title,
-               state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
+static int figure_of(Action action) {
+    int figure = 0;
+    while (strcmp(gpu_figures[figure].word, keys[action].word) != 0)
+        figure++;
+    return figure;
+}
+
+unsigned control_gpu_figure(State *state, const Command *command) {
+    int figure = figure_of(command->action);
+    const GpuFigure *row = &gpu_figures[figure];
+    double *value = gpu_edit_value(&state->edit, figure), own = row->own(&gpus[state->gpu]);
+    double next = command->step ? next_figure(figure, *value, own, command->step)
+                                : strtod(command->argument, NULL);
+    bool inside = next >= row->min && next <= row->max && !(row->whole && next != floor(next));
+    if (next != 0 && !inside)
+        return SAY(state, command->action, "%s: %s is not %s from %g to %g, or 0 for its own",
+                   row->word, command->argument, row->whole ? "a whole number" : "a number",
+                   row->min, row->max);
+    *value = next;
+    char changed[96];
+    gpu_edit_text(&state->edit, changed, sizeof changed);
+    return SAY(state, command->action, "what if: %s%s", gpus[state->gpu].title,
+               changed[0] ? changed : ", as it is");
 }
 
 unsigned control_counters(State *state, const Command *command) {

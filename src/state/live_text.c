@@ -84,35 +84,34 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
-    return live->model && kernel ? model_of_kernel(live->model, kernel, state->gpu, state->l2)
-                                 : NULL;
+    return live->model && kernel
+               ? model_of_kernel(live->model, kernel, state_gpu(state).l2_bytes)
+               : NULL;
 }
 
-const Prediction *prediction_of(const State *state, const PredictedKernel *predicted) {
-    return &predicted->predicted[state->gpu][state->l2];
+Prediction prediction_of(const State *state, const LiveData *live,
+                         const PredictedKernel *predicted) {
+    return model_predict(live->model, predicted, state->gpu, &state->edit);
 }
 
 void prediction_gpu(const State *state, char *text, size_t size) {
-    const Gpu *gpu = &gpus[state->gpu];
-    if (state->l2)
-        snprintf(text, size, "%s with %.0f MiB of L2", gpu->title,
-                 model_l2_bytes(gpu, state->l2) / (1 << 20));
-    else
-        snprintf(text, size, "%s", gpu->title);
+    char changed[96];
+    gpu_edit_text(&state->edit, changed, sizeof changed);
+    snprintf(text, size, "%s%s", gpus[state->gpu].title, changed);
 }
 
 void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(state, live);
-    char on[64], us[32];
+    char on[128], us[32];
     prediction_gpu(state, on, sizeof on);
     if (!predicted) {
         snprintf(text, size, "%s on %s: n/a", live->job.config.kernel->title, on);
         return;
     }
-    const Prediction *p = prediction_of(state, predicted);
-    figure_text(UNIT_US, p->latency_us, us, sizeof us);
+    Prediction p = prediction_of(state, live, predicted);
+    figure_text(UNIT_US, p.latency_us, us, sizeof us);
     snprintf(text, size, "%s on %s: %s, %s binds", predicted->title, on, us,
-             term_names[p->binding]);
+             term_names[p.binding]);
 }
 
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {
@@ -128,10 +127,10 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
         snprintf(text, size, "L2 hits n/a");
         return;
     }
-    const Prediction *p = prediction_of(state, predicted);
-    unit_text(UNIT_BYTES, p->dram_read_bytes + p->dram_write_bytes, bytes, sizeof bytes);
+    Prediction p = prediction_of(state, live, predicted);
+    unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p->hit_rate, bytes,
+    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate, bytes,
              sectors);
 }
 

@@ -34,10 +34,11 @@ void ladder_note(const Ladder *ladder, char *note, size_t size);
 /* The predicted kernel that stands for the selection on the chosen GPU; NULL: not known (yet). */
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live);
 
-/* Its prediction on the chosen GPU and L2; `predicted` is not NULL. */
-const Prediction *prediction_of(const State *state, const PredictedKernel *predicted);
+/* Its prediction on the chosen GPU, with the user's changes; `predicted` is not NULL. */
+Prediction prediction_of(const State *state, const LiveData *live,
+                         const PredictedKernel *predicted);
 
-/* "RTX A6000", "RTX A6000 with 16 MB of L2". */
+/* "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
 void prediction_gpu(const State *state, char *text, size_t size);
 
 /* "V3 LARGE on RTX A6000: 41.2 µs, the chain binds". */

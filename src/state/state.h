@@ -57,6 +57,7 @@ typedef struct {
     int64_t channels;      /* 0: the scene's own */
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
+    double evenness;       /* of the intervals, 0 to 1: scatter_even() */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
@@ -141,7 +142,8 @@ struct State {
     Strip strip;
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
-    int gpu, l2;     /* predicted: a row of gpus[], and its L2 size as model_l2_bytes() counts */
+    int gpu;         /* predicted: a row of gpus[], */
+    GpuEdit edit;    /* and what is changed about it */
     Chart chart;
 
     bool playing;
@@ -244,6 +246,10 @@ bool state_shows_errors(const State *state);
 
 /* What a control stands at: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
+
+/* The GPU that is predicted, its changes included. */
+Gpu state_gpu(const State *state);
+double state_gpu_clock(const State *state); /* GHz */
 
 /* Position of a name in a menu, upper and lower case alike; -1: it is not there. */
 int menu_find(const Menu *menu, const char *name);
