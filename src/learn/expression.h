@@ -74,5 +74,6 @@ bool expression_value(const OpPool *pool, Expression expression, Evaluation *eva
 
 /* Whether no figure and no name stands in it: it has the same value always. */
 bool expression_is_constant(const OpPool *pool, Expression expression);
-/* Whether one of its figures comes from the memory model of every kernel. */
-bool expression_needs_model(const OpPool *pool, Expression expression);
+/* The kernels, but for the selection, whose memory model it asks for: bits by place in
+ * bev_kernels[]. */
+uint32_t expression_model_kernels(const OpPool *pool, Expression expression);

@@ -346,7 +346,7 @@ const FigureRow figures[] = {
     {"atomics", TAKES_KERNEL, MEASURE_COUNT, false, false, "atomic additions", atomics},
     {"footprint", TAKES_ARRAY, MEASURE_BYTES, false, false, "distinct bytes touched", footprint},
     {"gather", TAKES_ARRAY, MEASURE_BYTES, false, false, "gather traffic, the published way of counting", gather},
-    {"l2_bytes", TAKES_NOTHING, MEASURE_BYTES, false, false, "L2 of the chosen GPU", l2_bytes},
+    {"l2_bytes", TAKES_NOTHING, MEASURE_CACHE, false, false, "L2 of the chosen GPU", l2_bytes},
     {"dram_gbps", TAKES_NOTHING, MEASURE_GBPS, false, false, "DRAM bandwidth of the chosen GPU", dram_gbps},
     {"sms", TAKES_NOTHING, MEASURE_COUNT, false, false, "multiprocessors of the chosen GPU", sms},
     {"bits", TAKES_FORMAT, MEASURE_COUNT, false, false, "bits of an element", bits},

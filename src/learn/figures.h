@@ -39,7 +39,7 @@ typedef struct {
     FigureTakes takes;
     Measure measure;
     bool timing;     /* measured here, recorded, or by the model: all of a question's alike */
-    bool needs_all;  /* from the memory model of every kernel */
+    bool needs_model; /* from the memory model of the kernel */
     const char *text; /* what it is, for the list of figures */
     Reading (*get)(const FigureQuery *query);
 } FigureRow;

@@ -103,7 +103,11 @@ static bool read_number(LessonRun *run, const char *text) {
     double number = strtod(text, &end);
     bool ok = end != text && !end[strspn(end, " %")];
     if (ok && number >= question->lo && number <= question->hi) {
-        snprintf(run->typed, sizeof run->typed, "%.*s", (int)(end - text), text);
+        run->number = number;
+        size_t length = (size_t)(end - text);
+        length = length < sizeof run->typed ? length : sizeof run->typed - 1;
+        memmove(run->typed, text, length); /* `text` may be what was typed */
+        run->typed[length] = '\0';
         return true;
     }
     snprintf(run->note, sizeof run->note, "A number from %g to %g%s%s, please.", question->lo,
@@ -153,7 +157,7 @@ static LessonVerdict judge_number(const LessonRun *run, Evaluation *evaluation, 
         return VERDICT_VOID;
     double slack = question->percent ? question->within / 100 * fabs(right->number)
                                      : question->within;
-    double off = fabs(strtod(run->typed, NULL) - right->number);
+    double off = fabs(run->number - right->number);
     return off <= slack * (1 + 1e-9) + 1e-12 ? VERDICT_RIGHT : VERDICT_WRONG;
 }
 

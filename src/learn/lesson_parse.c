@@ -47,7 +47,7 @@ bool reader_expression(Reader *reader, const char *text, Expression *expression)
     Lesson *lesson = reader->lesson;
     if (!expression_parse(text, &lesson->names, &lesson->pool, expression, why, sizeof why))
         return reader_refuse(reader, "", "%s", why);
-    lesson->needs_model |= expression_needs_model(&lesson->pool, *expression);
+    lesson->model_kernels |= expression_model_kernels(&lesson->pool, *expression);
     return true;
 }
 

@@ -76,6 +76,7 @@ typedef struct {
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
     char typed[ANSWER_TYPED]; /* the answer so far */
+    double number;            /* the same, once it was given */
     int choice;               /* the marked one, from 0; -1: none */
     int order[LESSON_ORDER], order_count;
     LessonVerdict verdict;

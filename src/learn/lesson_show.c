@@ -95,7 +95,7 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
                          .right = run->right,
                          .asked = run->asked,
                          .point = run->point,
-                         .needs_model = run->lesson->needs_model,
+                         .model_kernels = run->lesson->model_kernels,
                          .ended = run->phase == PHASE_END,
                          .scroll = scroll};
     const LessonQuestion *question = lesson_run_question(run);

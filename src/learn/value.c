@@ -35,6 +35,9 @@ void value_text(const Value *value, char *text, size_t size) {
     case MEASURE_TRUTH:
         snprintf(number, sizeof number, "%s", value->number ? "true" : "false");
         break;
+    case MEASURE_CACHE:
+        plain_text(magnitude / 1048576, number, sizeof number);
+        break;
     case MEASURE_NONE:
     case MEASURE_PERCENT:
     case MEASURE_METRES:
@@ -47,6 +50,7 @@ void value_text(const Value *value, char *text, size_t size) {
     snprintf(text, size, "%s%s%s%s%s%s", value->number < 0 ? "-" : "", number,
              value->measure == MEASURE_PERCENT  ? " %"
              : value->measure == MEASURE_METRES ? " m"
+             : value->measure == MEASURE_CACHE  ? " MiB"
                                                 : "",
              named ? " (" : "", named ? source_names[value->source] : "", named ? ")" : "");
 }

@@ -6,7 +6,7 @@
 /* clang-format off */
 typedef enum {
     MEASURE_NONE, MEASURE_US, MEASURE_BYTES, MEASURE_COUNT, MEASURE_ERROR, MEASURE_PERCENT,
-    MEASURE_GBPS, MEASURE_METRES, MEASURE_TRUTH
+    MEASURE_GBPS, MEASURE_METRES, MEASURE_CACHE, /* bytes, printed in MiB */ MEASURE_TRUTH
 } Measure;
 /* clang-format on */
 

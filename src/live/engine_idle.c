@@ -219,8 +219,18 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     return TASK_WAITS;
 }
 
+/* And what the lesson asks for. */
 static TaskEnd simulate_selection(Engine *engine, bool idle) {
+    const LessonPane *lesson = &engine->state.lesson;
+    uint32_t wanted = lesson->open ? lesson->model_kernels : 0;
     (void)idle;
+    if (wanted != engine->wanted && !slot_is_empty(engine))
+        return TASK_WAITS;
+    if (wanted != engine->wanted) {
+        engine->simulated = 0;
+        engine->wanted = wanted;
+        live_model_want(engine->live_model, wanted);
+    }
     return simulate(engine, DEPTH_SELECTION);
 }
 

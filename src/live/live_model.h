@@ -12,7 +12,7 @@ typedef struct LiveModel LiveModel;
  * well. */
 typedef enum { DEPTH_SELECTION, DEPTH_KERNELS, DEPTH_FORMATS } ModelDepth;
 
-/* As much as the chart of this state shows, or its lesson asks for. */
+/* As much as the chart of this state shows. */
 ModelDepth live_model_depth(const State *state);
 
 bool live_model_open(LiveModel **live_model, Err *err);
@@ -22,6 +22,9 @@ void live_model_close(LiveModel *live_model); /* accepts NULL */
  * first. */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, Err *err);
+
+/* Kernels to simulate at every depth: bits by place in bev_kernels[]. */
+void live_model_want(LiveModel *live_model, uint32_t kernels);
 
 /* Uses these measured ceilings for a GPU of the table, instead of recorded ones or those of the
  * data sheet. */

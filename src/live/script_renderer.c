@@ -116,6 +116,7 @@ static bool fill_model(ScriptRenderer *renderer, const State *state, LiveData *l
     if (!live_model_aim(renderer->model, &inputs->features->shape, inputs->map, &state->job.config,
                         err))
         return false;
+    live_model_want(renderer->model, state->lesson.open ? state->lesson.model_kernels : 0);
     while (live_model_step(renderer->model, depth, NULL)) {
     }
     live->model = live_model_known(renderer->model);

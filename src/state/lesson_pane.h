@@ -73,8 +73,8 @@ typedef struct {
     int right, asked;
     LessonPanel point;
     LessonAsks asks;
-    bool computing;   /* waits for figures */
-    bool needs_model; /* figures of the lesson come from the memory model of all kernels */
+    bool computing;         /* waits for figures */
+    uint32_t model_kernels; /* whose memory model it asks for: bits by place in bev_kernels[] */
     bool ended;
     int scroll; /* rows that the learner moved the text by */
     PaneText body;
