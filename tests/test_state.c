@@ -70,6 +70,52 @@ static bool says(const State *state, const char *text) {
 
 /* ---- selection ------------------------------------------------------------------------------- */
 
+/* A GPU of one's own: every figure within its bounds, 0 for the GPU's own. */
+static void test_gpu_figures(State *state) {
+    use(state, "gpu a6000");
+    use(state, "l2 24");
+    use(state, "bandwidth 300");
+    Gpu gpu = state_gpu(state);
+    tap_ok(gpu.l2_bytes == 24 << 20 && gpu.dram_gbps == 300 && gpu.sms == 84 &&
+               says(state, "what if: RTX A6000 with 24 MiB of L2, 300 GB/s"),
+           "its L2 and its bandwidth by value");
+    use(state, "sms 42");
+    use(state, "clock 1.5");
+    gpu = state_gpu(state);
+    tap_ok(gpu.sms == 42 && fabs(state_gpu_clock(state) - 1.5) < 1e-9, "multiprocessors and clock");
+    use(state, "clock 0");
+    tap_ok(fabs(state_gpu_clock(state) - gpu_clock_ghz(&gpus[state->gpu])) < 1e-9,
+           "0 is its own, whatever else is changed");
+    static const char *const refused[] = {"l2 257", "l2 -1", "bandwidth 0.5", "sms 10001",
+                                          "sms 1.5", "clock 99"};
+    for (int i = 0; i < 6; i++) {
+        GpuEdit before = state->edit;
+        use(state, refused[i]);
+        tap_ok(!memcmp(&before, &state->edit, sizeof before) && strstr(said(state), "is not a"),
+               "refused: %s", said(state));
+    }
+    use(state, "bandwidth");
+    tap_ok(state->edit.dram_gbps == 375, "a step is a quarter");
+    use(state, "gpu h200");
+    tap_ok(!gpu_edit_any(&state->edit), "another GPU is as it is");
+    use(state, "l2");
+    use(state, "l2 -");
+    tap_ok(!gpu_edit_any(&state->edit), "the steps of L2 lead back to its own");
+}
+
+static void test_evenness(void) {
+    State state = make_state();
+    tap_ok(use(&state, "evenness 0.4") & STEP_RUN && state.job.evenness == 0.4 &&
+               says(&state, "evenness 0.40: intervals nearer to their mean length"),
+           "intervals can be made more even");
+    tap_ok(!(use(&state, "evenness 1.5") & STEP_RUN) && state.job.evenness == 0.4 &&
+               says(&state, "evenness: 1.5 is not from 0 to 1: still 0.40"),
+           "beyond its ends it says so");
+    for (int i = 0; i < 4; i++)
+        use(&state, "evenness");
+    tap_ok(state.job.evenness == 1, "steps end at 1");
+}
+
 static void test_selection(void) {
     State state = make_state();
     use(&state, "kernel v2");
@@ -110,6 +156,7 @@ static void test_selection(void) {
     use(&state, "gpu h200");
     tap_ok(!strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MiB"),
            "a GPU of the facts table");
+    test_gpu_figures(&state);
 }
 
 static void test_settling(void) {
@@ -615,6 +662,7 @@ static void test_counters(void) {
 
 int main(void) {
     test_counters();
+    test_evenness();
     test_selection();
     test_settling();
     test_settle_alone();

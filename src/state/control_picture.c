@@ -8,12 +8,13 @@ const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
 static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {
-    state->baseline_pinned = control_switched(command, state->baseline_pinned);
+    state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);
     state->job.baseline =
-        state->baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
+        state->job.baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
+    state->job.baseline_rig = job_rig(&state->job);
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
-    SAY(state, command->action, "baseline %s: %s", state->baseline_pinned ? "pinned" : "let go",
+    SAY(state, command->action, "baseline %s: %s", state->job.baseline_pinned ? "pinned" : "let go",
         label);
     return control_changed(state);
 }

@@ -33,6 +33,34 @@ unsigned control_config(State *state, const Command *command) {
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
+RigState job_rig(const Job *job) {
+    RigState rig = {.temperature = job->temperature,
+                    .evenness = job->evenness,
+                    .camera_mask = job->camera_mask};
+    memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
+    return rig;
+}
+
+void job_use_rig(Job *job, const RigState *rig) {
+    job->temperature = rig->temperature;
+    job->evenness = rig->evenness;
+    job->camera_mask = rig->camera_mask;
+    memcpy(job->camera_errors, rig->camera_errors, sizeof job->camera_errors);
+}
+
+static bool same_error(const CameraError *a, const CameraError *b) {
+    return a->yaw_deg == b->yaw_deg && a->pitch_deg == b->pitch_deg && a->height_m == b->height_m;
+}
+
+bool job_rigs_differ(const Job *job) {
+    const RigState *rig = &job->baseline_rig;
+    bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
+                rig->camera_mask == job->camera_mask;
+    for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
+        same = same_error(&rig->camera_errors[i], &job->camera_errors[i]);
+    return job->baseline_pinned && !same;
+}
+
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
     job->temperature = 1;
@@ -52,6 +80,7 @@ unsigned control_scene(State *state, const Command *command) {
     if (scene < 0)
         return STEP_REDRAW;
     job_repair(&state->job);
+    state->job.baseline_rig = job_rig(&state->job); /* these are other cameras */
     state->camera = 0;
     state->job.time_s = 0;
     return use_scene(state, command->action, scene);

@@ -22,7 +22,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
     state->job.config = config;
-    if (!state->baseline_pinned)
+    if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
     return control_changed_and_told(state);
 }

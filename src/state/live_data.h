@@ -117,6 +117,16 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
+enum { LIVE_MOVED_AT_M = 40 };
+
+/* What differs between the two sides of a comparison. */
+typedef struct {
+    bool known;     /* a comparison is on */
+    int64_t cells;  /* whose values differ in any channel */
+    double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in front
+                       of a camera, of the camera that it moved most; NaN: no rig */
+} LiveDifference;
+
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
@@ -127,7 +137,7 @@ typedef struct {
     const float *pooled;         /* (cell, c), selection */
     const float *baseline;       /* (cell, c), while a comparison is on */
     const double *fp64_original; /* (cell, c), FP64 over the original inputs */
-    const BevMap *map;
+    const BevMap *map, *baseline_map;
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
@@ -158,6 +168,7 @@ typedef struct {
     LiveIntervals intervals;
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
+    LiveDifference difference;
     LiveFrame frame;
     char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;

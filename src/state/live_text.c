@@ -82,6 +82,19 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
     }
 }
 
+void comparison_text(const LiveData *live, char *text, size_t size) {
+    const LiveDifference *difference = &live->difference;
+    char cells[32], moved[48] = "";
+    text[0] = '\0';
+    if (!difference->known)
+        return;
+    unit_text(UNIT_COUNT, (double)difference->cells, cells, sizeof cells);
+    if (difference->moved_m > 0)
+        snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
+                 difference->moved_m);
+    snprintf(text, size, "%s cells differ%s", cells, moved);
+}
+
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
     const BevKernel *kernel = live->job.config.kernel;
     return live->model && kernel

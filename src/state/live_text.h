@@ -29,6 +29,11 @@ const char *ladder_mark(const LiveKernel *row);
  * ? unsettled". */
 void ladder_note(const Ladder *ladder, char *note, size_t size);
 
+/* ---- a comparison ---------------------------------------------------------------------------- */
+
+/* "14,310 cells differ, points at 40 m moved 0.70 m"; "": nothing is compared. */
+void comparison_text(const LiveData *live, char *text, size_t size);
+
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 
 /* The predicted kernel that stands for the selection on the chosen GPU; NULL: not known (yet). */

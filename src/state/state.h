@@ -47,6 +47,14 @@ typedef struct {
     double yaw_deg, pitch_deg, height_m;
 } CameraError;
 
+/* What a job does to the scene's own map and depths. */
+typedef struct {
+    double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
+    double evenness;      /* of the intervals, 0 to 1: scatter_even() */
+    uint32_t camera_mask; /* bit i: camera i is clean */
+    CameraError camera_errors[RIG_MAX_CAMERAS];
+} RigState;
+
 /* Everything that decides what is computed: two equal jobs give equal results. */
 typedef struct {
     uint64_t serial; /* grows with every change; the results of the job carry it */
@@ -61,7 +69,16 @@ typedef struct {
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
+    RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
+
+/* The rig of a job, and the job with another one. */
+RigState job_rig(const Job *job);
+void job_use_rig(Job *job, const RigState *rig);
+
+/* Whether the baseline was pinned with another rig than the job has now. */
+bool job_rigs_differ(const Job *job);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
@@ -131,7 +148,6 @@ struct State {
     SceneFacts scene; /* zeroed until EVENT_SCENE */
     Headline shown;   /* newest result */
 
-    bool baseline_pinned; /* false: job.baseline is the default, V2 of the same backend */
     Compare compare;
     double wipe; /* 0..1 from the left edge: left of it the baseline, right of it the selection */
 

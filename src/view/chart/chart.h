@@ -59,6 +59,7 @@ typedef struct {
     int part_count;                /* 0: a chart of lines */
     const PlotBar *bars;
     int bar_count;
+    bool in_order; /* where not all bars have room, the last ones yield, but not the legend */
     const PlotMark *marks;
     int mark_count;
     FigureTheme theme;

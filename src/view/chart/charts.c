@@ -477,6 +477,7 @@ static void fill_terms(ChartData *data) {
         snprintf(data->title, TEXT, "What binds each kernel on this GPU?");
     spec->title = data->title;
     spec->x = (PlotAxis){"µs", false, 0, round_up(most), "µs"};
+    spec->in_order = true;
     spec->part_names = term_parts;
     spec->part_count = TERM_PARTS;
     spec->bar_count = count;

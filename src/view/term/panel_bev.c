@@ -1,4 +1,5 @@
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -165,7 +166,9 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     else if (picture->colormap)
         snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
                  picture->difference ? "" : views[picture->view].unit,
-                 picture->locked ? " (locked)" : "");
+                 picture->locked        ? " (locked)"
+                 : picture->of_baseline ? " (baseline's)"
+                                        : "");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
     else
@@ -176,11 +179,12 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
         snprintf(text, size, "%s", range);
 }
 
-/* What is known of the cell under the cursor; "" when no cell is probed. */
+/* What is known of the cell under the cursor; when no cell is probed, what differs in a comparison,
+ * or "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
-    text[0] = '\0';
+    comparison_text(data->live, text, size);
     if (probe->cell < 0 || nx <= 0)
         return;
     char value[32], fp64_original[32];

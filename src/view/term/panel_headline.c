@@ -97,7 +97,7 @@ static BigFigure speedup_figure(const PanelData *data) {
     snprintf(label, sizeof label, "%s %s", baseline->kernel->title,
              bev_dtypes[baseline->dtype].title);
     snprintf(figure.note, sizeof figure.note, "over %s%s", label,
-             data->state->baseline_pinned ? ", pinned" : "");
+             data->state->job.baseline_pinned ? ", pinned" : "");
     if (!row || !row->median_us.source || !base->source || !(row->median_us.value > 0))
         return figure;
     double factor = base->value / row->median_us.value;
