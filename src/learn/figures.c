@@ -35,20 +35,26 @@ static BevDtype dtype_of(const FigureQuery *query) {
 
 /* ---- latency --------------------------------------------------------------------------------- */
 
-static const Prediction *predicted(const FigureQuery *query) {
-    const State *state = query->state;
+static const PredictedKernel *known_to_model(const FigureQuery *query) {
     const MemoryModel *model = query->live->model;
     const PredictedKernel *kernel =
-        model ? model_of_kernel(model, kernel_of(query), state->gpu, state->l2) : NULL;
+        model ? model_of_kernel(model, kernel_of(query), state_gpu(query->state).l2_bytes) : NULL;
+    if (!kernel)
+        unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
+    return kernel;
+}
+
+static bool predicted(const FigureQuery *query, Prediction *p) {
+    const State *state = query->state;
+    const PredictedKernel *kernel = known_to_model(query);
     if (kernel)
-        return &kernel->predicted[state->gpu][state->l2];
-    unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
-    return NULL;
+        *p = model_predict(query->live->model, kernel, state->gpu, &state->edit);
+    return kernel != NULL;
 }
 
 static Reading modelled_us(const FigureQuery *query) {
-    const Prediction *p = predicted(query);
-    return p ? reading(p->latency_us, SOURCE_MODEL) : (Reading){0};
+    Prediction p;
+    return predicted(query, &p) ? reading(p.latency_us, SOURCE_MODEL) : (Reading){0};
 }
 
 static Reading latency(const FigureQuery *query) {
@@ -74,8 +80,8 @@ static Reading prepare(const FigureQuery *query) {
 }
 
 static Reading term(const FigureQuery *query, LatencyTerm which) {
-    const Prediction *p = predicted(query);
-    return p ? reading(p->term_us[which], SOURCE_MODEL) : (Reading){0};
+    Prediction p;
+    return predicted(query, &p) ? reading(p.term_us[which], SOURCE_MODEL) : (Reading){0};
 }
 
 static Reading dram_us(const FigureQuery *query) {
@@ -97,25 +103,23 @@ static Reading chain_us(const FigureQuery *query) {
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static Reading l2_hits(const FigureQuery *query) {
-    const Prediction *p = predicted(query);
-    if (p && isnan(p->hit_rate))
+    Prediction p;
+    if (!predicted(query, &p))
+        return (Reading){0};
+    if (isnan(p.hit_rate))
         return unknown(query, "%s looks nothing up in L2", kernel_of(query)->title);
-    return p ? reading(p->hit_rate * 100, SOURCE_MODEL) : (Reading){0};
+    return reading(p.hit_rate * 100, SOURCE_MODEL);
 }
 
 static Reading dram(const FigureQuery *query) {
-    const Prediction *p = predicted(query);
-    return p ? reading(p->dram_read_bytes + p->dram_write_bytes, SOURCE_MODEL) : (Reading){0};
+    Prediction p;
+    return predicted(query, &p) ? reading(p.dram_read_bytes + p.dram_write_bytes, SOURCE_MODEL)
+                                : (Reading){0};
 }
 
 static Reading sectors(const FigureQuery *query) {
-    const MemoryModel *model = query->live->model;
-    const PredictedKernel *kernel =
-        model ? model_of_kernel(model, kernel_of(query), query->state->gpu, query->state->l2)
-              : NULL;
-    if (kernel)
-        return reading(kernel->l2_sectors, SOURCE_MODEL);
-    return unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
+    const PredictedKernel *kernel = known_to_model(query);
+    return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
 }
 
 /* The selection's problem with the shape and the map of the frame, for formulas. */
@@ -126,8 +130,17 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
         return false;
     }
     const KernelConfig *config = &query->live->job.config;
+    const BevDtypeInfo *format = &bev_dtypes[config->dtype];
+    const BevShape *s = &frame->shape;
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
     *problem = (BevProblem){
-        .shape = frame->shape, .dtype = config->dtype, .align = config->align, .map = *frame->map};
+        .shape = *s,
+        .dtype = config->dtype,
+        .align = config->align,
+        .map = *frame->map,
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
+        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
+        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
     return true;
 }
 
@@ -200,15 +213,15 @@ static Reading gather(const FigureQuery *query) {
 }
 
 static Reading l2_bytes(const FigureQuery *query) {
-    return reading(model_l2_bytes(&gpus[query->state->gpu], query->state->l2), SOURCE_PUBLISHED);
+    return reading(state_gpu(query->state).l2_bytes, SOURCE_PUBLISHED);
 }
 
 static Reading dram_gbps(const FigureQuery *query) {
-    return reading(gpus[query->state->gpu].dram_gbps, SOURCE_PUBLISHED);
+    return reading(state_gpu(query->state).dram_gbps, SOURCE_PUBLISHED);
 }
 
 static Reading sms(const FigureQuery *query) {
-    return reading(gpus[query->state->gpu].sms, SOURCE_PUBLISHED);
+    return reading(state_gpu(query->state).sms, SOURCE_PUBLISHED);
 }
 
 static Reading bits(const FigureQuery *query) {
@@ -310,6 +323,23 @@ static Reading time_s(const FigureQuery *query) {
     return computed(query->live->job.time_s);
 }
 
+/* ---- units ----------------------------------------------------------------------------------- */
+
+static Reading one_byte(const FigureQuery *query) {
+    (void)query;
+    return computed(1);
+}
+
+static Reading megabyte(const FigureQuery *query) {
+    (void)query;
+    return computed(1e6);
+}
+
+static Reading mebibyte(const FigureQuery *query) {
+    (void)query;
+    return computed(1 << 20);
+}
+
 /* clang-format off */
 const FigureRow figures[] = {
     {"latency", TAKES_KERNEL, MEASURE_US, true, true, "median of a warm launch: measured here, else recorded, else by the model", latency},
@@ -354,6 +384,9 @@ const FigureRow figures[] = {
     {"gate_c", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate C passes", gate_c},
     {"published_gate", TAKES_FORMAT, MEASURE_TRUTH, false, false, "largest error at most 1e-2", published_gate},
     {"temperature", TAKES_NOTHING, MEASURE_NONE, false, false, "depth temperature", temperature},
+    {"byte", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit: 12 * points * byte", one_byte},
+    {"MB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 1,000,000 bytes: footprint() / MB", megabyte},
+    {"MiB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 2^20 bytes", mebibyte},
     {"time", TAKES_NOTHING, MEASURE_NONE, false, false, "moment of the scene in seconds", time_s},
 };
 /* clang-format on */

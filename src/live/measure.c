@@ -372,7 +372,7 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config) {
 
 void measure_fill(const Measure *measure, LiveData *live) {
     if (measure->inputs.scene)
-        timed_kernel_fill_elsewhere(&measure->recorded, measure->inputs.scene->scene.name,
+        timed_kernel_fill_elsewhere(&measure->recorded, timed_kernel_scene(&measure->inputs),
                                     measure->inputs.features->shape.channels, &measure->job.config,
                                     live);
     live->kernel_count = measure->kernel_count;

@@ -102,7 +102,7 @@ static void fill_kernels(const ScriptRenderer *renderer, const Job *job, LiveDat
                             .skipped = bev_unsupported(config.kernel, &problem)};
         fill_recorded(renderer, &config, row);
     }
-    timed_kernel_fill_elsewhere(&renderer->recorded, inputs->scene->scene.name,
+    timed_kernel_fill_elsewhere(&renderer->recorded, timed_kernel_scene(inputs),
                                 inputs->features->shape.channels, &job->config, live);
     fill_recorded(renderer, &job->baseline, &baseline);
     live->baseline_us = baseline.median_us;
