@@ -1,4 +1,5 @@
 /* What the program says about itself: --help, the manual page and --list, all from the tables. */
+#include "kernels/clean.h"
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/run/bench.h"
@@ -163,6 +164,14 @@ void help_man(FILE *out) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
+static void list_sample(FILE *out, const char *name, const char *title) {
+    char clean[128];
+    clean_text(name, clean, sizeof clean);
+    fprintf(out, "  %-16s ", clean);
+    clean_print(out, title);
+    fputc('\n', out);
+}
+
 /* Every scene file in the folder of samples, so that a file the user added is listed too. */
 static void list_samples(FILE *out) {
     enum { NAMES_MAX = 256 };
@@ -171,7 +180,7 @@ static void list_samples(FILE *out) {
     for (size_t i = 0; i < count; i++) {
         Scene scene;
         if (!names[i].is_preset && scene_load(names[i].name, &scene, NULL)) {
-            fprintf(out, "  %-16s %s\n", names[i].name, scene.title);
+            list_sample(out, names[i].name, scene.title);
             scene_free(&scene);
         }
     }

@@ -14,7 +14,8 @@ bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap 
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 
-/* Checks a map from a file: ranks within `shape`, finite weights, intervals of at least one point
+/* Checks a map from a file: ranks within `shape`, ranks_depth and ranks_feat of the same camera and
+ * pixel, finite weights, intervals of at least one point
  * that follow each other without gaps and contain all points, one ranks_bev value per interval, one
  * interval per cell. Errors name `where`, array, element, value and bound. Time O(points). */
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err);
