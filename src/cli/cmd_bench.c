@@ -40,6 +40,7 @@ static void add_row(const BenchRow *row, void *context) {
     const Timing *timing = &row->timing;
     bool ran = !row->skipped[0], compared = ran && row->speedup > 0;
     const Timing *baseline = &row->baseline;
+    select_say_if_empty(row->scene, row->config.align, row->points);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "channels", NULL, 0, cell_int(row->channels));

@@ -13,6 +13,8 @@ bool cmd_export(const Options *options, Err *err) {
     const BevMap *map = workload_map(&workload, align, err);
     bool ok = map && scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
                                      map, options->half, err);
+    if (map)
+        select_say_if_empty(options->arguments[0], align, map->points);
     const BevShape *shape = &workload.scene.shape;
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
     if (ok)

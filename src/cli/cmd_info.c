@@ -67,6 +67,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     double map_us = workload->map_us[problem->align];
     (void)err;
+    select_say_if_empty(facts->scene, problem->align, stats.points);
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));

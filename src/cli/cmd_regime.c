@@ -23,13 +23,18 @@ static bool open_models(Regime *regime, Err *err) {
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
+    const char *scene = regime->options->arguments[0];
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-            if (aligns >> align & 1 && dtypes >> dtype & 1 &&
-                !scene_model_open(&regime->models[regime->model_count++],
-                                  regime->options->arguments[0], &workload, (BevDtype)dtype,
-                                  (BevAlign)align, ALL_KERNELS, err))
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+            SceneModel *model = &regime->models[regime->model_count];
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
+                continue;
+            regime->model_count++;
+            if (!scene_model_open(model, scene, &workload, (BevDtype)dtype, (BevAlign)align,
+                                  ALL_KERNELS, err))
                 return false;
+            select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
+        }
     return true;
 }
 

@@ -294,10 +294,12 @@ bool cmd_report(const Options *options, Err *err) {
     page = (Page){.options = options};
     bool ok = chosen_open(options, chosen_usual(), &page.chosen, err) &&
               scene_model_open(&page.model, options->arguments[0], &workload, dtype, align,
-                               ALL_KERNELS, err) &&
-              make_folder(options->output, err) &&
-              comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
-              write_page(&page, err);
+                               ALL_KERNELS, err);
+    if (ok)
+        select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
+    ok = ok && make_folder(options->output, err) &&
+         comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
+         write_page(&page, err);
     scene_model_close(&page.model);
     chosen_close(&page.chosen);
     if (ok) {

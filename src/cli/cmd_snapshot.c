@@ -80,6 +80,7 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
                     &snapshot->recorded, err))
         return false;
+    select_say_if_empty(snapshot->scene, config.align, pooled->problem.view.map.points);
     if (views[spec->view].needs & NEEDS_FP64 &&
         !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
         return false;

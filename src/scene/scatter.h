@@ -11,6 +11,9 @@
  * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
+/* What every screen and command says of a map of 0 points. */
+extern const char scatter_empty[];
+
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 

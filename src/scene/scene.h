@@ -71,8 +71,9 @@ typedef struct {
     bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
-/* Lists at most `max` names: presets in table order, then samples by name. Returns their number. */
-size_t scene_names(SceneName *names, size_t max);
+/* Lists at most `max` names, *count of them: presets in table order, then samples by name. False: the
+ * folder of samples could not be read, and what was found until then is listed. */
+bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Reads a file of one kind from memory. Error messages start with `where`. */
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);
