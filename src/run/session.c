@@ -183,14 +183,19 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
 }
 
 Timing timing_join(const Timing *a, const Timing *b) {
-    double drift = fabs(a->median_us - b->median_us) / fmin(a->median_us, b->median_us);
+    const Timing *faster = a->median_us < b->median_us ? a : b;
+    double drift = fabs(a->median_us - b->median_us) / faster->median_us;
+    Timing joined = *faster;
+    joined.settled = false;
+    if (drift > a->drift_limit)
+        return joined;
     return (Timing){
         .median_us = (a->median_us + b->median_us) / 2,
         .p95_us = (a->p95_us + b->p95_us) / 2,
         .p99_us = (a->p99_us + b->p99_us) / 2,
         .min_us = fmin(a->min_us, b->min_us),
         .noise = fmax(a->noise, b->noise),
-        .settled = a->settled && b->settled && drift <= a->drift_limit,
+        .settled = a->settled && b->settled,
         .drift_limit = a->drift_limit,
         .samples = a->samples + b->samples,
         .inner = a->inner,

@@ -93,8 +93,8 @@ typedef struct {
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 
-/* Two timings of the same kernel as one, figures averaged: settled if both are and their medians
- * differ by at most the limit. */
+/* Two timings of the same kernel as one: settled if both are and their medians differ by at most the
+ * limit; then the figures are averaged, else they are those of the faster one. */
 Timing timing_join(const Timing *a, const Timing *b);
 
 /* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the
