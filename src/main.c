@@ -23,14 +23,22 @@ static void print_version(void) {
            cuda ? "yes" : "no", window ? "yes" : "no", dashboard ? "yes" : "no");
 }
 
+static int print_error(const Err *err) {
+    char line[1024];
+    err_line(err, line, sizeof line);
+    fprintf(stderr, "bevscope: %s\n", line);
+    return err->kind;
+}
+
 /* Handles --help, --version, --list and --man; false when `word` is none of them. */
 static bool answer(const char *word, int *status) {
+    Err err = {0};
     if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help"))
         help_program(stdout);
     else if (!strcmp(word, "--version") || !strcmp(word, "-V"))
         print_version();
     else if (!strcmp(word, "--list") || !strcmp(word, "-l"))
-        help_list(stdout);
+        *status = help_list(stdout, &err) ? 0 : print_error(&err);
     else if (!strcmp(word, "--man"))
         help_man(stdout);
     else
@@ -40,13 +48,6 @@ static bool answer(const char *word, int *status) {
         *status = ERR_FAILED;
     }
     return true;
-}
-
-static int print_error(const Err *err) {
-    char line[1024];
-    err_line(err, line, sizeof line);
-    fprintf(stderr, "bevscope: %s\n", line);
-    return err->kind;
 }
 
 int main(int argc, char **argv) {

@@ -46,6 +46,7 @@ typedef struct {
     const char *scene;
     HostProblem problem;
     double *reference, *abs_sum; /* FP64 over the stored values */
+    int32_t *points;             /* of each cell */
     void *codes;
 } Case;
 
@@ -57,7 +58,8 @@ static bool right(Session *session, const BevKernel *kernel, Case *c, Err *err) 
         !session_read(session, c->codes, err) || !session_inputs_untouched(session, err))
         return false;
     BevDtype accumulate = kernel->accumulate[problem->dtype];
-    GateResult gate = gate_kernel(problem, accumulate, c->codes, c->reference, c->abs_sum, NULL);
+    GateResult gate = gate_kernel(problem, accumulate, c->codes, c->reference, c->abs_sum,
+                                  c->points, NULL);
     if (gate.verdict == GATE_PASS || kernel->wrong_on_purpose)
         return true;
     return err_set(err, ERR_GATE, kernel->name, "",
@@ -175,6 +177,9 @@ static bool case_reference(Case *c, Err *err) {
     c->reference = malloc(outputs * sizeof *c->reference);
     c->abs_sum = malloc(outputs * sizeof *c->abs_sum);
     c->codes = malloc(outputs * sizeof(float));
+    c->points = gate_points(&p->map, p->out.rows, err);
+    if (!c->points)
+        return false;
     if (!c->reference || !c->abs_sum || !c->codes)
         return err_set(err, ERR_FAILED, c->scene, "", "out of memory");
     bev_reference(p, c->reference, c->abs_sum);
@@ -211,6 +216,7 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     }
     free(c->reference);
     free(c->abs_sum);
+    free(c->points);
     free(c->codes);
     return ok;
 }

@@ -1,5 +1,6 @@
 /* bevscope agreement: how far the memory model is off where hardware counted. A row for each kernel
  * and a count of the rows that are near enough. Reads recorded files; needs no GPU. */
+#include "kernels/clean.h"
 #include "src/cli/model.h"
 #include "src/scene/scene.h"
 
@@ -150,8 +151,10 @@ static bool add_scene(Agreement *agreement, const ChosenGpus *chosen, const char
     if (!kernels)
         return err_set(err, ERR_FAILED, scene, "name no scene for all that were counted",
                        "no hardware counters were recorded on it");
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K%s", scene);
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+        clean_print(stderr, scene);
+    }
     bool ok = scene_model_open(&model, scene, NULL, BEV_FP16, BEV_NEAREST, kernels, err);
     if (ok)
         agreement_add(agreement, &model, chosen);
@@ -176,19 +179,19 @@ static bool print_agreement(const Options *options, const Agreement *agreement, 
     char verdict[640];
     ReportPrinter *print = output_printer(options);
     Report table = {.folds = print != NULL};
-    Output output;
+    MemoryStream output;
     agreement_report(agreement, &table);
     agreement_verdict(agreement, verdict, sizeof verdict);
     bool ok;
     if (!print)
         ok = output_report(options, &table, json_pack("{ss}", "verdict", verdict), err);
-    else if ((ok = output_open(&output, err))) {
+    else if ((ok = memory_stream_open(&output, err))) {
         fputs("The model beside recorded hardware counters and latencies, FP16, L2 warm; off: "
               "model - counted\n\n",
               output.stream);
         print(&table, output.stream);
         fprintf(output.stream, "\n%s\n", verdict);
-        ok = output_close(&output, options->output, err);
+        ok = output_close(&output, !table.out_of_memory, options->output, err);
     }
     report_free(&table);
     return ok;

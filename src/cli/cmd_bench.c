@@ -1,9 +1,9 @@
 /* bevscope bench: the latency of every kernel, measured here or recorded on named machines. */
 #include "config.h"
+#include "kernels/clean.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
-#include "src/view/draw/text.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -29,7 +29,7 @@ typedef struct {
 
 static void show_progress(const BenchRow *row) {
     char scene[21];
-    text_clean(row->scene, scene, sizeof scene);
+    clean_text(row->scene, scene, sizeof scene);
     fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", scene, row->config.kernel->name,
             bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
 }
@@ -38,7 +38,9 @@ static void add_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     Report *report = &bench->report;
     const Timing *timing = &row->timing;
-    bool ran = !row->skipped;
+    bool ran = !row->skipped[0], compared = ran && row->speedup > 0;
+    const Timing *baseline = &row->baseline;
+    select_say_if_empty(row->scene, row->config.align, row->points);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "channels", NULL, 0, cell_int(row->channels));
@@ -59,8 +61,14 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
     report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
     report_add(report, "speedup_over_v2", "over V2", 3,
-               cell_if(ran && row->speedup > 0, cell_real(row->speedup)));
-    report_add(report, "skipped", NULL, 0, cell_text(row->skipped));
+               cell_if(compared, cell_real(row->speedup)));
+    report_add(report, "baseline_us", "V2 us", 4,
+               cell_if(compared, cell_real(baseline->median_us)));
+    report_add(report, "baseline_noise", "V2 noise", 2,
+               cell_if(compared, cell_real(baseline->noise)));
+    report_add(report, "baseline_settled", "V2 settled", 0,
+               cell_if(compared, cell_bool(baseline->settled)));
+    report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
     if (isatty(STDERR_FILENO))
         show_progress(row);
 }
@@ -93,8 +101,11 @@ static json_t *this_machine(void) {
     json_t *block = output_machine(&machine);
 #ifdef HAVE_CUDA
     Limits limits;
-    if (machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL))
-        json_object_set_new(block, "limits", limits_json(&limits));
+    if (block && machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL) &&
+        json_object_set_new(block, "limits", limits_json(&limits)) != 0) {
+        json_decref(block);
+        block = NULL;
+    }
 #endif
     return block;
 }

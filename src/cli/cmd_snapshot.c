@@ -80,6 +80,7 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
                     &snapshot->recorded, err))
         return false;
+    select_say_if_empty(snapshot->scene, config.align, pooled->problem.view.map.points);
     if (views[spec->view].needs & NEEDS_FP64 &&
         !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
         return false;
@@ -165,8 +166,10 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
     size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
     double *reference = malloc(elements * sizeof *reference);
     double *abs_sum = malloc(elements * sizeof *abs_sum);
+    int32_t *points = gate_points(&problem->map, problem->out.rows, err);
     int count = 0;
-    bool ok = reference && abs_sum ? true : err_set(err, ERR_FAILED, "table", "", "out of memory");
+    bool ok = points && ((reference && abs_sum) ||
+                         err_set(err, ERR_FAILED, "table", "", "out of memory"));
     if (ok)
         bev_reference(problem, reference, abs_sum);
     for (int i = 0; ok && bev_kernels[i] && count < limit; i++) {
@@ -180,14 +183,15 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
         if (ok)
             rows[count++] = (TableRow){
                 bev_kernels[i], pooled.latency_us,
-                format_error(&pooled.problem.view, pooled.codes, fp64_original),
+                format_error(&pooled.problem.view, pooled.codes, fp64_original, points),
                 gate_kernel(&pooled.problem.view, bev_kernels[i]->accumulate[config.dtype],
-                            pooled.codes, reference, abs_sum, NULL)
+                            pooled.codes, reference, abs_sum, points, NULL)
                     .verdict};
         pooled_free(&pooled);
     }
     free(reference);
     free(abs_sum);
+    free(points);
     return ok ? count : -1;
 }
 

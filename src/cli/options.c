@@ -383,9 +383,12 @@ static bool find_command(Options *options, int argc, char **argv, int *first, Er
             *first = 2;
             return true;
         }
-    size_t count = scene_names(scenes, MAX_SCENES);
+    size_t count;
+    bool listed = scene_names(scenes, MAX_SCENES, &count, err);
     if (means_scene(argv[1], scenes, count))
         return true;
+    if (!listed)
+        return false;
     for (int i = 0; i < COMMAND_COUNT; i++)
         names[i] = commands[i].name;
     for (size_t i = 0; i < count; i++)

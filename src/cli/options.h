@@ -93,7 +93,7 @@ void help_program(FILE *out);
 void help_man(FILE *out);
 
 /* bevscope --list: every name the program knows, from its tables. */
-void help_list(FILE *out);
+bool help_list(FILE *out, Err *err); /* false: a sample could not be loaded, and the list says so */
 
 /* ---- the values that an option may take, from the tables that define them ------------------- */
 

@@ -1,7 +1,9 @@
 #include "src/cli/selection.h"
 
 #include "config.h"
+#include "kernels/clean.h"
 #include "kernels/codec.h"
+#include "src/scene/scatter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +106,17 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
             return false;
     }
     return true;
+}
+
+void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
+    static char said[256];
+    char line[256], clean[200];
+    clean_text(scene, clean, sizeof clean);
+    snprintf(line, sizeof line, "%s, %s", clean, bev_aligns[align].name);
+    if (points > 0 || !strcmp(line, said))
+        return;
+    fprintf(stderr, "bevscope: %s: %s\n", line, scatter_empty);
+    memcpy(said, line, sizeof said);
 }
 
 WorkloadOptions select_workload(const Options *options) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
+
+const char scatter_empty[] = "no point falls into the grid: every cell stays empty";
 #endif
 
 enum { NEIGHBOURS = 4 };

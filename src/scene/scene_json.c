@@ -59,15 +59,15 @@ static const char *solid_word(int index) {
     return index < 2 ? words[index] : NULL;
 }
 
-#define FAR_M 10000 /* limit for coordinates and sizes */
+#define FAR_M SCENE_FAR_M
 
 static const Field camera_fields[] = {
     {"name", FIELD_TEXT, AT(CameraFields, name), RANGE(1, sizeof((CameraFields *)0)->name - 1)},
     {"yaw_deg", FIELD_DOUBLE, AT(CameraFields, yaw_deg), RANGE(-360, 360), OPTIONAL(0)},
     {"pitch_deg", FIELD_DOUBLE, AT(CameraFields, pitch_deg), RANGE(-90, 90), OPTIONAL(0)},
     {"roll_deg", FIELD_DOUBLE, AT(CameraFields, roll_deg), RANGE(-360, 360), OPTIONAL(0)},
-    {"focal_px", FIELD_DOUBLE, AT(CameraFields, focal_px), RANGE(1, 100000)},
-    {"center_px", FIELD_DOUBLE, AT(CameraFields, center_px), 2, RANGE(-100000, 100000)},
+    {"focal_px", FIELD_DOUBLE, AT(CameraFields, focal_px), RANGE(1, SCENE_FAR_PX)},
+    {"center_px", FIELD_DOUBLE, AT(CameraFields, center_px), 2, RANGE(-SCENE_FAR_PX, SCENE_FAR_PX)},
     {"position_m", FIELD_DOUBLE, AT(CameraFields, position_m), 3, RANGE(-FAR_M, FAR_M)},
 };
 static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);

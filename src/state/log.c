@@ -1,6 +1,6 @@
 #include "src/state/control.h"
 
-#include "kernels/err.h"
+#include "kernels/clean.h"
 #include "src/base/units.h"
 
 #include <stdarg.h>
@@ -23,7 +23,8 @@ unsigned log_say(Log *log, Action action, const char *format, ...) {
     va_start(args, format);
     vsnprintf(line->said, sizeof line->said, format, args);
     va_end(args);
-    err_clean(line->said); /* notes may come from files and drivers */
+    /* Notes may come from files and drivers. */
+    clean_text(line->said, line->said, sizeof line->said);
     snprintf(line->text, sizeof line->text, "%s", line->said);
     return STEP_REDRAW;
 }

@@ -129,7 +129,8 @@ static void live(Loop *loop) {
 void live_menu(LiveMenu *live, const char *scene, unsigned where, int *chosen) {
     *live = (LiveMenu){.menu.where = where};
     Menu *scenes = &live->menu.scenes;
-    size_t count = scene_names(live->scenes, MENU_MAX_SCENES);
+    size_t count;
+    scene_names(live->scenes, MENU_MAX_SCENES, &count, NULL); /* without samples: fewer to choose */
     scenes->names = live->names;
     for (size_t i = 0; i < count; i++) {
         live->names[scenes->count++] = live->scenes[i].name;

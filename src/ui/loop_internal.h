@@ -78,6 +78,7 @@ typedef struct {
     Engine *engine;
     const EngineFrame *frame; /* the newest; NULL: none yet */
     uint64_t loads, notes;    /* of the newest frame: scenes loaded and notes so far */
+    bool empty; /* the map of the last frame has no point */
     char error_text[sizeof((LiveData *)0)->error_text];
     Term *term;        /* NULL: no terminal to draw on */
     SdlWindow *window; /* NULL: not open */

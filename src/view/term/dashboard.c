@@ -1,7 +1,7 @@
 #include "src/view/term/dashboard.h"
 
 #include "src/view/term/panel.h"
-#include "src/view/draw/text.h"
+#include "kernels/clean.h"
 
 #include <limits.h>
 #include <math.h>
@@ -305,7 +305,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     Headline headline = live_headline(live);
     const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
                   *max = &headline.max_abs;
-    text_clean(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
+    clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
     kernel_config_label(&state->job.config, label, sizeof label);
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
