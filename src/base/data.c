@@ -125,11 +125,17 @@ enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
 static char guard_path[PATH_MAX];
+static volatile sig_atomic_t guard_active; /* the file of that name is this process's */
 static struct sigaction guard_old[FATAL_SIGNALS];
+
+void data_abandon(void) {
+    if (guard_active)
+        unlink(guard_path);
+}
 
 /* SA_RESETHAND has restored the default action, so raising the signal again ends the program. */
 static void remove_and_reraise(int signal_number) {
-    unlink(guard_path);
+    data_abandon();
     raise(signal_number);
 }
 
@@ -137,6 +143,7 @@ static void remove_and_reraise(int signal_number) {
 static void guard_begin(const char *temporary) {
     pthread_mutex_lock(&guard_lock);
     snprintf(guard_path, sizeof guard_path, "%s", temporary);
+    guard_active = 1;
     struct sigaction action = {.sa_handler = remove_and_reraise, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < FATAL_SIGNALS; i++) {
@@ -147,6 +154,7 @@ static void guard_begin(const char *temporary) {
 }
 
 static void guard_end(void) {
+    guard_active = 0;
     for (int i = 0; i < FATAL_SIGNALS; i++)
         if (guard_old[i].sa_handler == SIG_DFL)
             sigaction(fatal_signals[i], &guard_old[i], NULL);

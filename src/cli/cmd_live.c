@@ -8,6 +8,7 @@
 #include "src/ui/script.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 /* By default malloc keeps freed blocks of up to 32 MB, in one heap for each thread: as sizes
  * change, the holes between blocks grow. With these settings small blocks share one heap, and large
@@ -81,11 +82,15 @@ bool cmd_live(const Options *options, Err *err) {
     add_number(&loop, "temperature", options->temperature);
     if (options->script)
         return run_script(options, &loop, err);
-    int signal;
+    LoopEnd end;
     add_gpu(&loop);
     keep_memory_flat();
-    bool ok = loop_run(&loop, &signal, err);
-    if (signal)
-        rescue_die(signal);
+    bool ok = loop_run(&loop, &end, err);
+    if (end.signal)
+        rescue_die(end.signal);
+    if (ok && end.threads_left) { /* exit() would free what they use */
+        fflush(stdout);
+        _exit(0);
+    }
     return ok;
 }
