@@ -1,4 +1,5 @@
 /* bevscope [live] [SCENE]: from the options to the loop of the live display. */
+#include "src/base/progress.h"
 #include "src/cachesim/gpus.h"
 #include "src/cli/selection.h"
 #include "src/run/machine.h"
@@ -52,9 +53,13 @@ static bool run_script(const Options *options, const LoopOptions *loop, Err *err
         .word_count = loop->word_count,
         .words = loop->words,
     };
-    return script_size(options->size ? options->size : "120x40", &script.columns, &script.rows,
-                       err) &&
-           script_run(&script, err);
+    progress_begin("script", options->quiet);
+    progress_step("frames", 0, 1);
+    bool ok = script_size(options->size ? options->size : "120x40", &script.columns, &script.rows,
+                          err) &&
+              script_run(&script, err);
+    progress_end();
+    return ok;
 }
 
 bool cmd_live(const Options *options, Err *err) {

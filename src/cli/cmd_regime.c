@@ -1,5 +1,6 @@
 /* bevscope regime: what each kernel asks of the memory system, and what a model predicts of it on
  * GPUs that need not be here. */
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/base/units.h"
@@ -23,13 +24,16 @@ static bool open_models(Regime *regime, Err *err) {
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
+    const double count = __builtin_popcount(dtypes) * __builtin_popcount(aligns);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
-            if (aligns >> align & 1 && dtypes >> dtype & 1 &&
-                !scene_model_open(&regime->models[regime->model_count++],
-                                  regime->options->arguments[0], &workload, (BevDtype)dtype,
-                                  (BevAlign)align, ALL_KERNELS, err))
-                return false;
+            if (aligns >> align & 1 && dtypes >> dtype & 1) {
+                int n = regime->model_count++;
+                progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
+                if (!scene_model_open(&regime->models[n], regime->options->arguments[0], &workload,
+                                      (BevDtype)dtype, (BevAlign)align, ALL_KERNELS, err))
+                    return false;
+            }
     return true;
 }
 
@@ -174,8 +178,11 @@ static bool print_all(const Regime *regime, Err *err) {
 
 bool cmd_regime(const Options *options, Err *err) {
     Regime regime = {.options = options};
-    bool ok = chosen_open(options, chosen_usual(), &regime.chosen, err) &&
-              open_models(&regime, err) && take_counters(&regime, err) && print_all(&regime, err);
+    progress_begin("regime", options->quiet);
+    bool ok =
+        chosen_open(options, chosen_usual(), &regime.chosen, err) && open_models(&regime, err);
+    progress_end(); /* what follows prints */
+    ok = ok && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

@@ -45,7 +45,7 @@ typedef struct {
     bool counters;
 
     const char *color;
-    bool ascii, no_window, plain;
+    bool ascii, no_window, plain, quiet;
     const char *script, *frames, *size;
 } Options;
 
