@@ -33,7 +33,8 @@ enum {
     SCENE_MAX_BINS = 1024,
     SCENE_MAX_FEATURES = 1024, /* feature map, per axis */
     SCENE_MAX_CELLS = 4096,    /* per axis */
-    SCENE_MAX_THINGS = 4096    /* patches of a world, and solids */
+    SCENE_MAX_THINGS = 4096,   /* patches of a world, and solids */
+    SCENE_MAX_TESTS = 1000000000 /* rays of all feature pixels times things they may hit */
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
