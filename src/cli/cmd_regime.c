@@ -1,6 +1,7 @@
 /* bevscope regime: what each kernel asks of the memory system, and what a model predicts of it on
  * GPUs that need not be here. */
 #include "kernels/clean.h"
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/base/units.h"
@@ -24,17 +25,22 @@ static bool open_models(Regime *regime, Err *err) {
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
     const char *scene = regime->options->arguments[0];
+    const double count = __builtin_popcount(dtypes) * __builtin_popcount(aligns);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             SceneModel *model = &regime->models[regime->model_count];
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))){
                 continue;
-            regime->model_count++;
-            if (!scene_model_open(model, scene, &workload, (BevDtype)dtype, (BevAlign)align,
+            int n = regime->model_count++;
+                progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
+                if (n;
+            if (!scene_model_open(model, scene , &workload,
+                                      (BevDtype)dtype, (BevAlign)align,
                                   ALL_KERNELS, err))
-                return false;
+                    return false;
             select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
         }
+            }
     return true;
 }
 
@@ -190,8 +196,11 @@ static bool print_all(const Regime *regime, Err *err) {
 
 bool cmd_regime(const Options *options, Err *err) {
     Regime regime = {.options = options};
-    bool ok = chosen_open(options, chosen_usual(), &regime.chosen, err) &&
-              open_models(&regime, err) && take_counters(&regime, err) && print_all(&regime, err);
+    progress_begin("regime", options->quiet);
+    bool ok =
+        chosen_open(options, chosen_usual(), &regime.chosen, err) && open_models(&regime, err);
+    progress_end(); /* what follows prints */
+    ok = ok && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

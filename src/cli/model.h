@@ -36,6 +36,9 @@ unsigned kernel_bits(const BevKernel *kernel);
 /* The profile of a kernel; NULL when it was not replayed. */
 const Profile *scene_model_profile(const SceneModel *model, const char *kernel);
 
+/* How long the profile of one kernel takes on a problem of this shape, in units of progress.h. */
+double shape_work(const BevShape *shape);
+
 /* The profiles of a problem that belongs to no scene. Free each with profile_free, also after a
  * failure. */
 bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,

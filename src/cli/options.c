@@ -211,6 +211,8 @@ static const OptionRow rows[] = {
      CHOICE_COLOR},
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
      "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
+    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | MODELS, FIELD(quiet),
+     "no line on the terminal that says how far long work has come (live: of a script)"},
     {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
     {"size", 0, "CxR", KIND_TEXT, SCREENS, FIELD(size),

@@ -52,7 +52,7 @@ typedef struct {
     int64_t block, warp, from, count;
 
     const char *color;
-    bool ascii, no_window, plain;
+    bool ascii, no_window, plain, quiet;
     const char *script, *frames, *size, *export;
     bool again;
 

@@ -87,6 +87,10 @@ typedef struct {
 bool engine_open(Engine **engine, const EngineOptions *options, Err *err);
 void engine_close(Engine *engine); /* accepts NULL */
 
+/* Closes it, if its threads end within `patience_ms`. False: one still computes; nothing was freed,
+ * and the process can only be left with _exit(). Accepts NULL. */
+bool engine_close_within(Engine *engine, double patience_ms);
+
 /* Requests a frame of this state; an older request that was not begun yet is forgotten. Returns the
  * number of the request, counted from 1. */
 uint64_t engine_request(Engine *engine, const State *state);

@@ -89,6 +89,9 @@ typedef struct {
     double lesson_pause_ms;  /* the next frame of its animation */
     PaceMeter pace;
     Cells cells;
+    uint64_t sent_request;               /* of the drawing that is on its way to the terminal ... */
+    double sent_time_s;                  /* ... and its moment of the world */
+    bool sending;                        /* the terminal has not taken all of it yet */
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
@@ -156,6 +159,7 @@ unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u <<
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
+void loop_send(Loop *loop); /* the rest of a drawing, when the terminal reads */
 void loop_open_window(Loop *loop);
 void loop_read_window(Loop *loop);
 
@@ -172,7 +176,10 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 /* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ------------- */
 
 bool loop_open_writer(Loop *loop, Err *err);
-void loop_close_writer(Loop *loop); /* finishes what is waiting */
+
+/* Finishes what is waiting. False: that took longer than `patience_ms`; *left pictures are missing,
+ * and the process can only be left with _exit(). */
+bool loop_close_writer(Loop *loop, double patience_ms, int *left);
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);

@@ -20,12 +20,9 @@ unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
-/* Notes that a screen shows the newest frame, and tells the state the new answer times. */
-static void note_shown(Loop *loop, Screen screen) {
-    if (!loop->frame || !loop->frame->picture)
-        return;
-    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->request,
-               loop->frame->live.job.time_s);
+/* Notes that a screen shows a frame, and tells the state the new answer times. */
+static void note_shown(Loop *loop, Screen screen, uint64_t request, double time_s) {
+    pace_shown(&loop->pace, screen, loop_screens(loop), request, time_s);
     const Pace pace = pace_figures(&loop->pace);
     loop_step(loop, &(Event){.kind = EVENT_PACE, .pace = &pace});
 }
@@ -61,15 +58,33 @@ static void draw_terminal(Loop *loop) {
     const WindowPicture *picture = loop_picture(loop);
     loop->cells.light = loop->state.light;
     dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL);
-    if (!term_draw(loop->term, &loop->cells, &err))
-        loop_note_error(loop, &err);
+    bool has_picture = loop->frame && loop->frame->picture;
+    loop->sent_request = has_picture ? loop->frame->request : 0;
+    loop->sent_time_s = has_picture ? loop->frame->live.job.time_s : 0;
     loop->term_dirty = false;
-    note_shown(loop, SCREEN_TERMINAL);
+    bool drawn = term_draw(loop->term, &loop->cells, &err);
+    if (!drawn)
+        loop_note_error(loop, &err);
+    loop->sending = drawn && has_picture;
+    loop_send(loop);
+}
+
+void loop_send(Loop *loop) {
+    if (term_sending(loop->term))
+        term_send(loop->term);
+    if (!loop->sending || term_sending(loop->term))
+        return;
+    loop->sending = false;
+    note_shown(loop, SCREEN_TERMINAL, loop->sent_request, loop->sent_time_s);
 }
 
 void loop_read_keys(Loop *loop) {
     for (int32_t key; (key = term_key(loop->term));)
-        loop_key(loop, key, loop->typed_ms);
+        if (key == TERM_REDRAW) {
+            term_redraw(loop->term);
+            loop->term_dirty = true;
+        } else
+            loop_key(loop, key, loop->typed_ms);
 }
 
 /* ---- window ---------------------------------------------------------------------------------- */
@@ -161,8 +176,8 @@ static bool draw_window(Loop *loop) {
     if (loop->window_dirty) {
         close_window(loop);
         loop_note_error(loop, &err);
-    } else
-        note_shown(loop, SCREEN_WINDOW);
+    } else if (loop->frame && loop->frame->picture)
+        note_shown(loop, SCREEN_WINDOW, loop->frame->request, loop->frame->live.job.time_s);
     return true;
 }
 
@@ -171,13 +186,14 @@ void loop_draw(Loop *loop) {
     bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
     if (due && !draw_window(loop))
         return;
-    if (loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
+    bool ready = loop->term && !term_sending(loop->term); /* a slow terminal gets fewer drawings */
+    if (ready && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
         draw_terminal(loop);
 }
 
 double loop_draw_in_ms(const Loop *loop) {
     double wait = INFINITY, now = clock_ms();
-    if (loop->term && loop->term_dirty)
+    if (loop->term && loop->term_dirty && !term_sending(loop->term))
         wait = loop->term_ms + DRAWING_MS - now;
     if (loop->window && loop->window_dirty)
         wait = fmin(wait, loop->window_ms + DRAWING_MS - now);

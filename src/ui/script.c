@@ -1,6 +1,7 @@
 #include "src/ui/script_internal.h"
 
 #include "src/base/data.h"
+#include "src/base/progress.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 
@@ -88,6 +89,7 @@ bool script_write_frame(Script *script, Err *err) {
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
     bool ok = cells_image(&script->cells, 1, &image, err) && script_write_image(script, name, &image, err);
     image_free(&image);
+    progress_done(1);
     return ok;
 }
 
@@ -205,6 +207,21 @@ bool script_use_line(Script *script, char *line, Err *err) {
     return use_control(script, line, err);
 }
 
+/* The frames that a script will write. */
+static int count_frames(const char *text) {
+    int frames = 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        double seconds;
+        int count;
+        char rest[64] = "";
+        line += *line == '\n';
+        if (sscanf(line, " tick%63[^#\r\n]", rest) >= 0 &&
+            !strncmp(line + strspn(line, " \t"), "tick", 4) && parse_tick(rest, &seconds, &count))
+            frames += count;
+    }
+    return frames;
+}
+
 static bool use_words(Script *script, Err *err) {
     for (int i = 0; i < script->options->word_count; i++)
         if (!use_control(script, script->options->words[i], err))
@@ -213,6 +230,7 @@ static bool use_words(Script *script, Err *err) {
 }
 
 static bool play(Script *script, char *text, Err *err) {
+    progress_plan(count_frames(text));
     for (char *line = text; line && !script->quit;) {
         char *end = strchr(line, '\n');
         if (end)
