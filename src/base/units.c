@@ -105,5 +105,7 @@ const char *reading_mark(const Reading *reading) {
                                         [SOURCE_MEASURED] = "",
                                         [SOURCE_RECORDED] = "r",
                                         [SOURCE_MODEL] = "m"};
-    return reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+    const char *mark =
+        reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+    return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
 }

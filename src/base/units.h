@@ -29,7 +29,8 @@ typedef enum { SOURCE_UNKNOWN, SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL } 
 typedef struct {
     double value;
     FigureSource source;
-    bool stale; /* measured for an earlier selection or scene; shown with a mark */
+    bool stale;    /* measured for an earlier selection or scene; shown with a mark */
+    bool doubtful; /* not to be quoted: it has not settled, or stands in for one that comes */
 } Reading;
 
 /* Indexed by FigureSource: "n/a", "measured", "recorded", "model". */
@@ -43,5 +44,5 @@ static inline Reading reading(double value, FigureSource source) {
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
-/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale. */
+/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
 const char *reading_mark(const Reading *reading);

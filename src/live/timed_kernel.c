@@ -130,6 +130,13 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
     return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
 }
 
+void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
+                           const KernelConfig *config, LiveKernel *live) {
+    bool elsewhere = live->median_us.source == SOURCE_RECORDED;
+    if (elsewhere || recorded_find(set, scene, channels, config, CACHE_WARM, NULL))
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
+}
+
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live) {
     const KernelConfig config = {live->kernel, dtype, align};

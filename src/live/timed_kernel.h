@@ -19,6 +19,7 @@ typedef struct {
     bool failed;    /* it cannot run this problem */
     bool disturbed; /* pictures were made while the samples were taken */
     double cost_us; /* of the last launch; 0: unknown */
+    uint64_t turn;  /* number of its last turn among all kernels; 0: none yet */
     double done_ms; /* when it was complete last; 0: not yet */
 } TimedKernel;
 
@@ -59,3 +60,8 @@ bool timed_kernel_needs_background(const TimedKernel *timed); /* the same at its
  * unknown where nothing was. */
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live);
+
+/* The same for a kernel that is not timed yet. Where nothing was recorded of it, what was measured
+ * of an earlier problem stays. */
+void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
+                           const KernelConfig *config, LiveKernel *live);

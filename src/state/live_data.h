@@ -44,6 +44,8 @@ typedef enum {
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
+    bool failed;         /* it could not run the selection here */
+    bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
     bool unsettled;          /* the samples drifted: do not quote the figure */
     TimingProtocol protocol; /* how a measured figure was timed */
@@ -146,6 +148,8 @@ typedef struct {
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
+    bool timed;               /* kernels are timed now; false: a script, which measures nothing */
+    bool machine_busy;        /* other programs take many of the cores */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     Reading baseline_us; /* median of job.baseline on this scene; speed-ups refer to it */
@@ -170,6 +174,14 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* The median of a row, doubtful where it must not be quoted: it has not settled, pictures were made
+ * beside it, or a recorded one stands in until the kernel is timed here. NULL: unknown. */
+Reading live_latency(const LiveData *live, const LiveKernel *row);
+
+/* How many times as long as the row's kernel the baseline takes; doubtful where one of the two is,
+ * or where only one was measured here and now. */
+Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);

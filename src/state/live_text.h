@@ -18,8 +18,16 @@ Ladder ladder_of(const State *state, const LiveData *live);
  * launches", "measured beside pictures", "measured, unsettled", "recorded, stale", "n/a". */
 void latency_origin(const LiveKernel *row, char *text, size_t size);
 
-/* Whether a median must not be quoted: it has not settled, or pictures were made beside it. */
-bool latency_is_doubtful(const LiveKernel *row);
+/* What a screen may not know. */
+typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
+
+/* Why a figure of the row's kernel is not known, short: "waits: machine busy", "needs a GPU", "not
+ * recorded". The accuracy is that of `dtype`. `row` NULL: of no kernel in particular. */
+const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
+                           BevDtype dtype);
+
+/* "3.34" and "\u00d7", or "\u00d7 ?" where the speed-up is doubtful; "n/a" and "". */
+void speedup_text(const Reading *speedup, char number[16], char unit[8]);
 
 /* The mark beside a median, one character: "r" recorded, "~" stale, "b" timed beside pictures, "?"
  * unsettled, "s" single launches; "" for a warm series, the protocol of `bench`. */

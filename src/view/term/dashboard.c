@@ -1,5 +1,6 @@
 #include "src/view/term/dashboard.h"
 
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 #include "src/view/draw/text.h"
 
@@ -233,6 +234,12 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
+    const LiveKernel *row = live_kernel(live, state->job.config.kernel);
+    const BevDtype dtype = state->job.config.dtype;
+    const char *latency_note = us->source ? source_names[us->source]
+                                          : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
+    const char *error_note = max->source ? source_names[max->source]
+                                         : unknown_reason(UNKNOWN_ACCURACY, live, row, dtype);
     snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
     if (state->pace.keys) {
         char key[32], p99[32];
@@ -244,7 +251,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
                  "%s frames/s%s%s%s\n",
                  scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
-                 source_names[us->source], error, source_names[max->source], fps, pace,
+                 latency_note, error, error_note, fps, pace,
                  live->error_text[0] ? ": " : "", live->error_text) < 0)
         return NULL;
     return text;
