@@ -252,6 +252,24 @@ static void test_model(void) {
     tap_ok(shows("NVFP4 n/a"), "a format that was not simulated has no figures");
 }
 
+/* What limits the selection: a panel on a tall screen, a line on others, and marked as a model. */
+static void test_findings(void) {
+    begin(200, 60);
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    tap_ok(shows("Findings on RTX A6000") && shows("chain binds, 16.0 \u00b5s of 20.0 \u00b5s"),
+           "a tall screen has the findings");
+    begin(80, 24);
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    tap_ok(shows("Model, RTX A6000: ") && shows(" times to gain"), "a small one the first of them");
+    live.model = NULL;
+    draw();
+    tap_ok(!shows("to gain"), "and nothing before the first simulation");
+}
+
 static void test_unknown(void) {
     begin(200, 60);
     live_init(&live);
@@ -546,6 +564,7 @@ int main(void) {
     test_idea();
     test_faults();
     test_model();
+    test_findings();
     test_unknown();
     test_labels();
     test_all_sizes();

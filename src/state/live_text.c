@@ -167,3 +167,14 @@ void prediction_origin(const LiveData *live, char *text, size_t size) {
     else
         snprintf(text, size, "Model, L2 warm.");
 }
+
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
+    const ScatterStats *stats = &live->intervals.stats;
+    IntervalLengths lengths = {0};
+    if (live->intervals.known)
+        lengths = (IntervalLengths){stats->longest, stats->median};
+    if (!live->model || !live->job.config.kernel)
+        return 0;
+    return findings_of(live->model, live->job.config.kernel, state->gpu, state->l2, &lengths,
+                       findings);
+}

@@ -2,6 +2,7 @@
  * ladder of kernels, a line of hardware counters, what the memory model predicts. */
 #pragma once
 
+#include "src/cachesim/findings.h"
 #include "src/state/live_data.h"
 
 /* The kernels of the backend that runs the selection, in the order of the table, and the scale of
@@ -59,3 +60,6 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
 
 /* "Model, L2 warm. The CPU runs V3: its CUDA twin is meant." */
 void prediction_origin(const LiveData *live, char *text, size_t size);
+
+/* What limits the selection on the chosen GPU and L2, by the model; 0: not known (yet). */
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);

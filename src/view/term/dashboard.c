@@ -113,17 +113,20 @@ typedef struct {
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
                       {34, {&bev_panel}}}},
-    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
                       {28, {&bev_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
-                           {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+                           {45, {&accuracy_panel, &model_panel, &intervals_panel,
+                                 &findings_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
 };
@@ -177,12 +180,16 @@ static void tiny_draw(Cells *cells, const PanelData *data) {
 
 static int draw_top(Cells *cells, Area area, const PanelData *data) {
     int used = header_draw(cells, area, data);
+    Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
     int headline = headline_height(cells->columns, cells->rows);
     if (headline) {
         headline_draw(cells, (Area){area.x, area.y + used, area.w, headline}, data);
         used += headline + 1;
+        line.y = area.y + used - 1;
     }
+    if (area.h >= 22)
+        findings_line_draw(cells, line, data);
     return used;
 }
 
