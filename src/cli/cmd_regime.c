@@ -20,7 +20,21 @@ typedef struct {
     char label[160]; /* of the machine; "": nothing was measured */
 } Regime;
 
+/* The kernels of --kernel as bits of kernel_bits; a kernel of the CPU means its CUDA twin. */
+static bool chosen_kernels(const Options *options, unsigned *kernels, Err *err) {
+    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, 0);
+    *kernels = options->kernel ? 0 : ALL_KERNELS;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (rows >> i & 1)
+            *kernels |= kernel_bits(model_row(bev_kernels[i]));
+    return *kernels || err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
+                               "the model has no accesses of '%s'", options->kernel);
+}
+
 static bool open_models(Regime *regime, Err *err) {
+    unsigned kernels;
+    if (!chosen_kernels(regime->options, &kernels, err))
+        return false;
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
@@ -36,7 +50,7 @@ static bool open_models(Regime *regime, Err *err) {
                 if (n;
             if (!scene_model_open(model, scene , &workload,
                                       (BevDtype)dtype, (BevAlign)align,
-                                  ALL_KERNELS, err))
+                                  kernels, err))
                     return false;
             select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
         }
@@ -138,6 +152,13 @@ static bool print_small_l2(const Regime *regime, const SceneModel *model, Report
     return whole;
 }
 
+static void print_findings(const Regime *regime, FILE *out) {
+    fprintf(out, "\nFindings (model, L2 warm; gains are estimated, each by itself)%s\n\n",
+            regime->options->kernel ? "" : "; with --kernel all of a kernel and their evidence");
+    for (int i = 0; i < regime->model_count; i++)
+        findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
+}
+
 /* For people the columns are spread over several tables: one would be too wide. */
 static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
@@ -164,6 +185,7 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     report_free(&traffic);
     report_free(&predictions);
     return whole;
+    print_findings(regime, out);
 }
 
 static bool print_all(const Regime *regime, Err *err) {
@@ -178,7 +200,13 @@ static bool print_all(const Regime *regime, Err *err) {
     Report report = {0};
     for (int i = 0; i < regime->model_count; i++)
         regime_add(&report, REGIME_ALL, &regime->models[i], &regime->chosen);
-    json_t *root = json_object();
+    json_t *root = json_object(), *findings = json_array();
+    for (int i = 0; i < regime->model_count; i++) {
+        json_t *of_model = findings_json(&regime->models[i], &regime->chosen);
+        json_array_extend(findings, of_model);
+        json_decref(of_model);
+    }
+    json_object_set_new(root, "findings", findings);
     bool whole = root && !regime->counted.out_of_memory;
     if (whole && regime->options->counters)
         whole = json_object_set_new(root, "counters", report_json(&regime->counted)) == 0;

@@ -104,6 +104,11 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
                 const ChosenGpus *chosen);
 
+/* What limits the kernels by the model on the chosen GPUs, as text: the first finding of each, or all
+ * of them with the evidence; and as JSON, an array with all. */
+void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
+json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
+
 /* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
  * for each kernel and size, caches warm, and writes one sentence on whether the form of V3 for
  * small L2s won. Returns the number of rows. */

@@ -131,6 +131,8 @@ static const OptionRow rows[] = {
     {"count", 0, "N", KIND_INT, ON(STEPS), FIELD(count), "so many steps (default: 8)", CHOICE_NONE,
      1, 1e6},
     {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
+    {"kernel", 'k', "LIST", KIND_LIST, ON(REGIME), FIELD(kernel),
+     "kernels to model, by name or title (default: all)", CHOICE_KERNEL},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),

@@ -43,7 +43,7 @@
  * between its stages when a newer request waits, but never two in a row, and never one that a key
  * has waited for. What is done while no request waits is one list, the most useful task first:
  * engine_idle_work() in engine_idle.c. Three functions choose within a task: measure_next() the
- * kernel to time, next_format() the format to check, next_replay() the kernel to simulate.
+ * kernel to time, lacks_verdict() the format to check, next_replay() the kernel to simulate.
  *
  * A latency is the median of warm launches. LiveKernel.protocol says how they were timed, and the
  * screens show it: a series of launches back to back, as in `bevscope bench` (no mark); single

@@ -134,6 +134,13 @@ const char *timed_kernel_scene(const FrameInputs *inputs) {
     return inputs->map->evenness ? "" : inputs->scene->scene.name;
 }
 
+void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
+                           const KernelConfig *config, LiveKernel *live) {
+    bool elsewhere = live->median_us.source == SOURCE_RECORDED;
+    if (elsewhere || recorded_find(set, scene, channels, config, CACHE_WARM, NULL))
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
+}
+
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live) {
     const KernelConfig config = {live->kernel, dtype, align};

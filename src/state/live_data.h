@@ -48,6 +48,8 @@ typedef enum {
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
+    bool failed;         /* it could not run the selection here */
+    bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
     bool unsettled;          /* the samples drifted: do not quote the figure */
     TimingProtocol protocol; /* how a measured figure was timed */
@@ -169,6 +171,8 @@ typedef struct {
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
+    bool timed;               /* kernels are timed now; false: a script, which measures nothing */
+    bool machine_busy;        /* other programs take many of the cores */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
@@ -205,6 +209,14 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
 /* The points of the step that is shown, or else those of the pinned cell; returns how many. */
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
+
+/* The median of a row, doubtful where it must not be quoted: it has not settled, pictures were made
+ * beside it, or a recorded one stands in until the kernel is timed here. NULL: unknown. */
+Reading live_latency(const LiveData *live, const LiveKernel *row);
+
+/* How many times as long as the row's kernel the baseline takes; doubtful where one of the two is,
+ * or where only one was measured here and now. */
+Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);

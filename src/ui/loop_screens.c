@@ -242,7 +242,7 @@ static bool settled(const Loop *loop) {
     if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
         return true;
     return live->serial == loop->state.job.serial && row &&
-           row->median_us.source != SOURCE_UNKNOWN && !row->median_us.stale &&
+           row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
            accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
 }
 

@@ -1,5 +1,6 @@
 #include "src/view/term/dashboard.h"
 
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 #include "kernels/clean.h"
 
@@ -121,17 +122,20 @@ typedef struct {
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
                       {34, {&bev_panel}}}},
-    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
                       {28, {&bev_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
-                           {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+                           {45, {&accuracy_panel, &model_panel, &intervals_panel,
+                                 &findings_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
 };
@@ -241,6 +245,7 @@ static void tiny_draw(Cells *cells, const PanelData *data) {
 
 static int draw_top(Cells *cells, Area area, const PanelData *data) {
     int used = header_draw(cells, area, data);
+    Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
     int headline = headline_height(cells->columns, cells->rows);
     if (headline) {
@@ -249,7 +254,10 @@ static int draw_top(Cells *cells, Area area, const PanelData *data) {
         if (pointed_at(data->state) == PANEL_HEADLINE)
             lesson_frame(cells, at);
         used += headline + 1;
+        line.y = area.y + used - 1;
     }
+    if (area.h >= 22)
+        findings_line_draw(cells, line, data);
     return used;
 }
 
@@ -310,6 +318,12 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
+    const LiveKernel *row = live_kernel(live, state->job.config.kernel);
+    const BevDtype dtype = state->job.config.dtype;
+    const char *latency_note = us->source ? source_names[us->source]
+                                          : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
+    const char *error_note = max->source ? source_names[max->source]
+                                         : unknown_reason(UNKNOWN_ACCURACY, live, row, dtype);
     snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
     if (state->pace.keys) {
         char key[32], p99[32];
@@ -321,7 +335,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
                  "%s frames/s%s%s%s\n",
                  scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
-                 source_names[us->source], error, source_names[max->source], fps, pace,
+                 latency_note, error, error_note, fps, pace,
                  live->error_text[0] ? ": " : "", live->error_text) < 0)
         return NULL;
     return text;
