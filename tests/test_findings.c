@@ -41,7 +41,7 @@ static Prediction *begin(LatencyTerm binding) {
 }
 
 static int find(Finding findings[FINDINGS_MAX]) {
-    return findings_of(&model, &slow, 0, 0, &lengths, findings);
+    return findings_of(&model, &slow, 0, NULL, &lengths, findings);
 }
 
 static const Finding *with(const Finding *findings, int count, const char *text) {
@@ -124,7 +124,7 @@ static void test_faster_kernel(void) {
     wrong.wrong_on_purpose = true;
     model.kernels[1].kernel = &wrong;
     tap_ok(find(findings) == 1, "a kernel that is wrong is no advice");
-    tap_ok(findings_of(&model, &quick, 0, 0, &lengths, findings) == 0,
+    tap_ok(findings_of(&model, &quick, 0, NULL, &lengths, findings) == 0,
            "a kernel that was not replayed has no findings");
 }
 
@@ -133,7 +133,7 @@ static void test_tiles(void) {
     Finding findings[FINDINGS_MAX];
     begin(TERM_CHAIN);
     model.kernels[0].kernel = &quick;
-    int count = findings_of(&model, &quick, 0, 0, &lengths, findings);
+    int count = findings_of(&model, &quick, 0, NULL, &lengths, findings);
     tap_ok(count == 1 && strstr(findings[0].text, "a shorter chain of steps") &&
                !strstr(findings[0].evidence, "interval"),
            "tiles: %s", findings[0].text);

@@ -14,7 +14,8 @@ typedef struct {
     const PredictedKernel *kernel;
     const Prediction *prediction;
     const IntervalLengths *lengths;
-    int gpu, l2;
+    int gpu;
+    const GpuEdit *edit; /* NULL: none */
 } Facts;
 
 typedef struct {
@@ -81,7 +82,7 @@ static const char *remedy(const Facts *facts) {
 static void term_evidence(const Facts *facts, LatencyTerm next, char *text, size_t size) {
     const Prediction *p = facts->prediction;
     const IntervalLengths *lengths = facts->lengths;
-    double l2_bytes = model_l2_bytes(&facts->model->gpus[facts->gpu], facts->l2);
+    double l2_bytes = model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
     double mb = (p->dram_read_bytes + p->dram_write_bytes) * 1e-6;
     char more[96] = "";
     if (p->binding == TERM_CHAIN && lengths->longest && waits_for_interval(facts->kernel->kernel))
@@ -182,29 +183,30 @@ static void launches(const Facts *facts, Findings *findings) {
 /* Kernels that have code and are right. */
 static void faster_kernel(const Facts *facts, Findings *findings) {
     const PredictedKernel *best = NULL;
-    double least = facts->prediction->latency_us;
+    Prediction least = *facts->prediction;
     for (int i = 0; i < facts->model->kernel_count; i++) {
         const PredictedKernel *other = &facts->model->kernels[i];
-        if (!other->kernel || other->kernel->model_only || other->kernel->wrong_on_purpose ||
-            !(other->predicted[facts->gpu][facts->l2].latency_us < least))
+        if (!other->kernel || other->kernel->model_only || other->kernel->wrong_on_purpose)
+            continue;
+        Prediction p = model_predict(facts->model, other, facts->gpu, facts->edit);
+        if (!(p.latency_us < least.latency_us))
             continue;
         best = other;
-        least = other->predicted[facts->gpu][facts->l2].latency_us;
+        least = p;
     }
     if (!best)
         return;
-    const Prediction *p = &best->predicted[facts->gpu][facts->l2];
-    Finding *finding = add(findings, facts->prediction->latency_us / least, "07");
+    Finding *finding = add(findings, facts->prediction->latency_us / least.latency_us, "07");
     char us[24];
     if (!finding)
         return;
-    unit_text(UNIT_US, least, us, sizeof us);
+    unit_text(UNIT_US, least.latency_us, us, sizeof us);
     snprintf(finding->text, sizeof finding->text, "%s takes %s here: %.1f times", best->title, us,
              finding->gain);
     snprintf(finding->brief, sizeof finding->brief, "%s takes %s, %.1f times to gain", best->title,
              us, finding->gain);
     snprintf(finding->evidence, sizeof finding->evidence, "%s binds there, %.1f us (model)",
-             term_names[p->binding], p->term_us[p->binding]);
+             term_names[least.binding], least.term_us[least.binding]);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -214,15 +216,17 @@ static int by_gain(const void *a, const void *b) {
     return (difference > 0) - (difference < 0);
 }
 
-int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, int l2,
+int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]) {
     static void (*const rules[])(const Facts *, Findings *) = {binding_term, repeated_indices,
                                                                wasted_sectors, launches};
-    const PredictedKernel *predicted = model_of_kernel(model, kernel, gpu, l2);
+    const PredictedKernel *predicted =
+        model_of_kernel(model, kernel, model_gpu(model, gpu, edit).l2_bytes);
     Findings all = {.count = 0};
     if (!predicted)
         return 0;
-    const Facts facts = {model, predicted, &predicted->predicted[gpu][l2], lengths, gpu, l2};
+    const Prediction prediction = model_predict(model, predicted, gpu, edit);
+    const Facts facts = {model, predicted, &prediction, lengths, gpu, edit};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         rules[i](&facts, &all);
     qsort(all.found, (size_t)all.count, sizeof *all.found, by_gain);

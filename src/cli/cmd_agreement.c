@@ -151,8 +151,6 @@ static bool add_scene(Agreement *agreement, const ChosenGpus *chosen, const char
     if (!kernels)
         return err_set(err, ERR_FAILED, scene, "name no scene for all that were counted",
                        "no hardware counters were recorded on it");
- {fputs, stderr);
-        clean_print(stderr    }
     bool ok = scene_model_open(&model, scene, NULL, BEV_FP16, BEV_NEAREST, kernels, err);
     if (ok)
         agreement_add(agreement, &model, chosen);

@@ -42,19 +42,16 @@ static bool open_models(Regime *regime, Err *err) {
     const double count = __builtin_popcount(dtypes) * __builtin_popcount(aligns);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-            SceneModel *model = &regime->models[regime->model_count];
-            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))){
+            if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
                 continue;
             int n = regime->model_count++;
-                progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
-                if (n;
-            if (!scene_model_open(model, scene , &workload,
-                                      (BevDtype)dtype, (BevAlign)align,
+            SceneModel *model = &regime->models[n];
+            progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
+            if (!scene_model_open(model, scene, &workload, (BevDtype)dtype, (BevAlign)align,
                                   kernels, err))
-                    return false;
+                return false;
             select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
         }
-            }
     return true;
 }
 
@@ -184,8 +181,29 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     whole = print_counters(regime, print, out) && whole;
     report_free(&traffic);
     report_free(&predictions);
-    return whole;
     print_findings(regime, out);
+    return whole;
+}
+
+/* What the report has beside its rows. NULL: out of memory. */
+static json_t *regime_json(const Regime *regime) {
+    json_t *root = json_object(), *findings = json_array();
+    bool whole = root && findings && !regime->counted.out_of_memory;
+    for (int i = 0; whole && i < regime->model_count; i++) {
+        json_t *of_model = findings_json(&regime->models[i], &regime->chosen);
+        whole = of_model && json_array_extend(findings, of_model) == 0;
+        json_decref(of_model);
+    }
+    whole = whole && json_object_set(root, "findings", findings) == 0;
+    json_decref(findings);
+    if (whole && regime->options->counters)
+        whole = json_object_set_new(root, "counters", report_json(&regime->counted)) == 0;
+    if (whole && regime->label[0])
+        whole = json_object_set_new(root, "machine", output_machine(&regime->machine)) == 0;
+    if (whole)
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 static bool print_all(const Regime *regime, Err *err) {
@@ -200,22 +218,7 @@ static bool print_all(const Regime *regime, Err *err) {
     Report report = {0};
     for (int i = 0; i < regime->model_count; i++)
         regime_add(&report, REGIME_ALL, &regime->models[i], &regime->chosen);
-    json_t *root = json_object(), *findings = json_array();
-    for (int i = 0; i < regime->model_count; i++) {
-        json_t *of_model = findings_json(&regime->models[i], &regime->chosen);
-        json_array_extend(findings, of_model);
-        json_decref(of_model);
-    }
-    json_object_set_new(root, "findings", findings);
-    bool whole = root && !regime->counted.out_of_memory;
-    if (whole && regime->options->counters)
-        whole = json_object_set_new(root, "counters", report_json(&regime->counted)) == 0;
-    if (whole && regime->label[0])
-        whole = json_object_set_new(root, "machine", output_machine(&regime->machine)) == 0;
-    if (!whole) {
-        json_decref(root);
-        root = NULL;
-    }
+    json_t *root = regime_json(regime);
     bool csv = !strcmp(regime->options->format, "csv") && regime->options->counters;
     bool ok = output_report(regime->options, csv ? &regime->counted : &report, root, err);
     report_free(&report);

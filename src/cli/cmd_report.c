@@ -318,7 +318,7 @@ bool cmd_report(const Options *options, Err *err) {
         select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
     ok = ok && make_folder(options->output, err);
     progress_step("latencies known", COMPARISON_SHARE);
-    ok = ok &&          comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
+    ok = ok && comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
          write_page(&page, err);
     progress_end();
     scene_model_close(&page.model);

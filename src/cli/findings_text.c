@@ -24,7 +24,7 @@ static IntervalLengths lengths_of(const SceneModel *scene) {
 static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,
                          const MemoryModel *model, int gpu, bool all, FILE *out) {
     char us[24];
-    unit_text(UNIT_US, kernel->predicted[gpu][0].latency_us, us, sizeof us);
+    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, us, sizeof us);
     fprintf(out, "%s on %s, %s:%s%s\n", kernel->title, model->gpus[gpu].title, us,
             count && !all ? " " : "",
             !count ? " no term stands out"
@@ -43,9 +43,17 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
             const PredictedKernel *kernel = &model->kernels[i];
             if (!kernel->kernel)
                 continue;
-            int count = findings_of(model, kernel->kernel, gpu, 0, &lengths, findings);
+            int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
             print_kernel(findings, count, kernel, model, gpu, all, out);
         }
+}
+
+static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
+                            const PredictedKernel *kernel, int gpu, const Finding *finding) {
+    return json_pack("{ss ss ss ss ss sf ss ss}", "scene", scene->scene, "dtype",
+                     bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name, "kernel",
+                     kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain, "finding",
+                     finding->text, "evidence", finding->evidence);
 }
 
 json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
@@ -53,18 +61,19 @@ json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
     const MemoryModel *model = model_of(scene, chosen);
     const IntervalLengths lengths = lengths_of(scene);
     json_t *array = json_array();
+    bool whole = array != NULL;
     for (int gpu = 0; gpu < chosen->count; gpu++)
         for (int i = 0; i < model->kernel_count; i++) {
             const PredictedKernel *kernel = &model->kernels[i];
-            int count =
-                kernel->kernel ? findings_of(model, kernel->kernel, gpu, 0, &lengths, findings) : 0;
-            for (int f = 0; f < count; f++)
-                json_array_append_new(
-                    array, json_pack("{ss ss ss ss ss sf ss ss}", "scene", scene->scene, "dtype",
-                                     bev_dtypes[model->dtype].name, "align",
-                                     bev_aligns[model->align].name, "kernel", kernel->name, "gpu",
-                                     model->gpus[gpu].title, "gain", findings[f].gain, "finding",
-                                     findings[f].text, "evidence", findings[f].evidence));
+            int count = !kernel->kernel ? 0
+                                        : findings_of(model, kernel->kernel, gpu, NULL, &lengths,
+                                                      findings);
+            for (int f = 0; whole && f < count; f++)
+                whole = json_array_append_new(
+                            array, finding_json(scene, model, kernel, gpu, &findings[f])) == 0;
         }
-    return array;
+    if (whole)
+        return array;
+    json_decref(array);
+    return NULL;
 }

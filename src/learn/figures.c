@@ -65,7 +65,8 @@ static Reading latency(const FigureQuery *query) {
         return modelled_us(query);
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     bool known = row && row->median_us.source == query->timings && !row->median_us.stale;
-    if (known && !latency_is_doubtful(row))
+    bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
+    if (known && !doubtful)
         return row->median_us;
     return unknown(query, "%s was not %s here", kernel_of(query)->title,
                    source_names[query->timings]);

@@ -183,6 +183,6 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
         lengths = (IntervalLengths){stats->longest, stats->median};
     if (!live->model || !live->job.config.kernel)
         return 0;
-    return findings_of(live->model, live->job.config.kernel, state->gpu, state->l2, &lengths,
+    return findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit, &lengths,
                        findings);
 }

@@ -1,5 +1,7 @@
 #include "src/try/child.h"
 
+#include "kernels/clean.h"
+
 #include "src/base/clock.h"
 
 #include <errno.h>
@@ -121,7 +123,7 @@ static void clean(ChildEnd *end) {
         char *newline = strchr(line, '\n');
         if (newline)
             *newline = '\0';
-        err_clean(line);
+        clean_text(line, line, strlen(line) + 1);
         if (!newline)
             return;
         *newline = '\n';

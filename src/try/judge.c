@@ -169,18 +169,23 @@ typedef struct {
     const BevProblem *problem;
     double *reference, *abs_sum;
     uint8_t *bad;
+    int32_t *points; /* of each cell */
 } Truth;
 
 static void truth_free(Truth *truth) {
     free(truth->reference);
     free(truth->abs_sum);
     free(truth->bad);
+    free(truth->points);
 }
 
 static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
     size_t cells = (size_t)problem->out.rows;
     size_t bytes = cells * (size_t)problem->out.row_len * sizeof(double);
-    *truth = (Truth){problem, malloc(bytes), malloc(bytes), malloc(cells)};
+    *truth = (Truth){problem, malloc(bytes), malloc(bytes), malloc(cells),
+                     gate_points(&problem->map, (int64_t)cells, err)};
+    if (!truth->points)
+        return false;
     if (!truth->reference || !truth->abs_sum || !truth->bad)
         return err_set(err, ERR_FAILED, "try", "choose a smaller scene", "out of memory");
     bev_reference(problem, truth->reference, truth->abs_sum);
@@ -192,8 +197,9 @@ static bool passes(const Truth *truth, const Job *job, int call, bool exact, Try
     const BevProblem *problem = truth->problem;
     const void *codes = job_output(job, call);
     GateResult g =
-        exact ? gate_exact(problem, codes, truth->reference, truth->bad)
-              : gate_kernel(problem, BEV_FP32, codes, truth->reference, truth->abs_sum, truth->bad);
+        exact ? gate_exact(problem, codes, truth->reference, truth->points, truth->bad)
+              : gate_kernel(problem, BEV_FP32, codes, truth->reference, truth->abs_sum,
+                            truth->points, truth->bad);
     if (g.verdict == GATE_PASS)
         return true;
     say_gate(result, exact ? 'C' : 'A', &g, call ? ", second run" : "");

@@ -194,8 +194,6 @@ static bool open_all(Loop *loop, Err *err) {
 /* A line on standard error, which may be a terminal that does not read. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...) {
-    Err err; /* progress that cannot be kept was told before */
-    lesson_desk_close(&loop->desk, &loop->state, &err);
     char line[512];
     va_list args;
     va_start(args, format);
@@ -257,6 +255,7 @@ bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     ok = ok && !loop->failed;
     if (ok && !loop->signal && !had_terminal)
         loop_print_plain(loop);
+    lesson_desk_close(&loop->desk, &loop->state, &(Err){.kind = ERR_FAILED}); /* told before */
     term_close(loop->term); /* the user sees the end of the display at once */
     if (ok)
         say_goodbye(loop, had_terminal);

@@ -357,7 +357,6 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
 bool term_sending(const Term *term) {
     return term->sent < term->out.length;
 }
-    {KEY_BACKSPACE, KEYCODE_BACKSPACE},
 
 void term_send(Term *term) {
     Bytes *out = &term->out;
@@ -373,9 +372,7 @@ int32_t term_key(Term *term) {
     for (;;) {
         int32_t key = term_keys_next(&term->keys, clock_ms());
         if (key || !term_keys_read(&term->keys, STDIN_FILENO, clock_ms()))
-'\b')
-            return KEYCODE_BACKSPACE;
-        if (key ==             return key;
+            return key;
     }
 }
 

@@ -174,7 +174,9 @@ static Found find_character(const char *bytes, size_t length) {
         return (Found){.used = 0};
     if (used == (size_t)-1 || used == 0)
         return (Found){.used = 1};
-    int32_t key = character == '\r' ? KEYCODE_ENTER : (int32_t)character;
+    int32_t key = character == '\r'   ? KEYCODE_ENTER
+                  : character == '\b' ? KEYCODE_BACKSPACE
+                                      : (int32_t)character;
     return (Found){key, used};
 }
 
