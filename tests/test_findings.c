@@ -32,7 +32,7 @@ static Prediction *begin(LatencyTerm binding) {
                                 .sectors_per_request = 2,
                                 .sector_use = 1,
                                 .l2_sectors = 1.5e6};
-    Prediction *p = &kernel->predicted[0][0];
+    Prediction *p = &kernel->predicted[0];
     *p = (Prediction){.dram_read_bytes = 11e6, .dram_write_bytes = 1e6, .binding = binding};
     for (int term = 0; term < TERM_COUNT; term++)
         p->term_us[term] = term == (int)binding ? 90 : 40;
@@ -115,7 +115,7 @@ static void test_faster_kernel(void) {
     model.kernels[1] = model.kernels[0];
     model.kernels[1].kernel = &quick;
     model.kernels[1].title = quick.title;
-    model.kernels[1].predicted[0][0].latency_us = 20;
+    model.kernels[1].predicted[0].latency_us = 20;
     int count = find(findings);
     tap_ok(count == 2 && strstr(findings[1].text, "Quick takes 20.0 us here") &&
                strstr(findings[0].text, "chain binds"),
