@@ -3,7 +3,9 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/cli/try_chart.h"
+#include "src/view/draw/text.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,6 +25,7 @@ static double limit_of(const Options *options) {
 typedef struct {
     const Options *options;
     TryKernel kernel;
+    char file[128], scene[64]; /* names as they may be printed */
     int cases, wrong;
     int column; /* of the line with the names of right cases; 0: none is begun */
     const char *unshown[MAX_CASES]; /* names of wrong cases beyond the first few */
@@ -105,10 +108,11 @@ static bool judge_cases(Trial *trial, Err *err) {
 }
 
 /* The scene that will be timed is a case, too, with all its channels. */
-static bool judge_scene(Trial *trial, const char *scene, const BevProblem *problem, Err *err) {
+static bool judge_scene(Trial *trial, const BevProblem *problem, Err *err) {
     static char name[96]; /* the trial keeps names */
     TryResult result = {.verdict = TRY_RIGHT};
-    snprintf(name, sizeof name, "%.60s with C = %lld", scene, (long long)problem->shape.channels);
+    snprintf(name, sizeof name, "%s with C = %lld", trial->scene,
+             (long long)problem->shape.channels);
     try_progress(name);
     bool ok = try_problem(&trial->kernel, problem, limit_of(trial->options), &result, err);
     try_progress("");
@@ -118,10 +122,10 @@ static bool judge_scene(Trial *trial, const char *scene, const BevProblem *probl
     return ok;
 }
 
-static bool judge_all(Trial *trial, const char *scene, const BevProblem *problem, Err *err) {
-    printf("%s: compiled by %s; judged in FP32, nearest, by gates A and C\n", trial->kernel.file,
+static bool judge_all(Trial *trial, const BevProblem *problem, Err *err) {
+    printf("%s: compiled by %s; judged in FP32, nearest, by gates A and C\n", trial->file,
            trial->kernel.command);
-    bool ok = judge_cases(trial, err) && judge_scene(trial, scene, problem, err);
+    bool ok = judge_cases(trial, err) && judge_scene(trial, problem, err);
     end_line(trial);
     for (int i = 0; i < trial->unshown_count; i++)
         list_name(trial, "WRONG", trial->unshown[i]);
@@ -161,19 +165,23 @@ static bool try_once(const Options *options, Err *err) {
     Workload workload = {0};
     HostProblem host = {0};
     bool svg = false;
+    text_clean(file, trial.file, sizeof trial.file);
+    text_clean(scene, trial.scene, sizeof trial.scene);
     if (options->output && !output_picture(options, "try", &svg, err))
         return false;
     bool ok = try_compile(file, &trial.kernel, err);
     print_messages(trial.kernel.messages);
     if (ok && workload_open(&workload, scene, &wanted, err)) {
         ok = workload_problem(&workload, BEV_FP32, BEV_NEAREST, &host, err) &&
-             judge_all(&trial, scene, &host.view, err) &&
-             try_ladder(options, &trial.kernel, scene, &host.view, limit_of(options), svg, err);
+             judge_all(&trial, &host.view, err) &&
+             try_ladder(options, &trial.kernel, trial.scene, &host.view, limit_of(options), svg,
+                        err);
         problem_free(&host);
         workload_close(&workload);
     } else
         ok = false;
-    fflush(stdout);
+    if (fflush(stdout) != 0 && ok)
+        ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
     try_kernel_free(&trial.kernel);
     return ok;
 }
@@ -203,8 +211,10 @@ static bool write_template(const char *file, Err *err) {
               data_read(path, MAX_TEMPLATE, &text, &length, err) &&
               data_write(file, text, length, err);
     free(text);
-    if (ok)
-        printf("%s is written. Next: bevscope try %s\n", file, file);
+    if (ok) {
+        text_clean(file, path, sizeof path);
+        printf("%s is written. Next: bevscope try %s\n", path, path);
+    }
     return ok;
 }
 
@@ -212,31 +222,43 @@ static bool run_editor(const char *editor, const char *file, Err *err) {
     char command[1100];
     snprintf(command, sizeof command, "%s \"$1\"", editor);
     fflush(stdout);
+    /* Keys that interrupt are the editor's while it runs. */
+    void (*interrupt)(int) = signal(SIGINT, SIG_IGN), (*quit)(int) = signal(SIGQUIT, SIG_IGN);
     pid_t pid = fork();
     int status = 0;
     if (pid == 0) {
+        signal(SIGINT, interrupt);
+        signal(SIGQUIT, quit);
         execl("/bin/sh", "sh", "-c", command, "sh", file, (char *)NULL);
         _exit(127);
     }
     while (pid > 0 && waitpid(pid, &status, 0) < 0)
         ;
+    signal(SIGINT, interrupt);
+    signal(SIGQUIT, quit);
     return (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
            err_set(err, ERR_FAILED, editor, "set VISUAL or EDITOR", "the editor did not end well");
 }
 
-/* Edits and tries until the learner has enough; the last verdict counts. */
-static bool edit_and_try(const Options *options, Err *err) {
+/* The learner's editor; NULL with an error: there is none, or no terminal for it. */
+static const char *find_editor(Err *err) {
     const char *editor = getenv("VISUAL");
-    char answer[64];
     if (!editor || !editor[0])
         editor = getenv("EDITOR");
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return err_set(err, ERR_USAGE, "--edit", "leave it out", "it needs a terminal");
-    if (!editor || !editor[0])
-        return err_set(err, ERR_USAGE, "--edit", "such as EDITOR=nano",
-                       "neither VISUAL nor EDITOR names an editor");
+        err_set(err, ERR_USAGE, "--edit", "leave it out", "it needs a terminal");
+    else if (!editor || !editor[0])
+        err_set(err, ERR_USAGE, "--edit", "such as EDITOR=nano",
+                "neither VISUAL nor EDITOR names an editor");
+    else
+        return editor;
+    return NULL;
+}
+
+/* Edits and tries until the learner has enough; the last verdict counts. */
+static bool edit_and_try(const Options *options, const char *editor, Err *err) {
     for (;;) {
-        char line[1024];
+        char line[1024], answer[64];
         *err = (Err){0};
         if (!run_editor(editor, options->arguments[0], err))
             return false;
@@ -250,10 +272,11 @@ static bool edit_and_try(const Options *options, Err *err) {
 }
 
 bool cmd_try(const Options *options, Err *err) {
-    const char *file = options->arguments[0];
-    if (!check_name(file, err) || (options->create && !write_template(file, err)))
+    const char *file = options->arguments[0], *editor = NULL;
+    if (!check_name(file, err) || (options->edit && !(editor = find_editor(err))) ||
+        (options->create && !write_template(file, err)))
         return false;
-    if (options->edit)
-        return edit_and_try(options, err);
+    if (editor)
+        return edit_and_try(options, editor, err);
     return options->create || try_once(options, err);
 }

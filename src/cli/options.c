@@ -151,7 +151,7 @@ static const OptionRow rows[] = {
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | MODELS,
      FIELD(output),
-     "write here instead of to standard output, atomically"},
+     "write here instead of to standard output, atomically (try: the chart, as PNG or SVG)"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
      ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
      "table, markdown, csv or json (default: table)", CHOICE_FORMAT},

@@ -3,6 +3,7 @@
 #include "src/base/data.h"
 #include "src/base/units.h"
 #include "src/run/machine.h"
+#include "src/state/glossary.h"
 #include "src/view/term/chart_cells.h"
 
 #include <langinfo.h>
@@ -122,6 +123,15 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
                     .bar_count = count};
 }
 
+static void print_wrapped(const char *text) {
+    while (*text) {
+        size_t length = glossary_line(text, COLUMNS);
+        printf("%.*s\n", (int)length, text);
+        text += length;
+        text += *text == ' ';
+    }
+}
+
 static bool print_standing(const Standing *s, Err *err) {
     Cells cells = {0};
     int rows = chart_cells_want(&s->spec) + 1;
@@ -133,8 +143,10 @@ static bool print_standing(const Standing *s, Err *err) {
     cells_free(&cells);
     if (!text)
         return err_set(err, ERR_FAILED, "try", "", "out of memory");
-    printf("%s%s\n", text, s->subtitle);
+    fputs(text, stdout);
     free(text);
+    print_wrapped(s->subtitle);
+    print_wrapped(s->spec.note);
     return true;
 }
 

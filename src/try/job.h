@@ -77,7 +77,6 @@ typedef enum {
 /* At the start of the outputs: written by the runner. */
 typedef struct {
     int state;                          /* JobState */
-    int call;                           /* the one that runs */
     int signal;                         /* JOB_SIGNAL */
     int access, array, refused, writes; /* of the signal; writes: -1: unknown */
     int64_t element;                    /* of the array; negative before its start */

@@ -108,8 +108,9 @@ static bool loaded(const Job *job, const TryKernel *kernel, Err *err) {
                        "bevscope try --new FILE writes one that runs",
                        "has no function void pool(const Pool *p)");
     if (report->state == JOB_NO_LIBRARY)
-        return err_set(err, ERR_FAILED, kernel->file, "", "cannot be loaded: %.*s", TEXT,
-                       report->text);
+        return err_set(err, ERR_FAILED, kernel->file,
+                       kernel->cuda ? "" : "programs must be allowed to run from TMPDIR",
+                       "cannot be loaded: %.*s", TEXT, report->text);
     if (report->state == JOB_FAILED)
         return err_set(err, ERR_FAILED, "runner", "", "%.*s", TEXT, report->text);
     if (report->state == JOB_BEGUN && !job->end.timed_out)

@@ -194,7 +194,7 @@ static bool call_on_gpu(const BevProblem *problem) {
     Err err;
     for (int call = 0; call < runner.header->calls; call++)
         outs[call] = (float *)runner.arrays[JOB_INPUTS + call].start;
-    JobState state = gpu_call_all(problem, runner.header->calls, outs, &runner.report->call, &err);
+    JobState state = gpu_call_all(problem, runner.header->calls, outs, &err);
     return state == JOB_DONE || (give_up(state, err.what), false);
 }
 
@@ -206,7 +206,6 @@ static bool call_all(void) {
     if (runner.header->cuda)
         return call_on_gpu(&problem);
     for (int call = 0; call < runner.header->calls; call++) {
-        runner.report->call = call;
         problem.out.data = (void *)runner.arrays[JOB_INPUTS + call].start;
         runner.problem = runner_pool(&problem);
         runner.pool(&runner.problem);

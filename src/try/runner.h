@@ -23,5 +23,5 @@ bool gpu_load(int fd, Err *err);
 extern const BevKernel gpu_learner;
 
 /* Runs it `calls` times; outs[i] (nx * ny, channels) receives an output each. Returns JOB_DONE, or
- * why it stopped, with an error; *at is the call in question. */
-JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, int *at, Err *err);
+ * why it stopped, with an error. */
+JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, Err *err);

@@ -93,9 +93,9 @@ static JobState call(const BevProblem *problem, float *out, Err *err) {
     return state;
 }
 
-JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, int *at, Err *err) {
+JobState gpu_call_all(const BevProblem *problem, int calls, float *const *outs, Err *err) {
     JobState state = JOB_DONE;
-    for (*at = 0; state == JOB_DONE && *at < calls; ++*at)
-        state = call(problem, outs[*at], err);
+    for (int i = 0; state == JOB_DONE && i < calls; i++)
+        state = call(problem, outs[i], err);
     return state;
 }

@@ -30,26 +30,38 @@ typedef struct {
     int (*error)(int status, const char **text);
 } Driver;
 
-static bool load_driver(Driver *driver, Err *err) {
+static void *load_driver(Driver *driver, Err *err) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library && find(library, "cuInit", &driver->init) &&
         find(library, "cuDeviceGet", &driver->get) &&
-        find(library, "cuDeviceGetAttribute", &driver->attribute) &&
-        find(library, "cuModuleLoadData", &driver->load) &&
-        find(library, "cuModuleGetFunction", &driver->function) &&
-        find(library, "cuMemsetD32Async", &driver->clear) &&
-        find(library, "cuLaunchKernel", &driver->launch) &&
-        find(library, "cuGetErrorString", &driver->error))
-        return true;
-    return err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
-                   "no NVIDIA driver: libcuda.so.1 was not found");
+        find(library, "cuDeviceGetAttribute", &driver->attribute))
+        return library;
+    err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
+            "no NVIDIA driver: libcuda.so.1 was not found");
+    return NULL;
+}
+
+/* The rest, which loads and launches. */
+static bool load_launcher(Driver *driver, Err *err) {
+    void *library = load_driver(driver, err);
+    if (!library)
+        return false;
+    return (find(library, "cuModuleLoadData", &driver->load) &&
+            find(library, "cuModuleGetFunction", &driver->function) &&
+            find(library, "cuMemsetD32Async", &driver->clear) &&
+            find(library, "cuLaunchKernel", &driver->launch) &&
+            find(library, "cuGetErrorString", &driver->error)) ||
+           err_set(err, ERR_DEVICE, "cuda", "update the NVIDIA driver",
+                   "libcuda.so.1 lacks a function that launches kernels");
 }
 
 static bool driver_refuses(const Driver *driver, int status, ErrKind kind, const char *what,
                            Err *err) {
     const char *text = NULL;
-    driver->error(status, &text);
-    return err_set(err, kind, "cuda", "", "%s: %s", what, text ? text : "unknown error");
+    if (driver->error)
+        driver->error(status, &text);
+    return err_set(err, kind, "cuda", "", "%s: error %d%s%s", what, status, text ? ", " : "",
+                   text ? text : "");
 }
 
 /* ---- libnvrtc: the compiler -------------------------------------------------------------------
@@ -95,24 +107,30 @@ static char *fetch(int (*size_of)(void *, size_t *), int (*get)(void *, char *),
     return text;
 }
 
-bool nvrtc_compile(const char *source, const char *name, const char *headers, NvrtcResult *result,
-                   Err *err) {
-    Driver driver;
-    Compiler compiler;
+/* Writes the option that names the first GPU's architecture. */
+static bool name_architecture(char *option, size_t size, Err *err) {
+    Driver driver = {0};
     int device, major = 0, minor = 0, status;
-    char architecture[40], folder[4200];
-    void *program;
-    size_t log_bytes;
-    *result = (NvrtcResult){.image = NULL};
     if (!load_driver(&driver, err))
         return false;
     if ((status = driver.init(0)) || (status = driver.get(&device, 0)) ||
         (status = driver.attribute(&major, CAPABILITY_MAJOR, device)) ||
         (status = driver.attribute(&minor, CAPABILITY_MINOR, device)))
         return driver_refuses(&driver, status, ERR_DEVICE, "there is no GPU to run on", err);
-    if (!load_compiler(&compiler, err))
+    snprintf(option, size, "--gpu-architecture=sm_%d%d", major, minor);
+    return true;
+}
+
+bool nvrtc_compile(const char *source, const char *name, const char *headers, NvrtcResult *result,
+                   Err *err) {
+    Compiler compiler = {0};
+    char architecture[60], folder[4200];
+    void *program;
+    size_t log_bytes;
+    *result = (NvrtcResult){.image = NULL};
+    if (!name_architecture(architecture, sizeof architecture, err) ||
+        !load_compiler(&compiler, err))
         return false;
-    snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", major, minor);
     snprintf(folder, sizeof folder, "--include-path=%s", headers);
     const char *const options[] = {architecture, folder, "--std=c++17", "--generate-line-info"};
     if (compiler.create(&program, source, name, 0, NULL, NULL) != 0)
@@ -133,7 +151,7 @@ static struct {
 
 bool nvrtc_load(const char *image, const char *function, Err *err) {
     void *module;
-    if (!load_driver(&loaded.driver, err))
+    if (!load_launcher(&loaded.driver, err))
         return false;
     int status = loaded.driver.load(&module, image);
     if (!status)
