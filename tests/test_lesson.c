@@ -397,6 +397,13 @@ static void test_void(void) {
     tap_ok(!lesson_run_figures(&run, &state, &live, false) &&
                lesson_run_wants(&run) == LESSON_WANTS_FIGURES,
            "figures that are not final are waited for");
+    const LessonInput enter = {.kind = INPUT_ENTER};
+    tap_ok(lesson_run_input(&run, &enter) && lesson_run_figures(&run, &state, &live, false) &&
+               run.verdict == VERDICT_VOID,
+           "unless the learner does not want to wait");
+    lesson_run_init(&run, &lesson, 2, 1, 1);
+    serve();
+    lesson_run_input(&run, &answer);
     live.intervals.known = true;
     tap_ok(lesson_run_figures(&run, &state, &live, false) && run.verdict == VERDICT_RIGHT,
            "and judged when they are here");

@@ -51,6 +51,7 @@ static void enter_page(LessonRun *run, int page) {
     run->word = run->again = 0;
     run->verdict = VERDICT_NONE;
     run->first = true;
+    run->hurries = false;
     run->page_text = run->reveal = (PaneText){.count = 0};
     forget_answer(run);
     if (page >= run->lesson->page_count) {
@@ -258,6 +259,7 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
 }
 
 bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    final = final || run->hurries;
     if (run->phase == PHASE_ENTER)
         return figures_of_step(run, state, live, final);
     return run->phase != PHASE_JUDGE || lesson_run_judge(run, state, live, final);
@@ -286,6 +288,7 @@ static bool give_answer(LessonRun *run, const char *text) {
         return true;
     run->note[0] = '\0';
     run->word = 0;
+    run->hurries = false;
     run->phase = PHASE_REVEAL;
     after_reveal(run);
     return true;
@@ -357,7 +360,9 @@ static void end_animation(LessonRun *run) {
 
 static bool other_input(LessonRun *run, LessonInputKind kind) {
     bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
-    if (goes && run->phase == PHASE_ANIMATE)
+    if (goes && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
+        run->hurries = true;
+    else if (goes && run->phase == PHASE_ANIMATE)
         end_animation(run);
     else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT) {
         enter_page(run, run->page + 1);

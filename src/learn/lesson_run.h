@@ -69,7 +69,7 @@ typedef struct {
     int word;         /* of `run`, or the frame of an animation: which */
     int again;        /* how often the question was asked again */
     bool first;       /* the first answer to this question counts */
-    bool counts;      /* answers count: this question was not answered before */
+    bool hurries;     /* the learner does not wait for figures that are not known yet */
     int answered;     /* pages whose question was counted, all in front of this one */
     int right, asked; /* score */
     int skipped, void_count;

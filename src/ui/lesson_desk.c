@@ -127,7 +127,10 @@ bool lesson_desk_turn(LessonDesk *desk, const LessonHost *host, Err *err) {
     }
     if (desk->open)
         lesson_run_show(&desk->run, &host->state->lesson);
-    return save(desk, err) && ok;
+    Err unsaved;
+    if (desk->open && !save(desk, &unsaved))
+        host->tell(host->context, &unsaved);
+    return ok;
 }
 
 bool lesson_desk_input(LessonDesk *desk, const LessonInput *input) {

@@ -30,6 +30,8 @@ typedef struct {
     const LiveData *(*figures)(void *context, bool *final);
     /* Whether facts of the scene that the state asks for are known. */
     bool (*scene_known)(void *context);
+    /* Tells the learner of a failure that ends nothing: progress that cannot be kept. */
+    void (*tell)(void *context, const Err *err);
 } LessonHost;
 
 /* Opens a lesson by number, name or path; "": the next one of the course. */

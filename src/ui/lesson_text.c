@@ -41,6 +41,13 @@ static void print_pane(const LessonPane *pane) {
     }
 }
 
+/* What a control did, or a note, since the last time. */
+static void print_log(const Log *log, char said[LOG_LENGTH]) {
+    if (log->count && strcmp(log->lines[0].text, said) != 0)
+        print_wrapped(log->lines[0].text, 0);
+    snprintf(said, LOG_LENGTH, "%s", log->count ? log->lines[0].text : "");
+}
+
 static bool is_answer(const char *line) {
     return isdigit((unsigned char)*line) || *line == '-' || *line == '.';
 }
@@ -64,11 +71,12 @@ static bool end_animations(Script *script, Err *err) {
 }
 
 static bool take_plain(Script *script, Err *err) {
-    char line[256], told[600];
+    char line[256], told[600], said[LOG_LENGTH] = "";
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
     if (!end_animations(script, err))
         return false;
     for (;;) {
+        print_log(&script->state.log, said);
         if (script->desk.open)
             print_pane(&script->state.lesson);
         fputs("> ", stdout);

@@ -33,8 +33,14 @@ static bool scene_known(void *context) {
     return true;
 }
 
+static void tell(void *context, const Err *err) {
+    char line[512];
+    err_line(err, line, sizeof line);
+    state_step(&((Script *)context)->state, &(Event){.kind = EVENT_NOTE, .text = line});
+}
+
 static bool turn(Script *script, Err *err) {
-    const LessonHost host = {script, &script->state, reset, control, newest, scene_known};
+    const LessonHost host = {script, &script->state, reset, control, newest, scene_known, tell};
     return lesson_desk_turn(&script->desk, &host, err);
 }
 
