@@ -17,7 +17,7 @@ done
 
 # 1. The row: in front of `quit`, with a place on the key bar.
 awk '/^CONTROL\(QUIT,/ {
-    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 17,"
+    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 18,"
     print "        TAP, \"a toy of the tests\", control_toy, \"%d toys\", state->frames > 0)"
 } { print }' src/state/controls.inc >"$folder/src/state/controls.inc"
 # 2. The handler and its value.

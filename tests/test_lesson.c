@@ -113,8 +113,8 @@ static void test_large_files(void) {
         int times;
         const char *part;
     } large[] = {{"say x", 401, "more than 400 steps"},
-                 {"say xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 1000,
-                  "at most 65536"},
+                 {"say xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                  1000, "at most 65536"},
                  {"ask q\nnumber 1 2\nexpect 1 within 0", 41, "more than 40 questions"}};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
         Err err = {0};
@@ -241,24 +241,23 @@ static void test_sources(void) {
 
 /* ---- taking a lesson ------------------------------------------------------------------------- */
 
-static const char trial[] =
-    "title Trial\n"
-    "say Hello {points}.\n"
-    "point at intervals\n"
-    "let before = points\n"
-    "ask How many points?\n"
-    "number 1 1000000 points\n"
-    "expect before within 5 %\n"
-    "run chart mrc\n"
-    "hint Count again.\n"
-    "why {before} of them.\n"
-    "again chart none\n"
-    "ask Which?\n"
-    "choose more if points > intervals\n"
-    "choose fewer if points <= intervals\n"
-    "animate temperature 1 2 3 0.5\n"
-    "say Watch.\n"
-    "say End.\n";
+static const char trial[] = "title Trial\n"
+                            "say Hello {points}.\n"
+                            "point at intervals\n"
+                            "let before = points\n"
+                            "ask How many points?\n"
+                            "number 1 1000000 points\n"
+                            "expect before within 5 %\n"
+                            "run chart mrc\n"
+                            "hint Count again.\n"
+                            "why {before} of them.\n"
+                            "again chart none\n"
+                            "ask Which?\n"
+                            "choose more if points > intervals\n"
+                            "choose fewer if points <= intervals\n"
+                            "animate temperature 1 2 3 0.5\n"
+                            "say Watch.\n"
+                            "say End.\n";
 
 static int controls;
 static char last_control[96];
@@ -406,7 +405,8 @@ static void test_void(void) {
 /* Whatever the learner does, in whatever order: the machine waits for input again, pages stay
  * inside the lesson, and the score within what was asked. */
 static void test_any_input(void) {
-    static const char *const answers[] = {"1", "2", "209019", "x", "", "-1", "1 2", "9999999999999"};
+    static const char *const answers[] = {"1", "2",  "209019", "x",
+                                          "",  "-1", "1 2",    "9999999999999"};
     unsigned seed = 7;
     int wrong = 0;
     begin();

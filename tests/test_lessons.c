@@ -1,6 +1,6 @@
-/* Takes every lesson of the course from its first page to its last: once to learn the answers, twice
- * with the right ones, once with wrong ones. Nothing is measured, so that the same answers show the
- * same texts. */
+/* Takes every lesson of the course from its first page to its last: once to learn the answers,
+ * twice with the right ones, once with wrong ones. Nothing is measured, so that the same answers
+ * show the same texts. */
 #include "src/base/data.h"
 #include "src/learn/course.h"
 #include "src/ui/script_internal.h"
@@ -95,7 +95,8 @@ static bool go_on(Way way, int *judged, int *as_meant, Err *err) {
     return true;
 }
 
-/* After a wrong answer the question is asked again, once for each change: also then it is judged. */
+/* After a wrong answer the question is asked again, once for each change: also then it is judged.
+ */
 static bool ask_again(Err *err) {
     LessonRun *run = &script->desk.run;
     const LessonQuestion *question = lesson_run_question(run);
@@ -121,8 +122,7 @@ static bool take(const char *name, Way way, int *judged, int *as_meant, Err *err
     for (int i = 0; i < MAX_INPUTS && !script->state.lesson.ended; i++) {
         remember();
         bool asked = script->state.lesson.asks != ASKS_NOTHING;
-        if (!go_on(way, judged, as_meant, err) ||
-            (asked && way == WRONG && !ask_again(err)))
+        if (!go_on(way, judged, as_meant, err) || (asked && way == WRONG && !ask_again(err)))
             return false;
     }
     remember();
@@ -146,20 +146,23 @@ static void test_lesson(const char *name) {
     tap_ok(ok && judged == questions && questions > 0, "%s: %d of %d questions can be judged", name,
            judged, questions);
     ok = ok && took(take(name, RIGHT, &judged, &as_meant, &err), &err);
-    tap_ok(ok && judged == as_meant, "%s: %d of %d right answers are right", name, as_meant, judged);
+    tap_ok(ok && judged == as_meant, "%s: %d of %d right answers are right", name, as_meant,
+           judged);
     char *first = strndup(seen, seen_length);
     ok = ok && took(take(name, RIGHT, &judged, &as_meant, &err), &err);
     tap_ok(ok && first && strlen(first) == seen_length && !memcmp(first, seen, seen_length),
            "%s: the same texts twice", name);
     free(first);
     ok = ok && took(take(name, WRONG, &judged, &as_meant, &err), &err);
-    tap_ok(ok && judged == as_meant, "%s: %d of %d wrong answers are wrong", name, as_meant, judged);
+    tap_ok(ok && judged == as_meant, "%s: %d of %d wrong answers are wrong", name, as_meant,
+           judged);
 }
 
 int main(void) {
     static Course course;
     Err err;
-    const ScriptOptions options = {.scene = "toy", .file = "test", .frames = ".", .columns = 80, .rows = 24};
+    const ScriptOptions options = {
+        .scene = "toy", .file = "test", .frames = ".", .columns = 80, .rows = 24};
     course_read(&course);
     script = calloc(1, sizeof *script);
     tap_need(script && script_open(script, &options, &err), "a script opens");

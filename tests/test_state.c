@@ -479,6 +479,28 @@ static void test_program(void) {
     tap_ok(use(&state, "quit") == STEP_QUIT, "quit");
 }
 
+static void test_lessons(void) {
+    State state = make_state();
+    tap_ok(use(&state, "lesson 2") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
+               !strcmp(state.lesson_name, "2"),
+           "a lesson is asked for by its name");
+    tap_ok(!(use(&state, "next") & STEP_LESSON), "nothing goes on where none is open");
+    state.lesson.open = true;
+    tap_ok(use(&state, "skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
+    tap_ok(use(&state, "lesson") & STEP_LESSON && state.lesson_wish == WISH_CLOSE,
+           "its key closes the lesson that is open");
+    use(&state, "dtype fp8");
+    use(&state, "yaw 3");
+    use(&state, "chart mrc");
+    use(&state, "play on");
+    uint64_t serial = state.job.serial;
+    state_begin_lesson(&state, state.job.scene);
+    tap_ok(state.job.config.dtype == BEV_FP16 && state.job.camera_errors[0].yaw_deg == 0 &&
+               state.chart == CHART_NONE && !state.playing && state.job.serial > serial &&
+               state.lesson.open && state.scene.nx > 0,
+           "a lesson begins with everything as at first, and the world stands still");
+}
+
 static void test_values(void) {
     State state = make_state();
     int empty = 0;
@@ -487,6 +509,7 @@ static void test_values(void) {
         state_value(&state, (Action)i, text, sizeof text);
         bool has_none = i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
                         i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
+                        i == ACTION_NEXT || i == ACTION_BACK || i == ACTION_SKIP ||
                         i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_GLOSSARY ||
                         i == ACTION_ESCAPE || i == ACTION_QUIT;
         empty += has_none != !text[0];
@@ -676,6 +699,7 @@ int main(void) {
     test_zoom();
     test_program();
     test_values();
+    test_lessons();
     test_any_order();
     test_units();
     test_live();

@@ -78,7 +78,7 @@ static bool take_live(const Options *options, Err *err) {
                         .no_window = options->no_window,
                         .lesson = options->arguments[0],
                         .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
-    if (!select_devices("auto", &loop.where, err))
+    if (!select_devices(options->device, &loop.where, err))
         return false;
     bool ok = loop_run(&loop, &signal, err);
     if (signal)

@@ -102,7 +102,7 @@ static const OptionRow rows[] = {
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~(ON(GLOSSARY) | ON(LEARN)), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
     {"time", 't', "SECONDS", KIND_REAL, SCENES, FIELD(time_s),
      "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},

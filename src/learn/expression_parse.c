@@ -266,9 +266,9 @@ static void parse_sums(Parser *parser) {
 }
 
 static void parse_comparison(Parser *parser) {
-    static const Operator operators[] = {
-        {"<=", OP_AT_MOST}, {"<", OP_LESS},   {">=", OP_AT_LEAST}, {">", OP_MORE},
-        {"==", OP_EQUAL},   {"=", OP_EQUAL}, {"!=", OP_UNEQUAL},  {NULL, OP_NUMBER}};
+    static const Operator operators[] = {{"<=", OP_AT_MOST}, {"<", OP_LESS},   {">=", OP_AT_LEAST},
+                                         {">", OP_MORE},     {"==", OP_EQUAL}, {"=", OP_EQUAL},
+                                         {"!=", OP_UNEQUAL}, {NULL, OP_NUMBER}};
     OpKind kind;
     parse_sums(parser);
     if (!parser->failed && take_operator(parser, operators, &kind)) {

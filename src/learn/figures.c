@@ -234,8 +234,11 @@ static Reading footprint(const FigureQuery *query) {
     const BevFootprint *f = &query->live->memory.footprint;
     if (!query->live->memory.known)
         return unknown(query, "no scene is loaded");
-    const BevTraffic parts = {
-        .feat = f->feat, .depth = f->depth, .index = f->index, .weight = f->weight, .out_write = f->out};
+    const BevTraffic parts = {.feat = f->feat,
+                              .depth = f->depth,
+                              .index = f->index,
+                              .weight = f->weight,
+                              .out_write = f->out};
     return computed(of_array(&parts, query->array));
 }
 
@@ -316,8 +319,8 @@ OF_MAP(mean_length, stats->intervals ? (double)stats->points / (double)stats->in
 OF_SHAPE(channels, shape->channels)
 OF_SHAPE(cameras, shape->cameras)
 OF_SHAPE(depth_bins, shape->depth_bins)
-OF_SHAPE(pixels, shape->cameras *shape->feat_h *shape->feat_w)
-OF_SHAPE(pairs, shape->cameras *shape->feat_h *shape->feat_w *shape->depth_bins)
+OF_SHAPE(pixels, shape->cameras * shape->feat_h * shape->feat_w)
+OF_SHAPE(pairs, shape->cameras * shape->feat_h * shape->feat_w * shape->depth_bins)
 #undef OF_SHAPE
 
 /* Of the pinned cell, or the one under the cursor. */

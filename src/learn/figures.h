@@ -40,7 +40,7 @@ typedef struct {
     const char *name;
     FigureTakes takes;
     Measure measure;
-    bool timing;     /* measured here, recorded, or by the model: all of a question's alike */
+    bool timing;      /* measured here, recorded, or by the model: all of a question's alike */
     bool needs_model; /* from the memory model of the kernel */
     const char *text; /* what it is, for the list of figures */
     Reading (*get)(const FigureQuery *query);

@@ -155,8 +155,8 @@ static LessonVerdict judge_number(const LessonRun *run, Evaluation *evaluation, 
     const LessonQuestion *question = lesson_run_question(run);
     if (!expression_value(&run->lesson->pool, question->expected, evaluation, right))
         return VERDICT_VOID;
-    double slack = question->percent ? question->within / 100 * fabs(right->number)
-                                     : question->within;
+    double slack =
+        question->percent ? question->within / 100 * fabs(right->number) : question->within;
     double off = fabs(run->number - right->number);
     return off <= slack * (1 + 1e-9) + 1e-12 ? VERDICT_RIGHT : VERDICT_WRONG;
 }
@@ -183,7 +183,7 @@ typedef struct {
 static Judgement judge(const LessonRun *run, Evaluation *evaluation) {
     Judgement judgement = {.choice = -1};
     LessonAsks asks = lesson_run_question(run)->asks;
-    judgement.verdict = asks == ASKS_CHOICE ? judge_choice(run, evaluation, &judgement.choice)
+    judgement.verdict = asks == ASKS_CHOICE  ? judge_choice(run, evaluation, &judgement.choice)
                         : asks == ASKS_ORDER ? judge_order(run, evaluation, judgement.order)
                                              : judge_number(run, evaluation, &judgement.number);
     return judgement;
@@ -200,7 +200,8 @@ static void order_text(LessonRun *run, const Judgement *judgement, char *text, s
         int least = -1;
         char value[48];
         for (int i = 0; i < question->choice_count; i++)
-            if (!taken[i] && (least < 0 || judgement->order[i].number < judgement->order[least].number))
+            if (!taken[i] &&
+                (least < 0 || judgement->order[i].number < judgement->order[least].number))
                 least = i;
         taken[least] = true;
         run->right_order[place] = least;
@@ -263,7 +264,8 @@ static void count(LessonRun *run) {
     run->first = false;
 }
 
-/* All latencies of a question come from one source: measured here, else recorded, else the model. */
+/* All latencies of a question come from one source: measured here, else recorded, else the model.
+ */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
     Evaluation evaluation = {.state = state, .live = live, .names = run->names};

@@ -15,8 +15,8 @@
 enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
 
 const char *const lesson_words[] = {
-    "title", "minutes", "say",  "term", "point", "let",   "animate", "ask",    "choose", "number",
-    "order", "expect",  "run",  "show", "why",   "again", "hint",    "source",
+    "title",  "minutes", "say",    "term", "point", "let", "animate", "ask",  "choose",
+    "number", "order",   "expect", "run",  "show",  "why", "again",   "hint", "source",
 };
 const int lesson_word_count = sizeof lesson_words / sizeof *lesson_words;
 
@@ -251,9 +251,9 @@ static const struct {
     const char *word;
     bool (*read)(Reader *reader, char *rest);
 } rows[] = {
-    {"title", read_title}, {"minutes", read_minutes}, {"say", read_say},
-    {"term", read_term},   {"point", read_point},     {"let", read_let},
-    {"animate", read_animate}, {"ask", read_ask},     {"source", read_source},
+    {"title", read_title},     {"minutes", read_minutes}, {"say", read_say},
+    {"term", read_term},       {"point", read_point},     {"let", read_let},
+    {"animate", read_animate}, {"ask", read_ask},         {"source", read_source},
 };
 
 static bool is_lesson_word(const char *word) {
@@ -368,10 +368,10 @@ static bool page_ends(const Lesson *lesson, int first, int at) {
             return true;
     }
     const LessonStep *next = &lesson->steps[at];
-    return characters && (next->kind == LESSON_CONTROL || next->kind == LESSON_LET ||
-                          (next->kind == LESSON_POINT && pointed) ||
-                          (next->kind == LESSON_SAY &&
-                           characters + (int)strlen(next->text) > PAGE_CHARACTERS));
+    return characters &&
+           (next->kind == LESSON_CONTROL || next->kind == LESSON_LET ||
+            (next->kind == LESSON_POINT && pointed) ||
+            (next->kind == LESSON_SAY && characters + (int)strlen(next->text) > PAGE_CHARACTERS));
 }
 
 static void make_pages(Lesson *lesson) {

@@ -11,8 +11,8 @@
 /* A question has one kind of answer. */
 static bool set_kind(Reader *reader, LessonAsks asks) {
     LessonQuestion *question = reader->open;
-    bool free_to_set = question->asks == ASKS_NOTHING ||
-                       (asks == ASKS_CHOICE && question->asks == ASKS_CHOICE);
+    bool free_to_set =
+        question->asks == ASKS_NOTHING || (asks == ASKS_CHOICE && question->asks == ASKS_CHOICE);
     if (!free_to_set)
         return reader_refuse(reader, "choose, number or order: one of them",
                              "the question asks for two kinds of answer");
@@ -78,8 +78,8 @@ static bool read_order(Reader *reader, char *rest) {
     int row = figure_find(figure);
     if (row >= 0 && figures[row].takes != TAKES_KERNEL &&
         figures[row].takes != TAKES_KERNEL_AND_ARRAY)
-        return reader_refuse(reader, "order by latency, for example",
-                             "%s is no figure of kernels", figure);
+        return reader_refuse(reader, "order by latency, for example", "%s is no figure of kernels",
+                             figure);
     while (*rest) {
         const char *name = reader_word(&rest);
         const BevKernel *kernel = bev_kernel_find(name);

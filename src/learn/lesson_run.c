@@ -362,8 +362,7 @@ static bool other_input(LessonRun *run, LessonInputKind kind) {
     else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT) {
         enter_page(run, run->page + 1);
         advance(run);
-    }
-    else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
+    } else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
         go_on(run);
     else if (kind == INPUT_ANSWER)
         snprintf(run->note, sizeof run->note, "Nothing is asked here: go on with next.");

@@ -86,7 +86,7 @@ typedef struct {
     int right_choice;
     double right_number;
     int right_order[LESSON_ORDER];
-    char note[200];   /* what is wrong with an input; "": nothing */
+    char note[200]; /* what is wrong with an input; "": nothing */
     PaneText page_text, reveal;
 } LessonRun;
 

@@ -34,8 +34,7 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *first = "Enter: next";
     if (run->phase == PHASE_ASK)
-        first = question->asks == ASKS_CHOICE ? "digit or Up/Down, then Enter"
-                                              : "type, then Enter";
+        first = question->asks == ASKS_CHOICE ? "digit or Up/Down, then Enter" : "type, then Enter";
     else if (run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question->again_count)
         first = "Enter: changed, and asked again";
     else if (run->phase == PHASE_END)

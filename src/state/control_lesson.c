@@ -15,6 +15,10 @@ unsigned control_lesson(State *state, const Command *command) {
         return SAY(state, command->action, "lesson: none is open");
     snprintf(state->lesson_name, sizeof state->lesson_name, "%s",
              command->step ? "" : command->argument);
+    SAY(state, command->action, "lesson %s",
+        off                       ? "closed"
+        : state->lesson_name[0] ? state->lesson_name
+                                  : "opened");
     return wish(state, off ? WISH_CLOSE : WISH_OPEN);
 }
 

@@ -127,7 +127,10 @@ bool lesson_desk_turn(LessonDesk *desk, const LessonHost *host, Err *err) {
     }
     if (desk->open)
         lesson_run_show(&desk->run, &host->state->lesson);
-    return save(desk, err) && ok;
+    Err unsaved;
+    if (desk->open && !save(desk, &unsaved))
+        host->tell(host->context, &unsaved);
+    return ok;
 }
 
 bool lesson_desk_input(LessonDesk *desk, const LessonInput *input) {
@@ -148,7 +151,8 @@ bool lesson_desk_wish(LessonWish wish, LessonInput *input) {
 bool lesson_desk_key(const LessonPane *pane, int32_t key, LessonInput *input) {
     if (!pane->open)
         return false;
-    bool types = (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
+    bool types =
+        (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
     if (pane->asks != ASKS_NOTHING && types)
         *input = (LessonInput){.kind = INPUT_TYPE, .key = (char)key};
     else if (key == KEYCODE_ENTER)

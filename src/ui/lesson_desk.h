@@ -5,8 +5,8 @@
 #include "src/learn/course.h"
 #include "src/learn/lesson_run.h"
 
-/* DESK_FORGETS: the lesson begins at its beginning, and no progress is saved. DESK_KEEPS: it goes on
- * where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
+/* DESK_FORGETS: the lesson begins at its beginning, and no progress is saved. DESK_KEEPS: it goes
+ * on where it was left. DESK_RENEWS: it begins at its beginning, and progress is saved. */
 typedef enum { DESK_FORGETS, DESK_KEEPS, DESK_RENEWS } DeskMemory;
 
 typedef struct {
@@ -30,6 +30,8 @@ typedef struct {
     const LiveData *(*figures)(void *context, bool *final);
     /* Whether facts of the scene that the state asks for are known. */
     bool (*scene_known)(void *context);
+    /* Tells the learner of a failure that ends nothing: progress that cannot be kept. */
+    void (*tell)(void *context, const Err *err);
 } LessonHost;
 
 /* Opens a lesson by number, name or path; "": the next one of the course. */

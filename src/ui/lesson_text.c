@@ -41,6 +41,13 @@ static void print_pane(const LessonPane *pane) {
     }
 }
 
+/* What a control did, or a note, since the last time. */
+static void print_log(const Log *log, char said[LOG_LENGTH]) {
+    if (log->count && strcmp(log->lines[0].text, said) != 0)
+        print_wrapped(log->lines[0].text, 0);
+    snprintf(said, LOG_LENGTH, "%s", log->count ? log->lines[0].text : "");
+}
+
 static bool is_answer(const char *line) {
     return isdigit((unsigned char)*line) || *line == '-' || *line == '.';
 }
@@ -52,8 +59,7 @@ static bool use_plain_line(Script *script, char *line, Err *err) {
         const LessonInput next = {.kind = INPUT_ENTER};
         return script_lesson_input(script, &next, err);
     }
-    return is_answer(line) ? script_answer(script, line, err)
-                           : script_use_line(script, line, err);
+    return is_answer(line) ? script_answer(script, line, err) : script_use_line(script, line, err);
 }
 
 /* Pictures are not seen here: an animation is over at once. */
@@ -65,11 +71,12 @@ static bool end_animations(Script *script, Err *err) {
 }
 
 static bool take_plain(Script *script, Err *err) {
-    char line[256], told[600];
+    char line[256], told[600], said[LOG_LENGTH] = "";
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
     if (!end_animations(script, err))
         return false;
     for (;;) {
+        print_log(&script->state.log, said);
         if (script->desk.open)
             print_pane(&script->state.lesson);
         fputs("> ", stdout);
@@ -175,9 +182,9 @@ static bool put_picture(Export *export, Err *err) {
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->state.lesson;
     script->state.lesson.open = false;
-    bool ok = window_image(1280, 860, 1, &script->state, &script->live, &script->picture, &image,
-                           err) &&
-              script_write_image(script, name, &image, err);
+    bool ok =
+        window_image(1280, 860, 1, &script->state, &script->live, &script->picture, &image, err) &&
+        script_write_image(script, name, &image, err);
     script->state.lesson = pane;
     image_free(&image);
     fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);
@@ -222,8 +229,9 @@ static bool put_page(Export *export, Err *err) {
 static bool put_lesson(Export *export, Err *err) {
     Script *script = export->script;
     const Lesson *lesson = &script->desk.lesson;
-    fprintf(export->out, "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
-                         "of formulas, recordings and the model, as they say.\n\n",
+    fprintf(export->out,
+            "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
+            "of formulas, recordings and the model, as they say.\n\n",
             lesson->title, lesson->minutes, lesson->name);
     if (!end_animations(script, err))
         return false;

@@ -47,8 +47,12 @@ static bool scene_known(void *context) {
     return loop->frame && loop->frame->state.job.scene == loop->state.job.scene;
 }
 
+static void tell(void *context, const Err *err) {
+    loop_note_error(context, err);
+}
+
 void loop_lesson_turn(Loop *loop) {
-    const LessonHost host = {loop, &loop->state, reset, control, newest, scene_known};
+    const LessonHost host = {loop, &loop->state, reset, control, newest, scene_known, tell};
     LessonDesk *desk = &loop->desk;
     Err err;
     if (!desk->open)

@@ -11,8 +11,8 @@
 static bool reset(void *context, int scene, Err *err) {
     Script *script = context;
     state_begin_lesson(&script->state, scene);
-    return script_step(script, &(Event){.kind = EVENT_COMMAND, .command = {.action = ACTION_REPAIR}},
-                       err);
+    return script_step(script,
+                       &(Event){.kind = EVENT_COMMAND, .command = {.action = ACTION_REPAIR}}, err);
 }
 
 static bool control(void *context, const char *line, Err *err) {
@@ -33,8 +33,14 @@ static bool scene_known(void *context) {
     return true;
 }
 
+static void tell(void *context, const Err *err) {
+    char line[512];
+    err_line(err, line, sizeof line);
+    state_step(&((Script *)context)->state, &(Event){.kind = EVENT_NOTE, .text = line});
+}
+
 static bool turn(Script *script, Err *err) {
-    const LessonHost host = {script, &script->state, reset, control, newest, scene_known};
+    const LessonHost host = {script, &script->state, reset, control, newest, scene_known, tell};
     return lesson_desk_turn(&script->desk, &host, err);
 }
 

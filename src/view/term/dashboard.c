@@ -181,7 +181,9 @@ enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER 
 static Page lesson_page(const State *state, int columns) {
     LessonPanel point = state->lesson.point;
     bool bev = point == PANEL_BEV || point == PANEL_STRIP;
-    return state->page == PAGE_BOTH && bev && columns < PAGE_BOTH_COLUMNS ? PAGE_BEV : state->page;
+    if (!bev || state->page == PAGE_BEV)
+        return state->page;
+    return columns < PAGE_BOTH_COLUMNS ? PAGE_BEV : PAGE_BOTH;
 }
 
 /* A column of its own on the left. */

@@ -11,8 +11,8 @@ enum { MAX_LINES = 320, INDENT = 2, CODE_INDENT = 0 };
 
 typedef struct {
     PaneKind kind;
-    bool marked;
-    const char *text; /* NULL: a blank line */
+    bool marked, first; /* `first`: of its row */
+    const char *text;   /* NULL: a blank line */
     int length, indent;
 } Line;
 
@@ -53,6 +53,7 @@ static void add_row(Lines *lines, const PaneText *body, int row, int width) {
     for (bool first = true; *text || first; first = false) {
         /* The number of a choice stands out; its text goes on below itself. */
         line.indent = indent + (r->kind == PANE_CHOICE && !first ? 3 : 0);
+        line.first = first;
         line.text = text;
         line.length = (int)glossary_line(text, width - line.indent);
         add_line(lines, line);
@@ -75,11 +76,11 @@ static void make_lines(Lines *lines, const PaneText *body, int width, bool blank
 
 static CellStyle style_of(const Cells *cells, const Line *line) {
     static const Ink inks[PANE_KIND_COUNT] = {
-        [PANE_TEXT] = INK_TEXT,     [PANE_TERM] = INK_MUTED, [PANE_QUESTION] = INK_TITLE,
-        [PANE_CHOICE] = INK_TEXT,   [PANE_INPUT] = INK_ACCENT, [PANE_RIGHT] = INK_GOOD,
-        [PANE_WRONG] = INK_WARN,    [PANE_SHOW] = INK_TEXT,  [PANE_WHY] = INK_ACCENT,
-        [PANE_HINT] = INK_WARN,     [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
-        [PANE_NOTE] = INK_WARN,     [PANE_KEYS] = INK_MUTED};
+        [PANE_TEXT] = INK_TEXT,   [PANE_TERM] = INK_MUTED,   [PANE_QUESTION] = INK_TITLE,
+        [PANE_CHOICE] = INK_TEXT, [PANE_INPUT] = INK_ACCENT, [PANE_RIGHT] = INK_GOOD,
+        [PANE_WRONG] = INK_WARN,  [PANE_SHOW] = INK_TEXT,    [PANE_WHY] = INK_ACCENT,
+        [PANE_HINT] = INK_WARN,   [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
+        [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED};
     bool bold = line->kind == PANE_QUESTION || line->kind == PANE_INPUT ||
                 line->kind == PANE_RIGHT || line->kind == PANE_WRONG || line->marked;
     CellStyle style = bold ? cell_bold(inks[line->kind]) : cell_style(inks[line->kind]);
@@ -97,7 +98,7 @@ static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
     snprintf(text, sizeof text, "%.*s", line->length, line->text);
     if (line->kind == PANE_CODE && cells_width(text) > w)
         snprintf(text + (w - 1 < (int)sizeof text - 4 ? w - 1 : (int)sizeof text - 4), 4, "\u2026");
-    if (line->indent && line->marked)
+    if (line->first && line->marked)
         cells_put(cells, x, y, 0x203a, cell_bold(INK_ACCENT));
     cells_text(cells, x + line->indent, y, w - line->indent, style_of(cells, line), text);
 }
@@ -108,12 +109,13 @@ int lesson_want(const PanelData *data, int width) {
     return lines.count + 3;
 }
 
-/* "3 of 9, 2 of 2 right" */
-static void progress_note(const LessonPane *pane, char *text, size_t size) {
-    snprintf(text, size, "%d of %d", pane->step, pane->steps);
-    if (pane->asked)
-        snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
-                 pane->asked);
+/* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
+static void progress_note(const LessonPane *pane, int width, char *text, size_t size) {
+    int title = cells_width(pane->title);
+    snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
+             pane->asked);
+    if (!pane->asked || title + cells_width(text) + 4 > width)
+        snprintf(text, size, "%d of %d", pane->step, pane->steps);
 }
 
 /* Which line comes first: a text is read from its beginning; where something was asked or judged,
@@ -139,10 +141,11 @@ void lesson_draw(Cells *cells, Area area, const PanelData *data) {
     static Lines lines;
     const LessonPane *pane = &data->state->lesson;
     char note[64];
-    progress_note(pane, note, sizeof note);
+    progress_note(pane, area.w, note, sizeof note);
     area = panel_title(cells, area, pane->title, note);
     if (pane->body.count && area.h > 1) {
-        const Line bottom = {PANE_KEYS, false, pane_row(&pane->body, pane->body.count - 1), 250, 0};
+        const Line bottom = {PANE_KEYS, false, true, pane_row(&pane->body, pane->body.count - 1),
+                             250,       0};
         draw_line(cells, area.x, area.y + area.h - 1, area.w, &bottom);
         area.h--;
     }
@@ -159,8 +162,8 @@ void lesson_draw(Cells *cells, Area area, const PanelData *data) {
 /* ---- what it points at ----------------------------------------------------------------------- */
 
 static void put_blank(Cells *cells, int x, int y, uint32_t glyph) {
-    const Cell *cell = cells_at(cells, x, y);
-    if (cell && cell->glyph == ' ')
+    bool inside = x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
+    if (inside && !cells->drawn[(size_t)y * (size_t)cells->columns + (size_t)x])
         cells_put(cells, x, y, glyph, cell_bold(INK_WARN));
 }
 

@@ -17,7 +17,7 @@ static TextStyle style_of(const WindowView *view, const PaneRow *row) {
     bool muted = kind == PANE_TERM || kind == PANE_SOURCE || kind == PANE_KEYS;
     if (!muted)
         style.color = theme->text;
-    if (kind == PANE_WRONG || kind == PANE_NOTE || kind == PANE_HINT)
+    if (kind == PANE_WRONG || kind == PANE_NOTE)
         style.color = window_fault;
     if (kind == PANE_WHY || kind == PANE_RIGHT || kind == PANE_INPUT || row->marked)
         style.color = theme->accent;
@@ -28,8 +28,8 @@ static TextStyle style_of(const WindowView *view, const PaneRow *row) {
 
 static bool belongs_to_row_before(const PaneText *body, int row) {
     PaneKind kind = body->rows[row].kind;
-    return row > 0 && (kind == PANE_CODE || (kind == PANE_CHOICE &&
-                                             body->rows[row - 1].kind == PANE_CHOICE));
+    return row > 0 &&
+           (kind == PANE_CODE || (kind == PANE_CHOICE && body->rows[row - 1].kind == PANE_CHOICE));
 }
 
 /* The height of a row; draws it where `draw` says so. */
