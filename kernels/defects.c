@@ -1,5 +1,5 @@
 /* Each defect spoils a copy of the map before the points are summed, or the sums before they are
- * encoded. One thread pools interval by interval, so that a wrong map as well gives the same bits in
+ * encoded. One thread pools interval by interval, so that a wrong map, too, gives the same bits in
  * every run. A problem without points is left right: there is nothing to spoil. */
 #include "kernels/defects.h"
 
@@ -333,7 +333,7 @@ static BevTraffic bytes(const BevProblem *problem) {
       NULL, transpose, ALWAYS, ALWAYS)                                                             \
     D(5, "row-stride", "Rows of the output are taken to be one channel shorter than they are.",    \
       NULL, wrong_stride, ALWAYS, ALWAYS)                                                          \
-    D(6, "half-cell", "The grid is half a cell off: each cell is the mean of itself and the next.", \
+    D(6, "half-cell", "Half a cell off: each cell is the mean of itself and the next.", \
       NULL, half_a_cell, ALWAYS, ALWAYS)                                                           \
     D(7, "unsorted", "Two points of different cells have changed places: the map is not sorted.",  \
       unsort, NULL, FINE, ALWAYS)                                                                  \
@@ -351,7 +351,7 @@ static BevTraffic bytes(const BevProblem *problem) {
     D(14, "never-written", "One cell without points is never written.",                            \
       NULL, never_written, ALWAYS, ALWAYS)                                                         \
     D(15, "one-nan", "One output is not a number.", NULL, one_nan, ALWAYS, ALWAYS)                 \
-    D(16, "scaled-twice", "Every output is multiplied by its scale twice: half of what it should be.", \
+    D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.", \
       NULL, scale_twice, ALWAYS, ALWAYS)
 
 #define PREPARE(number, name, what, in_map, in_sums, a, c)                                         \

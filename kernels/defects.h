@@ -1,6 +1,6 @@
 /* The bug museum: a right pooling with one mistake, each of a kind that kernels really have. They
- * are no rows of the table: nobody times or deploys them. The live display shows them for the reader
- * to find; tests plant them to prove that the gates bite. */
+ * are no rows of the table: nobody times or deploys them. The live display shows them for the
+ * reader to find; tests plant them to prove that the gates bite. */
 #pragma once
 
 #include "kernels/bevpool.h"

@@ -34,13 +34,15 @@ const Gpu *gpu_find(const char *name) {
 }
 
 const Gpu *gpu_of_device(const char *device_name) {
+    const Gpu *best = NULL;
     for (int i = 0; i < gpu_count; i++)
-        if (strstr(device_name, gpus[i].title))
-            return &gpus[i];
-    return NULL;
+        if (strstr(device_name, gpus[i].title) &&
+            (!best || strlen(gpus[i].title) > strlen(best->title)))
+            best = &gpus[i];
+    return best;
 }
 
-/* ---- what if ------------------------------------------------------------------------------------ */
+/* ---- what if --------------------------------------------------------------------------------- */
 
 static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
 
