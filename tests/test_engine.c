@@ -188,6 +188,46 @@ static int64_t busy_cell(const LiveFrame *frame) {
     return cell;
 }
 
+/* The baseline as it was with the rig that it was pinned with, whatever is done to the rig since. */
+static void test_pinned_rig(void) {
+    Engine *engine = open_engine(false);
+    State state = fresh(ASYMMETRIC);
+    state.job.baseline = state.job.config;
+    state.job.baseline_pinned = state.job.pool_baseline = true;
+    state.job.baseline_rig = job_rig(&state.job);
+    const EngineFrame *frame = ask(engine, &state);
+    const LiveFrame *shown = &frame->live.frame;
+    size_t bytes = (size_t)(shown->nx * shown->ny * shown->channels) * sizeof(float);
+    float *clean = malloc(bytes);
+    memcpy(clean, shown->pooled, bytes);
+    tap_ok(frame->live.difference.known && frame->live.difference.cells == 0 &&
+               frame->live.difference.moved_m == 0,
+           "a baseline just pinned is what is shown");
+    static const char *const changes[] = {"yaw", "a camera off", "temperature", "evenness"};
+    for (int i = 0; i < 4; i++) {
+        state.job.camera_errors[0].yaw_deg = i == 0;
+        state.job.camera_mask = i == 1 ? UINT32_MAX - 1 : UINT32_MAX;
+        state.job.temperature = i == 2 ? 4 : 1;
+        state.job.evenness = i == 3;
+        frame = ask(engine, &state);
+        const LiveDifference *difference = &frame->live.difference;
+        double moved_m = i == 0 ? 2 * 40 * sin(M_PI / 360) : 0;
+        tap_ok(!memcmp(frame->live.frame.baseline, clean, bytes) &&
+                   memcmp(frame->live.frame.pooled, clean, bytes) && difference->cells > 0 &&
+                   fabs(difference->moved_m - moved_m) < 0.02,
+               "%s: the baseline stays, %lld cells differ, 40 m moved %.2f m", changes[i],
+               (long long)difference->cells, difference->moved_m);
+    }
+    state.job.evenness = 0;
+    frame = ask(engine, &state);
+    tap_ok(frame->live.difference.cells == 0, "and all is well when all is repaired");
+    state.job.pool_baseline = false;
+    frame = ask(engine, &state);
+    tap_ok(!frame->live.difference.known, "without a comparison nothing is compared");
+    free(clean);
+    engine_close(engine);
+}
+
 static void test_probe(void) {
     Engine *engine = open_engine(false);
     State state = fresh(ASYMMETRIC);
@@ -596,6 +636,7 @@ int main(void) {
     test_truth("asymmetric", BEV_BILINEAR);
     test_bend();
     test_contents();
+    test_pinned_rig();
     test_probe();
     test_bad_scene();
     test_mailbox();

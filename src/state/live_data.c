@@ -41,6 +41,11 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;
     char label[96] = "n/a";
+    if (job_rigs_differ(&live->job) &&
+        kernel_config_equal(&live->job.config, &live->job.baseline)) {
+        snprintf(text, size, baseline ? "rig as pinned" : "rig now");
+        return;
+    }
     if (config->kernel)
         kernel_config_label(config, label, sizeof label);
     if (by && by != config->kernel && baseline == (by == live->job.config.kernel))

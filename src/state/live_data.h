@@ -188,7 +188,8 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 /* The same, or else its row of those recorded elsewhere; or NULL. */
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
+/* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
+ * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
  * another kernel pooled it because the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 

@@ -2,6 +2,7 @@
 #include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
+#include "kernels/defects.h"
 #include "kernels/regime.h"
 
 #include <math.h>
@@ -85,6 +86,10 @@ static BigFigure latency_figure(const PanelData *data) {
     if (row)
         latency_origin(row, origin, sizeof origin);
     snprintf(figure.note, sizeof figure.note, "median, %s", origin);
+    if (defect_of(data->state->job.config.kernel)) {
+        snprintf(figure.note, sizeof figure.note, "defect planted: not timed");
+        figure.ink = INK_BAD;
+    }
     return figure;
 }
 
