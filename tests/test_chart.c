@@ -233,7 +233,7 @@ static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int
     return count;
 }
 
-/* The chart that ranks kernels does so by latency, on the GPU as it is changed; its parts add up. */
+/* The chart that ranks kernels does so by latency, on the changed GPU; its parts add up. */
 static void test_terms(void) {
     static const char *const edits[] = {"bandwidth 100", "bandwidth 10", "clock 0.2"};
     double last_us = 0;

@@ -1,5 +1,6 @@
 /* The state of the live display: every control, its line in the log, and what must hold after any
  * sequence of events. */
+#include "kernels/defects.h"
 #include "src/base/kernel_config.h"
 #include "src/cachesim/gpus.h"
 #include "src/state/help.h"
@@ -114,6 +115,36 @@ static void test_evenness(void) {
     for (int i = 0; i < 4; i++)
         use(&state, "evenness");
     tap_ok(state.job.evenness == 1, "steps end at 1");
+}
+
+/* A planted defect takes the place of the kernel; the log does not give away what is wrong. */
+static void test_defects(void) {
+    State state = make_state();
+    char value[32];
+    tap_ok(use(&state, "defect 3") & STEP_RUN &&
+               defect_of(state.job.config.kernel) == &defects[2] &&
+               says(&state, "defect 3 planted in a right pooling: find it"),
+           "a defect by number");
+    state_value(&state, ACTION_DEFECT, value, sizeof value);
+    tap_ok(!strcmp(value, "3"), "its number is the control's value: %s", value);
+    use(&state, "defect transposed");
+    tap_ok(!strcmp(state.job.config.kernel->title, "DEFECT 4"), "by name; the title hides it");
+    tap_ok(use(&state, "defect 99") == STEP_REDRAW && strstr(said(&state), "none, or 1 to 16") &&
+               defect_of(state.job.config.kernel) == &defects[3],
+           "one that is not there changes nothing: %s", said(&state));
+    use(&state, "baseline on");
+    tap_ok(!state.job.baseline_pinned, "a defect is no baseline");
+    use(&state, "defect none");
+    tap_ok(state.job.config.kernel == bev_default(BEV_CPU), "none is the default kernel");
+    use(&state, "defect -");
+    tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
+    use(&state, "kernel v2");
+    tap_ok(!defect_of(state.job.config.kernel), "another kernel has none");
+    bool hidden = true;
+    for (int i = 0; i < defect_count; i++)
+        hidden = hidden && !bev_kernel_find(defects[i].kernel.name);
+    tap_ok(hidden && defect_count >= 10, "%d defects, none of them in the table of kernels",
+           defect_count);
 }
 
 static void test_selection(void) {
@@ -686,6 +717,7 @@ static void test_counters(void) {
 int main(void) {
     test_counters();
     test_evenness();
+    test_defects();
     test_selection();
     test_settling();
     test_settle_alone();

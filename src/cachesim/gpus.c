@@ -42,7 +42,7 @@ const Gpu *gpu_of_device(const char *device_name) {
     return best;
 }
 
-/* ---- what if ------------------------------------------------------------------------------------ */
+/* ---- what if --------------------------------------------------------------------------------- */
 
 static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
 

@@ -57,7 +57,8 @@ double predict_l2_gbps(const Gpu *gpu) {
 }
 
 double predict_fp32_gflops(const Gpu *gpu) {
-    return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3 : gpu->sms * 256 * gpu_clock_ghz(gpu);
+    return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3
+                                      : gpu->sms * 256 * gpu_clock_ghz(gpu);
 }
 
 /* ---- profile -------------------------------------------------------------------------------- */

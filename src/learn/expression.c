@@ -68,6 +68,7 @@ static bool figure_value(const Op *op, Evaluation *evaluation, Value *value) {
                                .kernel = op->kernel,
                                .array = op->array,
                                .dtype = op->dtype,
+                               .number = op->number,
                                .timings = evaluation->timings,
                                .why = evaluation->why,
                                .why_size = sizeof evaluation->why};

@@ -2,6 +2,7 @@
  * memory model simulates is SOURCE_MODEL; latencies have the source that the question asks for. */
 #include "src/learn/figures.h"
 
+#include "kernels/codec.h"
 #include "src/state/live_text.h"
 
 #include <math.h>
@@ -80,6 +81,41 @@ static Reading prepare(const FigureQuery *query) {
                    source_names[query->timings]);
 }
 
+/* A figure of another machine that stands beside the kernel's row. */
+static Reading of_row(const FigureQuery *query, size_t offset, const char *what) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    const Reading *got = row ? (const Reading *)((const char *)row + offset) : NULL;
+    if (got && got->source != SOURCE_UNKNOWN)
+        return *got;
+    return unknown(query, "%s of %s was not %s", what, kernel_of(query)->title,
+                   strcmp(what, "the latency") ? "recorded" : "published");
+}
+
+static Reading cold(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, cold_us), "the cold launch");
+}
+
+static Reading single(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, single_us), "the single launch");
+}
+
+static Reading warm(const FigureQuery *query) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    if (row && row->median_us.source == SOURCE_RECORDED)
+        return row->median_us;
+    return unknown(query, "%s is not recorded here", kernel_of(query)->title);
+}
+
+static Reading clear(const FigureQuery *query) {
+    if (query->live->clear_us.source != SOURCE_UNKNOWN)
+        return query->live->clear_us;
+    return unknown(query, "the clear was not recorded");
+}
+
+static Reading published_us(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, published_us[query->state->gpu]), "the latency");
+}
+
 static Reading term(const FigureQuery *query, LatencyTerm which) {
     Prediction p;
     return predicted(query, &p) ? reading(p.term_us[which], SOURCE_MODEL) : (Reading){0};
@@ -135,13 +171,17 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     const BevShape *s = &frame->shape;
     int64_t pixels = s->cameras * s->feat_h * s->feat_w;
     *problem = (BevProblem){
-        .shape = *s,
-        .dtype = config->dtype,
-        .align = config->align,
-        .map = *frame->map,
-        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
-        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
-        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
+        .shape =                         frame->shape        ,         .dtype = config->dtype, .align = config->align, .map = *frame->map        };
+>>=======
+    *problem =
+        (BevProblem){.shape = *s,
+                     .dtype = config->dtype,
+                     .align = config->align,
+                     .map = *frame->map,
+                     .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
+                     .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
+                     .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
+>>>>>>> theirs
     return true;
 }
 
@@ -211,6 +251,29 @@ static Reading gather(const FigureQuery *query) {
     if (!query->live->memory.known)
         return unknown(query, "no scene is loaded");
     return computed(of_array(&query->live->memory.gather, query->array));
+}
+
+static Reading rounded(const FigureQuery *query) {
+    float x = (float)query->number;
+    switch (dtype_of(query)) {
+    case BEV_FP16:
+        return computed(bev_fp16_decode(bev_fp16_encode(x)));
+    case BEV_BF16:
+        return computed(bev_bf16_decode(bev_bf16_encode(x)));
+    case BEV_FP8:
+        return computed(bev_e4m3_decode(bev_e4m3_encode(x)));
+    case BEV_NVFP4:
+        return computed(bev_e2m1_decode(bev_e2m1_encode(x)));
+    default:
+        return computed(x);
+    }
+}
+
+static Reading moved_m(const FigureQuery *query) {
+    const LiveDifference *difference = &query->live->difference;
+    if (difference->known && isfinite(difference->moved_m))
+        return computed(difference->moved_m);
+    return unknown(query, "no comparison with a rig is on");
 }
 
 static Reading l2_bytes(const FigureQuery *query) {
@@ -375,6 +438,13 @@ const FigureRow figures[] = {
     {"pixels", TAKES_NOTHING, MEASURE_COUNT, false, false, "feature pixels of all cameras", pixels},
     {"pairs", TAKES_NOTHING, MEASURE_COUNT, false, false, "pixels times depth bins", pairs},
     {"cell_points", TAKES_NOTHING, MEASURE_COUNT, false, false, "points of the chosen cell", cell_points},
+    {"cold_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded with caches flushed before", cold},
+    {"single_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded as one launch from the host", single},
+    {"warm_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded warm, in a graph", warm},
+    {"clear_us", TAKES_NOTHING, MEASURE_US, false, false, "recorded: a clear of the output alone", clear},
+    {"published_us", TAKES_KERNEL, MEASURE_US, false, false, "what the article says, on the chosen GPU", published_us},
+    {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
+    {"moved_m", TAKES_NOTHING, MEASURE_METRES, false, false, "how far calibration moves a point 40 m in front", moved_m},
     {"moved_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that differ from the baseline", moved_cells},
     {"max_abs", TAKES_FORMAT, MEASURE_ERROR, false, false, "largest error against FP64", max_abs},
     {"cosine", TAKES_FORMAT, MEASURE_NONE, false, false, "cosine with FP64", cosine},

@@ -151,7 +151,8 @@ static bool make_baseline(Run *run, const State *state) {
         job_use_rig(&other, &job->baseline_rig);
     FrameInputs with = {.scene = run->next.scene};
     StageTimes unused = {{0}}; /* the panel shows the times of the selection only */
-    bool ok = baseline_features(run, job, &other, &with) && baseline_map(run, &other, own_rig, &with) &&
+    bool ok = baseline_features(run, job, &other, &with) &&
+              baseline_map(run, &other, own_rig, &with) &&
               get_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
                        &run->next.baseline, &unused);
     if (own_rig) {

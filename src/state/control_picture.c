@@ -1,6 +1,8 @@
 /* Controls of the groups "Compare" and "Picture": what is shown beside the selection, and how. */
 #include "src/state/control.h"
 
+#include "kernels/defects.h"
+
 #include <string.h>
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
@@ -8,6 +10,9 @@ const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
 static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {
+    if (!state->job.baseline_pinned && defect_of(state->job.config.kernel))
+        return SAY(state, command->action, "baseline: a planted defect is none: still %s",
+                   state->job.baseline.kernel->title);
     state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);
     state->job.baseline =
         state->job.baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);

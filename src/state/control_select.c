@@ -2,6 +2,7 @@
  * memory model predicts, and hardware counters. (The scene's size is with the scenes.) */
 #include "src/state/control.h"
 
+#include "kernels/defects.h"
 #include "src/cachesim/gpus.h"
 
 #include <string.h>
@@ -54,6 +55,52 @@ unsigned control_kernel_row(State *state, const Command *command) {
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
     return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
+}
+
+/* Place of the planted defect, from 1; 0: none. */
+static int defect_place(const State *state) {
+    const Defect *defect = defect_of(state->job.config.kernel);
+    return defect ? (int)(defect - defects) + 1 : 0;
+}
+
+const char *state_defect(const State *state) {
+    int place = defect_place(state);
+    return place ? defects[place - 1].kernel.title + strlen("DEFECT ") : "none";
+}
+
+/* By number or by name; -1: there is no such defect. */
+static int defect_named(const char *word) {
+    char *end;
+    long number = strtol(word, &end, 10);
+    if (end != word && !*end)
+        return number >= 0 && number <= defect_count ? (int)number : -1;
+    if (!strcasecmp(word, "none"))
+        return 0;
+    for (int i = 0; i < defect_count; i++)
+        if (!strcasecmp(defects[i].name, word))
+            return i + 1;
+    return -1;
+}
+
+/* A defect is a kernel that no table has; without it the selection is the backend's default. The
+ * log does not say what is wrong: finding out is the exercise. */
+unsigned control_defect(State *state, const Command *command) {
+    int now = defect_place(state);
+    int place = command->step ? wrapped(now + command->step, defect_count + 1)
+                              : defect_named(command->argument);
+    char said[96];
+    if (place < 0)
+        return SAY(state, command->action, "defect: there is no \"%s\": none, or 1 to %d",
+                   command->argument, defect_count);
+    if (place == now)
+        return SAY(state, command->action, "defect %s, still", state_defect(state));
+    KernelConfig config = state->job.config;
+    config.kernel = place ? &defects[place - 1].kernel : bev_default(BEV_CPU);
+    if (place)
+        snprintf(said, sizeof said, "defect %d planted in a right pooling: find it", place);
+    else
+        snprintf(said, sizeof said, "no defect: %s", config.kernel->title);
+    return control_use_config(state, command->action, config, said);
 }
 
 static int dtype_find(const char *name) {

@@ -40,10 +40,14 @@ const GlossaryRow glossary[] = {
      "thing: 16 cells."},
     {"CUDA graph", "graph", "A recorded series of launches that one call starts. Timing a graph "
      "leaves out most of what single launches cost."},
+    {"defect", "bug museum", "A mistake planted in a right pooling, for the reader to find: one point "
+     "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
     {"depth bin", "", "One of the distances at which the content of a feature pixel may be. The "
      "tensor depth holds a probability for each; shape (camera, depth, h, w)."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
+    {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
+     "(1). Points, cells and distinct bytes stay, so that only the balance of the work changes."},
     {"footprint", "", "The distinct bytes that a problem touches: each array counted once. It "
      "decides whether the problem fits a cache."},
     {"FP8", "E4M3", "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest "

@@ -54,6 +54,8 @@ typedef struct {
     bool unsettled;          /* the samples drifted: do not quote the figure */
     TimingProtocol protocol; /* how a measured figure was timed */
     Reading effective_gbps;  /* requested bytes / median */
+    Reading cold_us, single_us; /* recorded: caches flushed before; launched alone by the host */
+    Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
     Reading prepare_us;
     /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
      * kernels, the most registers and the least occupancy. */
@@ -178,6 +180,7 @@ typedef struct {
     /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
     int elsewhere_count;
     LiveKernel elsewhere[LIVE_MAX_KERNELS];
+    Reading clear_us;    /* recorded: of a clear of the output alone */
     Reading baseline_us; /* median of job.baseline on this scene; speed-ups refer to it */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];

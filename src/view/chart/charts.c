@@ -469,8 +469,8 @@ static void fill_terms(ChartData *data) {
     describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
     snprintf(data->note, sizeof data->note,
-             "Model, L2 warm, the fastest first. The terms overlap: a latency is the root of the sum "
-             "of their squares, and the launch; a part is a term's share of the squares.");
+             "Model, L2 warm, the fastest first. The terms overlap: a latency is the root of the "
+             "sum of their squares, and the launch; a part is a term's share of the squares.");
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "What binds each kernel");
     else

@@ -2,6 +2,8 @@
  * log, the key bar, and the help screen in the place of the panels. */
 #include "src/view/term/panel.h"
 
+#include "kernels/defects.h"
+
 #include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/view/draw/text.h"
@@ -58,6 +60,8 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
                      {.style = cell_style(INK_TEXT)},
                      {.style = cell_style(INK_MUTED)}};
     kernel_config_label(&state->job.config, left[1].text, sizeof left[1].text);
+    if (defect_of(state->job.config.kernel))
+        left[1].style = cell_bold(INK_BAD);
     snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
     if (data->live->stand_in)
         snprintf(left[3].text, sizeof left[3].text, "%s by %s",

@@ -2,6 +2,7 @@
 #include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
+#include "kernels/defects.h"
 #include "kernels/regime.h"
 
 #include <math.h>
@@ -92,6 +93,10 @@ static BigFigure latency_figure(const PanelData *data) {
     else
         snprintf(figure.note, sizeof figure.note, "%s",
                  unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32));
+    if (defect_of(data->state->job.config.kernel)) {
+        snprintf(figure.note, sizeof figure.note, "defect planted: not timed");
+        figure.ink = INK_BAD;
+    }
     return figure;
 }
 
