@@ -26,7 +26,7 @@ typedef struct {
     char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then meaningless */
     Timing timing;
     double prepare_us, map_us;
-    double traffic_mb;      /* gather traffic by the kernel's own formula, 10^6 bytes */
+    double traffic_mb;      /* what the kernel requests (bev_traffic), 10^6 bytes */
     double footprint_mb;    /* distinct bytes, 10^6 */
     double effective_gbps;  /* traffic_mb / median */
     Timing baseline;        /* of V2 on the same device, right before and after this row */
