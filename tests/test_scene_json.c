@@ -480,6 +480,13 @@ static void test_sizes(void) {
     json_object_set_new(json_object_get(deep, "frustum"), "features",
                         json_pack("[i,i]", 1024, 1024));
     expect(deep, false, "2147483647", "a frustum beyond int32 ranks");
+    json_t *slow = with_copies(NULL, "cameras", 32);
+    json_t *frustum = json_object_get(slow, "frustum");
+    json_object_set_new(frustum, "features", json_pack("[i,i]", 1024, 1024));
+    json_object_set_new(frustum, "depth_m", json_pack("[i,i,i]", 1, 2, 1));
+    json_object_set_new(slow, "channels", json_integer(1));
+    expect(slow, false, "$.world: 5 things before 33554432 feature pixels give 3.38e+10 tests",
+           "a world that takes minutes to look at");
 }
 
 /* The file cut off at any byte, and the rest replaced by any byte. */
