@@ -576,8 +576,6 @@ static void test_texts(void) {
     tap_ok(!strcmp(text, "a??Jb\u00a0"), "those of two bytes in UTF-8, too");
     text_micro("12.6 to 11.0 us, used", text, sizeof text);
     tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
-    text_clean("a\uFFFE\uFFFF\uFDD0\U0001FFFE\uFFFDb", text, sizeof text);
-    tap_ok(!strcmp(text, "a????\uFFFDb"), "code points that are no characters are replaced");
     text_clean(NULL, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "no text is n/a");
     text_clean("abc\u00e9", text, 5);

@@ -11,15 +11,6 @@ static bool continues(const unsigned char *p, int count) {
     return true;
 }
 
-/* Code points that are no characters, such as U+FFFE: cairo refuses a whole text for one. `length`
- * is that of a well-formed sequence. */
-static bool is_noncharacter(const unsigned char *p, int length) {
-    unsigned code = p[0] & (0xffU >> (length + 1));
-    for (int i = 1; i < length; i++)
-        code = code << 6 | (p[i] & 0x3fU);
-    return (code >= 0xfdd0 && code <= 0xfdef) || (code & 0xfffe) == 0xfffe;
-}
-
 /* Bytes of the valid character at p, or 0. Refuses control characters, overlong forms, surrogates,
  * > U+10FFFF. */
 static int character_length(const unsigned char *p) {
@@ -45,14 +36,12 @@ void text_clean(const char *text, char *clean, size_t size) {
     size_t used = 0;
     while (*p) {
         int length = character_length(p);
-        size_t step = length ? (size_t)length : 1;
-        bool shown = length && !(length > 2 && is_noncharacter(p, length));
-        size_t bytes = shown ? step : 1;
+        size_t bytes = length ? (size_t)length : 1;
         if (used + bytes >= size)
             break;
-        memcpy(clean + used, shown ? (const char *)p : "?", bytes);
+        memcpy(clean + used, length ? (const char *)p : "?", bytes);
         used += bytes;
-        p += step;
+        p += bytes;
     }
     clean[used] = '\0';
 }
