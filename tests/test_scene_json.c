@@ -509,6 +509,17 @@ static void test_prefixes(void) {
     memset(spaces, '[', size);
     tap_ok(!read_text(spaces, size - 1, &scene, line) && strstr(line, "depth"),
            "a megabyte of brackets");
+    size_t used = 0;
+    for (int i = 0; used < size - 40; i++)
+        used += (size_t)snprintf(spaces + used, size - used, "%s\"k%d\":0", i ? "," : "{", i);
+    spaces[used++] = '}';
+    tap_ok(!read_text(spaces, used, &scene, line) && strstr(line, "line 1: an object of more than"),
+           "a megabyte of keys");
+    for (size_t i = 0; i < size - 2; i++)
+        spaces[i] = i % 2 ? ',' : i ? '1' : '[';
+    spaces[size - 2] = ']';
+    tap_ok(!read_text(spaces, size - 1, &scene, line) && strstr(line, "line 1: more than 200000"),
+           "a megabyte of numbers");
     if (MEMORY_MEASURED)
         tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
     free(spaces);
