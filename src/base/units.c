@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Values below `below` are divided by `divisor` and printed with `suffix`. */
@@ -106,4 +107,13 @@ const char *reading_mark(const Reading *reading) {
                                         [SOURCE_RECORDED] = "r",
                                         [SOURCE_MODEL] = "m"};
     return reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_ascending(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
 }

@@ -20,7 +20,8 @@ extern const int glossary_count;
 /* The row whose word, or one of whose other words, is `word`, in any case. NULL: none. */
 const GlossaryRow *glossary_find(const char *word);
 
-/* Copies the known word that is spelled most like `word`: for "did you mean". */
+/* Copies the known word that is spelled most like `word`, for "did you mean"; "" where all differ
+ * by more than two letters. */
 void glossary_nearest(const char *word, char *nearest, size_t size);
 
 enum { GLOSSARY_INDENT = GLOSSARY_WORD_MAX + 1 }; /* columns from a word to its text */
