@@ -138,8 +138,23 @@ expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.
 
 # Every failed write is reported.
 if [ -w /dev/full ]; then
-    "$BEVSCOPE" --list >/dev/full 2>/dev/null
-    [ $? = 1 ]
-    tap_ok $? 'a full disk is not silent'
+    for words in --list --help --man --version 'bench --help' 'info toy' info 'glossary' \
+        'bench --recorded canonical' 'regime toy --gpu h200' 'toy --plain --device cpu'; do
+        # shellcheck disable=SC2086
+        "$BEVSCOPE" $words </dev/null >/dev/full 2>"$folder/said"
+        [ $? = 1 ] && [ "$(grep -c '^bevscope: ' "$folder/said")" = 1 ]
+        tap_ok $? "a full disk is not silent: $words" || sed 's/^/# /' "$folder/said"
+    done
 fi
+
+# Closed standard files: nothing that is opened later takes their place, and output that goes
+# nowhere is an error.
+for closed in '<&-' '2>&-' '<&- 2>&-'; do
+    eval "\"\$BEVSCOPE\" info toy $closed" >"$folder/out"
+    [ $? = 0 ] && grep -q points "$folder/out"
+    tap_ok $? "info toy $closed"
+done
+"$BEVSCOPE" --version >&- 2>/dev/null
+[ $? = 1 ]
+tap_ok $? 'closed standard output is an error'
 tap_done

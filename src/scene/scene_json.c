@@ -272,12 +272,43 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     return scene_check_size(&scene->shape, check->where, check->err) && check_work(check, scene);
 }
 
+/* Parsed, a value takes up to a hundred times as many bytes as in the file: what no scene can need
+ * is refused before. Whether it is JSON at all, the parser says. */
+static bool check_amount(const Check *check, const char *text, size_t length) {
+    enum { DEPTH = 32, KEYS = 64, VALUES = 200000 };
+    int keys[DEPTH] = {0}, depth = 0, values = 1, line = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < length && depth < DEPTH; i++) {
+        char c = text[i];
+        line += c == '\n';
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            continue;
+        else if ((c == '{' || c == '[') && ++depth < DEPTH)
+            keys[depth] = 0;
+        else if ((c == '}' || c == ']') && depth > 0)
+            depth--;
+        else if (c == ':' && ++keys[depth] > KEYS)
+            return err_set(check->err, ERR_FAILED, check->where, "",
+                           "line %d: an object of more than %d keys", line, KEYS);
+        else if (c == ',' && ++values > VALUES)
+            return err_set(check->err, ERR_FAILED, check->where, "",
+                           "line %d: more than %d values in the file", line, VALUES);
+    }
+    return true;
+}
+
 static json_t *parse(const Check *check, const char *text, size_t length) {
     if (length > SCENE_MAX_JSON_BYTES) {
         FIELD_REFUSE(check, root, "", "%zu bytes of JSON, must be at most %zu", length,
                      SCENE_MAX_JSON_BYTES);
         return NULL;
     }
+    if (!check_amount(check, text, length))
+        return NULL;
     json_error_t error;
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!json) {

@@ -135,16 +135,20 @@ static void answer_question(const void *context, void *memory) {
 }
 
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
-    static ChildEnd before = CHILD_ANSWERED; /* a driver that hung once is not asked again */
+    static bool asked; /* in a child; a second one could not use CUDA after this process does */
+    static ChildEnd end;
     const Question question = {index, needs};
     Answer answer = {.usable = false};
-    if (before == CHILD_ANSWERED)
-        before = child_run(answer_question, &question, &answer, sizeof answer, PROBE_MS);
+    if (asked && end == CHILD_ANSWERED)
+        return probe(index, needs, version, err);
+    if (!asked)
+        end = child_run(answer_question, &question, &answer, sizeof answer, PROBE_MS);
+    asked = true;
     *version = answer.version;
-    if (before == CHILD_HUNG)
+    if (end == CHILD_HUNG)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "the NVIDIA driver hangs: no answer within %d s", PROBE_MS / 1000);
-    if (before == CHILD_DIED)
+    if (end == CHILD_DIED)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu, "the NVIDIA driver crashes as it starts");
     if (!answer.usable && err)
         *err = answer.err;
