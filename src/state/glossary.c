@@ -2,6 +2,7 @@
 
 #include "src/base/nearest.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,6 +117,27 @@ const GlossaryRow *glossary_find(const char *word) {
             if (!strcasecmp(name, word))
                 return &glossary[row];
     return NULL;
+}
+
+static bool stands_in(const char *name, const char *text) {
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strcasestr(at, name)); at++)
+        if ((at == text || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+const GlossaryRow *glossary_mentioned(const char *text) {
+    const GlossaryRow *found = NULL;
+    size_t longest = 0;
+    char name[64];
+    for (int row = 0; row < glossary_count; row++)
+        for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++)
+            if (strlen(name) > longest && stands_in(name, text)) {
+                found = &glossary[row];
+                longest = strlen(name);
+            }
+    return found;
 }
 
 void glossary_nearest(const char *word, char *nearest, size_t size) {
