@@ -167,7 +167,8 @@ static const OptionRow rows[] = {
      "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
      CHOICE_COLOR},
     {"script", 0, "FILE", KIND_TEXT, ON(LIVE), FIELD(script),
-     "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
+     "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
+     "say TEXT puts a line on the frames"},
     {"frames", 0, "FOLDER", KIND_TEXT, ON(LIVE), FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
     {"size", 0, "CxR", KIND_TEXT, ON(LIVE), FIELD(size),

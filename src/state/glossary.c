@@ -50,7 +50,8 @@ const GlossaryRow glossary[] = {
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
     {"gather traffic", "", "The published count of bytes: each point reads its features, its depth "
-     "and 12 bytes of indices, and the output is written once. Caches are not considered."},
+     "and 12 bytes of indices, and the output is written once. No caches; no interval arrays, "
+     "which the footprint has."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. What is not "
      "found comes from DRAM."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
