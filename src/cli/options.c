@@ -212,7 +212,8 @@ static const OptionRow rows[] = {
      "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
      CHOICE_COLOR},
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
-     "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
+     "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
+     "say TEXT puts a line on the frames"},
     {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | MODELS, FIELD(quiet),
      "no line on the terminal that says how far long work has come (live: of a script)"},
     {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),

@@ -182,6 +182,7 @@ struct State {
     bool help;
     bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
+    int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* so far; part of file names */

@@ -13,7 +13,9 @@
 #include <sys/stat.h>
 
 enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICKS = 100000 };
+enum { SAID = 200 };
 
+    char said[SAID]; /* stands on the frames; "": nothing */
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 static bool refresh_picture(Script *script, Err *err) {
@@ -74,7 +76,17 @@ static bool write_text(const Script *script, const char *name, Err *err) {
     return ok;
 }
 
-void script_draw(Script *script) {
+void/* What the script says, in the place of the key bar: nobody presses a key there. */
+static void draw_said(Script *script) {
+    Cells *cells = &script->cells;
+    int margin = cells->columns >= 110 ? 2 : 1, y = cells->rows - (cells->rows >= 54 ? 2 : 1);
+    if (!script->said[0] || cells->rows < 10)
+        return;
+    cells_erase(cells, (Area){0, y, cells->columns, 1}, INK_SELECTED);
+    cells_text(cells, margin, y, cells->columns - 2 * margin, cell_bold(INK_TITLE), script->said);
+}
+
+ script_draw(Script *script) {
     script->cells.light = script->state.light;
     dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev);
 }
@@ -83,6 +95,7 @@ bool script_write_frame(Script *script, Err *err) {
     char name[32];
     Image image = {0};
     script_draw(script);
+    draw_said(script);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
     if (!write_text(script, name, err))
         return false;
@@ -183,6 +196,15 @@ static bool use_key(Script *script, const char *rest, Err *err) {
     return script_step(script, &event, err);
 }
 
+/* One line of text on the frames that follow; without text there is none. */
+static bool use_say(Script *script, const char *rest, Err *err) {
+    rest += strspn(rest, " \t");
+    if (strlen(rest) >= sizeof script->said)
+        return refuse(script, "say takes one line of text, at most 199 bytes", err);
+    snprintf(script->said, sizeof script->said, "%s", rest);
+    return true;
+}
+
 static bool use_control(Script *script, const char *line, Err *err) {
     char why[200];
     Event event = {.kind = EVENT_COMMAND};
@@ -195,7 +217,7 @@ bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
         const char *word;
         bool (*use)(Script *script, const char *rest, Err *err);
-    } own[] = {{"tick", use_tick}, {"size", use_size}, {"key", use_key}, {"answer", script_answer}};
+    } own[] = {{"tick", use_tick}, {"size", use_size}, {"key", use_key}, {"answer", script_answer}, {"say", use_say}};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
     if (!*line)

@@ -249,6 +249,9 @@ void term_resized(Term *term) {
 static int color_number(const Term *term, Ink ink, bool light, bool paper) {
     Rgb color = ink_color(ink, light, paper);
     bool picture = ink & INK_RGB && term->colors >= 256;
+    int tensor = term->colors <= 16 ? palette_tensor(ink, light) : -1;
+    if (tensor >= 0)
+        return tensor;
     return palette_nearest(picture ? palette_vivid(color) : color, term->colors);
 }
 

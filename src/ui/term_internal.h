@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/view/draw/color.h"
+#include "src/view/term/cells.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,10 @@
 
 /* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
+
+/* The number of a tensor's ink among 8 or 16 colours, of which the nearest ones are not all
+ * different; -1: it is no tensor's. */
+int palette_tensor(Ink ink, bool light);
 
 /* The colour with half again as much saturation: pictures keep their hues in few colours. */
 Rgb palette_vivid(Rgb color);

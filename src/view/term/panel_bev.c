@@ -133,10 +133,23 @@ static void draw_step(Cells *cells, Area used, const Part *part, const PanelData
     }
 }
 
+/* Between the baseline on the left and the selection on the right: they often look alike. */
+static void draw_divider(Cells *cells, Area used, const BevPicture *picture, const State *state,
+                         const Part *part) {
+    double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
+    if (!picture->baseline.w || column < 0 || column >= used.w)
+        return;
+    int x = used.x + (int)floor(column);
+    cells_erase(cells, (Area){x, used.y, 1, used.h}, INK_DEFAULT);
+    for (int y = 0; y < used.h; y++)
+        cells_put(cells, x, used.y + y, 0x2502, cell_bold(INK_ACCENT));
+}
+
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     Part part = part_of(state);
     Area used = fit(area, &part);
     draw_pixels(cells, used, picture, state, &part);
+    draw_divider(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;
     if (state->scene.has_rig)
         draw_sign(cells, used, &part, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
