@@ -1,4 +1,5 @@
 /* bevscope try: a kernel of the learner's own, judged and put beside the ladder. */
+#include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
@@ -165,8 +166,8 @@ static bool try_once(const Options *options, Err *err) {
     Workload workload = {0};
     HostProblem host = {0};
     bool svg = false;
-    text_clean(file, trial.file, sizeof trial.file);
-    text_clean(scene, trial.scene, sizeof trial.scene);
+    clean_text(file, trial.file, sizeof trial.file);
+    clean_text(scene, trial.scene, sizeof trial.scene);
     if (options->output && !output_picture(options, "try", &svg, err))
         return false;
     bool ok = try_compile(file, &trial.kernel, err);
@@ -212,7 +213,7 @@ static bool write_template(const char *file, Err *err) {
               data_write(file, text, length, err);
     free(text);
     if (ok) {
-        text_clean(file, path, sizeof path);
+        clean_text(file, path, sizeof path);
         printf("%s is written. Next: bevscope try %s\n", path, path);
     }
     return ok;

@@ -171,17 +171,13 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     const BevShape *s = &frame->shape;
     int64_t pixels = s->cameras * s->feat_h * s->feat_w;
     *problem = (BevProblem){
-        .shape =                         frame->shape        ,         .dtype = config->dtype, .align = config->align, .map = *frame->map        };
->>=======
-    *problem =
-        (BevProblem){.shape = *s,
-                     .dtype = config->dtype,
-                     .align = config->align,
-                     .map = *frame->map,
-                     .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
-                     .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
-                     .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
->>>>>>> theirs
+        .shape = *s,
+        .dtype = config->dtype,
+        .align = config->align,
+        .map = *frame->map,
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
+        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
+        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
     return true;
 }
 

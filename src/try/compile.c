@@ -1,4 +1,6 @@
 #include "src/base/data.h"
+
+#include "kernels/clean.h"
 #include "src/try/runner.h"
 
 #include <dirent.h>
@@ -231,7 +233,7 @@ static bool build(Workshop *w, const char *file, TryKernel *kernel, Err *err) {
     const char *flags = getenv("CFLAGS");
     snprintf(kernel->command, sizeof kernel->command, "%.100s -O2%s%s%.100s", compiler,
              openmp ? " -fopenmp" : "", flags ? " " : "", flags ? flags : "");
-    err_clean(kernel->command);
+    clean_text(kernel->command, kernel->command, sizeof kernel->command);
     snprintf(named, sizeof named, "%s%s", file[0] == '-' ? "./" : "", file);
     bool ok = compile(w, compiler, path, named, openmp, COMPILE_S, &end, err);
     if (ok) {

@@ -13,9 +13,7 @@
 #include <sys/stat.h>
 
 enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICKS = 100000 };
-enum { SAID = 200 };
 
-    char said[SAID]; /* stands on the frames; "": nothing */
 /* ---- a frame --------------------------------------------------------------------------------- */
 
 static bool refresh_picture(Script *script, Err *err) {
@@ -62,8 +60,8 @@ bool script_write_file(const Script *script, const char *name, const void *bytes
 bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
-    bool ok =
-        image_png(image, &bytes, &length, err) && script_write_file(script, name, bytes, length, err);
+    bool ok = image_png(image, &bytes, &length, err) &&
+              script_write_file(script, name, bytes, length, err);
     free(bytes);
     return ok;
 }
@@ -76,7 +74,7 @@ static bool write_text(const Script *script, const char *name, Err *err) {
     return ok;
 }
 
-void/* What the script says, in the place of the key bar: nobody presses a key there. */
+/* What the script says, in the place of the key bar: nobody presses a key there. */
 static void draw_said(Script *script) {
     Cells *cells = &script->cells;
     int margin = cells->columns >= 110 ? 2 : 1, y = cells->rows - (cells->rows >= 54 ? 2 : 1);
@@ -86,7 +84,7 @@ static void draw_said(Script *script) {
     cells_text(cells, margin, y, cells->columns - 2 * margin, cell_bold(INK_TITLE), script->said);
 }
 
- script_draw(Script *script) {
+void script_draw(Script *script) {
     script->cells.light = script->state.light;
     dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev);
 }
@@ -100,7 +98,8 @@ bool script_write_frame(Script *script, Err *err) {
     if (!write_text(script, name, err))
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
-    bool ok = cells_image(&script->cells, 1, &image, err) && script_write_image(script, name, &image, err);
+    bool ok = cells_image(&script->cells, 1, &image, err) &&
+              script_write_image(script, name, &image, err);
     image_free(&image);
     progress_done(1);
     return ok;
@@ -166,7 +165,8 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     double seconds;
     int count;
     if (!parse_tick(rest, &seconds, &count))
-        return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
+        return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1",
+                             err);
     for (int i = 0; i < count; i++)
         if (!script_step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
             !script_write_frame(script, err) || !script_lesson_tick(script, err))
@@ -181,7 +181,8 @@ static bool use_size(Script *script, const char *rest, Err *err) {
         columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
         return script_refuse(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
-           script_step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows}, err);
+           script_step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
+                       err);
 }
 
 static bool use_key(Script *script, const char *rest, Err *err) {
@@ -200,7 +201,7 @@ static bool use_key(Script *script, const char *rest, Err *err) {
 static bool use_say(Script *script, const char *rest, Err *err) {
     rest += strspn(rest, " \t");
     if (strlen(rest) >= sizeof script->said)
-        return refuse(script, "say takes one line of text, at most 199 bytes", err);
+        return script_refuse(script, "say takes one line of text, at most 199 bytes", err);
     snprintf(script->said, sizeof script->said, "%s", rest);
     return true;
 }
@@ -217,7 +218,11 @@ bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
         const char *word;
         bool (*use)(Script *script, const char *rest, Err *err);
-    } own[] = {{"tick", use_tick}, {"size", use_size}, {"key", use_key}, {"answer", script_answer}, {"say", use_say}};
+    } own[] = {{"tick", use_tick},
+               {"size", use_size},
+               {"key", use_key},
+               {"answer", script_answer},
+               {"say", use_say}};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
     if (!*line)
