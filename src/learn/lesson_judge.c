@@ -242,7 +242,9 @@ static void add_reasons(LessonRun *run, Evaluation *evaluation) {
         pane_add(&run->reveal, PANE_SHOW, false, text);
     }
     if (question->hint && run->verdict == VERDICT_WRONG) {
-        lesson_text(run, question->hint, evaluation, text, sizeof text);
+        snprintf(text, sizeof text, "Hint: ");
+        lesson_text(run, question->hint, evaluation, text + strlen(text),
+                    sizeof text - strlen(text));
         pane_add(&run->reveal, PANE_HINT, false, text);
     }
     if (question->why) {

@@ -71,8 +71,8 @@ static void restart(LessonRun *run, int target) {
     run->phase = PHASE_RESET;
 }
 
-void lesson_run_init(LessonRun *run, const Lesson *lesson, int page, int right, int asked) {
-    *run = (LessonRun){.lesson = lesson, .right = right, .asked = asked, .answered = page};
+void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
+    *run = (LessonRun){.lesson = lesson, .answered = page};
     restart(run, page);
 }
 
@@ -195,11 +195,13 @@ static void after_reveal(LessonRun *run) {
         run->phase = PHASE_JUDGE;
 }
 
+/* A page that has nothing but an animation is over with it. */
 static void after_frame(LessonRun *run) {
-    if (is_quiet(run)) {
+    bool over = run->word >= 2 * lesson_run_animation(run)->frames;
+    if (is_quiet(run) || (over && !run->page_text.count)) {
         enter_page(run, run->page + 1);
         advance(run);
-    } else if (run->word >= 2 * lesson_run_animation(run)->frames)
+    } else if (over)
         run->phase = PHASE_TEXT;
 }
 
@@ -380,7 +382,7 @@ bool lesson_run_input(LessonRun *run, const LessonInput *input) {
     run->note[0] = '\0';
     if (input->kind == INPUT_REPLAY) {
         const Lesson *lesson = run->lesson;
-        lesson_run_init(run, lesson, 0, 0, 0);
+        lesson_run_init(run, lesson, 0);
         return true;
     }
     if (input->kind == INPUT_BACK) {

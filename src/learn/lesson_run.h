@@ -90,8 +90,9 @@ typedef struct {
     PaneText page_text, reveal;
 } LessonRun;
 
-/* At page `page` (from 0) with the score so far. The lesson must outlive the run. */
-void lesson_run_init(LessonRun *run, const Lesson *lesson, int page, int right, int asked);
+/* Begins at page `page` (from 0). The lesson must outlive the run. The score so far may be set
+ * behind it: `right`, `asked` and `answered`. */
+void lesson_run_init(LessonRun *run, const Lesson *lesson, int page);
 
 LessonWants lesson_run_wants(const LessonRun *run);
 void lesson_run_control(const LessonRun *run, char *line, size_t size);

@@ -39,9 +39,10 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
         first = "Enter: changed, and asked again";
     else if (run->phase == PHASE_END)
         first = "";
-    snprintf(text, sizeof text, "%s%s%s%s%s: back, %s: close", first, *first ? ", " : "",
-             run->phase == PHASE_ASK ? skip.name : "", run->phase == PHASE_ASK ? ": skip, " : "",
-             back.name, close.name);
+    bool asks = run->phase == PHASE_ASK, ended = run->phase == PHASE_END;
+    snprintf(text, sizeof text, "%s%s%s%s%s: back, %s: close%s", first, *first ? ", " : "",
+             asks ? skip.name : "", asks ? ": skip, " : "", back.name, close.name,
+             ended ? ", again: the next lesson" : "");
     pane_add(pane, PANE_KEYS, false, text);
 }
 
