@@ -302,7 +302,7 @@ static bool shows(const char *text) {
 static void begin(void) {
     Err err;
     tap_need(parse(trial, &err), "the trial lesson is read");
-    lesson_run_init(&run, &lesson, 0, 0, 0);
+    lesson_run_init(&run, &lesson, 0);
     controls = 0;
     serve();
 }
@@ -339,7 +339,6 @@ static void test_right(void) {
     tap_ok(run.right == 2 && run.asked == 2 && shows("Right: more"), "a choice");
     give(INPUT_NEXT, NULL);
     tap_ok(controls == 4 && !strcmp(last_control, "temperature 2"), "an animation to its end");
-    give(INPUT_NEXT, NULL);
     tap_ok(shows("Watch.") && shows("End."), "the text after it");
     give(INPUT_NEXT, NULL);
     tap_ok(lesson_run_ended(&run) && shows("2 of 2 predictions"), "the end, and the score");
@@ -388,7 +387,8 @@ static void test_void(void) {
     tap_ok(run.verdict == VERDICT_VOID && run.asked == 0 && shows("Cannot be judged here"),
            "an unknown figure: the question says why and does not count");
     live.intervals.known = true;
-    lesson_run_init(&run, &lesson, 2, 1, 1);
+    lesson_run_init(&run, &lesson, 2);
+    run.right = run.asked = 1;
     serve();
     tap_ok(shows("Which?") && run.right == 1, "a lesson is taken up at a page");
     live.intervals.known = false;
@@ -397,6 +397,14 @@ static void test_void(void) {
     tap_ok(!lesson_run_figures(&run, &state, &live, false) &&
                lesson_run_wants(&run) == LESSON_WANTS_FIGURES,
            "figures that are not final are waited for");
+    const LessonInput enter = {.kind = INPUT_ENTER};
+    tap_ok(lesson_run_input(&run, &enter) && lesson_run_figures(&run, &state, &live, false) &&
+               run.verdict == VERDICT_VOID,
+           "unless the learner does not want to wait");
+    lesson_run_init(&run, &lesson, 2);
+    run.right = run.asked = 1;
+    serve();
+    lesson_run_input(&run, &answer);
     live.intervals.known = true;
     tap_ok(lesson_run_figures(&run, &state, &live, false) && run.verdict == VERDICT_RIGHT,
            "and judged when they are here");

@@ -20,9 +20,10 @@ static void progress_text(const ProgressRow *row, char *text, size_t size) {
     else if (row->page > 0)
         snprintf(text, size, "at %d of %d, %d of %d right", row->page + 1, row->pages, row->right,
                  row->asked);
+    else if (row->done)
+        snprintf(text, size, "done, %d of %d right", row->right, row->asked);
     else
-        snprintf(text, size, "%s, %d of %d right", row->done ? "done" : "new", row->right,
-                 row->asked);
+        snprintf(text, size, "begun");
 }
 
 static void list_lesson(const char *name, const Progress *progress) {

@@ -24,6 +24,7 @@ bool course_find(const Course *course, const char *word, char *path, size_t size
 typedef struct {
     char name[COURSE_NAME];
     int page, pages; /* the page to go on with, from 0; pages of the lesson when it was saved */
+    int answered;    /* questions on the pages in front of this one were counted */
     int right, asked;
     bool done; /* was taken to its end at least once */
 } ProgressRow;

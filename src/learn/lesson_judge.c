@@ -253,6 +253,20 @@ static void add_reasons(LessonRun *run, Evaluation *evaluation) {
         lesson_add_code(&run->reveal, &run->lesson->codes[question->codes[i]]);
 }
 
+/* Whether all figures that will be shown beside the verdict are known. */
+static bool reasons_known(const LessonRun *run, LessonVerdict verdict, Evaluation *evaluation) {
+    const LessonQuestion *question = lesson_run_question(run);
+    char text[1200];
+    bool known = true;
+    for (int i = 0; i < question->show_count; i++)
+        known = lesson_text(run, question->shows[i], evaluation, text, sizeof text) && known;
+    if (question->hint && verdict == VERDICT_WRONG)
+        known = lesson_text(run, question->hint, evaluation, text, sizeof text) && known;
+    if (question->why)
+        known = lesson_text(run, question->why, evaluation, text, sizeof text) && known;
+    return known;
+}
+
 /* The first answer to a question counts, also where the lesson was taken back to it. */
 static void count(LessonRun *run) {
     bool counts = run->first && run->verdict != VERDICT_VOID && run->page >= run->answered;
@@ -266,27 +280,34 @@ static void count(LessonRun *run) {
 
 /* All latencies of a question come from one source: measured here, else recorded, else the model.
  */
-bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final) {
+static Judgement judge_by_best_source(const LessonRun *run, Evaluation *evaluation) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
-    Evaluation evaluation = {.state = state, .live = live, .names = run->names};
     Judgement judgement = {.verdict = VERDICT_VOID};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        evaluation.timings = sources[i];
-        evaluation.timing_missing = false;
-        judgement = judge(run, &evaluation);
-        if (judgement.verdict != VERDICT_VOID || !evaluation.timing_missing)
+        evaluation->timings = sources[i];
+        evaluation->timing_missing = false;
+        judgement = judge(run, evaluation);
+        if (judgement.verdict != VERDICT_VOID || !evaluation->timing_missing)
             break;
     }
-    if (judgement.verdict == VERDICT_VOID && !final)
-        return false;
+    return judgement;
+}
+
+bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    Evaluation evaluation = {.state = state, .live = live, .names = run->names};
+    const Judgement judgement = judge_by_best_source(run, &evaluation);
     char text[240];
-    run->verdict = judgement.verdict;
-    run->reveal = (PaneText){.count = 0};
-    if (judgement.verdict == VERDICT_VOID) {
+    if (judgement.verdict == VERDICT_VOID)
         snprintf(text, sizeof text, "Cannot be judged here: %s. It does not count.",
                  evaluation.why);
+    if (!final &&
+        (judgement.verdict == VERDICT_VOID || !reasons_known(run, judgement.verdict, &evaluation)))
+        return false;
+    run->verdict = judgement.verdict;
+    run->reveal = (PaneText){.count = 0};
+    if (judgement.verdict == VERDICT_VOID)
         pane_add(&run->reveal, PANE_NOTE, false, text);
-    } else
+    else
         add_verdict(run, &judgement);
     add_reasons(run, &evaluation);
     count(run);

@@ -51,6 +51,7 @@ static void enter_page(LessonRun *run, int page) {
     run->word = run->again = 0;
     run->verdict = VERDICT_NONE;
     run->first = true;
+    run->hurries = false;
     run->page_text = run->reveal = (PaneText){.count = 0};
     forget_answer(run);
     if (page >= run->lesson->page_count) {
@@ -70,8 +71,8 @@ static void restart(LessonRun *run, int target) {
     run->phase = PHASE_RESET;
 }
 
-void lesson_run_init(LessonRun *run, const Lesson *lesson, int page, int right, int asked) {
-    *run = (LessonRun){.lesson = lesson, .right = right, .asked = asked, .answered = page};
+void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
+    *run = (LessonRun){.lesson = lesson, .answered = page};
     restart(run, page);
 }
 
@@ -194,11 +195,13 @@ static void after_reveal(LessonRun *run) {
         run->phase = PHASE_JUDGE;
 }
 
+/* A page that has nothing but an animation is over with it. */
 static void after_frame(LessonRun *run) {
-    if (is_quiet(run)) {
+    bool over = run->word >= 2 * lesson_run_animation(run)->frames;
+    if (is_quiet(run) || (over && !run->page_text.count)) {
         enter_page(run, run->page + 1);
         advance(run);
-    } else if (run->word >= 2 * lesson_run_animation(run)->frames)
+    } else if (over)
         run->phase = PHASE_TEXT;
 }
 
@@ -258,6 +261,7 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
 }
 
 bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    final = final || run->hurries;
     if (run->phase == PHASE_ENTER)
         return figures_of_step(run, state, live, final);
     return run->phase != PHASE_JUDGE || lesson_run_judge(run, state, live, final);
@@ -286,6 +290,7 @@ static bool give_answer(LessonRun *run, const char *text) {
         return true;
     run->note[0] = '\0';
     run->word = 0;
+    run->hurries = false;
     run->phase = PHASE_REVEAL;
     after_reveal(run);
     return true;
@@ -357,7 +362,9 @@ static void end_animation(LessonRun *run) {
 
 static bool other_input(LessonRun *run, LessonInputKind kind) {
     bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
-    if (goes && run->phase == PHASE_ANIMATE)
+    if (goes && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
+        run->hurries = true;
+    else if (goes && run->phase == PHASE_ANIMATE)
         end_animation(run);
     else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT) {
         enter_page(run, run->page + 1);
@@ -375,7 +382,7 @@ bool lesson_run_input(LessonRun *run, const LessonInput *input) {
     run->note[0] = '\0';
     if (input->kind == INPUT_REPLAY) {
         const Lesson *lesson = run->lesson;
-        lesson_run_init(run, lesson, 0, 0, 0);
+        lesson_run_init(run, lesson, 0);
         return true;
     }
     if (input->kind == INPUT_BACK) {

@@ -69,7 +69,7 @@ typedef struct {
     int word;         /* of `run`, or the frame of an animation: which */
     int again;        /* how often the question was asked again */
     bool first;       /* the first answer to this question counts */
-    bool counts;      /* answers count: this question was not answered before */
+    bool hurries;     /* the learner does not wait for figures that are not known yet */
     int answered;     /* pages whose question was counted, all in front of this one */
     int right, asked; /* score */
     int skipped, void_count;
@@ -90,8 +90,9 @@ typedef struct {
     PaneText page_text, reveal;
 } LessonRun;
 
-/* At page `page` (from 0) with the score so far. The lesson must outlive the run. */
-void lesson_run_init(LessonRun *run, const Lesson *lesson, int page, int right, int asked);
+/* Begins at page `page` (from 0). The lesson must outlive the run. The score so far may be set
+ * behind it: `right`, `asked` and `answered`. */
+void lesson_run_init(LessonRun *run, const Lesson *lesson, int page);
 
 LessonWants lesson_run_wants(const LessonRun *run);
 void lesson_run_control(const LessonRun *run, char *line, size_t size);

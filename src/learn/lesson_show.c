@@ -39,9 +39,10 @@ static void add_keys(const LessonRun *run, PaneText *pane) {
         first = "Enter: changed, and asked again";
     else if (run->phase == PHASE_END)
         first = "";
-    snprintf(text, sizeof text, "%s%s%s%s%s: back, %s: close", first, *first ? ", " : "",
-             run->phase == PHASE_ASK ? skip.name : "", run->phase == PHASE_ASK ? ": skip, " : "",
-             back.name, close.name);
+    bool asks = run->phase == PHASE_ASK, ended = run->phase == PHASE_END;
+    snprintf(text, sizeof text, "%s%s%s%s%s: back, %s: close%s", first, *first ? ", " : "",
+             asks ? skip.name : "", asks ? ": skip, " : "", back.name, close.name,
+             ended ? ", again: the next lesson" : "");
     pane_add(pane, PANE_KEYS, false, text);
 }
 
@@ -109,6 +110,6 @@ void lesson_run_show(const LessonRun *run, LessonPane *pane) {
     if (run->note[0])
         pane_add(&pane->body, PANE_NOTE, false, run->note);
     if (pane->computing)
-        pane_add(&pane->body, PANE_NOTE, false, "Computing ...");
+        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (Enter does not wait)");
     add_keys(run, &pane->body);
 }

@@ -1,4 +1,5 @@
-/* How far the learner has come, as lines of text: name, page, pages, right, asked, done. */
+/* How far the learner has come, as lines of text: name, page, pages, answered, right, asked, done.
+ */
 #include "src/learn/course.h"
 
 #include "src/base/data.h"
@@ -23,10 +24,11 @@ static bool read_line(const char *line, ProgressRow *row) {
     int done;
     char more[2];
     *row = (ProgressRow){.page = 0};
-    return sscanf(line, "%63s %d %d %d %d %d %1s", row->name, &row->page, &row->pages, &row->right,
-                  &row->asked, &done, more) == 6 &&
+    return sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
+                  &row->answered, &row->right, &row->asked, &done, more) == 7 &&
            (row->done = done == 1, done == 0 || done == 1) && row->page >= 0 &&
-           row->page <= row->pages && row->right >= 0 && row->right <= row->asked;
+           row->page <= row->pages && row->answered >= 0 && row->answered <= row->pages &&
+           row->right >= 0 && row->right <= row->asked;
 }
 
 static ProgressRow *find(Progress *progress, const char *name) {
@@ -107,8 +109,8 @@ bool progress_save(const ProgressRow *row, Err *err) {
     size_t used = 0;
     for (int i = 0; i < progress.count; i++) {
         const ProgressRow *r = &progress.rows[i];
-        used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d\n", r->name, r->page,
-                                 r->pages, r->right, r->asked, (int)r->done);
+        used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
+                                 r->pages, r->answered, r->right, r->asked, (int)r->done);
     }
     bool ok = make_folders(path, err) && data_write(path, text, used, err);
     free(text);

@@ -24,18 +24,18 @@ static bool find_path(const char *word, char *path, size_t size, Err *err) {
 /* Where the learner left it; a lesson that was changed since begins anew. */
 static void take_up(LessonDesk *desk) {
     static Progress progress;
-    int page = 0, right = 0, asked = 0;
-    if (desk->memory == DESK_KEEPS) {
-        progress_read(&progress, NULL, 0);
-        const ProgressRow *row = progress_find(&progress, desk->lesson.name);
-        bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
-        if (same && row->page > 0) {
-            page = row->page;
-            right = row->right;
-            asked = row->asked;
-        }
-    }
-    lesson_run_init(&desk->run, &desk->lesson, page, right, asked);
+    lesson_run_init(&desk->run, &desk->lesson, 0);
+    if (desk->memory != DESK_KEEPS)
+        return;
+    progress_read(&progress, NULL, 0);
+    const ProgressRow *row = progress_find(&progress, desk->lesson.name);
+    bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
+    if (!same || row->page == 0)
+        return;
+    lesson_run_init(&desk->run, &desk->lesson, row->page);
+    desk->run.answered = row->answered;
+    desk->run.right = row->right;
+    desk->run.asked = row->asked;
 }
 
 bool lesson_desk_open(LessonDesk *desk, const char *word, DeskMemory memory, State *state,
@@ -67,6 +67,7 @@ static bool save(LessonDesk *desk, Err *err) {
     bool ended = lesson_run_ended(run);
     ProgressRow row = {.page = ended ? 0 : page,
                        .pages = desk->lesson.page_count,
+                       .answered = ended ? desk->lesson.page_count : run->answered,
                        .right = run->right,
                        .asked = run->asked,
                        .done = ended || (before && before->done)};

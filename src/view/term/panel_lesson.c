@@ -137,6 +137,15 @@ static void draw_more(Cells *cells, Area area, int first, int count) {
         cells_put(cells, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
 }
 
+/* The last row: what the keys do. On a small screen the figures are a page of their own. */
+static void draw_keys(Cells *cells, Area area, const LessonPane *pane) {
+    char text[256], page[48] = "";
+    if (cells->columns < PAGE_BOTH_COLUMNS)
+        snprintf(page, sizeof page, ", %s: figures", key_of(ACTION_PAGE).name);
+    snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
+    cells_line(cells, area, cell_style(INK_MUTED), text);
+}
+
 void lesson_draw(Cells *cells, Area area, const PanelData *data) {
     static Lines lines;
     const LessonPane *pane = &data->state->lesson;
@@ -144,9 +153,7 @@ void lesson_draw(Cells *cells, Area area, const PanelData *data) {
     progress_note(pane, area.w, note, sizeof note);
     area = panel_title(cells, area, pane->title, note);
     if (pane->body.count && area.h > 1) {
-        const Line bottom = {PANE_KEYS, false, true, pane_row(&pane->body, pane->body.count - 1),
-                             250,       0};
-        draw_line(cells, area.x, area.y + area.h - 1, area.w, &bottom);
+        draw_keys(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, pane);
         area.h--;
     }
     int width = area.w - 2; /* room for the arrows */
