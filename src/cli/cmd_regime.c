@@ -115,8 +115,8 @@ static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    char scene[256], points[32];
-    clean_text(model->scene, scene, sizeof scene);
+    char scene[320], points[32];
+    clean_text(model->label, scene, sizeof scene);
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
             scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,

@@ -24,10 +24,10 @@ typedef struct {
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->model.problem.view;
     FILE *out = page->out;
-    char title[256], points[32], intervals[32];
+    char title[360], points[32], intervals[32];
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
-    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.scene);
+    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.label);
     html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
             "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "

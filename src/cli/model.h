@@ -18,6 +18,7 @@ enum { SCENE_KERNELS = 16, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
 
 typedef struct {
     const char *scene; /* as the command line names it */
+    char label[300];   /* workload_label() of it */
     Workload workload;
     HostProblem problem;
     Profile profiles[SCENE_KERNELS]; /* of the kernels that take the problem, in table order */

@@ -65,7 +65,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
     ChartInput input = {.chart = chart,
-                        .scene = request->model->scene,
+                        .scene = request->model->label,
                         .model = memory,
                         .asked = (1u << request->chosen->count) - 1};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)

@@ -155,7 +155,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         }
     }
     snprintf(title, TEXT, "Latency against %s", axes[over]);
-    snprintf(subtitle, TEXT, "%s, %s, on %s with %g MiB of L2", request->model->scene,
+    snprintf(subtitle, TEXT, "%.99s, %s, on %.60s with %g MiB of L2", request->model->label,
              bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
              gpu->l2_bytes / 1048576);
     ChartSpec spec = {

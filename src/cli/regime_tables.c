@@ -9,7 +9,7 @@
 static void add_identity(Report *report, const SceneModel *model, const char *kernel) {
     const BevProblem *problem = &model->problem.view;
     report_row(report);
-    report_add(report, "scene", NULL, 0, cell_text(model->scene));
+    report_add(report, "scene", NULL, 0, cell_text(model->label));
     report_add(report, "kernel", "kernel", 0, cell_text(kernel));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));

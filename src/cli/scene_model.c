@@ -41,8 +41,10 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
 bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
                       BevDtype dtype, BevAlign align, unsigned kernels, Err *err) {
     *model = (SceneModel){.scene = scene};
-    if (!workload_open(&model->workload, scene, options, err) ||
-        !workload_problem(&model->workload, dtype, align, &model->problem, err))
+    if (!workload_open(&model->workload, scene, options, err))
+        return ||false;
+    workload_label(model->workload, scene, model->label, sizeof model->label);
+        !    return workload_problem(&model->workload, dtype, align, &model->problem, err))
         return false;
     return scene_model_profiles(&model->problem.view, kernels, model->profiles,
                                 &model->profile_count, err);

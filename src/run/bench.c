@@ -188,6 +188,8 @@ bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
 
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
                         PlanVisit *visit, void *context, Err *err) {
+    char label[300];
+    workload_label(workload, scene, label, sizeof label);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(plan->aligns & 1u << align) || !(plan->dtypes & 1u << dtype) ||
@@ -195,7 +197,7 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
                 continue;
             HostProblem problem = {0};
             bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                      visit(context, scene, workload, &problem, err);
+                      visit(context, label, workload, &problem, err);
             problem_free(&problem);
             if (!ok)
                 return false;

@@ -3,6 +3,7 @@
 #include "src/base/clock.h"
 #include "src/scene/scatter.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
@@ -55,6 +56,13 @@ void workload_close(Workload *workload) {
             scatter_free(&workload->maps[align]);
     scene_free(&workload->scene);
     memset(workload, 0, sizeof *workload);
+}
+
+void workload_label(const Workload *workload, const char *scene, char *text, size_t size) {
+    snprintf(text, size, "%s", scene);
+    size_t length = strlen(text);
+    if (workload->options.evenness > 0)
+        snprintf(text + length, size - length, ", evenness %g", workload->options.evenness);
 }
 
 /* True when the map from the scene's file is the map for `align`. */

@@ -27,6 +27,9 @@ typedef struct {
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err);
 void workload_close(Workload *workload);
 
+/* The name of the scene for tables and titles: with the evenness where its map was changed. */
+void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
+
 /* True when the scene can be pooled with `align`. A scene without a rig has a map for one align. */
 bool workload_has_align(const Workload *workload, BevAlign align);
 

@@ -41,7 +41,7 @@ const GlossaryRow glossary[] = {
      "thing: 16 cells."},
     {"CUDA graph", "graph", "A recorded series of launches that one call starts. Timing a graph "
      "leaves out most of what single launches cost."},
-    {"defect", "bug museum", "A mistake planted in a right pooling, for the reader to find: one point "
+    {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
      "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
     {"depth bin", "", "One of the distances at which the content of a feature pixel may be. The "
      "tensor depth holds a probability for each; shape (camera, depth, h, w)."},
