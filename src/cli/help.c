@@ -1,5 +1,6 @@
 /* What the program says about itself: --help, the manual page and --list, all from the tables. */
 #include "kernels/clean.h"
+#include "kernels/defects.h"
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/run/bench.h"
@@ -220,6 +221,9 @@ bool help_list(FILE *out, Err *err) {
         fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,
                 where_names[bev_kernels[i]->where], bev_kernels[i]->idea,
                 bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
+    fputs("\nDefects to plant and find (defect, in the live display):\n", out);
+    for (int i = 0; i < defect_count; i++)
+        fprintf(out, "  %-2d %-15s %s\n", i + 1, defects[i].name, defects[i].what);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,
