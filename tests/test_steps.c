@@ -1,11 +1,11 @@
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
-#include "src/base/clock.h"
 #include "src/cachesim/steps.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 static void need(bool ok, const Err *err) {
     if (ok)
@@ -112,7 +112,8 @@ static void test_owner(const BevProblem *problem) {
     }
 }
 
-/* A key must not wait: the longest cell's steps of any kernel, the best of five. */
+/* A key must not wait: the longest cell's steps of any kernel, the best of five. Processor time, so
+ * that other programs do not count. */
 static void test_time(const BevProblem *problem) {
     Err err = {0};
     StepChoice choice = {
@@ -123,9 +124,9 @@ static void test_time(const BevProblem *problem) {
         double best = INFINITY;
         for (int run = 0; run < 5 && !bev_refuses(kernel, problem); run++) {
             Steps steps;
-            double begun = clock_ms();
+            clock_t begun = clock();
             need(steps_record(kernel, problem, &choice, &steps, &err), &err);
-            best = fmin(best, clock_ms() - begun);
+            best = fmin(best, 1e3 * (double)(clock() - begun) / CLOCKS_PER_SEC);
             steps_free(&steps);
         }
         slowest = isfinite(best) ? fmax(slowest, best) : slowest;

@@ -1,5 +1,6 @@
 #include "src/cachesim/trace_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -312,6 +313,27 @@ StepTotals steps_totals(const Steps *steps, int end) {
         }
     }
     return totals;
+}
+
+void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
+    int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
+    StepTotals totals = steps_totals(steps, end);
+    snprintf(text, size,
+             "so far %d steps: %.0f points taken; %.0f index loads, %.0f B; %.0f B read, %.0f B "
+             "written; %.0f sectors, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait "
+             "(>) for each other",
+             end, totals.points, totals.index_loads, totals.index_bytes, totals.read_bytes,
+             totals.written_bytes, totals.sectors,
+             totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
+}
+
+int step_alike(const Steps *steps, const Step *step, int from) {
+    const StepInstruction *first = &steps->instructions[step->first_instruction + from];
+    int count = 1;
+    while (from + count < step->instruction_count && first[count].name == first->name &&
+           first[count].access == first->access && first[count].wave == first->wave)
+        count++;
+    return count;
 }
 
 TraceCount steps_count(const Steps *steps, TraceArray array, bool write) {

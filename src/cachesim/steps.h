@@ -137,6 +137,12 @@ void steps_free(Steps *steps);
 /* Sums over steps [0, end). */
 StepTotals steps_totals(const Steps *steps, int end);
 
+/* The counters up to and with step `number`, as a sentence. */
+void steps_totals_text(const Steps *steps, int number, char *text, size_t size);
+
+/* How many instructions of a step, from its instruction `from` on, access the same array alike. */
+int step_alike(const Steps *steps, const Step *step, int from);
+
 /* Sums over the instructions that access an array like this, as the replay counts them. A plain +=
  * counts as a read and as a write. */
 TraceCount steps_count(const Steps *steps, TraceArray array, bool write);

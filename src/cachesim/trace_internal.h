@@ -117,9 +117,6 @@ Instruction memory_adding(Memory *memory, int sm, Place place, int instructions)
  * sector of the first `bytes` of them; the other bytes merge with those of lanes before. */
 void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t bytes, int adds);
 
-/* Whether a read went on to L2 since the last time. What follows needs what was read. */
-bool memory_wait(Memory *memory);
-
 /* Counts a step of a warp. */
 void memory_step(Memory *memory, int sm);
 
@@ -151,6 +148,15 @@ struct TraceObserver {
     void (*span)(TraceObserver *observer, StepLanes lanes, int64_t byte, int64_t asked,
                  int64_t bytes, int adds);
 };
+
+/* Whether a read went on to L2 since the last time. What follows needs what was read. */
+static inline bool memory_wait(Memory *memory) {
+    bool missed = memory->missed;
+    memory->missed = false;
+    if (memory->observer)
+        memory->observer->wait(memory->observer);
+    return missed;
+}
 
 static inline void memory_phase(Memory *memory, StepPhase phase) {
     if (memory->observer)

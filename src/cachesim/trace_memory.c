@@ -127,12 +127,17 @@ static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uin
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
+__attribute__((noinline, cold)) static void show_instruction(const Memory *memory, Place place,
+                                                             ReuseKind kind) {
+    memory->observer->instruction(memory->observer, place,
+                                  kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
+}
+
 static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
     if (memory->observer)
-        memory->observer->instruction(memory->observer, place,
-                                      kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
+        show_instruction(memory, place, kind);
     return (Instruction){.memory = memory,
                          .sm = sm,
                          .kind = kind,
@@ -162,11 +167,16 @@ static void cover(Instruction *in, int64_t sector, int64_t bytes) {
         in->memory->counts->l2_partial--;
 }
 
+/* Apart from memory_span, and cold, so that a replay without an observer does not pay for it. */
+__attribute__((noinline, cold)) static void show_span(const Instruction *in, int64_t byte,
+                                                      int64_t bytes) {
+    in->memory->observer->span(in->memory->observer, in->lanes, byte, bytes, bytes, 1);
+}
+
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
-    TraceObserver *observer = in->memory->observer;
-    if (observer)
-        observer->span(observer, in->lanes, byte, bytes, bytes, 1);
+    if (in->memory->observer)
+        show_span(in, byte, bytes);
     in->count->bytes += (double)bytes;
     if (first / LINE != in->last_sector / LINE)
         in->memory->shares[in->sm].lines++;
@@ -236,14 +246,6 @@ void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int
     }
     for (int64_t s = first; s <= last; s++)
         add_in(memory, in->sm, in->base + (uint32_t)s, adds);
-}
-
-bool memory_wait(Memory *memory) {
-    bool missed = memory->missed;
-    memory->missed = false;
-    if (memory->observer)
-        memory->observer->wait(memory->observer);
-    return missed;
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */

@@ -45,14 +45,13 @@ static void warp_rows(const OwnersReplay *replay, Instruction *in, const Warp *w
         if (row_byte[s] < 0)
             continue;
         int step = width == replay->tile ? segment->last - segment->first : replay->tile;
-        for (int c = segment->first + part; c < segment->last; c += step) {
+        StepLanes lanes = width == replay->tile ? in_shares(segment) : one_lane(segment->lane);
+        for (int c = segment->first + part; c < segment->last; c += step, lanes.first++) {
             int end = width == replay->tile ? segment->last : c + width;
             if (end > segment->last)
                 end = segment->last;
             int64_t from = (int64_t)c * bits / 8, to = ((int64_t)end * bits + 7) / 8;
-            in->lanes = width == replay->tile
-                            ? in_shares(segment)
-                            : one_lane(segment->lane + (c - segment->first) / replay->tile);
+            in->lanes = lanes;
             memory_span(in, row_byte[s] + from, to - from);
         }
     }

@@ -110,7 +110,8 @@ const GlossaryRow glossary[] = {
     {"splat", "", "A frustum point with the cells that it adds to: one, or four when bilinear."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},
-    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells at once."},
+    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells at once. "
+     "Of other kernels' warps, as bevscope steps shows them: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "

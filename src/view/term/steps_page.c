@@ -48,7 +48,7 @@ int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
                  steps->form->in_flight, steps->form->in_flight == 1 ? "is" : "are");
     rows_say(&rows, cell_style(INK_MUTED), text);
     rows_say(&rows, cell_style(INK_MUTED),
-             "  array          access      bytes sect.  used lanes 0 to v, a sign for 4 bytes");
+             "  array          access      bytes sect.  used lanes 0-v per 4 B");
     return rows.row + 1;
 }
 
@@ -198,9 +198,8 @@ static void matrix_rows(Rows *rows, const StepsView *view, const Step *step) {
     }
     StepPixel at = step_pixel(&steps->shape, focus_of(view, step)->depth);
     int64_t top = at.h / MATRIX * MATRIX;
-    snprintf(text, sizeof text,
-             "matrix   image column %lld, rows %lld to %lld, times 16 cells:", (long long)at.w,
-             (long long)top, (long long)top + MATRIX - 1);
+    snprintf(text, sizeof text, "matrix   image column %lld, rows %lld to %lld, times 16 cells",
+             (long long)at.w, (long long)top, (long long)top + MATRIX - 1);
     rows_say(rows, cell_style(INK_MUTED), text);
     for (int line = 0; line < MATRIX / 2; line++) {
         Area row = rows_next(rows);
@@ -219,11 +218,11 @@ static void matrix_rows(Rows *rows, const StepsView *view, const Step *step) {
         int n = 0;
         for (int k = 2 * line; k < 2 * line + 2; k++)
             if (cells[k] >= 0 && n < (int)sizeof text - 40)
-                n += snprintf(text + n, sizeof text - (size_t)n, "%s%-2d cell %lld,%lld",
-                              n ? "  " : "", k, (long long)(cells[k] % steps->shape.nx),
+                n += snprintf(text + n, sizeof text - (size_t)n, "%s%-2d %lld,%lld", n ? "  " : "",
+                              k, (long long)(cells[k] % steps->shape.nx),
                               (long long)(cells[k] / steps->shape.nx));
         if (n)
-            cells_text(rows->cells, row.x + 43, row.y, row.w - 43, cell_style(INK_MUTED), text);
+            cells_text(rows->cells, row.x + 42, row.y, row.w - 42, cell_style(INK_MUTED), text);
     }
 }
 
@@ -296,16 +295,7 @@ int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) 
 }
 
 int steps_totals_draw(Cells *cells, Area area, const StepsView *view, int number) {
-    const Steps *steps = view->steps;
-    int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
-    StepTotals totals = steps_totals(steps, end);
     char text[320];
-    snprintf(text, sizeof text,
-             "so far %d steps: %.0f points taken; %.0f index loads, %.0f B; %.0f B read, %.0f B "
-             "written; %.0f sectors, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait "
-             "(>) for each other",
-             end, totals.points, totals.index_loads, totals.index_bytes, totals.read_bytes,
-             totals.written_bytes, totals.sectors,
-             totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
+    steps_totals_text(view->steps, number, text, sizeof text);
     return draw_paragraph(cells, area, INK_TEXT, text);
 }

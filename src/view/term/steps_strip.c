@@ -55,16 +55,6 @@ typedef struct {
     int count;
 } Group;
 
-static Group group_at(const Steps *steps, const Step *step, int from) {
-    Group group = {&steps->instructions[step->first_instruction + from], 1};
-    while (from + group.count < step->instruction_count &&
-           group.first[group.count].name == group.first->name &&
-           group.first[group.count].access == group.first->access &&
-           group.first[group.count].wave == group.first->wave)
-        group.count++;
-    return group;
-}
-
 /* A sector of a group, and the lane that asks for each of its words: the lowest; -1: none;
  * STEP_LANES: several ask for the same bytes. */
 typedef struct {
@@ -197,7 +187,8 @@ static void queue_row(Rows *rows, const Steps *steps, const Group *group) {
 
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {
     for (int i = 0; i < step->instruction_count;) {
-        Group group = group_at(steps, step, i);
+        Group group = {&steps->instructions[step->first_instruction + i],
+                       step_alike(steps, step, i)};
         group_row(rows, steps, step, &group);
         if (group.first->access == ACCESS_ATOMIC)
             queue_row(rows, steps, &group);

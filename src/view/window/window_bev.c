@@ -116,6 +116,18 @@ static void draw_rays(const WindowView *view) {
         draw_ray(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
 }
 
+/* How many points the step that is shown has, and the cell of one of them. */
+static int step_points(const WindowView *view) {
+    const LiveSteps *live = view->live->frame.steps;
+    int at = view->state->step_at;
+    return live && at < live->selection.step_count ? live->selection.steps[at].point_count : 0;
+}
+
+static int64_t step_cell(const WindowView *view, int i) {
+    const Steps *steps = &view->live->frame.steps->selection;
+    return steps->points[steps->steps[view->state->step_at].first_point + i].cell;
+}
+
 static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
     const LiveSteps *steps = view->live->frame.steps;
@@ -124,6 +136,8 @@ static void draw_probe(const WindowView *view) {
         return;
     pen_clip(view->pen, view->layout.bev);
     draw_rays(view);
+    for (int i = 0; i < step_points(view); i++)
+        outline_cell(view, step_cell(view, i));
     outline_cell(view, cell);
     cairo_restore(view->pen->cr);
 }

@@ -200,7 +200,10 @@ static double readout(const WindowView *view, Box at) {
 /* The probed cell, else the selection; under it the ladder, or the points of a pinned cell. */
 static void words(const WindowView *view, Box at) {
     double used = 0, ladder = window_ladder_height(view);
-    if (at.h > 5 * WINDOW_ROW)
+    bool steps = view->live->frame.steps != NULL;
+    if (at.h > 5 * WINDOW_ROW && steps)
+        used = window_draw_steps(view, at);
+    else if (at.h > 5 * WINDOW_ROW)
         used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
     double top = fmax(used + 8, WORDS_H);
     if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
