@@ -104,8 +104,7 @@ GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const voi
             double got = bev_tensor_at(&out, cell, c), want = reference[at];
             double bound = bound_of(&rounding, want, abs_sum[at], points[cell]);
             double ratio = error_ratio(&rounding, got, want, bound);
-            cell_bad |=
-                count_element(&result, points[cell] > 0, cell, c, got, want, bound, ratio);
+            cell_bad |= count_element(&result, points[cell] > 0, cell, c, got, want, bound, ratio);
         }
         if (bad)
             bad[cell] = cell_bad;
@@ -180,8 +179,8 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
 
 GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
     const GateBLimits *limits = &gate_b_limits[dtype];
-    bool pass = error->judged > 0 && error->nan_count == 0 && error->inf_count == 0 && error->rel_l2 <= limits->rel_l2 &&
-                error->cosine >= limits->cosine;
+    bool pass = error->judged > 0 && error->nan_count == 0 && error->inf_count == 0 &&
+                error->rel_l2 <= limits->rel_l2 && error->cosine >= limits->cosine;
     return pass ? GATE_PASS : GATE_FAIL;
 }
 

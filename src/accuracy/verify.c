@@ -68,8 +68,8 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
                 char *skipped, Err *err) {
     Session *session = NULL;
     bool ok = session_open_or_skip(&session, kernel, problem, skipped, err);
-    ok = ok && (!session || (run_once(session, codes, err) &&
-                             (!again || run_once(session, again, err))));
+    ok = ok &&
+         (!session || (run_once(session, codes, err) && (!again || run_once(session, again, err))));
     session_close(session);
     return ok;
 }

@@ -147,6 +147,7 @@ static bool run_once(Pooled *pooled, LatencyWanted latency, Err *err) {
     if (ok && latency == LATENCY_MEASURED) {
         ok = session_time(session, CACHE_WARM, &timing_quick, &timing, err);
         pooled->latency_us = timing.median_us;
+        pooled->unsettled = ok && !timing.settled;
     }
     session_close(session);
     return ok;

@@ -45,6 +45,7 @@ typedef struct {
     void *codes;       /* the output as stored */
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
+    bool unsettled;    /* the latency was measured, and its samples drifted */
 } Pooled;
 
 /* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in

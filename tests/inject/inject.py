@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 OLD = b"the file that was there before\n"
-PATIENCE_S = 120
+PATIENCE_S = 60
 CLASSES = ["memory", "open", "read", "write", "fsync", "rename", "linkat", "close", "thread",
            "short-read", "short-write"]
 # What the program cannot contain: these libraries end the process, or crash, when their own
@@ -123,7 +123,8 @@ def theirs(result):
     crash = [line for line in err.splitlines() if line.startswith("inject: signal")]
     if crash:
         failed = crash[0].split("failed call from ")[1].split(";")[0]
-        stack = [word for word in crash[0].split("stack:")[1].split() if "libc.so" not in word]
+        stack = [word for word in crash[0].split("stack:")[1].split()
+                 if not word.startswith(("libc.so", "inject.so"))]
         return failed.startswith(LIBRARIES) and bool(stack) and stack[0].startswith(LIBRARIES)
     return False
 
