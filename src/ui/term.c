@@ -6,65 +6,13 @@
 #include "src/ui/term_internal.h"
 #include "src/ui/tty.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
-
-/* ---- standard error -------------------------------------------------------------------------- */
-
-/* Standard error would disturb the screen: it is collected in memory, its last line is shown in the
- * log, and all of it is written out when the terminal is the shell's again. */
-typedef struct {
-    int memory; /* what stderr points to while captured; -1: not captured */
-    int errors; /* the real standard error */
-    off_t seen; /* bytes that term_error_line has read */
-} Capture;
-
-enum { CAPTURE_MAX = 1 << 20 }; /* bytes; a library that writes without end must not fill memory */
-
-/* Does nothing where standard error is not a terminal: there it disturbs no screen. */
-static bool capture_begin(Capture *capture, Err *err) {
-    *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
-    if (!isatty(STDERR_FILENO))
-        return true;
-    fflush(stderr);
-    int errors = dup(STDERR_FILENO), memory = memfd_create("stderr", MFD_CLOEXEC);
-    if (errors < 0 || memory < 0 || dup2(memory, STDERR_FILENO) < 0) {
-        int reason = errno;
-        if (errors >= 0)
-            close(errors);
-        if (memory >= 0)
-            close(memory);
-        return err_set(err, ERR_FAILED, "standard error", "", "cannot be set aside: %s",
-                       strerror(reason));
-    }
-    fcntl(memory, F_SETFL, O_APPEND);
-    capture->errors = errors;
-    capture->memory = memory;
-    return true;
-}
-
-/* Puts standard error back and copies to it what was captured. */
-static void capture_end(Capture *capture) {
-    if (capture->memory < 0)
-        return;
-    fflush(stderr);
-    dup2(capture->errors, STDERR_FILENO);
-    rescue_copy(capture->memory, capture->errors);
-    close(capture->errors);
-    close(capture->memory);
-    *capture = (Capture){.memory = -1, .errors = STDERR_FILENO};
-}
-
-/* ---- the terminal ---------------------------------------------------------------------------- */
 
 /* What the terminal draws with at the moment. */
 typedef struct {
@@ -383,33 +331,6 @@ double term_key_in_ms(const Term *term) {
     return term_keys_in_ms(&term->keys, clock_ms());
 }
 
-/* ---- lines from standard error --------------------------------------------------------------- */
-
-static off_t captured_bytes(const Capture *capture) {
-    struct stat about;
-    return fstat(capture->memory, &about) == 0 ? about.st_size : 0;
-}
-
 bool term_error_line(Term *term, char *line, size_t size) {
-    Capture *capture = &term->capture;
-    char block[1024];
-    if (capture->memory < 0)
-        return false;
-    off_t length = captured_bytes(capture), from = length - (off_t)sizeof block + 1;
-    if (from < capture->seen)
-        from = capture->seen;
-    ssize_t n = pread(capture->memory, block, (size_t)(length - from), from);
-    if (n <= 0)
-        return false;
-    block[n] = '\0';
-    char *end = strrchr(block, '\n');
-    if (!end)
-        return false;
-    capture->seen = from + (end - block) + 1;
-    if (length > CAPTURE_MAX && ftruncate(capture->memory, 0) == 0)
-        capture->seen = 0;
-    *end = '\0';
-    char *start = strrchr(block, '\n');
-    snprintf(line, size, "%s", start ? start + 1 : block);
-    return true;
+    return capture_line(&term->capture, line, size);
 }

@@ -1,13 +1,15 @@
-/* What the files of the terminal share: colours, the terminal database, keys. Private to
- * src/ui/term.c and the tests of these parts. */
+/* What the files of the terminal share: colours, the terminal database, standard error, keys.
+ * Private to src/ui/term.c and the tests of these parts. */
 #pragma once
 
+#include "kernels/err.h"
 #include "src/view/draw/color.h"
 #include "src/view/term/cells.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The number of the nearest colour in a terminal of `colors` (8, 16, 88, 256 or more). */
 int palette_nearest(Rgb color, int colors);
@@ -57,6 +59,24 @@ void terminfo_add_reset(Bytes *bytes, int rows);
 
 /* What a key sends, by its capability ("kcuu1"); NULL: not known. */
 const char *terminfo_key(const char *capability);
+
+/* ---- term_capture.c -------------------------------------------------------------------------- */
+
+/* Standard error would disturb the screen: it is collected in memory, its last line is shown in the
+ * log, and all of it is written out when the terminal is the shell's again. */
+typedef struct {
+    int memory; /* what stderr points to while captured; -1: not captured */
+    int errors; /* the real standard error */
+    off_t seen; /* bytes that capture_line has read */
+} Capture;
+
+bool capture_begin(Capture *capture, Err *err);
+
+/* Puts standard error back and copies to it what was captured. */
+void capture_end(Capture *capture);
+
+/* The last line that was captured since the last call; false: none. */
+bool capture_line(Capture *capture, char *line, size_t size);
 
 /* ---- term_keys.c: from the bytes that a terminal sends to keys ---------------------------------
  */
