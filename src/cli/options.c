@@ -88,11 +88,10 @@ typedef struct {
 #define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
-    {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel),
-     "kernel by name or title (live and snapshot: the best of the device; else all)",
-     CHOICE_KERNEL},
-    {"kernel", 'k', "LIST", KIND_LIST, ON(REGIME), FIELD(kernel),
-     "kernels to model, by name or title (default: all)", CHOICE_KERNEL},
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(kernel),
+     "kernel by name or title (default: the best of the device)", CHOICE_KERNEL},
+    {"kernel", 'k', "LIST", KIND_LIST, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(kernel),
+     "kernels by name or title (default: all)", CHOICE_KERNEL},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
