@@ -21,7 +21,12 @@ extern "C" {
 
 typedef enum { BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_DTYPE_COUNT } BevDtype;
 
-/* A row of the format table. `depth` and `out` are the element formats that go with features of
+/* A row of the format table. To add a format: its name here, its row in bevpool.c, its codes in
+ * codec.c and, for GPUs, Codec and with_dtype in cuda/common.cuh; then what depends on formats
+ * elsewhere: the masks in kernel rows, gate_b_limits (src/accuracy/gates.c), channel_instructions
+ * (src/cachesim/predict.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec, test_gates
+ * and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in blocks,
+ * as NVFP4's are. `depth` and `out` are the element formats that go with features of
  * this format: NVFP4 features travel with FP8 depth and output, as in the published ladder. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
@@ -103,7 +108,9 @@ typedef struct {
 /* ---- how a CUDA kernel accesses memory ------------------------------------------------------ */
 
 /* What a run of neighbouring threads owns. A splat is a frustum point with up to four cells, a
- * piece a share of a cell's points, a tile 16 cells that see the same image columns. */
+ * piece a share of a cell's points, a cell tile 16 cells that see the same image columns. Pieces
+ * and cell tiles are replayed as V4 builds them; the others are general. A new kind of owner needs
+ * code in src/cachesim/trace_owners.c, or a replay of its own beside trace_tiles.c. */
 typedef enum {
     BEV_OWNS_NOTHING, /* the row has no accesses to simulate */
     BEV_OWNS_POINT,
@@ -131,20 +138,23 @@ enum {
 enum { BEV_INTERVAL_BYTES = 12, BEV_CELL_BYTES = 4, BEV_PIECE_BYTES = 16 };
 
 /* A kernel as the memory system and the schedulers see it: what its file says under WHO and MEMORY,
- * as numbers. src/cachesim replays it, and its traffic follows from it. */
+ * as numbers. src/cachesim replays it, and its traffic follows from it. Of a kernel that owns cell
+ * tiles only owner, evict_first, indices_ahead, in_flight and point_instructions (there of a step)
+ * are used; trace_tiles.c knows the rest. "Disassembled": read in `cuobjdump -sass` of the kernel
+ * compiled for 9.0. */
 typedef struct {
     BevOwner owner;
     BevSums sums;
-    int tile;               /* channels a thread */
-    bool widens;            /* a tile of 8 becomes 16 where 16 codes are one load */
+    int tile;               /* the channel tile: channels a thread */
+    bool widens;            /* 16 instead of 8 for 128 and 256 channels of 8 bits or fewer */
     bool tiles_outside;     /* a grid row per tile; else the tiles of an owner are neighbours */
     int block;              /* threads a block */
     bool whole;             /* blocks hold whole owners; else an owner may lie across two */
     int resident;           /* warps that a multiprocessor of 65,536 registers has room for */
     int load, store;        /* channels a load or store instruction */
-    int ranks;              /* index words a point */
+    int ranks;              /* index words a point; 1: owners read one packed record each */
     int owner_bytes;        /* index bytes an owner reads before its points */
-    bool merges;            /* one addition for the points of one cell in a block of 256 */
+    bool merges;            /* a block adds once for all its points of one cell */
     bool clears;            /* clears the output first */
     bool stays;             /* the sums are the output, FP32, and are never encoded */
     bool evict_first;       /* stores the output as evict first */
@@ -171,7 +181,8 @@ typedef struct BevKernel {
     const char *twin;      /* CPU rows: name of the CUDA row that does the same: "v3"; NULL: none */
     const char *published; /* the article's name of the kernel that this row stands for, or NULL */
     BevWhere where;
-    bool is_default;         /* the row to begin with; one per backend */
+    bool is_default;         /* the row to begin with; one per backend. The live display begins
+                                with the CPU's, or with its twin where CUDA runs */
     bool is_baseline;        /* the row that others are compared with; one per backend */
     bool model_only;         /* its accesses are known, but there is no code for it */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
@@ -229,7 +240,7 @@ BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 /* Index bytes of that which belong to points, not to owners; kernels with accesses only. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
 
-/* Channels a thread owns in this problem. */
+/* Channels that a thread owns in this problem: its channel tile. */
 int bev_access_tile(const BevAccess *access, const BevProblem *problem);
 
 /* ---- helpers over a problem ------------------------------------------------------------------ */

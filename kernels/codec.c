@@ -119,6 +119,7 @@ static int64_t blocks_of(int64_t row_len) {
 size_t bev_code_bytes(BevDtype dtype, int64_t rows, int64_t row_len) {
     if (dtype == BEV_NVFP4)
         return (size_t)rows * (size_t)blocks_of(row_len) * (BEV_BLOCK / 2);
+    assert(bev_dtypes[dtype].bits % 8 == 0);
     return (size_t)rows * (size_t)row_len * (size_t)(bev_dtypes[dtype].bits / 8);
 }
 
@@ -218,7 +219,7 @@ void bev_span_encode(const BevTensor *tensor, int64_t row, int64_t first, int64_
     case BEV_NVFP4:
         nvfp4_encode_span(tensor, row, first, count, values);
         break;
-    default:
+    case BEV_DTYPE_COUNT:
         assert(!"no such format");
     }
 }
@@ -248,7 +249,7 @@ void bev_tensor_decode(const BevTensor *tensor, int64_t first, int64_t count, fl
         for (int64_t row = first; row < first + count; row++)
             nvfp4_decode_row(tensor, row, values + (row - first) * tensor->row_len);
         break;
-    default:
+    case BEV_DTYPE_COUNT:
         assert(!"no such format");
     }
 }
@@ -271,8 +272,9 @@ double bev_tensor_at(const BevTensor *tensor, int64_t row, int64_t column) {
         return (double)bev_e2m1_decode((uint8_t)(pair >> (column % 2 * 4))) *
                bev_e4m3_decode(tensor->block_scales[block]) * tensor->scale;
     }
-    default:
-        assert(!"no such format");
-        return 0;
+    case BEV_DTYPE_COUNT:
+        break;
     }
+    assert(!"no such format");
+    return 0;
 }

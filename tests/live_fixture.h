@@ -94,7 +94,7 @@ static inline void fixture_live_kernels(LiveData *live) {
     live->kernels[3].p95_us = live->kernels[3].p99_us = (Reading){0};
     live->kernels[6].unsettled = true;
     live->kernels[0] =
-        (LiveKernel){.kernel = &fixture_kernels[0], .skipped = "loses updates: shown in lesson 3"};
+        (LiveKernel){.kernel = &fixture_kernels[0], .skipped = "not run: wrong on purpose"};
     live->baseline_us = reading(36.9, SOURCE_MEASURED);
 }
 

@@ -42,7 +42,7 @@ static void test_background(void) {
     fill(&timed, 40e3, false);
     tap_ok(!timed_kernel_due(&timed, true) && timed.live.median_us.value == 40e3,
            "and with others like it all that is wanted");
-    tap_ok(timed.live.protocol == TIMING_SINGLE && !timed.live.unsettled,
+    tap_ok(timed.live.protocol == TIMING_BACKGROUND && !timed.live.unsettled,
            "a figure of single launches says so");
 }
 
@@ -68,7 +68,7 @@ static void test_from_background_to_row(void) {
 /* The protocol of a latency stands beside it, and under the table. */
 static void test_marks(void) {
     LiveKernel kernels[] = {{.protocol = TIMING_SERIES},
-                            {.protocol = TIMING_SINGLE},
+                            {.protocol = TIMING_BACKGROUND},
                             {.protocol = TIMING_BESIDE_PICTURES}};
     Ladder ladder = {.count = 3};
     char marks[4] = "", note[96];

@@ -171,7 +171,7 @@ typedef struct {
 /* What exists during `prepare` only. */
 typedef struct {
     int32_t *wedges; /* [wedges + 1]: where each begins in `order` */
-    int32_t *order;  /* [intervals]: intervals in the order of the owners */
+    int32_t *order;  /* [intervals]: numbers of intervals, those of one wedge side by side */
     int32_t part_count;
     Part parts[MOST_PARTS];
 } Draft;
@@ -231,7 +231,7 @@ static bool goes_on(const V4Entry *entry, int64_t feat, int64_t depth, int64_t f
 }
 
 /* Cuts an interval's points into entries [first, returned value). The rows of a column are not
- * neighbours in the map, so each entry waits for the row below its last one. */
+ * neighbours in the map: each entry stays open until the row below its last one comes. */
 static int64_t cut_interval(const BevProblem *problem, int64_t interval, const Part *part,
                             V4Entry *entries, int64_t first) {
     const BevMap *map = &problem->map;

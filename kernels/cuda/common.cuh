@@ -459,7 +459,8 @@ template <typename F> static inline void with_dtype(BevDtype dtype, F f) {
     case BEV_FP8:
         f.template operator()<BEV_FP8>();
         break;
-    default:
+    case BEV_NVFP4: // with_dtype_or_fp4
+    case BEV_DTYPE_COUNT:
         break;
     }
 }

@@ -1,6 +1,6 @@
-/* IDEA    BEVPoolV2: swap the loops. A thread owns an output element and goes through the points of
- *         its interval, so nothing is shared, no atomics are needed, and the sum lives in a
- *         register. Channels are the outer loop, points the inner one.
+/* IDEA    BEVPoolV2: a thread owns an output element and goes through the points of its interval.
+ *         Nothing is shared, no atomics are needed, and the sum lives in a register. Channels are
+ *         outside (the grid of threads), points inside (each thread's loop).
  * WHO     Thread i owns channel c = i % channels of interval i / channels.
  *
  *             warp 0    interval 0, channels  0 .. 31   adds all points of interval 0
@@ -9,9 +9,10 @@
  *
  * MEMORY  Channels last: 32 lanes read 32 neighbouring elements of one feature row, coalesced. All
  *         lanes read the same index and depth: one request, broadcast.
- * COST    Indices (8 bytes) and depth per point are read ceil(channels / 32) times and more; with
- *         the published tiles of 8 channels it is channels / 8 times (C = 80: 10 passes, 25.1 MB
- *         where 2.51 MB would do). The output is cleared, then written once per interval.
+ * COST    Each warp that sums channels of an interval reads 8 bytes of indices and one depth a
+ *         point: ceil(channels / 32) or one more, since warps lie across intervals. With the
+ *         published tiles of 8 channels 12 bytes are read channels / 8 times (C = 80: 10 passes,
+ *         25.1 MB where 2.51 MB would do). The output is cleared, then written once per interval.
  * LIMITS  Each lane loads single elements (2 bytes for FP16): many instructions for few bytes. A
  *         warp runs as long as its longest interval, and every step waits for an index before it
  *         can ask for the feature.

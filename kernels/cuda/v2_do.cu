@@ -11,16 +11,16 @@
  * MEMORY  One packed record {start, end, cell} an interval, 12 bytes. Features as 5 pair loads a
  *         thread (20 bytes in FP16 do not fit a 16-byte load). ranks_feat is not read: camera and
  *         pixel are worked out from ranks_depth by integer division.
- * COST    Per point: 4 index bytes, one depth, channels features; two divisions in every lane. The
- *         output is cleared, then written once per interval.
+ * COST    Per point: 4 index bytes, one depth, a feature per channel; two divisions in every lane.
+ *         The output is cleared, then written once per interval.
  * LIMITS  Only 8 threads share an interval, one point after the other: the longest interval
  *         decides, and a block of 1,024 threads stays until its last lane is done. How many points'
  *         loads are under way is left to the compiler, as in the published code: two for FP16, one
- *         for FP8, which therefore loses on long intervals what its bytes save. The division
+ *         for FP8. On long intervals FP8 therefore gains little. The division
  *         assumes ranks_feat = camera * h * w + pixel, which holds for every map built from a
  *         frustum; prepare checks it and refuses other maps.
  * TRY     Halve the threads a block and watch the tail. Then compare with `v2` on the canonical
- *         rig, where 80 threads share an interval, and on an even map, where they need not. */
+ *         rig, where 80 threads share an interval, and on an even map. */
 #include "kernels/cuda/row.h"
 
 #ifdef __CUDACC__

@@ -9,8 +9,8 @@
  *
  * MEMORY  Sums are the output itself, in FP32 (12.8 MB of the published 49 MB), added to by
  *         atomics: V3's writes "avoid atomics relative to the V2-style path".
- * COST    Tiles n = ceil(channels / 8): 12 n bytes of indices and n depths a point, channels
- *         features, channels atomics. C = 80: 25.1 MB of indices where 2.51 MB would do.
+ * COST    Tiles n = ceil(channels / 8). Per point 12 x n bytes of indices and n depths, per channel a
+ *         feature and an atomic. C = 80: 25.1 MB of indices where 2.51 MB would do.
  * LIMITS  Read from the article's text and byte counts, not from its code, so what is shown for it
  *         is the model's and the published figures, never a measurement.
  * TRY     Compare its index bytes with those of `atomic`, where the tiles of a point are

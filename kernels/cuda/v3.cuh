@@ -3,31 +3,31 @@
 
 #include "kernels/cuda/common.cuh"
 
-// ---- cell owners: one launch over all cells writes the empty ones as zeros, without a clear -----
+// ---- every cell is written, empty ones as zeros: no clear --------------------------------------
 
 constexpr int NO_INTERVAL = -1;
 
 struct V3Plan {
-    int *owners; // [cells]: the cell's interval, or NO_INTERVAL
+    int *interval_of; // [cells]: the cell's interval, or NO_INTERVAL
     ~V3Plan() {
-        cudaFree(owners);
+        cudaFree(interval_of);
     }
 };
 
-static __global__ void v3_owners_kernel(Pool pool, int *owners) {
+static __global__ void v3_intervals_kernel(Pool pool, int *interval_of) {
     int64_t i = thread_number(); // [0, intervals)
     if (i < pool.intervals)
-        owners[pool.ranks_bev[pool.starts[i]]] = (int)i;
+        interval_of[pool.ranks_bev[pool.starts[i]]] = (int)i;
 }
 
 static inline bool v3_build(const BevProblem *problem, V3Plan *plan, Err *err) {
     Pool pool = pool_of(problem);
-    size_t bytes = (size_t)pool.cells * sizeof *plan->owners;
-    if (!cuda_allocate((void **)&plan->owners, bytes, "v3", err))
+    size_t bytes = (size_t)pool.cells * sizeof *plan->interval_of;
+    if (!cuda_allocate((void **)&plan->interval_of, bytes, "v3", err))
         return false;
-    TRY_CUDA("v3", cudaMemsetAsync(plan->owners, 0xff, bytes, 0)); // NO_INTERVAL
+    TRY_CUDA("v3", cudaMemsetAsync(plan->interval_of, 0xff, bytes, 0)); // NO_INTERVAL
     if (pool.intervals)
-        v3_owners_kernel<<<blocks_for(pool.intervals, 256), 256>>>(pool, plan->owners);
+        v3_intervals_kernel<<<blocks_for(pool.intervals, 256), 256>>>(pool, plan->interval_of);
     TRY_CUDA("v3", cudaGetLastError());
     TRY_CUDA("v3", cudaStreamSynchronize(0));
     return true;

@@ -78,7 +78,7 @@ __device__ void for_each_point(const Pool &pool, int t, int end, Add add) {
 
 template <BevDtype D, bool W, bool A, int C>
 __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
-    v3_large_l2_kernel(Pool pool, const int *owners) {
+    v3_large_l2_kernel(Pool pool, const int *interval_of) {
     constexpr int TILE = TILE_OF<D, C>;
     if constexpr (C > 0)
         pool.channels = C;                                         // a constant from here on
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
     int c = (int)threadIdx.x * TILE;                               // [0, channels)
     if (cell >= pool.cells)
         return;
-    int i = owners[cell];
+    int i = interval_of[cell];
     int t = i == NO_INTERVAL ? 0 : pool.starts[i];
     int end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
     float sums[TILE] = {};
@@ -110,31 +110,31 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<TILE_OF<D, C>, A>)
 }
 
 template <BevDtype D, bool W, bool A, int C>
-void enter(Pool pool, const int *owners, cudaStream_t stream) {
+void enter(Pool pool, const int *interval_of, cudaStream_t stream) {
     unsigned tiles = blocks_for(pool.channels, TILE_OF<D, C>);
     dim3 threads(tiles, THREADS / tiles);
     if (D == BEV_NVFP4)
         pool.scale /= SHRINK<D>;
     v3_large_l2_kernel<D, W, A, C>
-        <<<blocks_for(pool.cells, threads.y), threads, 0, stream>>>(pool, owners);
+        <<<blocks_for(pool.cells, threads.y), threads, 0, stream>>>(pool, interval_of);
 }
 
 bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
-    const int *owners = ((const V3Plan *)plan)->owners;
+    const int *interval_of = ((const V3Plan *)plan)->interval_of;
     Pool pool = pool_of(problem);
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         with_flag(pool.weights, [&]<bool W>() {
             if (pool.channels == 80)
-                enter<D, W, true, 80>(pool, owners, stream);
+                enter<D, W, true, 80>(pool, interval_of, stream);
             else if (pool.channels == 128)
-                enter<D, W, true, 128>(pool, owners, stream);
+                enter<D, W, true, 128>(pool, interval_of, stream);
             else if (pool.channels == 256)
-                enter<D, W, true, 256>(pool, owners, stream);
+                enter<D, W, true, 256>(pool, interval_of, stream);
             else if (rows_aligned(problem))
-                enter<D, W, true, 0>(pool, owners, stream);
+                enter<D, W, true, 0>(pool, interval_of, stream);
             else
-                enter<D, W, false, 0>(pool, owners, stream);
+                enter<D, W, false, 0>(pool, interval_of, stream);
         });
     });
     return cuda_ok(cudaGetLastError(), "v3_large_l2", err);

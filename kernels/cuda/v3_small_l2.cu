@@ -12,7 +12,7 @@
  * MEMORY  Index, depth and weight once per point (broadcast). 32 bytes of features a thread and
  *         point in FP16, as two 16-byte loads; neighbours side by side. Each output element is
  *         written exactly once, by evict-first stores; no clear.
- * COST    Per point: 8 index bytes, one depth, channels features; channels / 2 half2 fused
+ * COST    Per point: 8 index bytes, one depth, a feature per channel; channels / 2 half2 fused
  *         multiply-adds instead of channels FP32 ones and as many conversions.
  * LIMITS  Half sums keep 11 bits and end at 65,504. They are folded into FP32 every 8 points, so
  *         that the rounding error does not grow with the interval; FP8 and NVFP4 depths are scaled
@@ -47,12 +47,12 @@ __device__ void add_floats(const Pool &pool, int row, int c, float d, float sums
 }
 
 template <BevDtype D, bool W, bool A>
-__global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const int *owners) {
+__global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const int *interval_of) {
     int64_t cell = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; // [0, cells)
     int c = (int)threadIdx.x * TILE;                               // [0, channels)
     if (cell >= pool.cells)
         return;
-    int i = owners[cell];
+    int i = interval_of[cell];
     int t = i == NO_INTERVAL ? 0 : pool.starts[i];
     int end = i == NO_INTERVAL ? 0 : t + pool.lengths[i];
     float sums[TILE] = {};
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
 }
 
 bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    const int *owners = ((const V3Plan *)plan)->owners;
+    const int *interval_of = ((const V3Plan *)plan)->interval_of;
     Pool pool = pool_of(problem);
     unsigned tiles = blocks_for(pool.channels, TILE);
     dim3 threads(tiles, THREADS / tiles);
@@ -83,7 +83,8 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
         if (IN_HALVES<D>)
             pool.scale /= SHRINK<D>;
         with_weights_and_rows(problem, [&]<bool W, bool A>() {
-            v3_small_l2_kernel<D, W, A><<<blocks, threads, 0, (cudaStream_t)stream>>>(pool, owners);
+            v3_small_l2_kernel<D, W, A>
+                <<<blocks, threads, 0, (cudaStream_t)stream>>>(pool, interval_of);
         });
     });
     return cuda_ok(cudaGetLastError(), "v3_small_l2", err);
@@ -92,6 +93,8 @@ bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *st
 } // namespace
 #endif
 
+/* No .evict_first: these stores write halves of sectors and stay in the L2 of an H200 as others do
+ * (counted; samples/experiments/model.md). */
 /* clang-format off */
 CUDA_ROW(v3_small_l2) = {
     .name = "v3_small_l2", .title = "V3 SMALL",

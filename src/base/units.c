@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Values below `below` are divided by `divisor` and printed with `suffix`. */
@@ -108,4 +109,13 @@ const char *reading_mark(const Reading *reading) {
     const char *mark =
         reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
     return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_ascending(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, ascending);
 }

@@ -44,5 +44,8 @@ static inline Reading reading(double value, FigureSource source) {
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
+/* Sorts numbers, the smallest first. None is NaN. */
+void sort_ascending(double *values, int count);
+
 /* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
 const char *reading_mark(const Reading *reading);

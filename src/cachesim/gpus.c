@@ -34,10 +34,12 @@ const Gpu *gpu_find(const char *name) {
 }
 
 const Gpu *gpu_of_device(const char *device_name) {
+    const Gpu *best = NULL;
     for (int i = 0; i < gpu_count; i++)
-        if (strstr(device_name, gpus[i].title))
-            return &gpus[i];
-    return NULL;
+        if (strstr(device_name, gpus[i].title) &&
+            (!best || strlen(gpus[i].title) > strlen(best->title)))
+            best = &gpus[i];
+    return best;
 }
 
 /* ---- a GPU from a file ----------------------------------------------------------------------- */

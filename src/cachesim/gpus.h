@@ -1,4 +1,8 @@
-/* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead. */
+/* Published facts of GPUs, to ask "what if". On a real device the driver is asked instead.
+ *
+ * To add a GPU: one row in gpus.c, anywhere after the first two; the key u and `--list` follow that
+ * order. Pictures of tests that list all GPUs change (BEVSCOPE_UPDATE_GOLDEN=1, test_dashboard).
+ * For a GPU of your own no code is needed: --gpu-file below. */
 #pragma once
 
 #include "kernels/err.h"
@@ -24,7 +28,8 @@ extern const int gpu_count;
 /* The row of that name, or NULL. */
 const Gpu *gpu_find(const char *name);
 
-/* The row whose title is part of the name a driver gives ("NVIDIA H200"), or NULL. */
+/* The row whose title is part of the name a driver gives ("NVIDIA H200"), the longest such title;
+ * or NULL. */
 const Gpu *gpu_of_device(const char *device_name);
 
 /* A GPU that the user describes in a JSON file, checked field by field:

@@ -123,8 +123,8 @@ static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
     return number / (a_cycle * gpu->sms * clock_ghz(gpu) * 1e3);
 }
 
-/* Of what an H200's L2 does in a cycle of a multiprocessor; others do as much more or less of it as
- * they give bytes to reads. */
+/* `a_cycle` is what an H200's L2 does for each multiprocessor in a cycle. Another GPU's rate is
+ * taken to be in proportion to the bytes that its L2 gives to reads. */
 static double l2_a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
     return number / (predict_l2_gbps(gpu) * a_cycle / L2_READ_BYTES * 1e3);
 }
@@ -139,8 +139,9 @@ static double additions_us(const Profile *profile, const Gpu *gpu) {
     return l2_a_cycle_us(gpu, profile->counts.busiest, plain ? L2_PAIRS : L2_ADDITIONS);
 }
 
-/* Of the kernel alone; clear and encoding have had their own. A store of a part of a sector takes
- * as long as an addition: L2 reads it, puts the bytes in and makes its check bits anew. */
+/* Of the kernel alone: a clear and an encoding launch are in launch_us. A store of a part of a
+ * sector takes as long as an addition: L2 reads it, puts the bytes in and makes its check bits
+ * anew. */
 static double l2_us(const Profile *profile, const Gpu *gpu) {
     const TraceCounts *counts = &profile->counts;
     double reads = counts->l2_reads - counts->additions - profile->encoded * sizeof(float) / SECTOR;
@@ -157,8 +158,9 @@ static double in_flight(const Profile *profile) {
     return fp8 ? form->in_flight_fp8 : form->in_flight;
 }
 
-/* The longest factor: for each point an index and behind it depth and features at once, from L1 or
- * from beyond; as many points overlap as the kernel loads together. Its arithmetic does not. */
+/* The chain: for each point of the longest interval an index, then depth and features together,
+ * from L1 or from beyond it. As many points overlap as the kernel loads together; their arithmetic
+ * does not overlap. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
                        const ReuseCurve *curve) {
     const TraceCounts *counts = &profile->counts;

@@ -20,7 +20,7 @@ typedef struct {
     double dram_read_bytes, dram_write_bytes;
     double term_us[TERM_COUNT];
     LatencyTerm binding; /* the longest term */
-    double launch_us;
+    double launch_us;  /* an empty launch, a clear or encoding in launches of their own included */
     double latency_us; /* the terms, combined, and the launch */
 } Prediction;
 

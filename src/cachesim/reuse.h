@@ -48,7 +48,7 @@ int reuse_home(uint32_t sector);
  * the functions below scale them up to all. */
 typedef struct {
     int partitions;
-    uint32_t one_in; /* line was followed */
+    uint32_t one_in; /* one line in so many was followed */
     double scale;    /* all accesses over those to the lines that were followed */
     uint32_t lines;
     uint64_t touched;     /* sectors, at all */
@@ -90,6 +90,6 @@ double reuse_crossings(const ReuseCurve *curve, double bytes);
 /* Share of the fetches that miss; 0 when there are none. */
 double reuse_miss_ratio(const ReuseCurve *curve, double bytes);
 
-/* As hardware counters have it: hits among all lookups. Stores always hit; what passes both
- * partitions is looked up in both. NaN: none. */
+/* As hardware counters have it: hits among all lookups. Stores always hit; an access that misses
+ * its own partition is looked up in the other one, too. NaN: there are no lookups. */
 double reuse_hit_rate(const ReuseCurve *curve, double bytes);

@@ -86,8 +86,7 @@ static bool pieces_deal(const BevProblem *problem, const int32_t *interval_of, i
 
 enum { CLEAR_BYTES = 16 };
 
-/* ---- warps: begin and turn
- * ------------------------------------------------------------------------- */
+/* ---- warps ----------------------------------------------------------------------------------- */
 
 static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, int last) {
     const BevMap *map = &replay->problem->map;

@@ -22,7 +22,8 @@ bool cmd_glossary(const Options *options, Err *err) {
         if (!row) {
             char nearest[64], hint[128];
             glossary_nearest(word, nearest, sizeof nearest);
-            snprintf(hint, sizeof hint, "did you mean %s?", nearest);
+            snprintf(hint, sizeof hint, nearest[0] ? "did you mean %s?" : "see bevscope glossary",
+                     nearest);
             return err_set(err, ERR_USAGE, word, hint, "not in the glossary");
         }
         print_row(row);

@@ -83,7 +83,7 @@ static void *background_main(void *argument) {
         }
         worker_unlock(&background->worker);
         if (background->kept.map != job->inputs.map)
-            runner_clear(&background->kept); /* no launch of an older problem comes any more */
+            runner_clear(&background->kept); /* it belongs to another map */
         job->failed = !run(background, job, &job->err);
         omp_wait_dismiss_team();
         worker_lock(&background->worker);

@@ -91,7 +91,7 @@ void timed_kernel_add_launch(TimedKernel *timed, const BackgroundJob *job, bool 
     timed_kernel_add_sample(timed, disturbed ? job->busy_us : job->launch_us);
     timed->live.prepare_us = reading(job->prepare_us, SOURCE_MEASURED);
     timed_kernel_publish_samples(timed, job->own_bytes);
-    timed->live.protocol = disturbed ? TIMING_BESIDE_PICTURES : TIMING_SINGLE;
+    timed->live.protocol = disturbed ? TIMING_BESIDE_PICTURES : TIMING_BACKGROUND;
     timed->complete = timed->count >= BACKGROUND_SAMPLES;
     timed->live.unsettled |= disturbed || !timed->complete;
     timed_kernel_done(timed);

@@ -26,7 +26,7 @@ typedef struct {
     const char *skipped; /* a reason, or NULL; the figures below are then meaningless */
     Timing timing;
     double prepare_us, map_us;
-    double traffic_mb;      /* gather traffic by the kernel's own formula, 10^6 bytes */
+    double traffic_mb;      /* what the kernel requests (bev_traffic), 10^6 bytes */
     double footprint_mb;    /* distinct bytes, 10^6 */
     double effective_gbps;  /* traffic_mb / median */
     double speedup;         /* median of V2 on the same device / median; 0: V2 was not run */

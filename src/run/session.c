@@ -4,6 +4,8 @@
 
 #include "src/run/session.h"
 
+#include "src/base/units.h"
+
 #include "src/base/clock.h"
 #include "src/run/backend.h"
 
@@ -126,11 +128,6 @@ bool session_time(Session *session, CacheState cache, const TimingOptions *optio
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* By nearest rank. `sorted` has count >= 1 values; 0 < part <= 1. */
 static double percentile(const double *sorted, int count, double part) {
     int rank = (int)ceil(part * count);
@@ -139,7 +136,7 @@ static double percentile(const double *sorted, int count, double part) {
 
 double timing_median(double *values, int count) {
     assert(count >= 1);
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    sort_ascending(values, count);
     return percentile(values, count, 0.5);
 }
 

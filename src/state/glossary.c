@@ -15,8 +15,12 @@ const GlossaryRow glossary[] = {
      "a cell off."},
     {"atomic", "atomicAdd", "An addition to memory (atomicAdd) that no other thread can interrupt. "
      "Threads that add to the same address wait for each other."},
+    {"baseline", "", "What speed-ups and comparisons refer to: V2 in the same format on the same "
+     "device, or the selection that was pinned."},
     {"BEV grid", "bird's-eye view, cell", "The output, a bird's-eye view: nx * ny square cells, x "
      "forward, y left. Cell y * nx + x holds one sum for each channel."},
+    {"binds", "term", "The term of the predicted latency that is the longest: DRAM, L2, issue or "
+     "chain. To shorten another one gains little."},
     {"block reduction", "", "The threads of a block first add their products to each other and "
      "then send one atomic addition for each cell to memory."},
     {"block scale", "", "The E4M3 scale that 16 neighbouring channels of NVFP4 share. A value is "
@@ -28,10 +32,13 @@ const GlossaryRow glossary[] = {
      "gives for each feature pixel. Shape (camera, h, w, c), channels last."},
     {"carve-out", "l2-carveout", "bench --l2-carveout sets a part of the L2 aside and fills it "
      "with lines that nobody uses. The rest serves the kernels like a smaller L2."},
+    {"ceiling", "", "The highest rate that a device was measured to reach, in GB/s: of its L2 "
+     "where the footprint fits into it, else of its memory."},
     {"chain", "dependent loads", "Dependent loads: first an index, then what it points to. The "
      "chain of the longest interval takes its time whatever the bandwidth is."},
     {"channel tile", "tile", "The neighbouring channels that one thread sums, for example 8. "
-     "Smaller tiles give more threads, but each tile reads the indices again."},
+     "Smaller ones give more threads, but each reads the indices again. A tile of V4 is another "
+     "thing: 16 cells."},
     {"CUDA graph", "graph", "A recorded series of launches that one call starts. Timing a graph "
      "leaves out most of what single launches cost."},
     {"depth bin", "", "One of the distances at which the content of a feature pixel may be. The "
@@ -60,14 +67,18 @@ const GlossaryRow glossary[] = {
      "instructions or the L1 lines that they touch, whichever takes longer."},
     {"L2", "L1, DRAM", "The cache that all multiprocessors of a GPU share, between the L1 of each "
      "multiprocessor and DRAM, the memory of the GPU."},
+    {"ladder", "", "The kernels in reading order: each changes one thing of the one before."},
     {"median", "p99", "Half of the measured times are below the median, 99 of 100 below p99. The "
      "median says what is usual, p99 what the slow ones take."},
     {"miss-ratio curve", "MRC", "MRC: the share of reads that miss, for an L2 of each size. Where "
      "it drops, something that is read again begins to fit."},
+    {"model", "", "What the cache simulation and the data sheet of a GPU say, without that GPU: "
+     "never a measurement, and marked so."},
     {"NVFP4", "E2M1", "E2M1, numbers of 4 bits: sign, 2 bits of exponent, 1 of fraction, with "
      "block scales and a scale of the tensor. Depth and output are then FP8."},
     {"occupancy", "", "The warps that a multiprocessor holds, as a share of the most it can hold. "
      "While some warps wait for memory, others can work."},
+    {"piece", "", "A share of the points of a cell, so that several warps sum a long interval."},
     {"point", "", "A feature pixel at one depth bin that falls inside the grid. It adds its depth "
      "times its features to its cell. Bilinear align makes four points of it, one for each cell."},
     {"pooling", "", "For every point t and channel c: out[ranks_bev[t], c] += "
@@ -89,12 +100,23 @@ const GlossaryRow glossary[] = {
      "interval_starts, interval_lengths. Bilinear maps have a weight for each point, too."},
     {"sector", "line", "A sector is 32 bytes, the least that a GPU's caches fetch. A line is four "
      "sectors, 128 bytes, which a cache keeps or evicts together."},
+    {"settled", "unsettled, stale, recorded, marks", "A median is settled when its samples stop "
+     "drifting. Marks beside a figure: ? unsettled, b timed beside pictures, s single launches, ~ "
+     "stale (of an earlier selection), r recorded on another machine."},
+    {"splat", "", "A frustum point with the cells that it adds to: one, or four when bilinear."},
+    {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
+     "live picture."},
+    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells at once."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
+    {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
+     "it."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch that is timed."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "
      "addresses are neighbours, they share sectors."},
+    {"working set", "", "The bytes that must be near at one time for a launch to run fast: here "
+     "the footprint, held against the L2."},
 };
 /* clang-format on */
 
@@ -142,12 +164,14 @@ const GlossaryRow *glossary_mentioned(const char *text) {
 }
 
 void glossary_nearest(const char *word, char *nearest, size_t size) {
+    enum { MOST_TYPOS = 2 };
     char name[64];
     int least = -1;
+    nearest[0] = '\0';
     for (int row = 0; row < glossary_count; row++)
         for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++) {
             int distance = edit_distance(name, word);
-            if (least >= 0 && distance >= least)
+            if (distance > MOST_TYPOS || (least >= 0 && distance >= least))
                 continue;
             least = distance;
             snprintf(nearest, size, "%s", name);

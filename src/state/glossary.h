@@ -24,7 +24,8 @@ const GlossaryRow *glossary_find(const char *word);
  * case. NULL: none. */
 const GlossaryRow *glossary_mentioned(const char *text);
 
-/* Copies the known word that is spelled most like `word`: for "did you mean". */
+/* Copies the known word that is spelled most like `word`, for "did you mean"; "" where all differ
+ * by more than two letters. */
 void glossary_nearest(const char *word, char *nearest, size_t size);
 
 enum { GLOSSARY_INDENT = GLOSSARY_WORD_MAX + 1 }; /* columns from a word to its text */

@@ -33,11 +33,14 @@ typedef struct {
     BevTraffic own;         /* what the selected kernel requests, by its own formula */
 } LiveMemory;
 
-/* How a latency was measured. */
+/* How a latency was measured. CPU kernels that take longer than a key can wait are launched one by
+ * one on the background thread. */
 typedef enum {
-    TIMING_SERIES,         /* a warm series: warm-up, then launches back to back, as `bench` does */
-    TIMING_SINGLE,         /* single launches of the background thread, while nothing else runs */
-    TIMING_BESIDE_PICTURES /* the same while pictures were made: not to be quoted */
+    TIMING_SERIES,         /* warm-up, then launches back to back; on a GPU the graph of `bench`,
+                              with fewer samples while the world moves */
+    TIMING_BACKGROUND,     /* such single launches, while nothing else ran: wall time */
+    TIMING_BESIDE_PICTURES /* such launches while pictures were made: the thread's own time on a
+                              core; not to be quoted */
 } TimingProtocol;
 
 /* One row a kernel, at the selected dtype and align. */

@@ -5,16 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *a, const void *b) {
-    double difference = *(const double *)a - *(const double *)b;
-    return (difference > 0) - (difference < 0);
-}
-
 /* Twice the median kernel, at most the slowest: one very slow kernel must not flatten all bars. */
 static double scale_of(double *us, int count) {
     if (!count)
         return 0;
-    qsort(us, (size_t)count, sizeof *us, by_value);
+    sort_ascending(us, count);
     return fmin(2 * us[count / 2], us[count - 1]);
 }
 
@@ -67,19 +62,20 @@ void latency_origin(const LiveKernel *row, char *text, size_t size) {
     const char *how = source != SOURCE_MEASURED                 ? ""
                       : row->protocol == TIMING_BESIDE_PICTURES ? " beside pictures"
                       : row->unsettled                          ? ", unsettled"
-                      : row->protocol == TIMING_SINGLE          ? ", single launches"
+                      : row->protocol == TIMING_BACKGROUND      ? ", single launches"
                                                                 : "";
     snprintf(text, size, "%s%s%s", source_names[source], how,
              row->median_us.stale ? ", stale" : "");
 }
 
+/* One mark has room. Where several hold, the one that says most against the figure is shown. */
 const char *ladder_mark(const LiveKernel *row) {
     const char *mark = reading_mark(&row->median_us);
     if (mark[0] || !row->median_us.source)
         return mark;
     if (row->protocol == TIMING_BESIDE_PICTURES)
         return "b";
-    return row->unsettled ? "?" : row->protocol == TIMING_SINGLE ? "s" : "";
+    return row->unsettled ? "?" : row->protocol == TIMING_BACKGROUND ? "s" : "";
 }
 
 void ladder_note(const Ladder *ladder, char *note, size_t size) {

@@ -77,7 +77,7 @@ typedef struct {
     char name[64], title[128];
     int64_t nx, ny, channels;
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
-    bool has_world;  /* it is rendered: it moves, channels and temperature can be changed */
+    bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
     int camera_count;
     char cameras[RIG_MAX_CAMERAS][32];

@@ -70,18 +70,13 @@ void pace_shown(PaceMeter *meter, Screen screen, unsigned open, uint64_t request
         meter->first_us = clock_process_us();
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void key_figures(const PaceMeter *meter, Pace *pace) {
     double sorted[PACE_KEYS];
     int count = (int)(meter->keys < PACE_KEYS ? meter->keys : PACE_KEYS);
     if (!count)
         return;
     memcpy(sorted, meter->taken_us, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, ascending);
+    sort_ascending(sorted, count);
     pace->keys = meter->keys;
     pace->key_us = reading(sorted[count / 2], SOURCE_MEASURED);
     pace->key_p99_us = reading(sorted[(int)ceil(0.99 * count) - 1], SOURCE_MEASURED);

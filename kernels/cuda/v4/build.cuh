@@ -193,7 +193,8 @@ bool allocate_draft(const Pool &pool, const Frustums &f, bool tiles, Draft *draf
     draft->tiles = (int)blocks_for(intervals, TILE_CELLS);
     auto layout = [&](Arena &arena) {
         arena.take(&draft->findings, 1);
-        arena.take(&draft->column_counts, draft->columns); // these three are zeroed
+        // Zeroed: column_counts, column_used, cell_intervals.
+        arena.take(&draft->column_counts, draft->columns);
         arena.take(&draft->column_used, draft->columns);
         arena.take(&draft->cell_intervals, pool.cells);
         arena.take(&draft->places, points);

@@ -19,11 +19,11 @@
 
 V4_CONST(TILE_CELLS, 16);          /* cells of a tile */
 V4_CONST(SLAB, 16);                /* image rows multiplied at once: a slab of a feature column */
-V4_CONST(TILE_WARPS, 8);           /* of a block */
+V4_CONST(TILE_WARPS, 8);           /* warps a block; a tile has 1, 2, 4 or 8 of them */
 V4_CONST(TILE_LARGEST, 3);         /* the largest class: 2^3 warps a tile */
 V4_CONST(TILE_BLOCKS, 2);          /* blocks that a multiprocessor holds */
-V4_CONST(PORTIONS, 3);             /* steps that a warp may get: 2, 4 or 8 */
-V4_CONST(WAVE_STEPS, 3);           /* a wave of blocks costs as much as so many steps besides */
+V4_CONST(PORTIONS, 3);             /* a warp gets at most 2, 4 or 8 steps: three choices */
+V4_CONST(WAVE_STEPS, 3);           /* what a wave of blocks costs beside its steps, in steps */
 V4_CONST(POINTS_A_STEP, 32);       /* fewer: a step costs more than its points one by one */
 V4_CONST(USUAL_POINTS_A_STEP, 90); /* on camera rigs, for the traffic formula */
 V4_CONST(LONGEST_SORTED, 4096);    /* points of a cell that one warp sorts */

@@ -8,7 +8,8 @@
 // ---- operands: everything but BF16 is multiplied as halves, which hold every code exactly ------
 
 // c (16 x 8, FP32) += a (16 x 16) b (16 x 8). Lane 4 g + q holds rows g and g + 8 of a and c and
-// column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9.
+// column g of b; of a's columns and b's rows it holds 2q, 2q + 1, 2q + 8 and 2q + 9. The callers
+// put image rows 4q to 4q + 3 there, in a and b alike, so that a sum has the same terms.
 template <BevDtype D>
 __device__ inline void multiply_add(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                                     uint32_t b1) {
@@ -142,7 +143,7 @@ template <BevDtype D, int V> struct Features {
 
 using DepthPair = uint32_t; // two depths as operands
 
-// Four codes of which those in `rows` (4 bits) count, as two pairs.
+// Four codes as two pairs.
 template <BevDtype D>
 __device__ inline void pairs_from_codes(const uint32_t codes[4], DepthPair pairs[2]) {
 #pragma unroll

@@ -299,7 +299,8 @@ static __global__ void v4_order_kernel(int buckets, const Entry *entries, const 
 // ---- tiles -------------------------------------------------------------------------------------
 
 // A warp's place in the columns of a tile: lane m < 16 holds the m-th cell's entries. A step takes
-// the smallest column that any cell still has; a cell with two bins in it takes two steps.
+// the smallest column that any cell still has. A cell with two depth bins in that column takes two
+// steps.
 struct ColumnCursor {
     int e, end, interval; // of this lane; no entries from lane 16 on
 

@@ -245,7 +245,7 @@ template <BevDtype D, int GROUPS, int TAILS> struct TileSums {
 // ---- the kernel --------------------------------------------------------------------------------
 
 // blockIdx.x: 8 warps, 1 to 8 of them a tile; blockIdx.y: which CHANNELS channels. T: the depth is
-// turned, W: the map has weights.
+// transposed, W: the map has weights.
 template <BevDtype D, int GROUPS, int TAILS, bool T, bool W>
 __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
     v4_tiles_kernel(const __grid_constant__ Pool pool_, const __grid_constant__ TileMap map) {
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(TILE_THREADS, TILE_BLOCKS)
         step.read(map, at, g);
 
     Sums sums = {};
-    bool waited = !T; // for the kernel that turns the depth
+    bool waited = !T; // for the kernel that transposes the depth
     while (at < end) {
         SlabFeatures<D, GROUPS, TAILS> features;
         SlabDepths<D, T, W> depths;

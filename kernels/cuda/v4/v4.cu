@@ -6,8 +6,8 @@
  *         nobody waits for the longest interval. Maps without that structure, FP32 and odd channel
  *         counts are dealt out the same way without tensor cores, in pieces of a cell's points.
  * WHO     A warp owns steps of a tile: 16 cells by 64 to 128 channels. A tile with many steps has
- *         several warps of one block, which add their sums in fixed order in shared memory; tiles
- *         with one warp share a block with tiles of as many steps.
+ *         several warps of one block, which add their sums in fixed order in shared memory; a block
+ *         of tiles with one warp each holds tiles with equal numbers of steps.
  *
  *             one step           16 image rows          channels 0 ..
  *                  cell  0    [ d d d d . . . . ]     [ f f f f f f ]  row 0
@@ -22,15 +22,15 @@
  *         a first kernel transposes the depth, so that a column's 16 rows are contiguous; the
  *         second one loads its features meanwhile. Each output is written once, in words of 16
  *         bytes where the format allows; empty cells are zeroed by blocks of the same launch.
- * COST    Per step: 16 channels features, 72 bytes of map (136 weighted). Per point one depth, or
+ * COST    Per step: 16 x channels features, 72 bytes of map (136 weighted). Per point one depth, or
  *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
- *         points / 100 steps; V3 loads points channels features and 8 points bytes of map.
+ *         points / 100 steps; V3 loads points x channels features, 8 x points bytes of map.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
  *         A NaN or an infinity makes a tile start again point by point. Transposed depth lives in
  *         the plan: one stream at a time. What is left is waiting: three loads that depend on each
  *         other and two joins, with a quarter of the warps that a multiprocessor could hold.
- * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): half as
- *         many steps more, but half again as many warps; which configurations gain? Sort the tiles
+ * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
+ *         times as many steps, each with half the sums; which configurations gain? Sort the tiles
  *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
  *         empty cells before the steps instead of in blocks of their own: why is that slower?
  *         The answers that we got are in samples/experiments/v4.md. */

@@ -89,7 +89,7 @@ bool chase_finish(const uint32_t *results, cudaStream_t stream, std::vector<uint
 // Share of the ascending latencies that are below a limit.
 double chase_below(const std::vector<uint32_t> &cycles, double limit);
 
-// Enqueues a look at how much of the carve-out is left, then reads all of it again, so that it is
+// Enqueues a measurement of how much of the carve-out is left, then reads it again, so that it is
 // full when the next work starts: the device forgets it when memory is allocated or freed. Does
 // nothing without a carve-out.
 bool l2_carveout_fill(cudaStream_t stream, Err *err);

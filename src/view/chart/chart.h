@@ -1,8 +1,13 @@
 /* Charts. A chart is a ChartSpec: plain values that say what is drawn, not how. Two back ends draw
  * any spec: plot_*() here in pixels and SVG, src/view/term/chart_cells.h in character cells.
  *
- * To add a chart of the memory model: one name in src/cachesim/memory_model.h, and in charts.c one
- * function that fills the spec and its row in the table. The same input gives the same bytes. */
+ * To add a chart of the memory model
+ *   1. its number and name: enum Chart and chart_names (src/cachesim/memory_model.h, .c);
+ *   2. charts.c: a function that fills the spec, and its row in the table there. Both back ends
+ *      draw it then, and the key / and its script word know it;
+ *   3. a row of plot_kinds in src/cli/plots.c: the word and help line of `bevscope plot`;
+ *   4. live_model_depth() in src/live/live_model.c, where it needs more replays than the others.
+ * tests/test_plot.c fails while a step is missing. The same input gives the same bytes. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
