@@ -116,9 +116,8 @@ typedef struct {
 #define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
-    {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel),
-     "kernel by name or title (live and snapshot: the best of the device; else all)",
-     CHOICE_KERNEL},
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(kernel),
+     "kernel by name or title (default: the best of the device)", CHOICE_KERNEL},
     {"kernel", 'k', "LIST", KIND_LIST, ON(STEPS), FIELD(kernel),
      "one kernel, or two to stand side by side (default: v2)", CHOICE_KERNEL},
     {"cell", 0, "X,Y", KIND_TEXT, ON(STEPS), FIELD(cell), "the warps that work on this cell"},
@@ -131,8 +130,8 @@ static const OptionRow rows[] = {
     {"count", 0, "N", KIND_INT, ON(STEPS), FIELD(count), "so many steps (default: 8)", CHOICE_NONE,
      1, 1e6},
     {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
-    {"kernel", 'k', "LIST", KIND_LIST, ON(REGIME), FIELD(kernel),
-     "kernels to model, by name or title (default: all)", CHOICE_KERNEL},
+    {"kernel", 'k', "LIST", KIND_LIST, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(kernel),
+     "kernels by name or title (default: all)", CHOICE_KERNEL},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),

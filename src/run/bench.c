@@ -181,9 +181,17 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
+/* Its bit by position in bev_kernels[]. */
+static unsigned kernel_bit(const BevKernel *kernel) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i] == kernel)
+            return 1u << i;
+    return 0;
+}
+
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
     return kernel->launch && (plan->where & 1u << kernel->where) &&
-           (!plan->only || plan->only == kernel);
+           (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,

@@ -108,6 +108,9 @@ typedef struct {
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */
+    uint64_t told;            /* the open line that was printed before its figures were known */
+    double said_ms;           /* when the newest word came, or the program began */
+    bool greeted;             /* it was said what the first figures wait for */
     Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 

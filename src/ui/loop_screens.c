@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 enum { DRAWING_MS = 8 };            /* the least time from one drawing of a screen to the next */
-enum { PLAIN_PATIENCE_MS = 20000 }; /* without a terminal: how long figures are waited for */
+enum { PLAIN_PATIENCE_MS = 20000 }; /* without a terminal: how long figures are waited for, */
+enum { PLAIN_SILENCE_MS = 2000 };  /* and how long nothing is said of them */
 
 unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
@@ -202,14 +203,45 @@ double loop_draw_in_ms(const Loop *loop) {
 
 /* ---- lines, without a terminal --------------------------------------------------------------- */
 
-/* Prints the newest line of the log, once its figures are known. */
-static void print_log(Loop *loop) {
-    const Log *log = &loop->state.log;
-    if (!log->count || log->lines[0].open || !strcmp(loop->printed, log->lines[0].text))
+static void print_line(Loop *loop) {
+    const LogLine *line = &loop->state.log.lines[0];
+    if (!loop->state.log.count || !strcmp(loop->printed, line->text))
         return;
-    memcpy(loop->printed, log->lines[0].text, sizeof loop->printed);
+    memcpy(loop->printed, line->text, sizeof loop->printed);
     puts(loop->printed);
     fflush(stdout);
+}
+
+/* Prints the newest line of the log once its figures are known; before that as it stands where they
+ * take long, and then again. */
+static void print_log(Loop *loop) {
+    uint64_t open = loop->state.log.lines[0].open;
+    bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
+    if (open && !late)
+        return;
+    loop->told = open;
+    print_line(loop);
+}
+
+/* A word that comes before the figures of the one before must not cost that one its answer. */
+static void print_before_next(Loop *loop) {
+    if (loop->state.log.lines[0].open != loop->told)
+        print_line(loop);
+    loop->told = 0;
+    loop->said_ms = clock_ms();
+}
+
+/* People wait for the first figures: what for. */
+static void greet(Loop *loop) {
+    if (loop->greeted || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
+        return;
+    loop->greeted = true;
+    char *text = isatty(STDERR_FILENO) && !loop->printed[0]
+                     ? dashboard_plain(&loop->state, loop_live(loop))
+                     : NULL;
+    if (text)
+        fprintf(stderr, "bevscope: %s", text);
+    free(text);
 }
 
 static void use_line(Loop *loop) {
@@ -217,6 +249,7 @@ static void use_line(Loop *loop) {
     loop->line[loop->line_length] = '\0';
     loop->line_length = 0;
     loop->line[strcspn(loop->line, "#\r")] = '\0';
+    print_before_next(loop);
     if (loop->line[strspn(loop->line, " \t")] && !loop_words(loop, loop->line, why, sizeof why))
         loop_note(loop, why);
 }
@@ -255,7 +288,10 @@ void loop_print_plain(const Loop *loop) {
 }
 
 void loop_plain_step(Loop *loop) {
+    greet(loop);
     print_log(loop);
-    if (loop->input_ended && !loop->window && settled(loop))
+    if (loop->input_ended && !loop->window && settled(loop)) {
+        print_line(loop);
         loop->quit = true;
+    }
 }
