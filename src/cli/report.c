@@ -9,10 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-static int screen_columns; /* of the terminal that tables go to; 0: they go elsewhere */
+int report_screen_columns;
 
 static Cell cell_none(void) {
     return (Cell){.kind = CELL_NONE};
@@ -264,7 +262,7 @@ static int fill_screen(const Report *report, int next, int used, bool *shown) {
     bool any = false;
     for (; next < report->column_count; next++) {
         int width = report_shows(report, next) ? column_width(report, next) + BETWEEN : 0;
-        if (any && used + width > screen_columns + BETWEEN)
+        if (any && used + width > report_screen_columns + BETWEEN)
             break;
         used += width;
         shown[next] = width > 0;
@@ -303,7 +301,7 @@ static void print_table(const Report *report, bool markdown, FILE *out) {
         shown[column] = report_shows(report, column);
         used += shown[column] ? column_width(report, column) + BETWEEN : 0;
     }
-    if (!markdown && screen_columns && used > screen_columns + BETWEEN)
+    if (!markdown && report_screen_columns && used > report_screen_columns + BETWEEN)
         print_for_screen(report, out);
     else
         print_columns(report, shown, markdown, out);
@@ -379,15 +377,7 @@ static json_t *json_row(const Report *report, int row) {
         return object;
     json_decref(object);
     return NULL;
-/* Where results go to a terminal, its width. */
-static void look_at_screen(const Options *options) {
-    struct winsize size;
-    bool on_screen = !options->output && isatty(STDOUT_FILENO);
-    screen_columns = on_screen && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) ? size.ws_col : 0;
 }
-
-
-    look_at_screen(options);}
 
 json_t *report_json(const Report *report) {
     json_t *rows = json_array();

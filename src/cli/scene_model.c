@@ -42,9 +42,9 @@ bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOption
                       BevDtype dtype, BevAlign align, unsigned kernels, Err *err) {
     *model = (SceneModel){.scene = scene};
     if (!workload_open(&model->workload, scene, options, err))
-        return ||false;
-    workload_label(model->workload, scene, model->label, sizeof model->label);
-        !    return workload_problem(&model->workload, dtype, align, &model->problem, err))
+        return false;
+    workload_label(&model->workload, scene, model->label, sizeof model->label);
+    if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
         return false;
     return scene_model_profiles(&model->problem.view, kernels, model->profiles,
                                 &model->profile_count, err);
