@@ -6,6 +6,8 @@ src=$(cd "${SRCDIR:-.}" && pwd) || exit 1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 readme=$src/README.md
+XDG_STATE_HOME=$folder/state # lessons keep progress
+export XDG_STATE_HOME
 
 # absent NAME: passes when the file of that name, a list of what is missing, is empty.
 absent() {
