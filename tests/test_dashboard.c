@@ -232,7 +232,7 @@ static void test_model(void) {
     snprintf(line, sizeof line, "V4 on H200 with 16 MiB of L2: %s", us);
     tap_ok(shows(line) && strcmp(us, "22.0 \u00b5s") != 0 && shows("what-if L2"),
            "another GPU, and another L2 of it");
-    tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 % of lookups, indices 25.1 MB for 2.51"),
+    tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
            "what threads ask for stands beside the working set, and on which GPU");
     cells.color = false;
     draw();
