@@ -187,7 +187,8 @@ static void draw_requests(Cells *cells, Area area, const PanelData *data,
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
     prediction_sectors(predicted, sectors, sizeof sectors);
     snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
-             100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note, sectors);
+             100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note,
+             sectors);
     draw_figure_line(cells, area, INK_MUTED, line);
 }
 
@@ -253,5 +254,9 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
         draw_requests(cells, line, data, predicted);
 }
 
-const DashPanel memory_panel = {
-    .point = PANEL_MEMORY, .fold = 4, .grow = 4, .height = 7, .want = memory_want, .draw = memory_draw};
+const DashPanel memory_panel = {.point = PANEL_MEMORY,
+                                .fold = 4,
+                                .grow = 4,
+                                .height = 7,
+                                .want = memory_want,
+                                .draw = memory_draw};
