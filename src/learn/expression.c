@@ -5,7 +5,12 @@
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
+/* A count has no unit beside another one: points * byte is bytes, bytes / points too. */
 static Measure measure_of(OpKind kind, Measure a, Measure b) {
+    if (b == MEASURE_COUNT && a != MEASURE_COUNT && (kind == OP_MULTIPLY || kind == OP_DIVIDE))
+        b = MEASURE_NONE;
+    if (a == MEASURE_COUNT && b != MEASURE_COUNT && b != MEASURE_NONE && kind == OP_MULTIPLY)
+        a = MEASURE_NONE;
     switch (kind) {
     case OP_MULTIPLY:
         return a == MEASURE_NONE ? b : b == MEASURE_NONE ? a : MEASURE_NONE;
@@ -63,6 +68,7 @@ static bool figure_value(const Op *op, Evaluation *evaluation, Value *value) {
                                .kernel = op->kernel,
                                .array = op->array,
                                .dtype = op->dtype,
+                               .number = op->number,
                                .timings = evaluation->timings,
                                .why = evaluation->why,
                                .why_size = sizeof evaluation->why};

@@ -30,7 +30,7 @@ typedef struct {
     OpKind kind;
     bool truth;              /* OP_NUMBER: `true` or `false` */
     int index;               /* OP_NAME: which; OP_FIGURE: its row */
-    double number;           /* OP_NUMBER */
+    double number;           /* OP_NUMBER; OP_FIGURE: after its format */
     const BevKernel *kernel; /* OP_FIGURE */
     FigureArray array;
     int dtype;

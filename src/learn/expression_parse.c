@@ -146,6 +146,15 @@ static void read_format(Parser *parser, Op *op) {
            nearest_name(word, names, BEV_DTYPE_COUNT));
 }
 
+static void read_number(Parser *parser, Op *op) {
+    char *end;
+    skip_blanks(parser);
+    op->number = strtod(parser->at, &end);
+    if (end == parser->at)
+        refuse(parser, "a number is missing, for example: rounded(fp8, 0.3)");
+    parser->at = end;
+}
+
 static void read_arguments(Parser *parser, Op *op) {
     const FigureRow *row = &figures[op->index];
     if (!take(parser, "(") || take(parser, ")"))
@@ -154,8 +163,10 @@ static void read_arguments(Parser *parser, Op *op) {
         read_kernel(parser, op);
     else if (row->takes == TAKES_ARRAY)
         read_array(parser, op);
-    else if (row->takes == TAKES_FORMAT)
+    else if (row->takes == TAKES_FORMAT || row->takes == TAKES_FORMAT_AND_NUMBER)
         read_format(parser, op);
+    if (row->takes == TAKES_FORMAT_AND_NUMBER && take(parser, ","))
+        read_number(parser, op);
     if (row->takes == TAKES_KERNEL_AND_ARRAY && take(parser, ","))
         read_array(parser, op);
     if (!take(parser, ")"))

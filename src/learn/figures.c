@@ -2,6 +2,7 @@
  * memory model simulates is SOURCE_MODEL; latencies have the source that the question asks for. */
 #include "src/learn/figures.h"
 
+#include "kernels/codec.h"
 #include "src/state/live_text.h"
 
 #include <math.h>
@@ -35,20 +36,26 @@ static BevDtype dtype_of(const FigureQuery *query) {
 
 /* ---- latency --------------------------------------------------------------------------------- */
 
-static const Prediction *predicted(const FigureQuery *query) {
-    const State *state = query->state;
+static const PredictedKernel *known_to_model(const FigureQuery *query) {
     const MemoryModel *model = query->live->model;
     const PredictedKernel *kernel =
-        model ? model_of_kernel(model, kernel_of(query), state->gpu, state->l2) : NULL;
+        model ? model_of_kernel(model, kernel_of(query), state_gpu(query->state).l2_bytes) : NULL;
+    if (!kernel)
+        unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
+    return kernel;
+}
+
+static bool predicted(const FigureQuery *query, Prediction *p) {
+    const State *state = query->state;
+    const PredictedKernel *kernel = known_to_model(query);
     if (kernel)
-        return &kernel->predicted[state->gpu][state->l2];
-    unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
-    return NULL;
+        *p = model_predict(query->live->model, kernel, state->gpu, &state->edit);
+    return kernel != NULL;
 }
 
 static Reading modelled_us(const FigureQuery *query) {
-    const Prediction *p = predicted(query);
-    return p ? reading(p->latency_us, SOURCE_MODEL) : (Reading){0};
+    Prediction p;
+    return predicted(query, &p) ? reading(p.latency_us, SOURCE_MODEL) : (Reading){0};
 }
 
 static Reading latency(const FigureQuery *query) {
@@ -59,7 +66,8 @@ static Reading latency(const FigureQuery *query) {
         return modelled_us(query);
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     bool known = row && row->median_us.source == query->timings && !row->median_us.stale;
-    if (known && !latency_is_doubtful(row))
+    bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
+    if (known && !doubtful)
         return row->median_us;
     return unknown(query, "%s was not %s here", kernel_of(query)->title,
                    source_names[query->timings]);
@@ -73,9 +81,44 @@ static Reading prepare(const FigureQuery *query) {
                    source_names[query->timings]);
 }
 
+/* A figure of another machine that stands beside the kernel's row. */
+static Reading of_row(const FigureQuery *query, size_t offset, const char *what) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    const Reading *got = row ? (const Reading *)((const char *)row + offset) : NULL;
+    if (got && got->source != SOURCE_UNKNOWN)
+        return *got;
+    return unknown(query, "%s of %s was not %s", what, kernel_of(query)->title,
+                   strcmp(what, "the latency") ? "recorded" : "published");
+}
+
+static Reading cold(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, cold_us), "the cold launch");
+}
+
+static Reading single(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, single_us), "the single launch");
+}
+
+static Reading warm(const FigureQuery *query) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    if (row && row->median_us.source == SOURCE_RECORDED)
+        return row->median_us;
+    return unknown(query, "%s is not recorded here", kernel_of(query)->title);
+}
+
+static Reading clear(const FigureQuery *query) {
+    if (query->live->clear_us.source != SOURCE_UNKNOWN)
+        return query->live->clear_us;
+    return unknown(query, "the clear was not recorded");
+}
+
+static Reading published_us(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, published_us[query->state->gpu]), "the latency");
+}
+
 static Reading term(const FigureQuery *query, LatencyTerm which) {
-    const Prediction *p = predicted(query);
-    return p ? reading(p->term_us[which], SOURCE_MODEL) : (Reading){0};
+    Prediction p;
+    return predicted(query, &p) ? reading(p.term_us[which], SOURCE_MODEL) : (Reading){0};
 }
 
 static Reading dram_us(const FigureQuery *query) {
@@ -97,25 +140,23 @@ static Reading chain_us(const FigureQuery *query) {
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static Reading l2_hits(const FigureQuery *query) {
-    const Prediction *p = predicted(query);
-    if (p && isnan(p->hit_rate))
+    Prediction p;
+    if (!predicted(query, &p))
+        return (Reading){0};
+    if (isnan(p.hit_rate))
         return unknown(query, "%s looks nothing up in L2", kernel_of(query)->title);
-    return p ? reading(p->hit_rate * 100, SOURCE_MODEL) : (Reading){0};
+    return reading(p.hit_rate * 100, SOURCE_MODEL);
 }
 
 static Reading dram(const FigureQuery *query) {
-    const Prediction *p = predicted(query);
-    return p ? reading(p->dram_read_bytes + p->dram_write_bytes, SOURCE_MODEL) : (Reading){0};
+    Prediction p;
+    return predicted(query, &p) ? reading(p.dram_read_bytes + p.dram_write_bytes, SOURCE_MODEL)
+                                : (Reading){0};
 }
 
 static Reading sectors(const FigureQuery *query) {
-    const MemoryModel *model = query->live->model;
-    const PredictedKernel *kernel =
-        model ? model_of_kernel(model, kernel_of(query), query->state->gpu, query->state->l2)
-              : NULL;
-    if (kernel)
-        return reading(kernel->l2_sectors, SOURCE_MODEL);
-    return unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
+    const PredictedKernel *kernel = known_to_model(query);
+    return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
 }
 
 /* The selection's problem with the shape and the map of the frame, for formulas. */
@@ -126,8 +167,17 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
         return false;
     }
     const KernelConfig *config = &query->live->job.config;
+    const BevDtypeInfo *format = &bev_dtypes[config->dtype];
+    const BevShape *s = &frame->shape;
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
     *problem = (BevProblem){
-        .shape = frame->shape, .dtype = config->dtype, .align = config->align, .map = *frame->map};
+        .shape = *s,
+        .dtype = config->dtype,
+        .align = config->align,
+        .map = *frame->map,
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
+        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
+        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
     return true;
 }
 
@@ -199,16 +249,39 @@ static Reading gather(const FigureQuery *query) {
     return computed(of_array(&query->live->memory.gather, query->array));
 }
 
+static Reading rounded(const FigureQuery *query) {
+    float x = (float)query->number;
+    switch (dtype_of(query)) {
+    case BEV_FP16:
+        return computed(bev_fp16_decode(bev_fp16_encode(x)));
+    case BEV_BF16:
+        return computed(bev_bf16_decode(bev_bf16_encode(x)));
+    case BEV_FP8:
+        return computed(bev_e4m3_decode(bev_e4m3_encode(x)));
+    case BEV_NVFP4:
+        return computed(bev_e2m1_decode(bev_e2m1_encode(x)));
+    default:
+        return computed(x);
+    }
+}
+
+static Reading moved_m(const FigureQuery *query) {
+    const LiveDifference *difference = &query->live->difference;
+    if (difference->known && isfinite(difference->moved_m))
+        return computed(difference->moved_m);
+    return unknown(query, "no comparison with a rig is on");
+}
+
 static Reading l2_bytes(const FigureQuery *query) {
-    return reading(model_l2_bytes(&gpus[query->state->gpu], query->state->l2), SOURCE_PUBLISHED);
+    return reading(state_gpu(query->state).l2_bytes, SOURCE_PUBLISHED);
 }
 
 static Reading dram_gbps(const FigureQuery *query) {
-    return reading(gpus[query->state->gpu].dram_gbps, SOURCE_PUBLISHED);
+    return reading(state_gpu(query->state).dram_gbps, SOURCE_PUBLISHED);
 }
 
 static Reading sms(const FigureQuery *query) {
-    return reading(gpus[query->state->gpu].sms, SOURCE_PUBLISHED);
+    return reading(state_gpu(query->state).sms, SOURCE_PUBLISHED);
 }
 
 static Reading bits(const FigureQuery *query) {
@@ -310,6 +383,23 @@ static Reading time_s(const FigureQuery *query) {
     return computed(query->live->job.time_s);
 }
 
+/* ---- units ----------------------------------------------------------------------------------- */
+
+static Reading one_byte(const FigureQuery *query) {
+    (void)query;
+    return computed(1);
+}
+
+static Reading megabyte(const FigureQuery *query) {
+    (void)query;
+    return computed(1e6);
+}
+
+static Reading mebibyte(const FigureQuery *query) {
+    (void)query;
+    return computed(1 << 20);
+}
+
 /* clang-format off */
 const FigureRow figures[] = {
     {"latency", TAKES_KERNEL, MEASURE_US, true, true, "median of a warm launch: measured here, else recorded, else by the model", latency},
@@ -344,6 +434,13 @@ const FigureRow figures[] = {
     {"pixels", TAKES_NOTHING, MEASURE_COUNT, false, false, "feature pixels of all cameras", pixels},
     {"pairs", TAKES_NOTHING, MEASURE_COUNT, false, false, "pixels times depth bins", pairs},
     {"cell_points", TAKES_NOTHING, MEASURE_COUNT, false, false, "points of the chosen cell", cell_points},
+    {"cold_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded with caches flushed before", cold},
+    {"single_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded as one launch from the host", single},
+    {"warm_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded warm, in a graph", warm},
+    {"clear_us", TAKES_NOTHING, MEASURE_US, false, false, "recorded: a clear of the output alone", clear},
+    {"published_us", TAKES_KERNEL, MEASURE_US, false, false, "what the article says, on the chosen GPU", published_us},
+    {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
+    {"moved_m", TAKES_NOTHING, MEASURE_METRES, false, false, "how far calibration moves a point 40 m in front", moved_m},
     {"moved_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that differ from the baseline", moved_cells},
     {"max_abs", TAKES_FORMAT, MEASURE_ERROR, false, false, "largest error against FP64", max_abs},
     {"cosine", TAKES_FORMAT, MEASURE_NONE, false, false, "cosine with FP64", cosine},
@@ -354,6 +451,9 @@ const FigureRow figures[] = {
     {"gate_c", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate C passes", gate_c},
     {"published_gate", TAKES_FORMAT, MEASURE_TRUTH, false, false, "largest error at most 1e-2", published_gate},
     {"temperature", TAKES_NOTHING, MEASURE_NONE, false, false, "depth temperature", temperature},
+    {"byte", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit: 12 * points * byte", one_byte},
+    {"MB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 1,000,000 bytes: footprint() / MB", megabyte},
+    {"MiB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 2^20 bytes", mebibyte},
     {"time", TAKES_NOTHING, MEASURE_NONE, false, false, "moment of the scene in seconds", time_s},
 };
 /* clang-format on */

@@ -11,6 +11,7 @@ typedef enum {
     TAKES_KERNEL,           /* a kernel, `*` or nothing: the selection */
     TAKES_KERNEL_AND_ARRAY, /* the same, and an array or nothing: all of them */
     TAKES_ARRAY,            /* an array or nothing */
+    TAKES_FORMAT_AND_NUMBER,
     TAKES_FORMAT            /* a number format or nothing: the selection's */
 } FigureTakes;
 
@@ -29,6 +30,7 @@ typedef struct {
     const BevKernel *kernel; /* NULL: the selection */
     FigureArray array;
     int dtype;            /* -1: the selection's */
+    double number;        /* after the format */
     FigureSource timings; /* the source that latencies are taken from */
     char *why;            /* where the figure is unknown: why, in a few words */
     size_t why_size;

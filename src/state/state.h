@@ -47,6 +47,14 @@ typedef struct {
     double yaw_deg, pitch_deg, height_m;
 } CameraError;
 
+/* What a job does to the scene's own map and depths. */
+typedef struct {
+    double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
+    double evenness;      /* of the intervals, 0 to 1: scatter_even() */
+    uint32_t camera_mask; /* bit i: camera i is clean */
+    CameraError camera_errors[RIG_MAX_CAMERAS];
+} RigState;
+
 /* Everything that decides what is computed: two equal jobs give equal results. */
 typedef struct {
     uint64_t serial; /* grows with every change; the results of the job carry it */
@@ -57,10 +65,21 @@ typedef struct {
     int64_t channels;      /* 0: the scene's own */
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
+    double evenness;       /* of the intervals, 0 to 1: scatter_even() */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    bool steps;         /* record what warps do on it step by step; no cell: on the longest */
+    bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
+    RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
+
+/* The rig of a job, and the job with another one. */
+RigState job_rig(const Job *job);
+void job_use_rig(Job *job, const RigState *rig);
+
+/* Whether the baseline was pinned with another rig than the job has now. */
+bool job_rigs_differ(const Job *job);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
@@ -89,6 +108,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
+    int step_count; /* of the recorded steps; 0: there are none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -130,7 +150,6 @@ struct State {
     SceneFacts scene; /* zeroed until EVENT_SCENE */
     Headline shown;   /* newest result */
 
-    bool baseline_pinned; /* false: job.baseline is the default, V2 of the same backend */
     Compare compare;
     double wipe; /* 0..1 from the left edge: left of it the baseline, right of it the selection */
 
@@ -141,7 +160,8 @@ struct State {
     Strip strip;
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
-    int gpu, l2;     /* predicted: a row of gpus[], and its L2 size as model_l2_bytes() counts */
+    int gpu;         /* predicted: a row of gpus[], */
+    GpuEdit edit;    /* and what is changed about it */
     Chart chart;
 
     bool playing;
@@ -154,6 +174,7 @@ struct State {
     bool cursor_shown;          /* false until the first move */
     bool pinned;
     int64_t pin_x, pin_y;
+    int step_at; /* the recorded step that is shown, from 0 */
     Viewport viewport;
 
     bool has_window; /* a window is open */
@@ -161,6 +182,7 @@ struct State {
     bool help;
     bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
+    int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* so far; part of file names */
@@ -244,6 +266,10 @@ bool state_shows_errors(const State *state);
 
 /* What a control stands at: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
+
+/* The GPU that is predicted, its changes included. */
+Gpu state_gpu(const State *state);
+double state_gpu_clock(const State *state); /* GHz */
 
 /* Position of a name in a menu, upper and lower case alike; -1: it is not there. */
 int menu_find(const Menu *menu, const char *name);
