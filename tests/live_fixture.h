@@ -189,6 +189,7 @@ static inline LiveData fixture_live(const State *state) {
     live_init(&live);
     live.serial = state->job.serial;
     live.job = state->job;
+    live.timed = true;
     live.fps = reading(62, SOURCE_MEASURED);
     live.device = (LiveDevice){.name = "NVIDIA H200",
                                .driver = "580.159",

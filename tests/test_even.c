@@ -4,7 +4,7 @@
 #include "src/run/session.h"
 #include "src/scene/scatter.h"
 #include "src/scene/workload.h"
-#include "tests/cases.h"
+#include "src/accuracy/cases.h"
 #include "tests/maps.h"
 #include "tests/tap.h"
 
@@ -96,9 +96,11 @@ static void test_kernel(const BevKernel *kernel, const BevProblem *problem, cons
         tap_ok(err.kind == ERR_DEVICE, "%s opens, or has no device", kernel->name);
         return;
     }
-    bool ok = session_poison(session, &err) && session_run(session, &err) &&
+    int32_t *points = gate_points(&problem->map, problem->out.rows, &err);
+    bool ok = points && session_poison(session, &err) && session_run(session, &err) &&
               session_read(session, codes, &err) &&
-              gate_exact(problem, codes, reference, NULL).verdict == GATE_PASS;
+              gate_exact(problem, codes, reference, points, NULL).verdict == GATE_PASS;
+    free(points);
     session_close(session);
     tap_ok(ok, "%s pools it right", kernel->name);
 }

@@ -3,7 +3,7 @@
 #include "src/accuracy/gates.h"
 #include "kernels/codec.h"
 #include "kernels/defects.h"
-#include "tests/cases.h"
+#include "src/accuracy/cases.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -15,6 +15,7 @@ enum { SEED = 7 };
 typedef struct {
     HostProblem host;
     double *reference, *abs_sum;
+    int32_t *points;
     uint8_t *bad;
 } Subject;
 
@@ -27,6 +28,7 @@ static void subject_init(Subject *s) {
     s->reference = malloc(count * sizeof *s->reference);
     s->abs_sum = malloc(count * sizeof *s->abs_sum);
     s->bad = calloc((size_t)s->host.view.out.rows, 1);
+    s->points = gate_points(&s->host.view.map, s->host.view.out.rows, NULL);
     bev_reference(&s->host.view, s->reference, s->abs_sum);
 }
 
@@ -34,6 +36,7 @@ static void subject_free(Subject *s) {
     problem_free(&s->host);
     free(s->reference);
     free(s->abs_sum);
+    free(s->points);
     free(s->bad);
 }
 
@@ -52,11 +55,11 @@ static void pool(const BevProblem *problem) {
 
 static GateResult gate_a(Subject *s) {
     return gate_kernel(&s->host.view, BEV_FP32, s->host.view.out.data, s->reference, s->abs_sum,
-                       s->bad);
+                       s->points, s->bad);
 }
 
 static GateResult gate_c(Subject *s) {
-    return gate_exact(&s->host.view, s->host.view.out.data, s->reference, s->bad);
+    return gate_exact(&s->host.view, s->host.view.out.data, s->reference, s->points, s->bad);
 }
 
 static void out_set(const BevProblem *problem, int64_t cell, int64_t c, float value) {
@@ -193,7 +196,7 @@ static void test_faint_cells(void) {
     pool(&s.host.view);
     GateResult right = gate_a(&s);
     zero_faint(&s, 0.12);
-    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference);
+    FormatError error = format_error(&s.host.view, s.host.view.out.data, s.reference, s.points);
     tap_ok(right.verdict == GATE_PASS && error.atol_1e2 && error.cosine >= 0.999,
            "12 %% of the cells dropped pass the published line: max error %.4f, cosine %.6f",
            error.max_abs, error.cosine);
@@ -237,7 +240,7 @@ static void toy_init(Toy *toy, int n, const float *feat) {
 static GateVerdict toy_verdict(Toy *toy, BevDtype accumulate, float got) {
     double reference, abs_sum;
     bev_reference(&toy->problem, &reference, &abs_sum);
-    return gate_kernel(&toy->problem, accumulate, &got, &reference, &abs_sum, NULL).verdict;
+    return gate_kernel(&toy->problem, accumulate, &got, &reference, &abs_sum, &toy->length, NULL).verdict;
 }
 
 static void test_bound(void) {
@@ -259,9 +262,9 @@ static void test_bound(void) {
            "NaN and infinity fail where the reference is finite");
     feat[3] = NAN;
     toy_init(&toy, 64, feat);
-    tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_PASS &&
+    tap_ok(toy_verdict(&toy, BEV_FP32, NAN) == GATE_FAIL &&
                toy_verdict(&toy, BEV_FP32, single) == GATE_FAIL,
-           "where the reference is NaN only NaN passes");
+           "NaN against NaN alone compares nothing: no verdict but fail");
 }
 
 /* The bound is the formula of gates.h, term by term, and README.md states the same line. */
@@ -275,7 +278,7 @@ static void test_formula(void) {
     toy.problem.depth.scale = 16;
     toy.problem.out = (BevTensor){BEV_FP16, 1, 1, &code, NULL, 4};
     bev_reference(&toy.problem, &r, &S);
-    double bound = gate_kernel(&toy.problem, BEV_FP16, &code, &r, &S, NULL).bound;
+    double bound = gate_kernel(&toy.problem, BEV_FP16, &code, &r, &S, &toy.length, NULL).bound;
     const BevDtypeInfo *half = &bev_dtypes[BEV_FP16];
     double u = half->unit_roundoff, eta_acc = half->smallest * 16, eta_out = half->smallest * 4 / 2;
     double want = u * fabs(r) + (1 + u) * ((POINTS + 4) * u * S + POINTS * eta_acc) + eta_out;
@@ -319,7 +322,7 @@ static void test_overflow(void) {
     for (int i = 0; i < 3; i++) {
         code = bev_fp16_encode(got[i]);
         verdicts[i] =
-            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, NULL).verdict;
+            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL).verdict;
     }
     tap_ok(verdicts[0] == GATE_PASS && verdicts[1] == GATE_FAIL && verdicts[2] == GATE_FAIL,
            "past FP16's range infinity of the right sign is right, and nothing else");
@@ -330,21 +333,22 @@ static void test_overflow(void) {
 static void test_format_error(void) {
     float got[4] = {3, 4.5f, 0, 0};
     const double want[4] = {3, 4, 0, 0};
+    const int32_t points[2] = {3, 1};
     BevProblem problem = {.out = {BEV_FP32, 2, 2, got, NULL, 1}};
-    FormatError error = format_error(&problem, got, want);
+    FormatError error = format_error(&problem, got, want, points);
     double cosine = 27 / (sqrt(9 + 20.25) * 5);
     tap_ok(error.max_abs == 0.5 && fabs(error.rel_l2 - 0.1) < 1e-12 &&
                fabs(error.cosine - cosine) < 1e-12 && error.worst_cell == 0 &&
                error.worst_channel == 1 && !error.atol_1e2,
            "error figures of a case computed by hand");
     got[1] = 4;
-    error = format_error(&problem, got, want);
+    error = format_error(&problem, got, want, points);
     tap_ok(error.rel_l2 == 0 && error.cosine == 1 && error.atol_1e2 &&
                gate_format(BEV_FP32, &error) == GATE_PASS,
            "no error is no error");
     got[2] = NAN;
     got[3] = -INFINITY;
-    error = format_error(&problem, got, want);
+    error = format_error(&problem, got, want, points);
     tap_ok(error.nan_count == 1 && error.inf_count == 1 && !error.atol_1e2 &&
                gate_format(BEV_NVFP4, &error) == GATE_FAIL,
            "NaN and infinity are counted and fail");
@@ -353,7 +357,7 @@ static void test_format_error(void) {
 static void test_format_limits(void) {
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const GateBLimits *limits = &gate_b_limits[dtype];
-        FormatError at = {.rel_l2 = limits->rel_l2, .cosine = limits->cosine};
+        FormatError at = {.judged = 1, .rel_l2 = limits->rel_l2, .cosine = limits->cosine};
         FormatError over = at, under = at;
         over.rel_l2 *= 1.001;
         under.cosine -= 1e-3 * (1 - limits->cosine);
@@ -362,9 +366,40 @@ static void test_format_limits(void) {
                    gate_format((BevDtype)dtype, &under) == GATE_FAIL,
                "gate B of %s fails just past its limits", bev_dtypes[dtype].name);
     }
-    FormatError nothing = {.worst_cell = -1};
+    FormatError nothing = {.worst_cell = -1, .cosine = 1};
     tap_ok(gate_format(BEV_NVFP4, &nothing) == GATE_FAIL,
            "gate B fails where nothing was compared");
+}
+
+/* ---- nothing to compare ---------------------------------------------------------------------- */
+
+/* Two cells of two channels; only the first has points. */
+static void test_nothing_compared(void) {
+    float got[4] = {NAN, NAN, 0, 0};
+    const double nan_only[4] = {NAN, NAN, 0, 0}, half[4] = {NAN, 2, 0, 0}, sums[4] = {4, 4, 0, 0};
+    const int32_t points[2] = {3, 0}, none[2] = {0, 0};
+    BevProblem problem = {.depth.scale = 1, .feat.scale = 1, .out = {BEV_FP32, 2, 2, got, NULL, 1}};
+    GateResult a = gate_kernel(&problem, BEV_FP32, got, nan_only, sums, points, NULL);
+    tap_ok(a.verdict == GATE_FAIL && a.bad == 0 && a.judged == 0 && a.nan_both == 2,
+           "gate A: NaN against NaN is counted (%lld) and proves nothing", (long long)a.nan_both);
+    GateResult c = gate_exact(&problem, got, nan_only, points, NULL);
+    tap_ok(c.verdict == GATE_FAIL && c.judged == 0, "gate C neither");
+    FormatError error = format_error(&problem, got, nan_only, points);
+    tap_ok(error.judged == 0 && error.left_out == 2 && isnan(error.max_abs) && !error.atol_1e2 &&
+               isnan(error.cosine) && gate_format(BEV_FP32, &error) == GATE_FAIL,
+           "gate B: no figure of an error where nothing was compared");
+    got[1] = 2;
+    a = gate_kernel(&problem, BEV_FP32, got, half, sums, points, NULL);
+    error = format_error(&problem, got, half, points);
+    tap_ok(a.verdict == GATE_PASS && a.judged == 1 && a.nan_both == 1 && error.judged == 1 &&
+               gate_format(BEV_FP32, &error) == GATE_PASS,
+           "one value that was compared is enough, and the gates say that it was one");
+    const double zeros[4] = {0, 0, 0, 0};
+    got[0] = got[1] = 0;
+    a = gate_kernel(&problem, BEV_FP32, got, zeros, zeros, none, NULL);
+    error = format_error(&problem, got, zeros, none);
+    tap_ok(a.verdict == GATE_FAIL && a.checked == 4 && gate_format(BEV_FP32, &error) == GATE_FAIL,
+           "cells without points are checked, but without any point nothing was compared");
 }
 
 /* ---- the map --------------------------------------------------------------------------------- */
@@ -391,6 +426,7 @@ int main(void) {
     test_overflow();
     test_format_error();
     test_format_limits();
+    test_nothing_compared();
     test_map();
     return tap_done();
 }

@@ -34,7 +34,8 @@ typedef struct {
  * test uses itself. */
 static uint64_t typed_controls(void) {
     static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
-                                 ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP};
+                                 ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP,
+                                 ACTION_LESSON};
     uint64_t controls = (1ull << ACTION_COUNT) - 1;
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
         controls &= ~(1ull << out[i]);

@@ -191,7 +191,7 @@ static bool count(Counted *counted) {
 /* Every control but those that leave, write files, or count with the hardware. */
 static uint64_t all_controls(void) {
     uint64_t out = 1ull << ACTION_QUIT | 1ull << ACTION_SNAPSHOT | 1ull << ACTION_RECORD |
-                   1ull << ACTION_COUNTERS;
+                   1ull << ACTION_COUNTERS | 1ull << ACTION_LESSON;
     return ((1ull << ACTION_COUNT) - 1) & ~out;
 }
 

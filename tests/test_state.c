@@ -3,6 +3,7 @@
 #include "kernels/defects.h"
 #include "src/base/kernel_config.h"
 #include "src/cachesim/gpus.h"
+#include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/state/live_data.h"
 #include "src/base/random.h"
@@ -494,7 +495,7 @@ static void test_program(void) {
     use(&state, "help on");
     use(&state, "help");
     use(&state, "glossary");
-    tap_ok(state.help && state.glossary && state.help_page == 0,
+    tap_ok(state.help && state.glossary && state.help_page == state.glossary_first,
            "from the help its key changes over to the glossary");
     use(&state, "help");
     tap_ok(state.help && !state.glossary && state.help_page == 0, "and the other key back");
@@ -682,6 +683,30 @@ static void test_live(void) {
            "GPUs by name and by the driver's name");
 }
 
+/* ---- the glossary ----------------------------------------------------------------------------- */
+
+/* It opens at the word that was mentioned last, and its key still turns all pages. */
+static void test_glossary(void) {
+    State state = make_state();
+    state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
+    use(&state, "dtype nvfp4");
+    use(&state, "glossary");
+    int presses = 0, opened = state.help_page, height;
+    const int row = (int)(glossary_find("NVFP4") - glossary);
+    const HelpLayout layout = help_glossary(80, 24);
+    tap_ok(state.glossary_row == row && opened > 0 &&
+               help_glossary_place(&layout, 80, row, &height).page == opened,
+           "the glossary opens at the word that was mentioned last");
+    for (; state.help && presses < 20; presses++)
+        use(&state, "glossary");
+    tap_ok(presses == layout.pages && state.help_page == opened, "and shows every page (%d)",
+           presses);
+    tap_ok(glossary_mentioned("FP8: 3 gates pass") == glossary_find("gates") &&
+               glossary_mentioned("Gather traffic of it") == glossary_find("gather traffic") &&
+               !glossary_mentioned("unpointed FP80"),
+           "the longest whole word counts");
+}
+
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
 static void test_counters(void) {
@@ -718,6 +743,7 @@ int main(void) {
     test_counters();
     test_evenness();
     test_defects();
+    test_glossary();
     test_selection();
     test_settling();
     test_settle_alone();

@@ -109,7 +109,9 @@ const char *reading_mark(const Reading *reading) {
                                         [SOURCE_MODEL] = "m",
                                         [SOURCE_PUBLISHED] = "p",
                                         [SOURCE_COMPUTED] = ""};
-    return reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+    const char *mark =
+        reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+    return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
 }
 
 static int ascending(const void *a, const void *b) {

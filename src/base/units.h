@@ -36,7 +36,8 @@ typedef enum {
 typedef struct {
     double value;
     FigureSource source;
-    bool stale; /* measured for an earlier selection or scene; shown with a mark */
+    bool stale;    /* measured for an earlier selection or scene; shown with a mark */
+    bool doubtful; /* not to be quoted: it has not settled, or stands in for one that comes */
 } Reading;
 
 /* Indexed by FigureSource: "n/a", "measured", "recorded", "model", "published", "computed". */
@@ -53,5 +54,5 @@ void figure_text(Unit unit, double value, char *text, size_t size);
 /* Sorts numbers, the smallest first. None is NaN. */
 void sort_ascending(double *values, int count);
 
-/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale. */
+/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
 const char *reading_mark(const Reading *reading);

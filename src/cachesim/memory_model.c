@@ -153,6 +153,8 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         .requested = requested_of(counts),
         .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
+        .sector_use = features->sectors > 0 ? features->bytes / (MODEL_SECTOR * features->sectors)
+                                            : 0,
         .l2_sectors = counts->l2_sectors,
         .sampled = profile_is_sampled(profile),
     };

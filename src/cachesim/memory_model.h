@@ -34,6 +34,7 @@ typedef struct {
     BevTraffic requested;       /* bytes that threads ask for; `index` is ranks and owners */
     double rank_bytes;          /* the points' part of requested.index */
     double sectors_per_request; /* of a warp instruction that reads features */
+    double sector_use; /* the part of those sectors that was asked for; 0: unknown */
     double l2_sectors;
     bool sampled; /* some lines stand for all; else all were followed through L2 */
     double miss_ratio[MODEL_SIZES];     /* of reads, L2 warm; at model_size_mib() */

@@ -72,7 +72,7 @@ static bool take_script(const Options *options, const ScriptOptions *script, Err
 }
 
 static bool take_live(const Options *options, Err *err) {
-    int signal;
+    LoopEnd end;
     LoopOptions loop = {.scene = preset_world,
                         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
                         .ascii = options->ascii,
@@ -81,9 +81,13 @@ static bool take_live(const Options *options, Err *err) {
                         .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
     if (!select_devices(options->device, &loop.where, err))
         return false;
-    bool ok = loop_run(&loop, &signal, err);
-    if (signal)
-        rescue_die(signal);
+    bool ok = loop_run(&loop, &end, err);
+    if (end.signal)
+        rescue_die(end.signal);
+    if (ok && end.threads_left) { /* exit() would free what they use */
+        fflush(stdout);
+        _exit(0);
+    }
     return ok;
 }
 

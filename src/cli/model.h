@@ -37,6 +37,9 @@ unsigned kernel_bits(const BevKernel *kernel);
 /* The profile of a kernel; NULL when it was not replayed. */
 const Profile *scene_model_profile(const SceneModel *model, const char *kernel);
 
+/* How long the profile of one kernel takes on a problem of this shape, in units of progress.h. */
+double shape_work(const BevShape *shape);
+
 /* The profiles of a problem that belongs to no scene. Free each with profile_free, also after a
  * failure. */
 bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
@@ -101,6 +104,11 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 /* Adds a row for every kernel: its traffic, its predictions on every GPU, or both in one row. */
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
                 const ChosenGpus *chosen);
+
+/* What limits the kernels by the model on the chosen GPUs, as text: the first finding of each, or all
+ * of them with the evidence; and as JSON, an array with all. */
+void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
+json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
 
 /* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
  * for each kernel and size, caches warm, and writes one sentence on whether the form of V3 for

@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "kernels/cuda/v4/choices.h"
+#include "src/base/progress.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
@@ -10,6 +11,11 @@
 #include <string.h>
 
 /* ---- profiles ------------------------------------------------------------------------------- */
+
+double shape_work(const BevShape *shape) {
+    return 1e-9 * (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w) *
+           (double)shape->channels;
+}
 
 bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
                           int *count, Err *err) {
@@ -20,9 +26,12 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
     for (int i = 0; i < SCENE_KERNELS && (kernel = traced_kernel(i)); i++)
         if (kernels >> i & 1 && !bev_refuses(kernel, problem))
             chosen[(*count)++] = kernel;
+    progress_expect(*count * shape_work(&problem->shape));
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
-    for (int i = 0; i < *count; i++)
+    for (int i = 0; i < *count; i++) {
         ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
+        progress_done(shape_work(&problem->shape));
+    }
     for (int i = 0; i < *count; i++)
         if (errs[i].kind)
             *err = errs[i];
@@ -35,8 +44,9 @@ bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOption
     if (!workload_open(&model->workload, scene, options, err))
         return false;
     workload_label(&model->workload, scene, model->label, sizeof model->label);
-    return workload_problem(&model->workload, dtype, align, &model->problem, err) &&
-           scene_model_profiles(&model->problem.view, kernels, model->profiles,
+    if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
+        return false;
+    return scene_model_profiles(&model->problem.view, kernels, model->profiles,
                                 &model->profile_count, err);
 }
 

@@ -66,7 +66,8 @@ static Reading latency(const FigureQuery *query) {
         return modelled_us(query);
     const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
     bool known = row && row->median_us.source == query->timings && !row->median_us.stale;
-    if (known && !latency_is_doubtful(row))
+    bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
+    if (known && !doubtful)
         return row->median_us;
     return unknown(query, "%s was not %s here", kernel_of(query)->title,
                    source_names[query->timings]);
@@ -169,14 +170,14 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     const BevDtypeInfo *format = &bev_dtypes[config->dtype];
     const BevShape *s = &frame->shape;
     int64_t pixels = s->cameras * s->feat_h * s->feat_w;
-    *problem =
-        (BevProblem){.shape = *s,
-                     .dtype = config->dtype,
-                     .align = config->align,
-                     .map = *frame->map,
-                     .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
-                     .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
-                     .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
+    *problem = (BevProblem){
+        .shape = *s,
+        .dtype = config->dtype,
+        .align = config->align,
+        .map = *frame->map,
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
+        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
+        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
     return true;
 }
 

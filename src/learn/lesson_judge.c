@@ -47,15 +47,28 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
     return known;
 }
 
+/* Blanks that all lines begin with: they say nothing, and a pane is narrow. */
+static size_t common_indent(const char *text) {
+    size_t least = SIZE_MAX;
+    while (*text) {
+        size_t blanks = strspn(text, " "), length = strcspn(text, "\n");
+        if (blanks < length && blanks < least)
+            least = blanks;
+        text += length + (text[length] == '\n');
+    }
+    return least == SIZE_MAX ? 0 : least;
+}
+
 void lesson_add_code(PaneText *pane, const LessonCode *code) {
     char line[200];
     const char *text = code->text ? code->text : "";
+    size_t indent = common_indent(text);
     snprintf(line, sizeof line, "%.150s, line %d", code->file, code->line);
     pane_add(pane, PANE_SOURCE, false, line);
     for (int i = 0; i < code->lines && *text; i++) {
-        size_t length = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%4d  %.*s", code->line + i, (int)(length < 180 ? length : 180),
-                 text);
+        size_t length = strcspn(text, "\n"), cut = indent < length ? indent : length;
+        int shown = (int)(length - cut < 180 ? length - cut : 180);
+        snprintf(line, sizeof line, "%4d  %.*s", code->line + i, shown, text + cut);
         pane_add(pane, PANE_CODE, false, line);
         text += length + (text[length] == '\n');
     }
@@ -242,7 +255,9 @@ static void add_reasons(LessonRun *run, Evaluation *evaluation) {
         pane_add(&run->reveal, PANE_SHOW, false, text);
     }
     if (question->hint && run->verdict == VERDICT_WRONG) {
-        lesson_text(run, question->hint, evaluation, text, sizeof text);
+        snprintf(text, sizeof text, "Hint: ");
+        lesson_text(run, question->hint, evaluation, text + strlen(text),
+                    sizeof text - strlen(text));
         pane_add(&run->reveal, PANE_HINT, false, text);
     }
     if (question->why) {

@@ -233,9 +233,13 @@ static bool make_fp64(Run *run, const State *state) {
            inputs_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
 }
 
+static bool make_steps(Run *run, const State *state) {
+    return inputs_steps(run->pipeline->made.steps, state, &run->next, run->err);
+}
+
 static PipelineEnd run_stages(Run *run, const State *state) {
     static bool (*const stages[])(Run *, const State *) = {make_features, make_map, make_grid,
-                                                           make_baseline, make_fp64};
+                                                           make_baseline, make_fp64, make_steps};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
@@ -286,6 +290,7 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
         .fp64_original = inputs->fp64_original ? inputs->fp64_original->values : NULL,
         .map = &inputs->map->map,
+        .steps = inputs->steps ? &inputs->steps->steps : NULL,
         .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
         .embedding = features->embedding.rows ? &features->embedding : NULL,
         .features = &features->values,

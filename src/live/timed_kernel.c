@@ -134,6 +134,13 @@ const char *timed_kernel_scene(const FrameInputs *inputs) {
     return inputs->map->evenness ? "" : inputs->scene->scene.name;
 }
 
+void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
+                           const KernelConfig *config, LiveKernel *live) {
+    bool elsewhere = live->median_us.source == SOURCE_RECORDED;
+    if (elsewhere || recorded_find(set, scene, channels, config, CACHE_WARM, NULL))
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
+}
+
 static Reading recorded_with(const RecordedSet *set, const char *scene, int64_t channels,
                              const char *kernel, const KernelConfig *config, const char *cache) {
     const RecordedRow *row = recorded_row(set, scene, channels, kernel, config->dtype,

@@ -19,6 +19,7 @@ typedef struct {
     bool failed;    /* it cannot run this problem */
     bool disturbed; /* pictures were made while the samples were taken */
     double cost_us; /* of the last launch; 0: unknown */
+    uint64_t turn;  /* number of its last turn among all kernels; 0: none yet */
     double done_ms; /* when it was complete last; 0: not yet */
 } TimedKernel;
 
@@ -66,3 +67,8 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
 /* Fills live->elsewhere with what was recorded of the kernels that this build cannot launch. */
 void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
                                  const KernelConfig *config, LiveData *live);
+
+/* The same for a kernel that is not timed yet. Where nothing was recorded of it, what was measured
+ * of an earlier problem stays. */
+void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
+                           const KernelConfig *config, LiveKernel *live);

@@ -1,5 +1,6 @@
 #include "src/run/recorded.h"
 
+#include "kernels/clean.h"
 #include "kernels/regime.h"
 
 #include "src/base/data.h"
@@ -12,7 +13,7 @@
 
 static void copy_text(char *into, size_t size, const json_t *object, const char *key) {
     const char *text = json_string_value(json_object_get(object, key));
-    snprintf(into, size, "%s", text ? text : "");
+    clean_text(text ? text : "", into, size);
 }
 
 static void make_label(Recording *recording, const json_t *machine) {

@@ -33,8 +33,12 @@ unsigned control_compare(State *state, const Command *command) {
     state->job.pool_baseline = mode != COMPARE_OFF;
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
-    SAY(state, command->action, "compare %s%s%s", compare_names[mode], mode ? ", against " : "",
-        mode ? label : "");
+    if (mode && kernel_config_equal(&state->job.baseline, &state->job.config))
+        SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
+            compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
+    else
+        SAY(state, command->action, "compare %s%s%s", compare_names[mode],
+            mode ? ", against " : "", mode ? label : "");
     return control_changed(state);
 }
 

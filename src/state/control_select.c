@@ -95,7 +95,9 @@ unsigned control_defect(State *state, const Command *command) {
     if (place == now)
         return SAY(state, command->action, "defect %s, still", state_defect(state));
     KernelConfig config = state->job.config;
-    config.kernel = place ? &defects[place - 1].kernel : bev_default(BEV_CPU);
+    BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    config.kernel =
+        place ? &defects[place - 1].kernel : kernel_twin(bev_default(BEV_CPU), where);
     if (place)
         snprintf(said, sizeof said, "defect %d planted in a right pooling: find it", place);
     else

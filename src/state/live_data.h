@@ -6,6 +6,7 @@
 
 #include "src/scene/features.h"
 #include "src/cachesim/memory_model.h"
+#include "src/cachesim/steps.h"
 #include "src/scene/scatter.h"
 #include "src/state/state.h"
 
@@ -47,6 +48,8 @@ typedef enum {
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
+    bool failed;         /* it could not run the selection here */
+    bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
     bool unsettled;          /* the samples drifted: do not quote the figure */
     TimingProtocol protocol; /* how a measured figure was timed */
@@ -122,6 +125,13 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
+/* What the warps that work on a cell do, step by step. */
+typedef struct {
+    Steps selection, baseline; /* without steps: see error_text; no baseline is pinned */
+    int64_t cell;              /* -1: the map has no points */
+    char error_text[200];      /* why the selection has no steps */
+} LiveSteps;
+
 enum { LIVE_MOVED_AT_M = 40 };
 
 /* What differs between the two sides of a comparison. */
@@ -143,6 +153,7 @@ typedef struct {
     const float *baseline;       /* (cell, c), while a comparison is on */
     const double *fp64_original; /* (cell, c), FP64 over the original inputs */
     const BevMap *map, *baseline_map;
+    const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
@@ -162,6 +173,8 @@ typedef struct {
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
+    bool timed;               /* kernels are timed now; false: a script, which measures nothing */
+    bool machine_busy;        /* other programs take many of the cores */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
     /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
@@ -189,12 +202,24 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
 /* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
- * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
- * another kernel pooled it because the selected one is too slow. */
+ * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where another kernel pooled it because
+ * the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* The points of the step that is shown, or else those of the pinned cell; returns how many. */
+int live_lit(const LiveData *live, const State *state,
+             LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
+
+/* The median of a row, doubtful where it must not be quoted: it has not settled, pictures were made
+ * beside it, or a recorded one stands in until the kernel is timed here. NULL: unknown. */
+Reading live_latency(const LiveData *live, const LiveKernel *row);
+
+/* How many times as long as the row's kernel the baseline takes; doubtful where one of the two is,
+ * or where only one was measured here and now. */
+Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);

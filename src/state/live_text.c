@@ -29,9 +29,32 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     return ladder;
 }
 
-bool latency_is_doubtful(const LiveKernel *row) {
-    return row->median_us.source == SOURCE_MEASURED &&
-           (row->unsettled || row->protocol == TIMING_BESIDE_PICTURES);
+/* What the figure waits for where kernels are timed and checked. */
+static const char *what_it_waits_for(const LiveData *live) {
+    return live->machine_busy ? "waits: machine busy" : "waits for its turn";
+}
+
+const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
+                           BevDtype dtype) {
+    if (unknown == UNKNOWN_MODEL)
+        return live->timed ? "waits for the simulation" : "no model of this";
+    if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))
+        return "not in this kernel";
+    if (unknown == UNKNOWN_ACCURACY)
+        return live->timed ? what_it_waits_for(live) : "not checked";
+    if (row && row->skipped)
+        return row->skipped;
+    if (row && row->failed)
+        return "failed on this problem";
+    if (!live->timed)
+        return row ? "not recorded" : "not measured";
+    return row && row->being_timed ? "being timed" : what_it_waits_for(live);
+}
+
+void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
+    bool known = speedup->source != SOURCE_UNKNOWN;
+    snprintf(number, 16, !known ? "n/a" : speedup->value < 9.95 ? "%.2f" : "%.1f", speedup->value);
+    snprintf(unit, 8, "%s%s", known ? "\u00d7" : "", known && speedup->doubtful ? " ?" : "");
 }
 
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
@@ -114,7 +137,8 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
     char on[128], us[32];
     prediction_gpu(state, on, sizeof on);
     if (!predicted) {
-        snprintf(text, size, "%s on %s: n/a", live->job.config.kernel->title, on);
+        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
+                 unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
         return;
     }
     Prediction p = prediction_of(state, live, predicted);
@@ -150,4 +174,15 @@ void prediction_origin(const LiveData *live, char *text, size_t size) {
                  kernel->title);
     else
         snprintf(text, size, "Model, L2 warm.");
+}
+
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
+    const ScatterStats *stats = &live->intervals.stats;
+    IntervalLengths lengths = {0};
+    if (live->intervals.known)
+        lengths = (IntervalLengths){stats->longest, stats->median};
+    if (!live->model || !live->job.config.kernel)
+        return 0;
+    return findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit, &lengths,
+                       findings);
 }

@@ -69,6 +69,7 @@ typedef struct {
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    bool steps;         /* record what warps do on it step by step; no cell: on the longest */
     bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
     RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
@@ -107,6 +108,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
+    int step_count; /* of the recorded steps; 0: there are none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -172,6 +174,7 @@ struct State {
     bool cursor_shown;          /* false until the first move */
     bool pinned;
     int64_t pin_x, pin_y;
+    int step_at; /* the recorded step that is shown, from 0 */
     Viewport viewport;
 
     bool has_window; /* a window is open */
@@ -179,6 +182,7 @@ struct State {
     bool help;
     bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
+    int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* so far; part of file names */

@@ -55,12 +55,15 @@ bool lesson_desk_open(LessonDesk *desk, const char *word, DeskMemory memory, Sta
     return true;
 }
 
-/* Saves where the learner stands, where that has changed. */
+/* Saves where the learner stands, where that has changed. A lesson that was only looked at leaves no
+ * trace. */
 static bool save(LessonDesk *desk, Err *err) {
     static Progress progress;
     const LessonRun *run = &desk->run;
     int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
-    if (desk->memory == DESK_FORGETS || page == desk->saved_page || run->page < run->target)
+    bool looked = page == 0 && desk->saved_page <= 0 && !run->asked;
+    if (desk->memory == DESK_FORGETS || looked || page == desk->saved_page ||
+        run->page < run->target)
         return true;
     progress_read(&progress, NULL, 0);
     const ProgressRow *before = progress_find(&progress, desk->lesson.name);

@@ -26,6 +26,11 @@ typedef struct {
     char words[LOOP_MAX_WORDS][80];
 } LoopOptions;
 
-/* Runs until the user quits. `*signal` is the signal that ended it, else 0: the caller then dies of
- * the same signal, when everything is in order again. */
-bool loop_run(const LoopOptions *options, int *signal, Err *err);
+/* How the display ended, when the terminal is as it was before. */
+typedef struct {
+    int signal;        /* that ended it, else 0: the caller then dies of the same signal */
+    bool threads_left; /* some still compute: the process can only be left with _exit() */
+} LoopEnd;
+
+/* Runs until the user quits. */
+bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err);

@@ -78,6 +78,7 @@ typedef struct {
     Engine *engine;
     const EngineFrame *frame; /* the newest; NULL: none yet */
     uint64_t loads, notes;    /* of the newest frame: scenes loaded and notes so far */
+    bool empty; /* the map of the last frame has no point */
     char error_text[sizeof((LiveData *)0)->error_text];
     Term *term;        /* NULL: no terminal to draw on */
     SdlWindow *window; /* NULL: not open */
@@ -88,6 +89,9 @@ typedef struct {
     double lesson_pause_ms;  /* the next frame of its animation */
     PaceMeter pace;
     Cells cells;
+    uint64_t sent_request;               /* of the drawing that is on its way to the terminal ... */
+    double sent_time_s;                  /* ... and its moment of the world */
+    bool sending;                        /* the terminal has not taken all of it yet */
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
@@ -104,6 +108,9 @@ typedef struct {
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */
+    uint64_t told;            /* the open line that was printed before its figures were known */
+    double said_ms;           /* when the newest word came, or the program began */
+    bool greeted;             /* it was said what the first figures wait for */
     Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 
@@ -155,6 +162,7 @@ unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u <<
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
+void loop_send(Loop *loop); /* the rest of a drawing, when the terminal reads */
 void loop_open_window(Loop *loop);
 void loop_read_window(Loop *loop);
 
@@ -171,7 +179,10 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 /* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ------------- */
 
 bool loop_open_writer(Loop *loop, Err *err);
-void loop_close_writer(Loop *loop); /* finishes what is waiting */
+
+/* Finishes what is waiting. False: that took longer than `patience_ms`; *left pictures are missing,
+ * and the process can only be left with _exit(). */
+bool loop_close_writer(Loop *loop, double patience_ms, int *left);
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);

@@ -1,6 +1,7 @@
 /* What happens to the state of the live display, what is asked of the engine, what comes back. */
 #include "src/base/clock.h"
 #include "src/base/ref.h"
+#include "src/scene/scatter.h"
 #include "src/ui/loop_internal.h"
 #include "src/ui/rescue.h"
 
@@ -160,6 +161,10 @@ void loop_take_frame(Loop *loop) {
         if (loop->error_text[0])
             loop_note(loop, loop->error_text);
     }
+    bool empty = frame->inputs.map && frame->inputs.map->map.points == 0;
+    if (empty && !loop->empty)
+        loop_note(loop, scatter_empty);
+    loop->empty = empty;
     if (frame->notes != loop->notes)
         loop_note(loop, frame->note);
     loop->notes = frame->notes;

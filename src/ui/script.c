@@ -1,6 +1,7 @@
 #include "src/ui/script_internal.h"
 
 #include "src/base/data.h"
+#include "src/base/progress.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
 
@@ -59,8 +60,8 @@ bool script_write_file(const Script *script, const char *name, const void *bytes
 bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
-    bool ok =
-        image_png(image, &bytes, &length, err) && script_write_file(script, name, bytes, length, err);
+    bool ok = image_png(image, &bytes, &length, err) &&
+              script_write_file(script, name, bytes, length, err);
     free(bytes);
     return ok;
 }
@@ -73,6 +74,16 @@ static bool write_text(const Script *script, const char *name, Err *err) {
     return ok;
 }
 
+/* What the script says, in the place of the key bar: nobody presses a key there. */
+static void draw_said(Script *script) {
+    Cells *cells = &script->cells;
+    int margin = cells->columns >= 110 ? 2 : 1, y = cells->rows - (cells->rows >= 54 ? 2 : 1);
+    if (!script->said[0] || cells->rows < 10)
+        return;
+    cells_erase(cells, (Area){0, y, cells->columns, 1}, INK_SELECTED);
+    cells_text(cells, margin, y, cells->columns - 2 * margin, cell_bold(INK_TITLE), script->said);
+}
+
 void script_draw(Script *script) {
     script->cells.light = script->state.light;
     dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev);
@@ -82,12 +93,15 @@ bool script_write_frame(Script *script, Err *err) {
     char name[32];
     Image image = {0};
     script_draw(script);
+    draw_said(script);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
     if (!write_text(script, name, err))
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
-    bool ok = cells_image(&script->cells, 1, &image, err) && script_write_image(script, name, &image, err);
+    bool ok = cells_image(&script->cells, 1, &image, err) &&
+              script_write_image(script, name, &image, err);
     image_free(&image);
+    progress_done(1);
     return ok;
 }
 
@@ -151,7 +165,8 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     double seconds;
     int count;
     if (!parse_tick(rest, &seconds, &count))
-        return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
+        return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1",
+                             err);
     for (int i = 0; i < count; i++)
         if (!script_step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
             !script_write_frame(script, err) || !script_lesson_tick(script, err))
@@ -166,7 +181,8 @@ static bool use_size(Script *script, const char *rest, Err *err) {
         columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
         return script_refuse(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
-           script_step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows}, err);
+           script_step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
+                       err);
 }
 
 static bool use_key(Script *script, const char *rest, Err *err) {
@@ -181,6 +197,15 @@ static bool use_key(Script *script, const char *rest, Err *err) {
     return script_step(script, &event, err);
 }
 
+/* One line of text on the frames that follow; without text there is none. */
+static bool use_say(Script *script, const char *rest, Err *err) {
+    rest += strspn(rest, " \t");
+    if (strlen(rest) >= sizeof script->said)
+        return script_refuse(script, "say takes one line of text, at most 199 bytes", err);
+    snprintf(script->said, sizeof script->said, "%s", rest);
+    return true;
+}
+
 static bool use_control(Script *script, const char *line, Err *err) {
     char why[200];
     Event event = {.kind = EVENT_COMMAND};
@@ -193,7 +218,11 @@ bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
         const char *word;
         bool (*use)(Script *script, const char *rest, Err *err);
-    } own[] = {{"tick", use_tick}, {"size", use_size}, {"key", use_key}, {"answer", script_answer}};
+    } own[] = {{"tick", use_tick},
+               {"size", use_size},
+               {"key", use_key},
+               {"answer", script_answer},
+               {"say", use_say}};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
     if (!*line)
@@ -205,6 +234,21 @@ bool script_use_line(Script *script, char *line, Err *err) {
     return use_control(script, line, err);
 }
 
+/* The frames that a script will write. */
+static int count_frames(const char *text) {
+    int frames = 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        double seconds;
+        int count;
+        char rest[64] = "";
+        line += *line == '\n';
+        if (sscanf(line, " tick%63[^#\r\n]", rest) >= 0 &&
+            !strncmp(line + strspn(line, " \t"), "tick", 4) && parse_tick(rest, &seconds, &count))
+            frames += count;
+    }
+    return frames;
+}
+
 static bool use_words(Script *script, Err *err) {
     for (int i = 0; i < script->options->word_count; i++)
         if (!use_control(script, script->options->words[i], err))
@@ -213,6 +257,7 @@ static bool use_words(Script *script, Err *err) {
 }
 
 static bool play(Script *script, char *text, Err *err) {
+    progress_plan(count_frames(text));
     for (char *line = text; line && !script->quit;) {
         char *end = strchr(line, '\n');
         if (end)

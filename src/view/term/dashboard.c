@@ -1,7 +1,8 @@
 #include "src/view/term/dashboard.h"
 
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
-#include "src/view/draw/text.h"
+#include "kernels/clean.h"
 
 #include <limits.h>
 #include <math.h>
@@ -121,29 +122,43 @@ typedef struct {
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
                       {34, {&bev_panel}}}},
-    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
                       {28, {&bev_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
-                           {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+                           {45, {&accuracy_panel, &model_panel, &intervals_panel,
+                                 &findings_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
 };
 /* clang-format on */
 
-static const Arrangement *choose(Page page, int columns) {
-    const int count = sizeof arrangements / sizeof *arrangements;
+/* While the steps of warps are shown. */
+/* clang-format off */
+static const Arrangement with_steps[] = {
+    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
+};
+/* clang-format on */
+
+static const Arrangement *choose(bool steps, Page page, int columns) {
+    const Arrangement *rows = steps ? with_steps : arrangements;
+    const int count = steps ? sizeof with_steps / sizeof *with_steps
+                            : sizeof arrangements / sizeof *arrangements;
     for (int i = 0; i < count; i++)
-        if (arrangements[i].page == page && columns >= arrangements[i].columns)
-            return &arrangements[i];
+        if (rows[i].page == page && columns >= rows[i].columns)
+            return &rows[i];
     /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
-    return choose(PAGE_DASHBOARD, columns);
+    return choose(steps, PAGE_DASHBOARD, columns);
 }
 
 static LessonPanel pointed_at(const State *state) {
@@ -152,7 +167,7 @@ static LessonPanel pointed_at(const State *state) {
 
 /* The panels of `page`, as a screen of so many columns arranges them. */
 static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
-    const Arrangement *arrangement = choose(page, columns);
+    const Arrangement *arrangement = choose(data->state->job.steps, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
         count++;
@@ -230,6 +245,7 @@ static void tiny_draw(Cells *cells, const PanelData *data) {
 
 static int draw_top(Cells *cells, Area area, const PanelData *data) {
     int used = header_draw(cells, area, data);
+    Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
     int headline = headline_height(cells->columns, cells->rows);
     if (headline) {
@@ -238,7 +254,10 @@ static int draw_top(Cells *cells, Area area, const PanelData *data) {
         if (pointed_at(data->state) == PANEL_HEADLINE)
             lesson_frame(cells, at);
         used += headline + 1;
+        line.y = area.y + used - 1;
     }
+    if (area.h >= 22)
+        findings_line_draw(cells, line, data);
     return used;
 }
 
@@ -294,11 +313,17 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     Headline headline = live_headline(live);
     const Reading *bytes = &headline.footprint_bytes, *us = &headline.latency_us,
                   *max = &headline.max_abs;
-    text_clean(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
+    clean_text(state->menu.scenes.names[state->job.scene], scene, sizeof scene);
     kernel_config_label(&state->job.config, label, sizeof label);
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
+    const LiveKernel *row = live_kernel(live, state->job.config.kernel);
+    const BevDtype dtype = state->job.config.dtype;
+    const char *latency_note = us->source ? source_names[us->source]
+                                          : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
+    const char *error_note = max->source ? source_names[max->source]
+                                         : unknown_reason(UNKNOWN_ACCURACY, live, row, dtype);
     snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
     if (state->pace.keys) {
         char key[32], p99[32];
@@ -310,7 +335,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
                  "%s frames/s%s%s%s\n",
                  scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
-                 source_names[us->source], error, source_names[max->source], fps, pace,
+                 latency_note, error, error_note, fps, pace,
                  live->error_text[0] ? ": " : "", live->error_text) < 0)
         return NULL;
     return text;

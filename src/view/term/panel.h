@@ -25,12 +25,13 @@ typedef struct {
 } DashPanel;
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
-    model_panel, idea_panel, bev_panel;
+    model_panel, idea_panel, bev_panel, steps_panel, findings_panel;
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Cells *cells, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
 void headline_draw(Cells *cells, Area area, const PanelData *data);
+void findings_line_draw(Cells *cells, Area area, const PanelData *data); /* the first, where no panel is */
 void log_draw(Cells *cells, Area area, const PanelData *data);
 void key_bar_draw(Cells *cells, Area area, const PanelData *data);
 void help_draw(Cells *cells, Area area, const PanelData *data);

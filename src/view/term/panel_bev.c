@@ -118,10 +118,38 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
+/* The cells of the step that is shown. */
+static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
+    const State *state = data->state;
+    const LiveSteps *live = data->live->frame.steps;
+    if (!live || state->step_at >= live->selection.step_count)
+        return;
+    const Steps *steps = &live->selection;
+    const Step *step = &steps->steps[state->step_at];
+    for (int i = 0; i < step->point_count; i++) {
+        int32_t cell = steps->points[step->first_point + i].cell;
+        draw_sign(cells, used, part, (double)(cell % steps->shape.nx) + 0.5,
+                  (double)(cell / steps->shape.nx) + 0.5, state, '*', INK_RGB | 0xff5fd2);
+    }
+}
+
+/* Between the baseline on the left and the selection on the right: they often look alike. */
+static void draw_divider(Cells *cells, Area used, const BevPicture *picture, const State *state,
+                         const Part *part) {
+    double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
+    if (!picture->baseline.w || column < 0 || column >= used.w)
+        return;
+    int x = used.x + (int)floor(column);
+    cells_erase(cells, (Area){x, used.y, 1, used.h}, INK_DEFAULT);
+    for (int y = 0; y < used.h; y++)
+        cells_put(cells, x, used.y + y, 0x2502, cell_bold(INK_ACCENT));
+}
+
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     Part part = part_of(state);
     Area used = fit(area, &part);
     draw_pixels(cells, used, picture, state, &part);
+    draw_divider(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;
     if (state->scene.has_rig)
         draw_sign(cells, used, &part, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
@@ -232,6 +260,8 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     Area picture = area;
     picture.h -= 2;
     Area used = bev_cells_draw(cells, picture, data->picture, state);
+    Part part = part_of(state);
+    draw_step(cells, used, &part, data);
     int y = used.y + used.h;
     scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)

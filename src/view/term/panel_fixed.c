@@ -201,7 +201,8 @@ static void draw_controls(Cells *cells, Area area, const State *state, int page)
     }
 }
 
-static void draw_glossary(Cells *cells, Area area, int page) {
+/* The entry that the glossary was opened at stands on the paper of a selection. */
+static void draw_glossary(Cells *cells, Area area, int page, int opened_at) {
     HelpLayout layout = help_glossary(cells->columns, cells->rows);
     int width = help_glossary_width(&layout, cells->columns);
     for (int i = 0; i < glossary_count; i++) {
@@ -211,7 +212,12 @@ static void draw_glossary(Cells *cells, Area area, int page) {
         int room = area.y + area.h - y;
         if (place.page != page || room <= 0)
             continue;
-        cells_text(cells, x, y, GLOSSARY_WORD_MAX, cell_bold(INK_ACCENT), glossary[i].word);
+        CellStyle word = cell_bold(INK_ACCENT);
+        if (i == opened_at) {
+            cells_erase(cells, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
+            word.attributes |= cells->color ? 0 : CELL_REVERSE;
+        }
+        cells_text(cells, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
         draw_paragraph(
             cells,
             (Area){x + GLOSSARY_INDENT, y, width - GLOSSARY_INDENT, height < room ? height : room},
@@ -235,7 +241,7 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
     cells_erase(cells, area, INK_DEFAULT);
     area = panel_title(cells, area, state->glossary ? "Glossary" : "Help", note);
     if (state->glossary)
-        draw_glossary(cells, area, page);
+        draw_glossary(cells, area, page, state->glossary_row);
     else
         draw_controls(cells, area, state, page);
 }

@@ -39,20 +39,22 @@ static bool begins_block(const PaneText *body, int row) {
     return row > 0 && !(list && (before == kind || kind == PANE_CODE || before == PANE_CHOICE));
 }
 
+/* Where a row goes on that is longer than a line: below the text of a choice, which stands behind
+ * its number, and a little to the right of the beginning of a line of code. */
+static int hanging_indent(PaneKind kind, const char *text, int width) {
+    if (kind != PANE_CODE)
+        return kind == PANE_CHOICE ? 3 : 0;
+    int code = (int)strspn(text, " 0123456789") + 4;
+    return code < width / 2 ? code : width / 2;
+}
+
 static void add_row(Lines *lines, const PaneText *body, int row, int width) {
     const PaneRow *r = &body->rows[row];
     const char *text = pane_row(body, row);
     int indent = indent_of(r->kind);
     Line line = {.kind = r->kind, .marked = r->marked, .indent = indent};
-    if (r->kind == PANE_CODE) {
-        line.text = text;
-        line.length = (int)strlen(text);
-        add_line(lines, line);
-        return;
-    }
     for (bool first = true; *text || first; first = false) {
-        /* The number of a choice stands out; its text goes on below itself. */
-        line.indent = indent + (r->kind == PANE_CHOICE && !first ? 3 : 0);
+        line.indent = indent + (first ? 0 : hanging_indent(r->kind, pane_row(body, row), width));
         line.first = first;
         line.text = text;
         line.length = (int)glossary_line(text, width - line.indent);
@@ -96,8 +98,6 @@ static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
     if (!line->text)
         return;
     snprintf(text, sizeof text, "%.*s", line->length, line->text);
-    if (line->kind == PANE_CODE && cells_width(text) > w)
-        snprintf(text + (w - 1 < (int)sizeof text - 4 ? w - 1 : (int)sizeof text - 4), 4, "\u2026");
     if (line->first && line->marked)
         cells_put(cells, x, y, 0x203a, cell_bold(INK_ACCENT));
     cells_text(cells, x + line->indent, y, w - line->indent, style_of(cells, line), text);

@@ -186,7 +186,7 @@ static void draw_requests(Cells *cells, Area area, const PanelData *data,
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %% of lookups, indices %s for %s%s, %s", on,
              100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note, sectors);
     draw_figure_line(cells, area, INK_MUTED, line);
 }

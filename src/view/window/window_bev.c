@@ -101,24 +101,44 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
+static double heaviest_of(const LiveContribution *list, int count) {
+    double heaviest = 1e-30;
+    for (int i = 0; i < count; i++)
+        heaviest = fmax(heaviest, list[i].depth * list[i].weight);
+    return heaviest;
+}
+
 static void draw_rays(const WindowView *view) {
-    const LiveProbe *probe = &view->live->probe;
-    if (!view->live->frame.rig || !probe->contribution_count)
-        return;
-    const LiveContribution *list = probe->contributions;
-    double heaviest = fmax(list[0].depth * list[0].weight, 1e-30);
-    for (int i = 0; i < probe->contribution_count && i < MAX_RAYS; i++)
+    LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_lit(view->live, view->state, list);
+    double heaviest = heaviest_of(list, count);
+    for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
         draw_ray(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
+}
+
+/* How many points the step that is shown has, and the cell of one of them. */
+static int step_points(const WindowView *view) {
+    const LiveSteps *live = view->live->frame.steps;
+    int at = view->state->step_at;
+    return live && at < live->selection.step_count ? live->selection.steps[at].point_count : 0;
+}
+
+static int64_t step_cell(const WindowView *view, int i) {
+    const Steps *steps = &view->live->frame.steps->selection;
+    return steps->points[steps->steps[view->state->step_at].first_point + i].cell;
 }
 
 static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
-    if (probe->cell < 0)
+    const LiveSteps *steps = view->live->frame.steps;
+    int64_t cell = steps ? steps->cell : probe->cell;
+    if (cell < 0)
         return;
     pen_clip(view->pen, view->layout.bev);
-    if (view->state->pinned)
-        draw_rays(view);
-    outline_cell(view, probe->cell);
+    draw_rays(view);
+    for (int i = 0; i < step_points(view); i++)
+        outline_cell(view, step_cell(view, i));
+    outline_cell(view, cell);
     cairo_restore(view->pen->cr);
 }
 
@@ -206,14 +226,12 @@ static void mark_pixel(const WindowView *view, const LiveContribution *one, doub
 }
 
 void window_draw_strip(const WindowView *view) {
-    const LiveProbe *probe = &view->live->probe;
+    LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_lit(view->live, view->state, list);
+    double heaviest = heaviest_of(list, count);
     for (int i = 0; i < view->layout.camera_count; i++)
         draw_camera(view, i);
-    if (!view->state->pinned || !view->layout.camera_count || !probe->contribution_count)
-        return;
-    const LiveContribution *list = probe->contributions;
-    double heaviest = fmax(list[0].depth * list[0].weight, 1e-30);
-    for (int i = probe->contribution_count - 1; i >= 0; i--)
+    for (int i = count - 1; i >= 0 && view->layout.camera_count; i--)
         if (list[i].camera < view->layout.camera_count)
             mark_pixel(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
 }

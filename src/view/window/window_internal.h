@@ -62,6 +62,9 @@ bool window_chart_fits(const WindowView *view);
 void window_draw_chart(const WindowView *view, Box box);
 void window_draw_chart_over(const WindowView *view);
 
+/* The step that is shown, where steps were recorded; returns the height. */
+double window_draw_steps(const WindowView *view, Box at);
+
 /* A bar a kernel, taller where there is room. The height is the least one; 0: none to show. */
 double window_ladder_height(const WindowView *view);
 void window_draw_ladder(const WindowView *view, Box at);
