@@ -272,16 +272,22 @@ static Reading moved_m(const FigureQuery *query) {
     return unknown(query, "no comparison with a rig is on");
 }
 
+/* A figure of the chosen GPU: its data sheet's, or what the learner made of it. */
+static Reading of_gpu(const FigureQuery *query, double value) {
+    bool changed = gpu_edit_any(&query->state->edit);
+    return reading(value, changed ? SOURCE_COMPUTED : SOURCE_PUBLISHED);
+}
+
 static Reading l2_bytes(const FigureQuery *query) {
-    return reading(state_gpu(query->state).l2_bytes, SOURCE_PUBLISHED);
+    return of_gpu(query, state_gpu(query->state).l2_bytes);
 }
 
 static Reading dram_gbps(const FigureQuery *query) {
-    return reading(state_gpu(query->state).dram_gbps, SOURCE_PUBLISHED);
+    return of_gpu(query, state_gpu(query->state).dram_gbps);
 }
 
 static Reading sms(const FigureQuery *query) {
-    return reading(state_gpu(query->state).sms, SOURCE_PUBLISHED);
+    return of_gpu(query, state_gpu(query->state).sms);
 }
 
 static Reading bits(const FigureQuery *query) {
