@@ -199,7 +199,8 @@ typedef struct BevKernel {
     const struct BevKernel *small_l2, *large_l2;
     /* A reason why this kernel cannot run the problem, or NULL. Cheap, never reads arrays. */
     const char *(*unsupported)(const BevProblem *problem);
-    /* Builds what must exist before a launch (NULL: nothing). Timed apart and always shown. */
+    /* Builds what must exist before a launch (NULL: nothing). Timed apart and always shown. Fails
+     * with ERR_USAGE where the kernel refuses this map, so that a table goes on without it. */
     bool (*prepare)(const BevProblem *problem, BevPlan **plan, Err *err);
     void (*release)(BevPlan *plan); /* accepts NULL */
     /* Pools: writes every element of `out`, the clear included. On CUDA it only enqueues on

@@ -1,17 +1,9 @@
 #include "kernels/err.h"
 
+#include "kernels/clean.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-
-void err_clean(char *text) {
-    for (unsigned char *p = (unsigned char *)text; *p; p++) {
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-            p[0] = p[1] = '?';
-    }
-}
 
 bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const char *what, ...) {
     if (!err)
@@ -23,9 +15,9 @@ bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const 
     va_start(args, what);
     vsnprintf(err->what, sizeof err->what, what, args);
     va_end(args);
-    err_clean(err->where);
-    err_clean(err->what);
-    err_clean(err->hint);
+    clean_text(err->where, err->where, sizeof err->where);
+    clean_text(err->what, err->what, sizeof err->what);
+    clean_text(err->hint, err->hint, sizeof err->hint);
     return false;
 }
 

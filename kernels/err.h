@@ -17,12 +17,8 @@ typedef struct {
     char hint[256];  /* what the user can do; may be empty */
 } Err;
 
-/* File names and JSON keys come from the world: keeps them on one line and off the terminal's
- * control codes, which become '?', those of two bytes in UTF-8 (U+0080 to U+009F) included. */
-void err_clean(char *text);
-
 /* Fills `err` (may be NULL) and returns false, so that a caller can write `return err_set(...)`.
- * The texts are cleaned. */
+ * The texts are cleaned (clean.h): file names and JSON keys come from outside. */
 bool err_set(Err *err, ErrKind kind, const char *where, const char *hint, const char *what, ...)
     __attribute__((format(printf, 5, 6)));
 

@@ -14,7 +14,6 @@
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 #include "src/scene/workload.h"
-#include "tests/maps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +46,7 @@ typedef struct {
     const char *scene;
     HostProblem problem;
     double *reference, *abs_sum; /* FP64 over the stored values */
+    int32_t *points;             /* of each cell */
     void *codes;
 } Case;
 
@@ -58,7 +58,8 @@ static bool right(Session *session, const BevKernel *kernel, Case *c, Err *err) 
         !session_read(session, c->codes, err) || !session_inputs_untouched(session, err))
         return false;
     BevDtype accumulate = kernel->accumulate[problem->dtype];
-    GateResult gate = gate_kernel(problem, accumulate, c->codes, c->reference, c->abs_sum, NULL);
+    GateResult gate = gate_kernel(problem, accumulate, c->codes, c->reference, c->abs_sum,
+                                  c->points, NULL);
     if (gate.verdict == GATE_PASS || kernel->wrong_on_purpose)
         return true;
     return err_set(err, ERR_GATE, kernel->name, "",
@@ -176,6 +177,9 @@ static bool case_reference(Case *c, Err *err) {
     c->reference = malloc(outputs * sizeof *c->reference);
     c->abs_sum = malloc(outputs * sizeof *c->abs_sum);
     c->codes = malloc(outputs * sizeof(float));
+    c->points = gate_points(&p->map, p->out.rows, err);
+    if (!c->points)
+        return false;
     if (!c->reference || !c->abs_sum || !c->codes)
         return err_set(err, ERR_FAILED, c->scene, "", "out of memory");
     bev_reference(p, c->reference, c->abs_sum);
@@ -212,6 +216,7 @@ static bool climb(Ladder *ladder, Case *c, Err *err) {
     }
     free(c->reference);
     free(c->abs_sum);
+    free(c->points);
     free(c->codes);
     return ok;
 }
@@ -278,7 +283,7 @@ static bool climb_even(Ladder *ladder, Err *err) {
             features.depth[i] = (float)random_unit(&seed);
         for (size_t i = 0; i < values; i++)
             features.feat[i] = (float)(2 * random_unit(&seed) - 1);
-        ok = map_find_intervals(&map, err);
+        ok = scatter_find_intervals(&map, err);
     }
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         Case c = {.scene = "even"};

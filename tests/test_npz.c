@@ -36,7 +36,7 @@ static const Array base[] = {
     {"depth_range", "<f4", "(3,)", 3, .values = {1, 4, 1}},
     {"grid", "<f8", "(3, 3)", 9, .values = {-4, 4, 2, -3, 3, 2, -5, 5, 10}},
     {"ranks_depth", "<i4", "(5,)", 5, .values = {5, 7, 0, 35, 1}},
-    {"ranks_feat", "<i4", "(5,)", 5, .values = {0, 11, 3, 4, 5}},
+    {"ranks_feat", "<i4", "(5,)", 5, .values = {5, 1, 0, 11, 1}},
     {"ranks_bev", "<i4", "(5,)", 5, .values = {1, 1, 4, 11, 11}},
     {"interval_starts", "<i4", "(3,)", 3, .values = {0, 2, 3}},
     {"interval_lengths", "<i4", "(3,)", 3, .values = {2, 1, 2}},
@@ -210,7 +210,7 @@ static void check_rig(const Scene *scene) {
 static void check_map(const Scene *scene) {
     const BevMap *map = &scene->map;
     tap_ok(scene->has_map && map->points == 5 && map->intervals == 3 && map->ranks_depth[3] == 35 &&
-               map->ranks_feat[1] == 11 && map->ranks_bev[4] == 11 &&
+               map->ranks_feat[3] == 11 && map->ranks_bev[4] == 11 &&
                map->interval_starts[2] == 3 && map->interval_lengths[2] == 2,
            "index arrays");
 }
@@ -442,6 +442,10 @@ static const struct {
     {"NaN weight", "weights", 4, NAN, "weights[4]", "nan"},
     {"infinite weight", "weights", 0, INFINITY, "weights[0]", "inf"},
     {"NaN focal length", "intrinsics", 9, NAN, "intrinsics[1, 0, 0]", "nan, must be finite"},
+    {"a principal point too far", "intrinsics", 2, 1e308, "intrinsics[0, 0, 2]",
+     "1e+308 is outside -100000 to 100000"},
+    {"a position too far", "cam2ego", 7, 1e30, "cam2ego[0, 1, 3]",
+     "1e+30 is outside -10000 to 10000"},
     {"singular intrinsics", "intrinsics", 0, 0, "cameras[0].intrinsics", "singular"},
     {"intrinsics' last row", "intrinsics", 17, 2, "intrinsics[1, 2, 2]", "2, must be 1"},
     {"infinite position", "cam2ego", 3, INFINITY, "cam2ego[0, 0, 3]", "inf, must be finite"},

@@ -1,7 +1,9 @@
 /* The scatter map: published sizes, every point compared with its geometry, bilinear weights by the
  * functions that they must reproduce, and every defect of a map from a file. */
 #include "src/scene/scene.h"
+#include "src/base/clock.h"
 #include "src/scene/scatter.h"
+#include "tests/load.h"
 #include "tests/maps.h"
 #include "tests/scenes.h"
 #include "tests/tap.h"
@@ -285,7 +287,7 @@ static void test_stats(void) {
     tap_ok(stats.longest_cell == cells[27], "the longest is found: 27 * 37 mod 100 = 99");
     map.interval_starts = map.interval_lengths = NULL;
     Err err = {0};
-    bool found = map_find_intervals(&map, &err);
+    bool found = scatter_find_intervals(&map, &err);
     tap_ok(found && map.intervals == 100 &&
                memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
                memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,
@@ -309,7 +311,7 @@ static const BevShape foreign_shape = {1, 3, 2, 2, 8, 4, 2};
 
 static void foreign(Foreign *f) {
     *f = (Foreign){.depth = {0, 11, 3, 4, 5, 6, 7, 8, 9},
-                   .feat = {0, 3, 2, 1, 0, 1, 2, 3, 0},
+                   .feat = {0, 3, 3, 0, 1, 2, 3, 0, 1},
                    .bev = {2, 5, 5, 5, 0, 0, 7, 7, 7},
                    .starts = {0, 1, 4, 6},
                    .lengths = {1, 3, 2, 3},
@@ -327,6 +329,8 @@ SPOIL(depth_lowest, f->depth[4] = INT32_MIN)
 SPOIL(depth_largest, f->depth[4] = INT32_MAX)
 SPOIL(feat_high, f->feat[3] = 4)
 SPOIL(feat_negative, f->feat[3] = -7)
+SPOIL(feat_neighbour, f->feat[0] ^= 1)
+SPOIL(feat_other, f->feat[8] = 2)
 SPOIL(bev_high, f->bev[6] = f->bev[7] = f->bev[8] = 8)
 SPOIL(bev_negative, f->bev[0] = -1)
 SPOIL(weight_nan, f->weights[5] = NAN)
@@ -357,6 +361,8 @@ static const struct {
     {"ranks_depth INT32_MAX", "ranks_depth[4]", "2147483647", depth_largest},
     {"ranks_feat too high", "ranks_feat[3]", "4", feat_high},
     {"ranks_feat negative", "ranks_feat[3]", "-7", feat_negative},
+    {"ranks_feat of the pixel beside", "ranks_feat[0]", "feature 0", feat_neighbour},
+    {"ranks_feat of another pixel", "ranks_feat[8]", "ranks_depth[8] = 9", feat_other},
     {"ranks_bev too high", "ranks_bev[6]", "8", bev_high},
     {"ranks_bev negative", "ranks_bev[0]", "-1", bev_negative},
     {"a weight NaN", "weights[5]", "nan", weight_nan},
@@ -400,6 +406,55 @@ static void test_defects(void) {
     }
 }
 
+/* ---- how long the check takes ---------------------------------------------------------------- */
+
+enum { BIG_POINTS = 2000000, BIG_INTERVALS = 200000, CHECKS = 25 };
+static const double MOST_MS = 4;
+
+/* 2 M points of 6 cameras, 10 in each of 200,000 cells, from everywhere in the frustum. */
+static bool big_map(BevMap *map, const BevShape *shape) {
+    int64_t plane = shape->feat_h * shape->feat_w, camera = plane * shape->depth_bins;
+    size_t ranks = BIG_POINTS * sizeof(int32_t), lengths = BIG_INTERVALS * sizeof(int32_t);
+    *map = (BevMap){BIG_POINTS,    BIG_INTERVALS,   malloc(ranks),   malloc(ranks),
+                    malloc(ranks), malloc(lengths), malloc(lengths), NULL};
+    if (!map->ranks_depth || !map->ranks_feat || !map->ranks_bev || !map->interval_starts ||
+        !map->interval_lengths)
+        return false;
+    for (int64_t t = 0; t < BIG_POINTS; t++) {
+        int64_t depth = t * 7919 % (shape->cameras * camera);
+        map->ranks_depth[t] = (int32_t)depth;
+        map->ranks_feat[t] = (int32_t)(depth / camera * plane + depth % plane);
+        map->ranks_bev[t] = (int32_t)(t / 10);
+    }
+    for (int64_t i = 0; i < BIG_INTERVALS; i++) {
+        map->interval_starts[i] = (int32_t)(10 * i);
+        map->interval_lengths[i] = 10;
+    }
+    return true;
+}
+
+static void test_time(void) {
+    static const BevShape shape = {6, 118, 32, 88, 80, 500, 500};
+    const Load before = load_now();
+    double best_ms = INFINITY;
+    BevMap map;
+    Err err;
+    bool sound = big_map(&map, &shape);
+    for (int i = 0; sound && i < CHECKS; i++) {
+        double start = clock_ms();
+        sound = scatter_check(&map, &shape, "big.npz", &err);
+        best_ms = fmin(best_ms, clock_ms() - start);
+    }
+    tap_ok(sound, "a sound map of 2 M points is accepted");
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    tap_skip("and takes little time", "sanitizers slow it down");
+    (void)before;
+#else
+    tap_ok_unless_loaded(best_ms <= MOST_MS, &before, "in %.2f ms, at most %g", best_ms, MOST_MS);
+#endif
+    scatter_free(&map);
+}
+
 int main(void) {
     static const char *const names[] = {"intersection", "asymmetric", "parking", "toy"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -416,6 +471,7 @@ int main(void) {
     test_sizes(flagship);
     test_stats();
     test_defects();
+    test_time();
     drop_scene(toy);
     drop_scene(flagship);
     return tap_done();

@@ -5,6 +5,7 @@
 #include "src/view/bev/stats.h"
 #include "src/view/bev/raster.h"
 #include "src/base/units.h"
+#include "kernels/clean.h"
 #include "src/view/draw/text.h"
 #include "src/view/draw/ticks.h"
 #include "tests/tap.h"
@@ -569,16 +570,19 @@ static void test_texts(void) {
     tap_ok(!strcmp(text, "4.31 ms"), "milliseconds");
     figure_text(UNIT_US, 17.3, text, sizeof text);
     tap_ok(!strcmp(text, "17.3 \u00b5s"), "microseconds");
-    text_clean("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
+    clean_text("a\x01\xff\xc3(\xed\xa0\x80z\xc3\xa9", text, sizeof text);
     tap_ok(!strcmp(text, "a??\?(??\?z\u00e9"), "control bytes and broken UTF-8 become '?' (%s)",
            text);
-    text_clean("a\xc2\x9bJb\u00a0", text, sizeof text);
-    tap_ok(!strcmp(text, "a??Jb\u00a0"), "those of two bytes in UTF-8, too");
+    clean_text("a\xc2\x9bJb\u00a0", text, sizeof text);
+    tap_ok(!strcmp(text, "a?Jb\u00a0"), "those of two bytes in UTF-8, too");
+    clean_text("a\u202eb\u200b\ufffe\U000e0041\u2028z\u20ac\U0001f600", text, sizeof text);
+    tap_ok(!strcmp(text, "a?b????z\u20ac\U0001f600"),
+           "so do marks that turn the writing or show nothing, and what is no character (%s)", text);
     text_micro("12.6 to 11.0 us, used", text, sizeof text);
     tap_ok(!strcmp(text, "12.6 to 11.0 \u00b5s, used"), "microseconds have their sign");
-    text_clean(NULL, text, sizeof text);
+    clean_text(NULL, text, sizeof text);
     tap_ok(!strcmp(text, "n/a"), "no text is n/a");
-    text_clean("abc\u00e9", text, 5);
+    clean_text("abc\u00e9", text, 5);
     tap_ok(!strcmp(text, "abc"), "a character is not cut in two");
     strcpy(text, "a\u2026");
     tap_ok(text_drop_last(text) && !strcmp(text, "a") && !text_drop_last(text),

@@ -54,7 +54,7 @@ static bool check_ranks(const BevProblem *problem, Err *err) {
     for (int64_t t = 0; t < map->points; t++) {
         int32_t want = feat_of(map->ranks_depth[t], bins_by_pixels, pixels);
         if (map->ranks_feat[t] != want)
-            return err_set(err, ERR_FAILED, "cpu_v2_do", "use a kernel that reads ranks_feat",
+            return err_set(err, ERR_USAGE, "cpu_v2_do", "use a kernel that reads ranks_feat",
                            "ranks_feat[%lld] is %d, but ranks_depth says %d", (long long)t,
                            map->ranks_feat[t], want);
     }

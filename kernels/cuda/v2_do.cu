@@ -118,7 +118,7 @@ bool v2_do_build(const BevProblem *problem, Plan *plan, Err *err) {
     TRY_CUDA("v2_do", cudaGetLastError());
     TRY_CUDA("v2_do", cudaMemcpy(&found, mismatches, sizeof found, cudaMemcpyDeviceToHost));
     if (found)
-        return err_set(err, ERR_FAILED, "v2_do", "use another kernel for this map",
+        return err_set(err, ERR_USAGE, "v2_do", "use another kernel for this map",
                        "%d of %lld points have a ranks_feat that is not camera * h * w + pixel of "
                        "their ranks_depth",
                        found, (long long)pool.points);

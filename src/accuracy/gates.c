@@ -14,10 +14,25 @@ static BevTensor output_of(const BevProblem *problem, const void *codes) {
     return out;
 }
 
-/* Counts an element; `ratio` > 1 is bad. Notes the first bad one. Returns whether it is bad. */
-static bool count_element(GateResult *result, int64_t cell, int64_t channel, double got,
-                          double want, double bound, double ratio) {
+int32_t *gate_points(const BevMap *map, int64_t cells, Err *err) {
+    int32_t *points = calloc((size_t)cells, sizeof *points);
+    if (!points)
+        err_set(err, ERR_FAILED, "gates", "choose a smaller grid", "out of memory");
+    for (int64_t t = 0; points && t < map->points; t++)
+        points[map->ranks_bev[t]]++;
+    return points;
+}
+
+/* Counts an element of a cell with or without points; `ratio` > 1 is bad. Notes the first bad one.
+ * Returns whether it is bad. */
+static bool count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
+                          double got, double want, double bound, double ratio) {
+    if (isnan(want) && isnan(got)) {
+        result->nan_both++;
+        return false;
+    }
     result->checked++;
+    result->judged += pooled && !isnan(want);
     result->worst_ratio = fmax(result->worst_ratio, ratio);
     if (ratio <= 1)
         return false;
@@ -32,20 +47,11 @@ static bool count_element(GateResult *result, int64_t cell, int64_t channel, dou
 }
 
 static GateResult verdict_of(GateResult result) {
-    result.verdict = result.checked > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
+    result.verdict = result.judged > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
     return result;
 }
 
 /* ---- gate A ---------------------------------------------------------------------------------- */
-
-/* The number of points in each cell; the caller frees it. NULL without memory. */
-static int32_t *count_points(const BevProblem *problem) {
-    const BevMap *map = &problem->map;
-    int32_t *points = calloc((size_t)problem->out.rows, sizeof *points);
-    for (int64_t t = 0; points && t < map->points; t++)
-        points[map->ranks_bev[t]]++;
-    return points;
-}
 
 /* The constants of the bound in gates.h, for one problem and accumulator. */
 typedef struct {
@@ -74,10 +80,10 @@ static double bound_of(const Rounding *r, double want, double abs_sum, int32_t p
 }
 
 /* |error| / bound. Where `want` overflows the output format, its overflow value is right instead.
- * Infinite where `got` is NaN or infinite and should not be. */
+ * Infinite where `got` is NaN or infinite and should not be, or is not NaN and should be. */
 static double error_ratio(const Rounding *r, double got, double want, double bound) {
     if (isnan(want))
-        return isnan(got) ? 0 : INFINITY;
+        return INFINITY;
     if (r->saturates)
         want = fmax(-r->largest, fmin(r->largest, want));
     else if (fabs(want) + bound > r->largest && isinf(got))
@@ -86,24 +92,23 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
 }
 
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
-                       const double *reference, const double *abs_sum, uint8_t *bad) {
+                       const double *reference, const double *abs_sum, const int32_t *points,
+                       uint8_t *bad) {
     GateResult result = {.cell = -1, .channel = -1};
     BevTensor out = output_of(problem, codes);
     Rounding rounding = rounding_of(problem, accumulate);
-    int32_t *points = count_points(problem);
-    for (int64_t cell = 0; points && cell < out.rows; cell++) {
+    for (int64_t cell = 0; cell < out.rows; cell++) {
         bool cell_bad = false;
         for (int64_t c = 0; c < out.row_len; c++) {
             int64_t at = cell * out.row_len + c;
             double got = bev_tensor_at(&out, cell, c), want = reference[at];
             double bound = bound_of(&rounding, want, abs_sum[at], points[cell]);
             double ratio = error_ratio(&rounding, got, want, bound);
-            cell_bad |= count_element(&result, cell, c, got, want, bound, ratio);
+            cell_bad |= count_element(&result, points[cell] > 0, cell, c, got, want, bound, ratio);
         }
         if (bad)
             bad[cell] = cell_bad;
     }
-    free(points);
     return verdict_of(result);
 }
 
@@ -127,9 +132,12 @@ typedef struct {
     double error2, got2, want2, dot;
 } Sums;
 
-/* Adds one element to both. `want` is FP64 over the original inputs. */
-static void compare(FormatError *error, Sums *sums, double got, double want, int64_t cell,
-                    int64_t channel) {
+/* Adds one element, of a cell with or without points, to both. `want` is FP64 over the original
+ * inputs. */
+static void compare(FormatError *error, Sums *sums, bool pooled, double got, double want,
+                    int64_t cell, int64_t channel) {
+    error->judged += pooled && isfinite(want);
+    error->left_out += pooled && !isfinite(want);
     if (!isfinite(want))
         return;
     if (!isfinite(got)) {
@@ -149,15 +157,19 @@ static void compare(FormatError *error, Sums *sums, double got, double want, int
     sums->dot += got * want;
 }
 
-FormatError format_error(const BevProblem *problem, const void *codes,
-                         const double *fp64_original) {
+FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
+                         const int32_t *points) {
     FormatError error = {.worst_cell = -1, .worst_channel = -1};
     BevTensor out = output_of(problem, codes);
     Sums sums = {0};
     for (int64_t cell = 0; cell < out.rows; cell++)
         for (int64_t c = 0; c < out.row_len; c++)
-            compare(&error, &sums, bev_tensor_at(&out, cell, c),
+            compare(&error, &sums, points[cell] > 0, bev_tensor_at(&out, cell, c),
                     fp64_original[cell * out.row_len + c], cell, c);
+    if (!error.judged) {
+        error.max_abs = error.rel_l2 = error.cosine = NAN;
+        return error;
+    }
     bool same = sums.error2 == 0;
     error.rel_l2 = same ? 0 : sqrt(sums.error2 / sums.want2);
     error.cosine = same ? 1 : sums.dot / sqrt(sums.got2 * sums.want2);
@@ -167,10 +179,8 @@ FormatError format_error(const BevProblem *problem, const void *codes,
 
 GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
     const GateBLimits *limits = &gate_b_limits[dtype];
-    if (error->worst_cell < 0)
-        return GATE_FAIL; /* nothing could be compared */
-    bool pass = error->nan_count == 0 && error->inf_count == 0 && error->rel_l2 <= limits->rel_l2 &&
-                error->cosine >= limits->cosine;
+    bool pass = error->judged > 0 && error->nan_count == 0 && error->inf_count == 0 &&
+                error->rel_l2 <= limits->rel_l2 && error->cosine >= limits->cosine;
     return pass ? GATE_PASS : GATE_FAIL;
 }
 
@@ -298,26 +308,44 @@ bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dt
     return ok;
 }
 
+enum { EXACT_COLUMNS = 64 }; /* that are encoded at a time, in memory on the stack */
+
+/* Compares columns [first, first + count) of a cell with `reference`, the cell's FP64 values, as
+ * the output format has them. Returns whether one is bad. */
+static bool exact_columns(GateResult *result, const BevTensor *out, int64_t cell, int64_t first,
+                          int64_t count, const double *reference, bool pooled) {
+    float values[EXACT_COLUMNS];
+    uint32_t codes[EXACT_COLUMNS];
+    BevTensor want = *out;
+    want.rows = 1;
+    want.row_len = count;
+    want.data = codes;
+    for (int64_t c = 0; c < count; c++)
+        values[c] = (float)reference[first + c];
+    bev_span_encode(&want, 0, 0, count, values);
+    bool bad = false;
+    for (int64_t c = 0; c < count; c++) {
+        double g = bev_tensor_at(out, cell, first + c), w = bev_tensor_at(&want, 0, c);
+        /* Equal values have equal bits, except for the sign of zero. */
+        bad |= count_element(result, pooled, cell, first + c, g, w, 0, g == w ? 0 : INFINITY);
+    }
+    return bad;
+}
+
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
-                      uint8_t *bad) {
+                      const int32_t *points, uint8_t *bad) {
     GateResult result = {.cell = -1, .channel = -1};
-    BevTensor out = output_of(problem, codes), want = problem->out;
-    float *row = malloc((size_t)out.row_len * sizeof *row);
-    want.data = malloc(bev_code_bytes(want.dtype, 1, want.row_len));
-    for (int64_t cell = 0; row && want.data && cell < out.rows; cell++) {
+    BevTensor out = output_of(problem, codes);
+    for (int64_t cell = 0; cell < out.rows; cell++) {
         bool cell_bad = false;
-        for (int64_t c = 0; c < out.row_len; c++)
-            row[c] = (float)reference[cell * out.row_len + c];
-        bev_span_encode(&want, 0, 0, out.row_len, row);
-        for (int64_t c = 0; c < out.row_len; c++) {
-            double g = bev_tensor_at(&out, cell, c), w = bev_tensor_at(&want, 0, c);
-            /* Equal values have equal bits, except for the sign of zero. */
-            cell_bad |= count_element(&result, cell, c, g, w, 0, g == w ? 0 : INFINITY);
+        for (int64_t first = 0; first < out.row_len; first += EXACT_COLUMNS) {
+            int64_t left = out.row_len - first;
+            cell_bad |= exact_columns(&result, &out, cell, first,
+                                      left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
+                                      reference + cell * out.row_len, points[cell] > 0);
         }
         if (bad)
             bad[cell] = cell_bad;
     }
-    free(row);
-    free(want.data);
     return verdict_of(result);
 }

@@ -6,23 +6,33 @@
 
 typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 
-/* Gates A and C check each element, one channel of one cell. */
+/* Gates A and C check each element, one channel of one cell. Cells without points must be zero;
+ * they are checked too but prove nothing about pooling, so a gate passes only if it judged at least
+ * one element of a cell with points. */
 typedef struct {
     GateVerdict verdict;
     int64_t checked, bad;    /* elements */
+    int64_t judged;          /* of those checked: in cells with points, and the FP64 value is no NaN */
+    int64_t nan_both;        /* NaN in the output and in FP64: right, but nothing was compared */
     int64_t cell, channel;   /* of the first bad element; -1: none */
     double got, want, bound; /* at the first bad element */
     double worst_ratio;      /* gate A: the largest |e| / bound of all elements */
 } GateResult;
 
 /* The error of an output against FP64 over the original FP32 inputs. Elements whose FP64 value is
- * not finite are left out. */
+ * not finite are left out. Where no cell with points has a finite value, nothing was compared, and
+ * the three errors are NaN. */
 typedef struct {
     double max_abs, rel_l2, cosine;
+    int64_t judged, left_out;          /* elements of cells with points: compared, and left out */
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* where max_abs is; -1: nothing was compared */
 } FormatError;
+
+/* The number of points in each cell (nx * ny), which every gate needs. The caller frees it. NULL
+ * with an error: out of memory. */
+int32_t *gate_points(const BevMap *map, int64_t cells, Err *err);
 
 /* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
  *
@@ -38,14 +48,16 @@ typedef struct {
  *
  * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
  * overflow value is right: the largest number in FP8, infinity elsewhere. `codes` is an output as
- * session_read gives it; reference and abs_sum (S) are (nx * ny, channels); `bad` (nx * ny, may be
- * NULL) receives one flag per cell. */
+ * session_read gives it; reference and abs_sum (S) are (nx * ny, channels); `points` is of
+ * gate_points; `bad` (nx * ny, may be NULL) receives one flag per cell. */
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
-                       const double *reference, const double *abs_sum, uint8_t *bad);
+                       const double *reference, const double *abs_sum, const int32_t *points,
+                       uint8_t *bad);
 
 /* Gate B, format: format_error compares an output with `fp64_original` (nx * ny, channels), FP64
  * over the original inputs; gate_format applies the limits of the format. */
-FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original);
+FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
+                         const int32_t *points);
 GateVerdict gate_format(BevDtype dtype, const FormatError *error);
 
 /* The limits of gate B: at most this rel_l2, at least this cosine. */
@@ -62,4 +74,4 @@ extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
 bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                         const BevMap *map, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
-                      uint8_t *bad);
+                      const int32_t *points, uint8_t *bad);

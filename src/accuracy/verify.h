@@ -7,9 +7,9 @@
 typedef struct {
     const char *scene;
     KernelConfig config;
-    const char *skipped; /* a reason, or NULL; the figures below are then empty */
-    GateResult kernel;   /* gate A */
-    FormatError format;  /* figures of gate B */
+    char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then empty */
+    GateResult kernel;          /* gate A */
+    FormatError format;         /* figures of gate B */
     GateVerdict format_verdict;
     GateResult exact; /* gate C */
     bool same_bits;   /* a second run on gate A's problem gave the same output */
@@ -21,7 +21,8 @@ typedef struct {
 } VerifyCount;
 
 /* Calls `row` for each result in the order scene, align, dtype, kernel. Kernels that are wrong on
- * purpose are left out. Of the plan it uses scenes, only, where, dtypes, aligns and workload. */
+ * purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it uses
+ * scenes, kernels, where, dtypes, aligns and workload. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 

@@ -1,5 +1,6 @@
 #include "src/base/json_fields.h"
 
+#include "kernels/clean.h"
 #include "src/base/nearest.h"
 
 #include <assert.h>
@@ -87,7 +88,7 @@ static bool read_text(const Check *check, FieldPath path, const Field *field, co
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
             return FIELD_REFUSE(check, path, "", "byte %zu is a control character, 0x%02x", i,
                                 (unsigned)text[i]);
-    memcpy(target, text, length + 1);
+    clean_text(text, target, length + 1);
     return true;
 }
 

@@ -1,14 +1,15 @@
 /* bevscope bench: the latency of every kernel, measured here or recorded on named machines. */
 #include "config.h"
+#include "kernels/clean.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/scene/scene.h"
-#include "src/view/draw/text.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ typedef struct {
 
 static void show_progress(const BenchRow *row) {
     char scene[21];
-    text_clean(row->scene, scene, sizeof scene);
+    clean_text(row->scene, scene, sizeof scene);
     fprintf(stderr, "\r%-20s %-14s %-6s %-9s ", scene, row->config.kernel->name,
             bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name);
 }
@@ -38,7 +39,9 @@ static void add_row(const BenchRow *row, void *context) {
     Bench *bench = context;
     Report *report = &bench->report;
     const Timing *timing = &row->timing;
-    bool ran = !row->skipped;
+    bool ran = !row->skipped[0], compared = ran && row->speedup > 0;
+    const Timing *baseline = &row->baseline;
+    select_say_if_empty(row->scene, row->config.align, row->points);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "channels", NULL, 0, cell_int(row->channels));
@@ -59,8 +62,14 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
     report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
     report_add(report, "speedup_over_v2", "over V2", 3,
-               cell_if(ran && row->speedup > 0, cell_real(row->speedup)));
-    report_add(report, "skipped", NULL, 0, cell_text(row->skipped));
+               cell_if(compared, cell_real(row->speedup)));
+    report_add(report, "baseline_us", "V2 us", 4,
+               cell_if(compared, cell_real(baseline->median_us)));
+    report_add(report, "baseline_noise", "V2 noise", 2,
+               cell_if(compared, cell_real(baseline->noise)));
+    report_add(report, "baseline_settled", "V2 settled", 0,
+               cell_if(compared, cell_bool(baseline->settled)));
+    report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
     if (isatty(STDERR_FILENO))
         show_progress(row);
 }
@@ -93,8 +102,11 @@ static json_t *this_machine(void) {
     json_t *block = output_machine(&machine);
 #ifdef HAVE_CUDA
     Limits limits;
-    if (machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL))
-        json_object_set_new(block, "limits", limits_json(&limits));
+    if (block && machine.gpu[0] && probe_limits(PROBE_ALL, &limits, NULL) &&
+        json_object_set_new(block, "limits", limits_json(&limits)) != 0) {
+        json_decref(block);
+        block = NULL;
+    }
 #endif
     return block;
 }
@@ -142,11 +154,18 @@ static bool scene_wanted(const Options *options, const char *scene) {
     return options->argument_count == 0;
 }
 
+static bool kernel_wanted(const Options *options, const char *name) {
+    unsigned mask = choices_mask(CHOICE_KERNEL, options->kernel, UINT_MAX);
+    int found = choices_find(CHOICE_KERNEL, name);
+    return !options->kernel || (found >= 0 && mask >> found & 1);
+}
+
 /* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const RecordedRow *row) {
-    return recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
-           scene_wanted(options, row->scene) && wanted(row->dtype, options->dtype) &&
+    return !options->evenness && recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
+           scene_wanted(options, row->scene) && kernel_wanted(options, row->kernel) &&
+           wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }
 

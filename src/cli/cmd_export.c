@@ -1,4 +1,5 @@
 /* bevscope export: a scene's tensors and map as a .npz file. */
+#include "kernels/clean.h"
 #include "src/cli/selection.h"
 
 bool cmd_export(const Options *options, Err *err) {
@@ -12,12 +13,16 @@ bool cmd_export(const Options *options, Err *err) {
     const BevMap *map = workload_map(&workload, align, err);
     bool ok = map && scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
                                      map, options->half, err);
+    if (map)
+        select_say_if_empty(options->arguments[0], align, map->points);
     const BevShape *shape = &workload.scene.shape;
     long long cameras = shape->cameras, h = shape->feat_h, w = shape->feat_w;
     if (ok)
-        printf("%s: depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
+        clean_print(stdout, options->arguments[1]);
+    if (ok)
+        printf(": depth (%lld, %lld, %lld, %lld), feat (%lld, %lld, %lld, %lld), %lld points, "
                "%lld intervals\n",
-               options->arguments[1], cameras, (long long)shape->depth_bins, h, w, cameras, h, w,
+               cameras, (long long)shape->depth_bins, h, w, cameras, h, w,
                (long long)shape->channels, (long long)map->points, (long long)map->intervals);
     workload_close(&workload);
     return ok;

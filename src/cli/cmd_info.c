@@ -67,6 +67,7 @@ static bool add_problem(const Workload *workload, const BevProblem *problem, voi
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
     double map_us = workload->map_us[problem->align];
     (void)err;
+    select_say_if_empty(facts->scene, problem->align, stats.points);
     report_row(report);
     report_add(report, "scene", "scene", 0, cell_text(facts->scene));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
@@ -100,7 +101,7 @@ static void print_facts(const Report *report, FILE *out) {
 static bool describe_scenes(const Options *options, Err *err) {
     WorkloadOptions workload_options = select_workload(options);
     Facts facts = {0};
-    Output output;
+    MemoryStream output;
     bool ok = true;
     for (int i = 0; ok && i < options->argument_count; i++) {
         Workload workload;
@@ -112,9 +113,9 @@ static bool describe_scenes(const Options *options, Err *err) {
     }
     if (ok && output_printer(options) != report_text)
         ok = output_report(options, &facts.report, json_object(), err);
-    else if (ok && (ok = output_open(&output, err))) {
+    else if (ok && (ok = memory_stream_open(&output, err))) {
         print_facts(&facts.report, output.stream);
-        ok = output_close(&output, options->output, err);
+        ok = output_close(&output, !facts.report.out_of_memory, options->output, err);
     }
     report_free(&facts.report);
     return ok;
@@ -135,8 +136,8 @@ static void print_machine(const Machine *machine, FILE *out) {
     fprintf(out, "CPU        %s, %d cores, %d threads\n", machine->cpu, machine->cores,
             machine->threads);
     if (machine->l2_bytes > 0 && machine->l3_bytes > 0)
-        fprintf(out, "caches     L2 %.3g MB, L3 %.3g MB\n", (double)machine->l2_bytes * 1e-6,
-                (double)machine->l3_bytes * 1e-6);
+        fprintf(out, "caches     L2 %.3g MiB, L3 %.3g MiB\n",
+                (double)machine->l2_bytes / (1 << 20), (double)machine->l3_bytes / (1 << 20));
     if (machine->gpu[0])
         fprintf(out, "GPU        %s, driver %s, CUDA %s\n", machine->gpu, machine->driver,
                 machine->cuda);

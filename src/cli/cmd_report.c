@@ -1,5 +1,7 @@
 /* bevscope report: one self-contained page about a scene, with its pictures and tables, the machine
  * and the command lines. */
+#include "kernels/clean.h"
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/base/units.h"
@@ -14,6 +16,7 @@ typedef struct {
     ChosenGpus chosen;
     Comparison comparison;
     FILE *out;
+    bool incomplete; /* some table ran out of memory */
 } Page;
 
 /* ---- parts ---------------------------------------------------------------------------------- */
@@ -21,10 +24,10 @@ typedef struct {
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->model.problem.view;
     FILE *out = page->out;
-    char title[256], points[32], intervals[32];
+    char title[360], points[32], intervals[32];
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
-    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.scene);
+    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.label);
     html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
             "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "
@@ -53,6 +56,12 @@ static void put_head(const Page *page) {
     fputs("</ul>\n", out);
 }
 
+/* Where the long parts of a page begin and end, as shares of the whole; measured on canonical. */
+#define SCENE_SHARE      0, 0.1
+#define COMPARISON_SHARE 0.1, 0.6
+#define DTYPE_SHARE      0.6, 0.7
+#define SWEEP_SHARE      0.7, 1
+
 static bool put_picture(const Page *page, const char *kind_name, Err *err) {
     const PlotKind *kind = plot_kind_find(kind_name, err);
     PlotRequest request = {.model = &page->model,
@@ -69,13 +78,14 @@ static bool put_picture(const Page *page, const char *kind_name, Err *err) {
 }
 
 /* Prints a table and frees it. */
-static void put_table(const Page *page, Report *report, const char *group) {
+static void put_table(Page *page, Report *report, const char *group) {
+    page->incomplete = page->incomplete || report->out_of_memory;
     report->folds = true;
     html_table(page->out, report, group);
     report_free(report);
 }
 
-static void put_traffic(const Page *page) {
+static void put_traffic(Page *page) {
     Report report = {0};
     regime_add(&report, REGIME_TRAFFIC, &page->model, &page->chosen);
     fputs("<h2>What the kernels ask for</h2>\n<p>Model: counted along each kernel's accesses in "
@@ -85,7 +95,7 @@ static void put_traffic(const Page *page) {
     put_table(page, &report, NULL);
 }
 
-static void put_predictions(const Page *page) {
+static void put_predictions(Page *page) {
     Report report = {0};
     regime_add(&report, REGIME_PREDICTIONS, &page->model, &page->chosen);
     fprintf(page->out,
@@ -95,7 +105,7 @@ static void put_predictions(const Page *page) {
     put_table(page, &report, "gpu");
 }
 
-static void put_small_l2(const Page *page) {
+static void put_small_l2(Page *page) {
     char verdict[256];
     Report report = {0};
     fputs("<h2>With less L2</h2>\n<p>", page->out);
@@ -110,7 +120,7 @@ static void put_small_l2(const Page *page) {
     put_table(page, &report, "l2_carveout_mib");
 }
 
-static void put_agreement(const Page *page) {
+static void put_agreement(Page *page) {
     static Agreement agreement;
     char verdict[640];
     Report report = {0};
@@ -158,7 +168,7 @@ static void put_errors(const Page *page) {
             right, of);
 }
 
-static void put_comparison(const Page *page) {
+static void put_comparison(Page *page) {
     Report report = {0};
     for (int i = 0; i < page->comparison.count; i++) {
         const ComparisonRow *row = &page->comparison.rows[i];
@@ -200,6 +210,14 @@ static void put_command(const Page *page, const char *words, bool drawn) {
         }
     if (options->l2_mb > 0)
         fprintf(page->out, " --l2-mb %g", options->l2_mb);
+    if (options->dram_gbps > 0)
+        fprintf(page->out, " --dram-gbps %g", options->dram_gbps);
+    if (options->sms > 0)
+        fprintf(page->out, " --sms %lld", (long long)options->sms);
+    if (options->clock_ghz > 0)
+        fprintf(page->out, " --clock-ghz %g", options->clock_ghz);
+    if (options->evenness > 0)
+        fprintf(page->out, " --evenness %g", options->evenness);
     if (options->channels > 0)
         fprintf(page->out, " --channels %lld", (long long)options->channels);
 }
@@ -213,7 +231,9 @@ static void put_machine(const Page *page) {
     html_text(out, machine.cpu);
     fputs(", ", out);
     html_text(out, machine.system);
-    fprintf(out, "; GPU: %s.</p>\n<ul>\n", machine.gpu[0] ? machine.gpu : "none");
+    fputs("; GPU: ", out);
+    html_text(out, machine.gpu[0] ? machine.gpu : "none");
+    fputs(".</p>\n<ul>\n", out);
     put_command(page, "report", true);
     fputs(page->options->quick ? " --quick -o " : " -o ", out);
     html_text(out, page->options->output);
@@ -230,7 +250,7 @@ static void put_machine(const Page *page) {
     html_end(out);
 }
 
-static bool put_page(const Page *page, Err *err) {
+static bool put_page(Page *page, Err *err) {
     put_head(page);
     fputs("<h2>Does it fit?</h2>\n", page->out);
     if (!put_picture(page, "working-set", err) || !put_picture(page, "mrc", err))
@@ -238,8 +258,10 @@ static bool put_page(const Page *page, Err *err) {
     put_traffic(page);
     put_predictions(page);
     fputs("<h2>What binds</h2>\n", page->out);
+    progress_step("number formats", DTYPE_SHARE);
     if (!put_picture(page, "roofline", err) || !put_picture(page, "dtype", err))
         return false;
+    progress_step("the scene at other sizes", SWEEP_SHARE);
     if (page->model.workload.scene.has_rig && !put_picture(page, "sweep", err))
         return false;
     put_small_l2(page);
@@ -265,15 +287,15 @@ static bool make_folder(const char *path, Err *err) {
 
 static bool write_page(Page *page, Err *err) {
     char path[4096];
-    Output output;
+    MemoryStream output;
     snprintf(path, sizeof path, "%s/report.html", page->options->output);
-    if (!output_open(&output, err))
+    if (!memory_stream_open(&output, err))
         return false;
     page->out = output.stream;
     if (put_page(page, err))
-        return output_close(&output, path, err);
-    fclose(output.stream);
-    free(output.text);
+        return output_close(&output, !page->incomplete, path, err);
+    if (memory_stream_close(&output, path, NULL))
+        free(output.bytes);
     return false;
 }
 
@@ -287,15 +309,23 @@ bool cmd_report(const Options *options, Err *err) {
     if (!scene_model_formats(options, &dtype, &align, err))
         return false;
     page = (Page){.options = options};
+    progress_begin("report", options->quiet);
+    progress_step("the scene", SCENE_SHARE);
     bool ok = chosen_open(options, chosen_usual(), &page.chosen, err) &&
               scene_model_open(&page.model, options->arguments[0], &workload, dtype, align,
-                               ALL_KERNELS, err) &&
-              make_folder(options->output, err) &&
-              comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
-              write_page(&page, err);
+                               ALL_KERNELS, err);
+    if (ok)
+        select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
+    ok = ok && make_folder(options->output, err);
+    progress_step("latencies known", COMPARISON_SHARE);
+    ok = ok && comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
+         write_page(&page, err);
+    progress_end();
     scene_model_close(&page.model);
     chosen_close(&page.chosen);
-    if (ok)
-        printf("%s/report.html\n", options->output);
+    if (ok) {
+        clean_print(stdout, options->output);
+        puts("/report.html");
+    }
     return ok;
 }

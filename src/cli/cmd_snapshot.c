@@ -80,6 +80,7 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
                     &snapshot->recorded, err))
         return false;
+    select_say_if_empty(snapshot->scene, config.align, pooled->problem.view.map.points);
     if (views[spec->view].needs & NEEDS_FP64 &&
         !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
         return false;
@@ -152,6 +153,7 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
 typedef struct {
     const BevKernel *kernel;
     double latency_us;
+    bool unsettled;
     FormatError error;
     GateVerdict gate;
 } TableRow;
@@ -165,8 +167,10 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
     size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
     double *reference = malloc(elements * sizeof *reference);
     double *abs_sum = malloc(elements * sizeof *abs_sum);
+    int32_t *points = gate_points(&problem->map, problem->out.rows, err);
     int count = 0;
-    bool ok = reference && abs_sum ? true : err_set(err, ERR_FAILED, "table", "", "out of memory");
+    bool ok = points &&
+              ((reference && abs_sum) || err_set(err, ERR_FAILED, "table", "", "out of memory"));
     if (ok)
         bev_reference(problem, reference, abs_sum);
     for (int i = 0; ok && bev_kernels[i] && count < limit; i++) {
@@ -179,23 +183,27 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
                         &snapshot->recorded, err);
         if (ok)
             rows[count++] = (TableRow){
-                bev_kernels[i], pooled.latency_us,
-                format_error(&pooled.problem.view, pooled.codes, fp64_original),
+                bev_kernels[i], pooled.latency_us, pooled.unsettled,
+                format_error(&pooled.problem.view, pooled.codes, fp64_original, points),
                 gate_kernel(&pooled.problem.view, bev_kernels[i]->accumulate[config.dtype],
-                            pooled.codes, reference, abs_sum, NULL)
+                            pooled.codes, reference, abs_sum, points, NULL)
                     .verdict};
         pooled_free(&pooled);
     }
     free(reference);
     free(abs_sum);
+    free(points);
     return ok ? count : -1;
 }
 
-static double baseline_us(const TableRow *rows, int count, BevWhere where) {
+/* The speed-up over V2 on the same device; NaN where one of the two latencies is not known or did
+ * not settle. */
+static double speedup_of(const TableRow *row, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
-        if (rows[i].kernel == bev_baseline(where))
-            return rows[i].latency_us;
-    return 0;
+        if (rows[i].kernel == bev_baseline(row->kernel->where) && rows[i].latency_us > 0 &&
+            row->latency_us > 0 && !rows[i].unsettled && !row->unsettled)
+            return rows[i].latency_us / row->latency_us;
+    return NAN;
 }
 
 /* Says where the latencies come from; NULL when none is known. */
@@ -244,19 +252,22 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     int highlight = -1;
     for (int i = 0; i < count; i++) {
         const TableRow *row = &rows[i];
-        double base = baseline_us(rows, count, row->kernel->where), now = row->latency_us;
+        double now = row->latency_us;
         if (row->kernel == snapshot->pooled[0].config.kernel)
             highlight = i;
         report_row(report);
         report_add(report, "kernel", "kernel", 0, cell_text(row->kernel->title));
         report_add(report, "where", "where", 0, cell_text(where_names[row->kernel->where]));
-        report_add(report, "latency_us", "latency (µs)", 4, cell_if(now > 0, cell_real(now)));
+        report_add(report, "latency_us",
+                   snapshot->latency == LATENCY_RECORDED ? "recorded us" : "measured us", 4, cell_if(now > 0, cell_real(now)));
         report_add(report, "speedup_over_v2", "over V2", 3,
-                   cell_if(base > 0 && now > 0, cell_real(base / now)));
+                   cell_real(speedup_of(row, rows, count)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));
         report_add(report, "rel_l2", "relative L2", 2, cell_real(row->error.rel_l2));
         report_add(report, "gate_a", "gate A", 0, cell_text(verdict_names[row->gate]));
     }
+    if (report->out_of_memory)
+        return err_set(err, ERR_FAILED, "table", "", "out of memory");
     if (!table_strings(snapshot, latency_note(snapshot->latency, rows, count), highlight, err))
         return false;
     snapshot->spec.table = &snapshot->figure_table;

@@ -1,8 +1,8 @@
 /* bevscope verify: every kernel through the three accuracy gates. */
+#include "kernels/clean.h"
 #include "src/accuracy/verify.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
-#include "src/view/draw/text.h"
 
 #include <string.h>
 
@@ -11,31 +11,41 @@ static void explain(const VerifyRow *row, char gate, const GateResult *result) {
     char scene[256];
     if (result->verdict != GATE_FAIL)
         return;
-    text_clean(row->scene, scene, sizeof scene);
-    fprintf(stderr,
-            "bevscope: %s, %s, %s, %s: gate %c: %lld of %lld values wrong, first at cell %lld "
-            "channel %lld: %.9g instead of %.9g\n",
-            scene, row->config.kernel->name, bev_dtypes[row->config.dtype].name,
-            bev_aligns[row->config.align].name, gate, (long long)result->bad,
-            (long long)result->checked, (long long)result->cell, (long long)result->channel,
-            result->got, result->want);
+    clean_text(row->scene, scene, sizeof scene);
+    fprintf(stderr, "bevscope: %s, %s, %s, %s: gate %c: ", scene, row->config.kernel->name,
+            bev_dtypes[row->config.dtype].name, bev_aligns[row->config.align].name, gate);
+    if (result->bad)
+        fprintf(stderr,
+                "%lld of %lld values wrong, first at cell %lld channel %lld: %.9g instead of "
+                "%.9g\n",
+                (long long)result->bad, (long long)result->checked, (long long)result->cell,
+                (long long)result->channel, result->got, result->want);
+    else
+        fprintf(stderr, "nothing was compared: %s\n",
+                result->nan_both ? "where cells have points, every value of FP64 is NaN"
+                                 : "no cell has a point");
 }
 
 static Cell verdict_cell(const VerifyRow *row, GateVerdict verdict) {
-    return cell_text(verdict_names[row->skipped ? GATE_SKIP : verdict]);
+    return cell_text(verdict_names[row->skipped[0] ? GATE_SKIP : verdict]);
 }
 
 static void add_row(const VerifyRow *row, void *context) {
     Report *report = context;
     const FormatError *format = &row->format;
-    bool ran = !row->skipped;
+    bool ran = !row->skipped[0];
     report_row(report);
     report_add_config(report, row->scene, &row->config);
     report_add(report, "gate_a", "A kernel", 0, verdict_cell(row, row->kernel.verdict));
     report_add(report, "gate_b", "B format", 0, verdict_cell(row, row->format_verdict));
     report_add(report, "gate_c", "C exact", 0, verdict_cell(row, row->exact.verdict));
+    report_add(report, "gate_a_values", "judged", 0, cell_if(ran, cell_int(row->kernel.judged)));
+    report_add(report, "gate_b_values", NULL, 0, cell_if(ran, cell_int(format->judged)));
+    report_add(report, "gate_c_values", NULL, 0, cell_if(ran, cell_int(row->exact.judged)));
+    report_add(report, "nan_against_nan", "NaN = NaN", 0,
+               cell_if(ran, cell_int(row->kernel.nan_both)));
     report_add(report, "error_over_bound", "error/bound", 2,
-               cell_if(ran, cell_real(row->kernel.worst_ratio)));
+               cell_if(ran && row->kernel.judged > 0, cell_real(row->kernel.worst_ratio)));
     report_add(report, "max_abs", "max abs", 3, cell_if(ran, cell_real(format->max_abs)));
     report_add(report, "rel_l2", "rel L2", 3, cell_if(ran, cell_real(format->rel_l2)));
     report_add(report, "cosine", "cosine", 8, cell_if(ran, cell_real(format->cosine)));
@@ -44,7 +54,7 @@ static void add_row(const VerifyRow *row, void *context) {
     report_add(report, "nan_count", NULL, 0, cell_if(ran, cell_int(format->nan_count)));
     report_add(report, "inf_count", NULL, 0, cell_if(ran, cell_int(format->inf_count)));
     report_add(report, "same_bits", "same bits", 0, cell_if(ran, cell_bool(row->same_bits)));
-    report_add(report, "skipped", NULL, 0, cell_text(row->skipped));
+    report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
     if (ran) {
         explain(row, 'A', &row->kernel);
         explain(row, 'C', &row->exact);

@@ -1,4 +1,6 @@
 /* What the program says about itself: --help, the manual page and --list, all from the tables. */
+#include "kernels/clean.h"
+#include "kernels/defects.h"
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/run/bench.h"
@@ -103,7 +105,8 @@ static void man_controls(FILE *out) {
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
           "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
-          "\\fICOLUMNS ROWS\\fR, and # for comments.\n",
+          "\\fICOLUMNS ROWS\\fR, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
+          "comments.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {
         char label[64];
@@ -163,18 +166,39 @@ void help_man(FILE *out) {
 
 /* ---- every name ------------------------------------------------------------------------------ */
 
+/* A sample with its title; one that cannot be loaded with the reason. */
+static bool list_sample(FILE *out, const char *name, Err *err) {
+    char clean[128], line[1024];
+    Scene scene;
+    bool ok = scene_load(name, &scene, err);
+    clean_text(name, clean, sizeof clean);
+    fprintf(out, "  %-16s ", clean);
+    if (ok) {
+        clean_print(out, scene.title);
+        scene_free(&scene);
+    } else {
+        err_line(err, line, sizeof line);
+        fputs(line, out);
+    }
+    fputc('\n', out);
+    return ok;
+}
+
 /* Every scene file in the folder of samples, so that a file the user added is listed too. */
-static void list_samples(FILE *out) {
+static bool list_samples(FILE *out, Err *err) {
     enum { NAMES_MAX = 256 };
     SceneName names[NAMES_MAX];
-    size_t count = scene_names(names, NAMES_MAX);
-    for (size_t i = 0; i < count; i++) {
-        Scene scene;
-        if (!names[i].is_preset && scene_load(names[i].name, &scene, NULL)) {
-            fprintf(out, "  %-16s %s\n", names[i].name, scene.title);
-            scene_free(&scene);
+    size_t count;
+    bool ok = scene_names(names, NAMES_MAX, &count, err);
+    for (size_t i = 0; i < count; i++)
+        if (!names[i].is_preset) {
+            Err why = {0};
+            if (!list_sample(out, names[i].name, &why) && ok) {
+                *err = why;
+                ok = false;
+            }
         }
-    }
+    return ok;
 }
 
 static void list_configs(FILE *out) {
@@ -184,9 +208,9 @@ static void list_configs(FILE *out) {
                 presets[i].cells, presets[i].cells, (long long)presets[i].channels);
 }
 
-void help_list(FILE *out) {
+bool help_list(FILE *out, Err *err) {
     fputs("Sample scenes:\n", out);
-    list_samples(out);
+    bool ok = list_samples(out, err);
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     list_configs(out);
@@ -197,6 +221,9 @@ void help_list(FILE *out) {
         fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,
                 where_names[bev_kernels[i]->where], bev_kernels[i]->idea,
                 bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
+    fputs("\nDefects to plant and find (defect, in the live display):\n", out);
+    for (int i = 0; i < defect_count; i++)
+        fprintf(out, "  %-2d %-15s %s\n", i + 1, defects[i].name, defects[i].what);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,
@@ -217,4 +244,5 @@ void help_list(FILE *out) {
     fputs("\nColour maps:\n", out);
     for (int i = 0; i < colormap_count; i++)
         fprintf(out, "  %-16s %s\n", colormaps[i].name, colormaps[i].idea);
+    return ok;
 }

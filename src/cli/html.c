@@ -1,5 +1,6 @@
 #include "src/cli/report.h"
 
+#include "kernels/clean.h"
 #include "src/view/draw/color.h"
 
 #include <string.h>
@@ -48,12 +49,15 @@ void html_end(FILE *out) {
 void html_text(FILE *out, const char *text) {
     static const char special[] = "<>&\"";
     static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
-    for (; *text; text++) {
+    while (*text) {
+        bool shown;
+        size_t length = clean_character(text, &shown);
         const char *at = strchr(special, *text);
         if (at)
             fputs(entities[at - special], out);
         else
-            fputc(*text, out);
+            fwrite(shown ? text : "?", 1, shown ? length : 1, out);
+        text += length;
     }
 }
 

@@ -1,14 +1,16 @@
 #include "src/cli/report.h"
 
+#include "kernels/clean.h"
 #include "src/base/data.h"
 #include "src/run/bench.h"
-#include "src/view/draw/text.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+int report_screen_columns;
 
 static Cell cell_none(void) {
     return (Cell){.kind = CELL_NONE};
@@ -38,6 +40,15 @@ Cell cell_if(bool known, Cell cell) {
     return known ? cell : cell_none();
 }
 
+/* Texts come from outside: titles, paths, names of machines. NULL: out of memory. */
+static char *clean_copy(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy)
+        clean_text(text, copy, size);
+    return copy;
+}
+
 void report_row(Report *report) {
     report->row_count++;
 }
@@ -60,7 +71,7 @@ void report_add(Report *report, const char *key, const char *heading, int digits
         report->cells = cells;
         report->capacity = capacity;
     }
-    if (cell.kind == CELL_TEXT && !(cell.text = strdup(cell.text))) {
+    if (cell.kind == CELL_TEXT && !(cell.text = clean_copy(cell.text))) {
         report->out_of_memory = true;
         cell = cell_none();
     }
@@ -143,7 +154,7 @@ void report_cell(const Report *report, int row, int column, char *text, size_t s
     if (row < 0)
         snprintf(text, size, "%s", head->heading);
     else if (cell->kind == CELL_TEXT)
-        text_clean(cell->text, text, size);
+        clean_text(cell->text, text, size);
     else
         write_cell(cell, true, head->digits, text, size);
 }
@@ -212,27 +223,88 @@ static void print_padded(FILE *out, const char *text, int width, bool left) {
     fprintf(out, "%*s%s%*s", left ? 0 : pad, "", text, left ? pad : 0, "");
 }
 
-static void print_table(const Report *report, bool markdown, FILE *out) {
-    char folded[256], text[256];
-    report_folded(report, folded, sizeof folded);
-    if (folded[0])
-        fprintf(out, "In every row: %s.\n\n", folded);
+/* A bar ends a cell of Markdown. */
+static void escape_bars(char *text, size_t size) {
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length && length + 1 < size; i++)
+        if (text[i] == '|') {
+            memmove(text + i + 1, text + i, ++length - i);
+            text[i++] = '\\';
+        }
+}
+
+static void print_columns(const Report *report, const bool *shown, bool markdown, FILE *out) {
+    char text[256];
     for (int row = -1; row < report->row_count; row++) {
         const char *before = markdown ? "| " : "";
         for (int column = 0; column < report->column_count; column++) {
-            if (!report_shows(report, column))
+            if (!shown[column])
                 continue;
             report_cell(report, row, column, text, sizeof text);
+            if (markdown)
+                escape_bars(text, sizeof text);
             fputs(before, out);
             print_padded(out, text, column_width(report, column), report_is_text(report, column));
             before = markdown ? " | " : "  ";
         }
         fputs(markdown ? " |\n" : "\n", out);
         for (int column = 0; markdown && row < 0 && column < report->column_count; column++)
-            if (report_shows(report, column))
+            if (shown[column])
                 fputs(report_is_text(report, column) ? "|---" : "|---:", out);
         fputs(markdown && row < 0 ? "|\n" : "", out);
     }
+}
+
+enum { BETWEEN = 2 }; /* blanks between two columns */
+
+/* As many columns from `next` on as fit into the screen, at least one. Returns the one after. */
+static int fill_screen(const Report *report, int next, int used, bool *shown) {
+    bool any = false;
+    for (; next < report->column_count; next++) {
+        int width = report_shows(report, next) ? column_width(report, next) + BETWEEN : 0;
+        if (any && used + width > report_screen_columns + BETWEEN)
+            break;
+        used += width;
+        shown[next] = width > 0;
+        any |= width > 0;
+    }
+    return next;
+}
+
+/* A table that is wider than the screen becomes several, each of which begins with the words that
+ * name the rows. */
+static void print_for_screen(const Report *report, FILE *out) {
+    int names = 0, used = 0;
+    while (names < report->column_count &&
+           (!report_shows(report, names) || report_is_text(report, names))) {
+        used += report_shows(report, names) ? column_width(report, names) + BETWEEN : 0;
+        names++;
+    }
+    for (int next = names; next < report->column_count;) {
+        bool shown[REPORT_COLUMNS] = {false};
+        for (int column = 0; column < names; column++)
+            shown[column] = report_shows(report, column);
+        fputs(next > names ? "\n" : "", out);
+        next = fill_screen(report, next, used, shown);
+        print_columns(report, shown, false, out);
+    }
+}
+
+static void print_table(const Report *report, bool markdown, FILE *out) {
+    bool shown[REPORT_COLUMNS];
+    char folded[256];
+    int used = 0;
+    report_folded(report, folded, sizeof folded);
+    if (folded[0])
+        fprintf(out, "In every row: %s.\n\n", folded);
+    for (int column = 0; column < report->column_count; column++) {
+        shown[column] = report_shows(report, column);
+        used += shown[column] ? column_width(report, column) + BETWEEN : 0;
+    }
+    if (!markdown && report_screen_columns && used > report_screen_columns + BETWEEN)
+        print_for_screen(report, out);
+    else
+        print_columns(report, shown, markdown, out);
 }
 
 void report_text(const Report *report, FILE *out) {
@@ -243,13 +315,15 @@ void report_markdown(const Report *report, FILE *out) {
     print_table(report, true, out);
 }
 
-/* Quotes as RFC 4180 asks for. */
+/* Quotes as RFC 4180 asks for. An apostrophe before = + - @ keeps a spreadsheet from taking the
+ * text for a formula. */
 static void print_csv_text(const char *text, FILE *out) {
-    if (!strpbrk(text, "\",\n")) {
+    bool formula = text[0] && strchr("=+-@", text[0]);
+    if (!formula && !strpbrk(text, "\",'")) {
         fputs(text, out);
         return;
     }
-    fputc('"', out);
+    fputs(formula ? "\"'" : "\"", out);
     for (; *text; text++)
         fprintf(out, *text == '"' ? "\"\"" : "%c", *text);
     fputc('"', out);
@@ -293,100 +367,25 @@ static json_t *json_of(const Cell *cell) {
     return json_null();
 }
 
+static json_t *json_row(const Report *report, int row) {
+    json_t *object = json_object();
+    bool whole = object != NULL;
+    for (int column = 0; whole && column < report->column_count; column++)
+        whole = json_object_set_new(object, report->columns[column].key,
+                                    json_of(cell_at(report, row, column))) == 0;
+    if (whole)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *report_json(const Report *report) {
     json_t *rows = json_array();
-    for (int row = 0; row < report->row_count; row++) {
-        json_t *object = json_object();
-        for (int column = 0; column < report->column_count; column++)
-            json_object_set_new(object, report->columns[column].key,
-                                json_of(cell_at(report, row, column)));
-        json_array_append_new(rows, object);
-    }
-    return rows;
-}
-
-/* ---- where a result goes --------------------------------------------------------------------- */
-
-bool output_open(Output *output, Err *err) {
-    *output = (Output){0};
-    output->stream = open_memstream(&output->text, &output->length);
-    return output->stream || err_set(err, ERR_FAILED, "output", "", "out of memory");
-}
-
-bool output_close(Output *output, const char *path, Err *err) {
-    bool complete = fclose(output->stream) == 0;
-    bool ok = complete || err_set(err, ERR_FAILED, "output", "", "out of memory");
-    if (ok && path)
-        ok = data_write(path, output->text, output->length, err);
-    else if (ok && (fwrite(output->text, 1, output->length, stdout) != output->length ||
-                    fflush(stdout) != 0))
-        ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
-    free(output->text);
-    return ok;
-}
-
-static ReportPrinter *printer_of(const Options *options) {
-    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
-    return printers[choices_find(CHOICE_FORMAT, options->format)];
-}
-
-ReportPrinter *output_printer(const Options *options) {
-    ReportPrinter *print = printer_of(options);
-    return print == report_csv ? NULL : print;
-}
-
-bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {
-    ReportPrinter *print = printer_of(options);
-    Output output;
-    bool ok = !report->out_of_memory || err_set(err, ERR_FAILED, "output", "", "out of memory");
-    ok = ok && output_open(&output, err);
-    if (ok && print)
-        print(report, output.stream);
-    else if (ok) {
-        json_object_set_new(root, "results", report_json(report));
-        json_dumpf(root, output.stream, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-        fputc('\n', output.stream);
-    }
-    json_decref(root);
-    return ok && output_close(&output, options->output, err);
-}
-
-static bool has_suffix(const char *path, const char *suffix) {
-    size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && !strcasecmp(path + length - tail, suffix);
-}
-
-bool output_picture(const Options *options, const char *command, bool *svg, Err *err) {
-    if (!options->output)
-        return err_set(err, ERR_USAGE, command, "add -o FILE.png or -o FILE.svg",
-                       "no picture is named");
-    *svg = has_suffix(options->output, ".svg");
-    return *svg || has_suffix(options->output, ".png") ||
-           err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
-                   "the suffix does not say which format");
-}
-
-static const char *text_or_null(const char *text) {
-    return text[0] ? text : NULL;
-}
-
-static json_t *count_or_null(int64_t count) {
-    return count > 0 ? json_integer(count) : json_null();
-}
-
-json_t *output_machine(const Machine *machine) {
-    return json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "cpu",
-                     text_or_null(machine->cpu), "cores", count_or_null(machine->cores), "threads",
-                     count_or_null(machine->threads), "l2_bytes", count_or_null(machine->l2_bytes),
-                     "l3_bytes", count_or_null(machine->l3_bytes), "memory_bytes",
-                     count_or_null(machine->memory_bytes), "system", text_or_null(machine->system),
-                     "bevscope", text_or_null(machine->version), "date",
-                     text_or_null(machine->date), "gpu", text_or_null(machine->gpu), "driver",
-                     text_or_null(machine->driver), "cuda", text_or_null(machine->cuda));
-}
-
-json_t *output_this_machine(void) {
-    Machine machine;
-    machine_read(&machine);
-    return output_machine(&machine);
+    bool whole = rows != NULL;
+    for (int row = 0; whole && row < report->row_count; row++)
+        whole = json_array_append_new(rows, json_row(report, row)) == 0;
+    if (whole)
+        return rows;
+    json_decref(rows);
+    return NULL;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "src/base/kernel_config.h"
+#include "src/base/memory_stream.h"
 #include "src/cli/options.h"
 #include "src/run/machine.h"
 #include "src/view/figure/figure.h"
@@ -20,7 +21,7 @@ typedef struct {
     long long integer;
 } Cell;
 
-Cell cell_text(const char *text); /* NULL gives an empty cell; report_add copies the text */
+Cell cell_text(const char *text); /* NULL: an empty cell; report_add copies the text, cleaned */
 Cell cell_int(long long value);
 Cell cell_real(double value); /* NaN and infinity give an empty cell: JSON cannot write them */
 Cell cell_mb(double bytes);   /* 10^6 bytes */
@@ -77,27 +78,25 @@ void report_number(char *text, size_t size, double value, int digits);
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text, report_markdown, report_csv;
 
-/* The rows as an array of objects. The caller owns it. */
+/* Width of the terminal that tables go to; 0: they go elsewhere. Wider ones are folded. */
+extern int report_screen_columns;
+
+
+/* The rows as an array of objects. The caller owns it. NULL: out of memory. */
 json_t *report_json(const Report *report);
 
 /* ---- where a result goes --------------------------------------------------------------------- */
 
-/* Collects a result in memory, so that a file is replaced as a whole or not at all. */
-typedef struct {
-    FILE *stream;
-    char *text;
-    size_t length;
-} Output;
-
-/* output_close writes to `path`, or to standard output when `path` is NULL. */
-bool output_open(Output *output, Err *err);
-bool output_close(Output *output, const char *path, Err *err);
+/* Ends a result that was collected in memory, so that a file is replaced as a whole or not at all:
+ * writes to `path`, or to standard output when `path` is NULL. `whole` is false where a report that
+ * was printed into it had run out of memory: then nothing is written, and it fails. */
+bool output_close(MemoryStream *output, bool whole, const char *path, Err *err);
 
 /* The printer of --format for people: text or Markdown. NULL for CSV and JSON. */
 ReportPrinter *output_printer(const Options *options);
 
 /* Prints a report in the format of --format. For JSON, `root` gets the rows under "results" and is
- * printed. Releases `root` in all cases. */
+ * printed. Releases `root` in all cases; NULL stands for out of memory. */
 bool output_report(const Options *options, const Report *report, json_t *root, Err *err);
 
 /* Reads from the suffix of --output whether the picture is SVG rather than PNG. Fails when no file
@@ -114,7 +113,7 @@ json_t *output_this_machine(void);
 void html_begin(FILE *out, const char *title, FigureTheme theme);
 void html_end(FILE *out);
 
-/* Any text, escaped. */
+/* Any text, cleaned (clean.h) and escaped. */
 void html_text(FILE *out, const char *text);
 
 /* A PNG inside the page. */

@@ -29,6 +29,9 @@ bool select_single(const Options *options, const char *says, const char *hint, E
 /* Replaces fields of `*config` by the words of "fp8" or "v2,bilinear". */
 bool select_changed(const char *words, unsigned where, KernelConfig *config, Err *err);
 
+/* Says on standard error, once for a scene and align, that a map has no point. One thread. */
+void select_say_if_empty(const char *scene, BevAlign align, int64_t points);
+
 /* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
 
@@ -42,6 +45,7 @@ typedef struct {
     void *codes;       /* the output as stored */
     float *values;     /* the output decoded, (cell, channel) */
     double latency_us; /* 0: unknown */
+    bool unsettled;    /* the latency was measured, and its samples drifted */
 } Pooled;
 
 /* Runs `config` once on the workload and, as `latency` asks, times it or looks its latency up in

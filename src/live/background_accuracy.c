@@ -19,7 +19,7 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
         .max_abs = row->format.max_abs,
         .rel_l2 = row->format.rel_l2,
         .cosine = row->format.cosine,
-        .nan_count = row->format.nan_count,
+        .nan_count = row->format.nan_count + row->kernel.nan_both,
         .inf_count = row->format.inf_count,
         .worst_cell = row->format.worst_cell,
     };
@@ -51,7 +51,7 @@ bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
     *accuracy = (LiveAccuracy){.worst_cell = -1};
     if (!verify(inputs, config, &row, err))
         return false;
-    if (!row.skipped)
+    if (!row.skipped[0])
         fill(accuracy, &row);
     return true;
 }

@@ -65,15 +65,17 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
            a->l2_bytes == b->l2_bytes;
 }
 
-/* A baseline with another align has another map, and so other points: it has no place here. */
+/* A baseline with another align or rig has another map, and so other points: it has no place
+ * here. */
 static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     const Job *job = &state->job;
     RecordedSteps request = {.map = inputs->map,
                              .shape = inputs->features->shape,
                              .config = job->config,
                              .probe_cell = job->probe_cell,
-                             .l2_bytes = model_l2_bytes(&gpus[state->gpu], state->l2)};
-    if (state->baseline_pinned && job->baseline.align == job->config.align &&
+                             .l2_bytes = gpu_edited(&gpus[state->gpu], &state->edit).l2_bytes};
+    if (job->baseline_pinned && !job_rigs_differ(job) &&
+        job->baseline.align == job->config.align &&
         !kernel_config_equal(&job->baseline, &job->config))
         request.baseline = job->baseline;
     return request;

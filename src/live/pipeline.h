@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
     LoadedScene *scene;
     BevAlign align;
+    double evenness;
     uint32_t camera_mask;
     CameraError errors[RIG_MAX_CAMERAS];
     Rig rig; /* as calibrated, errors included */

@@ -72,6 +72,11 @@ bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err
  * Takes a few ms, the longest cell of block_atomic 30. */
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err);
 
+/* ---- difference.c ---------------------------------------------------------------------------- */
+
+/* Compares the selection's grid with the baseline's, where there is one. */
+void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Free the memory that is kept for more features and more grids of the last size. */

@@ -5,7 +5,6 @@
 #include "src/run/bench.h"
 
 #include <math.h>
-#include <string.h>
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
@@ -19,7 +18,8 @@ typedef struct {
     const BenchPlan *plan;
     const HostProblem *problem; /* the current one */
     BenchRow row;               /* the next to be emitted */
-    double baseline_us[2][2];   /* median of V2 by BevWhere and CacheState; 0: unknown */
+    Session *v2[BEV_CUDA + 1];  /* the baseline of each device; NULL: it does not run */
+    Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* its latest timing */
     void (*emit)(const BenchRow *, void *);
     void *context;
 } Bench;
@@ -58,64 +58,98 @@ static bool note_left(BenchRow *row, Err *err) {
 
 /* ---- timing --------------------------------------------------------------------------------- */
 
-static bool time_caches(Bench *bench, Session *session, bool report, Err *err) {
+/* Times V2 once more: fewer samples, as it is done for every row. */
+static bool time_baseline(Bench *bench, BevWhere where, CacheState cache, Err *err) {
+    TimingOptions options = timing_quick;
+    options.single = bench->plan->timing.single;
+    return !bench->v2[where] ||
+           session_time(bench->v2[where], cache, &options, &bench->last[where][cache], err);
+}
+
+/* The speed-up of the row, which was just timed. Its baseline is what V2 took before and takes now:
+ * where another program came or went in between, the two differ, and the baseline did not settle.
+ * V2's own row is its own baseline. */
+static bool compare(Bench *bench, Err *err) {
     BenchRow *row = &bench->row;
-    const BevKernel *kernel = row->config.kernel;
+    BevWhere where = row->config.kernel->where;
+    Timing *last = &bench->last[where][row->cache], before = *last;
+    row->baseline = (Timing){0};
+    row->speedup = 0;
+    if (!bench->v2[where])
+        return true;
+    if (row->config.kernel == bev_baseline(where))
+        row->baseline = *last = row->timing;
+    else if (time_baseline(bench, where, row->cache, err))
+        row->baseline = timing_join(&before, last);
+    else
+        return false;
+    if (row->timing.median_us > 0)
+        row->speedup = row->baseline.median_us / row->timing.median_us;
+    return true;
+}
+
+static bool time_caches(Bench *bench, Session *session, Err *err) {
+    BenchRow *row = &bench->row;
     for (int cache = CACHE_WARM; cache <= CACHE_COLD; cache++) {
         if (!(bench->plan->caches & 1u << cache))
             continue;
         row->cache = (CacheState)cache;
         if (!session_time(session, row->cache, &bench->plan->timing, &row->timing, err) ||
-            !note_left(row, err))
+            !note_left(row, err) || !compare(bench, err))
             return false;
         double median_us = row->timing.median_us;
-        if (kernel == bev_baseline(kernel->where))
-            bench->baseline_us[kernel->where][cache] = median_us;
-        double baseline_us = bench->baseline_us[kernel->where][cache];
-        row->speedup = median_us > 0 ? baseline_us / median_us : 0;
         row->effective_gbps = median_us > 0 ? row->traffic_mb * 1e3 / median_us : 0;
-        if (report)
-            bench->emit(row, bench->context);
+        bench->emit(row, bench->context);
     }
     return true;
 }
 
-static bool time_kernel(Bench *bench, const BevKernel *kernel, bool report, Err *err) {
+static bool time_kernel(Bench *bench, const BevKernel *kernel, Err *err) {
     const BevProblem *problem = &bench->problem->view;
     BenchRow *row = &bench->row;
+    Session *session = NULL;
     row->config = (KernelConfig){kernel, problem->dtype, problem->align};
-    row->skipped = bev_unsupported(kernel, problem);
-    if (row->skipped) {
-        if (report)
-            bench->emit(row, bench->context);
+    if (!session_open_or_skip(&session, kernel, problem, row->skipped, err))
+        return false;
+    if (row->skipped[0]) {
+        bench->emit(row, bench->context);
         return true;
     }
-    Session *session = NULL;
-    if (!session_open(&session, kernel, problem, err))
-        return false;
     row->prepare_us = session_prepare_us(session);
     row->traffic_mb = bev_traffic_total(bev_traffic(kernel, problem)) * 1e-6;
     row->footprint_mb = bev_footprint_total(bev_footprint(problem)) * 1e-6;
-    bool ok = time_caches(bench, session, report, err);
+    bool ok = time_caches(bench, session, err);
     session_close(session);
     return ok;
 }
 
-/* Times V2 first without reporting it, so that rows before it, and plans without it, have their
- * speed-up. Its own row is timed again in its place. */
-static bool time_ladder(Bench *bench, Err *err) {
-    memset(bench->baseline_us, 0, sizeof bench->baseline_us);
-    for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
+/* Opens V2 on every device of the plan and times it a first time. */
+static bool open_baselines(Bench *bench, Err *err) {
+    const BenchPlan *plan = bench->plan;
+    bool ok = true;
+    for (int where = BEV_CPU; ok && where <= BEV_CUDA; where++) {
         const BevKernel *baseline = bev_baseline((BevWhere)where);
-        if (baseline && (bench->plan->where & 1u << where) &&
-            !time_kernel(bench, baseline, false, err))
-            return false;
+        char refused[REFUSAL_SIZE];
+        if (!baseline || !(plan->where & 1u << where))
+            continue;
+        ok = session_open_or_skip(&bench->v2[where], baseline, &bench->problem->view, refused, err);
+        for (int cache = CACHE_WARM; ok && cache <= CACHE_COLD; cache++)
+            if (plan->caches & 1u << cache)
+                ok = time_baseline(bench, (BevWhere)where, (CacheState)cache, err);
     }
-    for (int i = 0; bev_kernels[i]; i++)
-        if (plan_selects(bench->plan, bev_kernels[i]) &&
-            !time_kernel(bench, bev_kernels[i], true, err))
-            return false;
-    return true;
+    return ok;
+}
+
+static bool time_ladder(Bench *bench, Err *err) {
+    bool ok = open_baselines(bench, err);
+    for (int i = 0; ok && bev_kernels[i]; i++)
+        if (plan_selects(bench->plan, bev_kernels[i]))
+            ok = time_kernel(bench, bev_kernels[i], err);
+    for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
+        session_close(bench->v2[where]);
+        bench->v2[where] = NULL;
+    }
+    return ok;
 }
 
 static bool time_problem(void *context, const char *scene, Workload *workload,
@@ -147,13 +181,23 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
+/* Its bit by position in bev_kernels[]. */
+static unsigned kernel_bit(const BevKernel *kernel) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i] == kernel)
+            return 1u << i;
+    return 0;
+}
+
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
     return kernel->launch && (plan->where & 1u << kernel->where) &&
-           (!plan->only || plan->only == kernel);
+           (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
                         PlanVisit *visit, void *context, Err *err) {
+    char label[300];
+    workload_label(workload, scene, label, sizeof label);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(plan->aligns & 1u << align) || !(plan->dtypes & 1u << dtype) ||
@@ -161,7 +205,7 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
                 continue;
             HostProblem problem = {0};
             bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                      visit(context, scene, workload, &problem, err);
+                      visit(context, label, workload, &problem, err);
             problem_free(&problem);
             if (!ok)
                 return false;

@@ -9,8 +9,8 @@
 typedef struct {
     const char *const *scenes;
     int scene_count;
-    const BevKernel *only; /* NULL: every kernel of `where` */
-    unsigned where;        /* 1u << BEV_CPU | 1u << BEV_CUDA */
+    unsigned kernels; /* bits by position in bev_kernels[]; 0: every kernel of `where` */
+    unsigned where;   /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
@@ -23,20 +23,21 @@ typedef struct {
     KernelConfig config;
     CacheState cache;
     int64_t channels, points, intervals;
-    const char *skipped; /* a reason, or NULL; the figures below are then meaningless */
+    char skipped[REFUSAL_SIZE]; /* a reason, or ""; the figures below are then meaningless */
     Timing timing;
     double prepare_us, map_us;
     double traffic_mb;      /* what the kernel requests (bev_traffic), 10^6 bytes */
     double footprint_mb;    /* distinct bytes, 10^6 */
     double effective_gbps;  /* traffic_mb / median */
-    double speedup;         /* median of V2 on the same device / median; 0: V2 was not run */
+    Timing baseline;        /* of V2 on the same device, right before and after this row */
+    double speedup;         /* baseline.median_us / timing.median_us; 0: V2 does not run here */
     double l2_carveout_mib; /* as the driver granted it; NaN: not asked for */
     double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;
 
 /* Calls `row` for each result in the order scene, align, dtype, carve-out, kernel, cache. V2 is
- * always timed, for the speed-up, but reported only if the plan selects it. Stops at the first
- * failure; a kernel that does not support a problem is a skipped row, no failure. */
+ * timed beside every row, for the speed-up, but reported only if the plan selects it. Stops at the
+ * first failure; a kernel that does not support a problem, or refuses it, is a skipped row. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
 

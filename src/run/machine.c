@@ -1,11 +1,13 @@
 #include "src/run/machine.h"
 
 #include "config.h"
+#include "kernels/clean.h"
 
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +19,17 @@
 #include <omp.h>
 #endif
 
+/* The first core's name is in the first lines; needs no memory. */
 static void read_cpu_name(char name[128]) {
-    char line[256];
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    strcpy(name, "n/a");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "model name : %127[^\n]", name) == 1)
-            break;
-    if (file)
-        fclose(file);
+    char text[1024], raw[128];
+    int file = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    const char *line = strstr(text, "model name");
+    bool found = line && sscanf(line, "model name : %127[^\n]", raw) == 1;
+    clean_text(found ? raw : NULL, name, 128);
 }
 
 /* Only the GPU that this process already uses: opening one just for its name would take time. */
@@ -34,7 +38,7 @@ static void read_gpu(Machine *machine) {
     DeviceInfo info;
     if (!device_opened() || !device_info(&info, NULL))
         return;
-    snprintf(machine->gpu, sizeof machine->gpu, "%s", info.name);
+    clean_text(info.name, machine->gpu, sizeof machine->gpu);
     snprintf(machine->driver, sizeof machine->driver, "%s", info.driver);
     snprintf(machine->cuda, sizeof machine->cuda, "%s", info.runtime);
 #else

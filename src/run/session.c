@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const TimingOptions timing_default = {.samples = 100, .min_warm_ms = 50, .max_s = 2};
@@ -71,6 +72,23 @@ static bool begin(Session **session, const BevKernel *kernel, const BevProblem *
 
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err) {
     return begin(session, kernel, host, false, err);
+}
+
+bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevProblem *host,
+                          char *skipped, Err *err) {
+    const char *reason = bev_unsupported(kernel, host);
+    Err refused = {0};
+    *session = NULL;
+    snprintf(skipped, REFUSAL_SIZE, "%s", reason ? reason : "");
+    if (reason || session_open(session, kernel, host, &refused))
+        return true;
+    if (refused.kind == ERR_USAGE) {
+        snprintf(skipped, REFUSAL_SIZE, "%s", refused.what);
+        return true;
+    }
+    if (err)
+        *err = refused;
+    return false;
 }
 
 bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
@@ -157,7 +175,28 @@ void timing_summarize(double *samples_us, int count, double settle, Timing *timi
     timing->min_us = samples_us[0];
     timing->noise = spread / median;
     timing->settled = drift <= settle;
+    timing->drift_limit = settle;
     timing->samples = count;
+}
+
+Timing timing_join(const Timing *a, const Timing *b) {
+    const Timing *faster = a->median_us < b->median_us ? a : b;
+    double drift = fabs(a->median_us - b->median_us) / faster->median_us;
+    Timing joined = *faster;
+    joined.settled = false;
+    if (drift > a->drift_limit)
+        return joined;
+    return (Timing){
+        .median_us = (a->median_us + b->median_us) / 2,
+        .p95_us = (a->p95_us + b->p95_us) / 2,
+        .p99_us = (a->p99_us + b->p99_us) / 2,
+        .min_us = fmin(a->min_us, b->min_us),
+        .noise = fmax(a->noise, b->noise),
+        .settled = a->settled && b->settled,
+        .drift_limit = a->drift_limit,
+        .samples = a->samples + b->samples,
+        .inner = a->inner,
+    };
 }
 
 bool timing_collect(const TimingOptions *options, double begun_us, double settle,

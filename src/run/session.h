@@ -15,6 +15,14 @@ typedef struct Session Session;
  * ERR_FAILED and the reason if the kernel does not support the problem (bev_unsupported). */
 bool session_open(Session **session, const BevKernel *kernel, const BevProblem *host, Err *err);
 
+enum { REFUSAL_SIZE = 512 }; /* bytes of a reason */
+
+/* The same for tables of many kernels: one that does not support the problem, or whose prepare step
+ * refuses it (ERR_USAGE), gives true, no session and the reason in `skipped` (REFUSAL_SIZE bytes,
+ * else left empty). */
+bool session_open_or_skip(Session **session, const BevKernel *kernel, const BevProblem *host,
+                          char *skipped, Err *err);
+
 /* The same for one picture, faster: prepares once. Do not call session_prepare_us on it. */
 bool session_open_once(Session **session, const BevKernel *kernel, const BevProblem *host,
                        Err *err);
@@ -77,12 +85,17 @@ extern const TimingOptions timing_default, timing_quick;
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
     double noise; /* interquartile range / median */
-    bool settled; /* the medians of the two halves differ by at most 5 % (GPU) or 15 % (CPU) */
+    bool settled; /* the medians of the two halves differ by at most `drift_limit` */
+    double drift_limit; /* 0.05 (GPU) or 0.15 (CPU) */
     int samples;
     int inner; /* launches in each sample; its time is divided by them */
 } Timing;
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
+
+/* Two timings of the same kernel as one: settled if both are and their medians differ by at most the
+ * limit; then the figures are averaged, else they are those of the faster one. */
+Timing timing_join(const Timing *a, const Timing *b);
 
 /* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the
  * timed part. On a GPU by CUDA graphs and events, on the CPU by the monotonic clock. */

@@ -308,6 +308,7 @@ static bool refuse_writing(const char *doing, zip_error_t *error, Err *err) {
 
 bool npz_writer_open(NpzWriter *writer, Err *err) {
     zip_error_t error;
+    *writer = (NpzWriter){0};
     zip_error_init(&error);
     writer->source = zip_source_buffer_create(NULL, 0, 0, &error);
     writer->zip =
@@ -324,21 +325,22 @@ bool npz_writer_open(NpzWriter *writer, Err *err) {
     return ok;
 }
 
-/* Header and elements in one block of memory, which libzip frees when it closes the archive. */
+/* Header and elements in one block of memory. The writer owns it: libzip frees what it was given
+ * in some of its failures, and not in others. */
 static zip_source_t *array_source(NpzWriter *writer, const NpyArray *array, const void *elements) {
     char header[NPY_WRITTEN_BYTES];
     size_t start = npy_write_header(array, header);
     size_t bytes = (size_t)array->count * npy_types[array->type].bytes;
     char *block = malloc(start + bytes);
-    if (!block)
+    if (!block || writer->block_count == NPZ_MAX_MEMBERS) {
+        free(block);
         return NULL;
+    }
+    writer->blocks[writer->block_count++] = block;
     memcpy(block, header, start);
     if (bytes > 0)
         memcpy(block + start, elements, bytes);
-    zip_source_t *source = zip_source_buffer(writer->zip, block, start + bytes, 1);
-    if (!source)
-        free(block);
-    return source;
+    return zip_source_buffer(writer->zip, block, start + bytes, 0);
 }
 
 bool npz_writer_add(NpzWriter *writer, const char *name, NpyType type, int rank,
@@ -401,5 +403,7 @@ void npz_writer_abort(NpzWriter *writer) {
         zip_discard(writer->zip);
     if (writer->source)
         zip_source_free(writer->source);
+    for (int i = 0; i < writer->block_count; i++)
+        free(writer->blocks[i]);
     memset(writer, 0, sizeof *writer);
 }

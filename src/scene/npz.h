@@ -95,6 +95,8 @@ NpzPlace npz_place(const char *name, const NpyArray *array, int64_t i);
 typedef struct {
     struct zip *zip;
     struct zip_source *source;
+    void *blocks[NPZ_MAX_MEMBERS]; /* the arrays, until the archive is closed */
+    int block_count;
 } NpzWriter;
 
 bool npz_writer_open(NpzWriter *writer, Err *err);

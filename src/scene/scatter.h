@@ -11,10 +11,27 @@
  * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
+/* Makes the lengths of the intervals more even: at `evenness` 0 they stay, at 1 all are the mean, to
+ * a point; between, each is between its own and the mean. Points move to the next cells in order;
+ * their number, depths, features and weights stay, and so do the cells that have points. Within a
+ * cell ranks_depth ascends. Fails without memory. */
+bool scatter_even(BevMap *map, double evenness, Err *err);
+
+/* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
+bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
+
+/* What every screen and command says of a map of 0 points. */
+extern const char scatter_empty[];
+
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
 
-/* Checks a map from a file: ranks within `shape`, finite weights, intervals of at least one point
+/* Computes interval_starts and interval_lengths of a map whose ranks_bev ascends, in the place of
+ * those it has. */
+bool scatter_find_intervals(BevMap *map, Err *err);
+
+/* Checks a map from a file: ranks within `shape`, ranks_depth and ranks_feat of the same camera and
+ * pixel, finite weights, intervals of at least one point
  * that follow each other without gaps and contain all points, one ranks_bev value per interval, one
  * interval per cell. Errors name `where`, array, element, value and bound. Time O(points). */
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err);

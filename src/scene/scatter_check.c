@@ -1,4 +1,5 @@
 /* Checks scatter maps from files: kernels use their ranks as addresses. */
+#include "kernels/vector.h"
 #include "src/base/data.h"
 #include "src/scene/scatter.h"
 
@@ -21,17 +22,123 @@ static Element element(const char *array, int64_t i) {
 #define REFUSE(check_, array_, i_, ...)                                                            \
     data_refuse((check_)->err, (check_)->where, element(array_, i_).text, __VA_ARGS__)
 
-/* Checks that 0 <= rank < bound. For a rank outside, the rank or its distance to the last valid
- * rank is negative: the loop collects sign bits, so that it becomes vector code. Only a bad array
- * is searched for the element. */
-static bool check_ranks(const int32_t *ranks, int64_t count, int64_t bound, const char *array,
-                        const Check *check) {
-    uint32_t last = (uint32_t)(bound - 1 < INT32_MAX ? bound - 1 : INT32_MAX), signs = 0;
+/* ---- all points in one pass ------------------------------------------------------------------ */
+
+/* Division by a number that stays the same, as a multiplication: n / d = n * factor >> shift for
+ * 0 <= n < 2^31 (Granlund, Montgomery 1994), which becomes vector code. */
+typedef struct {
+    uint32_t factor;
+    int shift;
+} Divisor;
+
+static Divisor divisor(uint32_t d) {
+    int bits = 0;
+    while ((uint64_t)1 << bits < d)
+        bits++;
+    return (Divisor){(uint32_t)(((uint64_t)1 << (31 + bits)) / d + 1), 31 + bits};
+}
+
+/* What the ranks are checked against. */
+typedef struct {
+    uint32_t last_depth, last_cell; /* the largest valid ranks */
+    uint32_t pixels;                /* of a camera */
+    Divisor by_pixels, by_camera;   /* by_camera: depth bins times pixels */
+} Bounds;
+
+/* A rank of depth (camera, bin, h, w) gives that of feat (camera, h, w): without its bin. */
+CPU_INLINE uint32_t feat_of(uint32_t rank_depth, const Bounds *bounds) {
+    uint32_t planes =
+        (uint32_t)((uint64_t)rank_depth * bounds->by_pixels.factor >> bounds->by_pixels.shift);
+    uint32_t camera =
+        (uint32_t)((uint64_t)rank_depth * bounds->by_camera.factor >> bounds->by_camera.shift);
+    return rank_depth - (planes - camera) * bounds->pixels;
+}
+
+/* What a pass over the points finds. A sign bit (bit 31) says that some element is bad; the loops
+ * collect bits, so that they become vector code. Only a bad array is searched for the element. */
+typedef struct {
+    uint32_t depth_signs, cell_signs, weight_signs;
+    uint32_t feat_differs; /* not 0: some ranks_feat is not feat_of its ranks_depth */
+    int32_t changes;       /* how often a point has another cell than the point before */
+} Found;
+
+/* For a rank outside 0 to `last`, the rank or its distance to `last` is negative. */
+CPU_CLONES
+static void scan_ranks(const BevMap *map, int64_t first, int64_t end, const Bounds *given,
+                       Found *found) {
+    const Bounds bounds = *given; /* in registers */
+    const int32_t *depths = map->ranks_depth, *feats = map->ranks_feat;
+    uint32_t signs = 0, differs = 0;
+#pragma omp simd reduction(| : signs, differs)
+    for (int64_t t = first; t < end; t++) {
+        uint32_t depth = (uint32_t)depths[t];
+        signs |= depth | (bounds.last_depth - depth);
+        differs |= feat_of(depth, &bounds) ^ (uint32_t)feats[t];
+    }
+    found->depth_signs |= signs;
+    found->feat_differs |= differs;
+}
+
+CPU_CLONES
+static void scan_cells(const BevMap *map, int64_t first, int64_t end, uint32_t last, Found *found) {
+    const int32_t *cells = map->ranks_bev;
+    uint32_t signs = (uint32_t)cells[first] | (last - (uint32_t)cells[first]);
+    int32_t changes = first > 0 && cells[first] != cells[first - 1];
+#pragma omp simd reduction(| : signs) reduction(+ : changes)
+    for (int64_t t = first + 1; t < end; t++) {
+        uint32_t cell = (uint32_t)cells[t];
+        signs |= cell | (last - cell);
+        changes += cells[t] != cells[t - 1];
+    }
+    found->cell_signs |= signs;
+    found->changes += changes;
+}
+
+/* NaN and infinity have an exponent of all ones: adding 1 to the exponent sets the sign bit. */
+CPU_CLONES
+static void scan_weights(const float *weights, int64_t first, int64_t end, Found *found) {
+    const uint32_t exponent = 0x7f800000, one = 0x00800000;
+    uint32_t signs = 0;
 #pragma omp simd reduction(| : signs)
-    for (int64_t t = 0; t < count; t++)
-        signs |= (uint32_t)ranks[t] | (last - (uint32_t)ranks[t]);
-    if (!(signs >> 31))
-        return true;
+    for (int64_t t = first; t < end; t++) {
+        uint32_t bits;
+        memcpy(&bits, &weights[t], sizeof bits);
+        signs |= (bits & exponent) + one;
+    }
+    found->weight_signs |= signs;
+}
+
+enum { SCAN_POINTS = 1 << 15 }; /* that a thread takes at a time: they stay in its cache */
+
+static Found scan_all(const BevMap *map, const Bounds *bounds) {
+    Found all = {0};
+#pragma omp parallel
+    {
+        Found part = {0};
+#pragma omp for schedule(static)
+        for (int64_t first = 0; first < map->points; first += SCAN_POINTS) {
+            int64_t end = first + SCAN_POINTS < map->points ? first + SCAN_POINTS : map->points;
+            scan_ranks(map, first, end, bounds, &part);
+            scan_cells(map, first, end, bounds->last_cell, &part);
+            if (map->weights)
+                scan_weights(map->weights, first, end, &part);
+        }
+#pragma omp critical
+        {
+            all.depth_signs |= part.depth_signs;
+            all.cell_signs |= part.cell_signs;
+            all.weight_signs |= part.weight_signs;
+            all.feat_differs |= part.feat_differs;
+            all.changes += part.changes;
+        }
+    }
+    return all;
+}
+
+/* ---- the element that is bad ----------------------------------------------------------------- */
+
+static bool refuse_rank(const int32_t *ranks, int64_t bound, const char *array,
+                        const Check *check) {
     int64_t bad = 0;
     while (ranks[bad] >= 0 && ranks[bad] < bound)
         bad++;
@@ -39,28 +146,32 @@ static bool check_ranks(const int32_t *ranks, int64_t count, int64_t bound, cons
                   (long long)bound - 1);
 }
 
-/* Checks that all weights are finite. NaN and infinity have an exponent of all ones, so adding 1 to
- * the exponent sets the sign bit. */
-static bool check_weights(const BevMap *map, const Check *check) {
-    if (!map->weights)
-        return true;
-    const uint32_t exponent = 0x7f800000, one = 0x00800000;
-    const float *weights = map->weights;
-    int64_t points = map->points;
-    uint32_t signs = 0;
-#pragma omp simd reduction(| : signs)
-    for (int64_t t = 0; t < points; t++) {
-        uint32_t bits;
-        memcpy(&bits, &weights[t], sizeof bits);
-        signs |= (bits & exponent) + one;
-    }
-    if (!(signs >> 31))
-        return true;
+/* Kernels that compute the pixel from ranks_depth would give another picture than those that read
+ * ranks_feat. */
+static bool refuse_feat(const BevMap *map, int64_t pixels, const Bounds *bounds,
+                        const Check *check) {
+    int64_t bad = 0;
+    while (map->ranks_feat[bad] == (int32_t)feat_of((uint32_t)map->ranks_depth[bad], bounds))
+        bad++;
+    int32_t rank = map->ranks_feat[bad],
+            want = (int32_t)feat_of((uint32_t)map->ranks_depth[bad], bounds);
+    if (rank < 0 || rank >= pixels)
+        return REFUSE(check, "ranks_feat", bad, "", "%d is outside 0 to %lld", rank,
+                      (long long)pixels - 1);
+    return REFUSE(check, "ranks_feat", bad,
+                  "depth and feature of a point have one camera and pixel",
+                  "%d, but ranks_depth[%lld] = %d belongs to feature %d", rank, (long long)bad,
+                  map->ranks_depth[bad], want);
+}
+
+static bool refuse_weight(const BevMap *map, const Check *check) {
     int64_t bad = 0;
     while (isfinite(map->weights[bad]))
         bad++;
     return REFUSE(check, "weights", bad, "", "%g, must be finite", map->weights[bad]);
 }
+
+/* ---- intervals ------------------------------------------------------------------------------- */
 
 /* Interval i must start at point `expected`, have at least one point and end within the points. */
 static bool check_interval(const BevMap *map, int64_t i, int64_t expected, const Check *check) {
@@ -92,15 +203,11 @@ static bool check_unseen(const BevMap *map, int64_t i, uint8_t *seen, const Chec
 }
 
 /* All points of an interval must have the same cell. In a sound map the cell changes only where an
- * interval starts, so it is enough to compare two counts: all changes, and the changes at starts.
- * Only a bad map is searched for the element. */
-static bool check_one_cell(const BevMap *map, const Check *check) {
+ * interval starts, so it is enough to compare two counts: all `changes`, and those at starts. Only
+ * a bad map is searched for the element. */
+static bool check_one_cell(const BevMap *map, int32_t changes, const Check *check) {
     const int32_t *cells = map->ranks_bev;
-    int32_t changes = 0, changes_at_starts = 0; /* at most as many as points, which are int32 */
-    int64_t points = map->points;
-#pragma omp simd reduction(+ : changes)
-    for (int64_t t = 1; t < points; t++)
-        changes += cells[t] != cells[t - 1];
+    int32_t changes_at_starts = 0;
     for (int64_t i = 1; i < map->intervals; i++)
         changes_at_starts += cells[map->interval_starts[i]] != cells[map->interval_starts[i] - 1];
     if (changes == changes_at_starts)
@@ -117,7 +224,7 @@ static bool check_one_cell(const BevMap *map, const Check *check) {
     return false;
 }
 
-static bool check_intervals(const BevMap *map, int64_t cells, const Check *check) {
+static bool check_intervals(const BevMap *map, int64_t cells, int32_t changes, const Check *check) {
     uint8_t *seen = calloc((size_t)(cells / 8 + 1), 1);
     int64_t end = 0;
     bool good = seen != NULL;
@@ -133,16 +240,28 @@ static bool check_intervals(const BevMap *map, int64_t cells, const Check *check
         return REFUSE(check, "ranks_bev", end, "intervals leave a gap",
                       "no interval holds points %lld to %lld", (long long)end,
                       (long long)map->points - 1);
-    return good && check_one_cell(map, check);
+    return good && check_one_cell(map, changes, check);
+}
+
+static uint32_t last_rank(int64_t count) {
+    return (uint32_t)(count - 1 < INT32_MAX ? count - 1 : INT32_MAX);
 }
 
 bool scatter_check(const BevMap *map, const BevShape *shape, const char *where, Err *err) {
-    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
-    int64_t cells = shape->nx * shape->ny;
+    int64_t plane = shape->feat_h * shape->feat_w, pixels = shape->cameras * plane;
+    int64_t cells = shape->nx * shape->ny, depths = pixels * shape->depth_bins;
     const Check check = {where, err};
-    return check_ranks(map->ranks_depth, map->points, pixels * shape->depth_bins, "ranks_depth",
-                       &check) &&
-           check_ranks(map->ranks_feat, map->points, pixels, "ranks_feat", &check) &&
-           check_ranks(map->ranks_bev, map->points, cells, "ranks_bev", &check) &&
-           check_weights(map, &check) && check_intervals(map, cells, &check);
+    const Bounds bounds = {last_rank(depths), last_rank(cells), (uint32_t)plane,
+                           divisor((uint32_t)plane),
+                           divisor((uint32_t)(plane * shape->depth_bins))};
+    Found found = scan_all(map, &bounds);
+    if (found.depth_signs >> 31)
+        return refuse_rank(map->ranks_depth, depths, "ranks_depth", &check);
+    if (found.feat_differs)
+        return refuse_feat(map, pixels, &bounds, &check);
+    if (found.cell_signs >> 31)
+        return refuse_rank(map->ranks_bev, cells, "ranks_bev", &check);
+    if (found.weight_signs >> 31)
+        return refuse_weight(map, &check);
+    return check_intervals(map, cells, found.changes, &check);
 }

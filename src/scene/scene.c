@@ -91,31 +91,41 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(((const SceneName *)a)->name, ((const SceneName *)b)->name);
 }
 
-size_t scene_names(SceneName *names, size_t max) {
-    size_t count = 0;
-    for (int i = 0; i < preset_total && count < max; i++, count++) {
-        names[count].is_preset = true;
-        snprintf(names[count].name, sizeof names->name, "%s", presets[i].name);
-    }
+/* Adds the samples behind the `first` names that are there. */
+static bool add_samples(SceneName *names, size_t max, size_t first, size_t *count, Err *err) {
     char folder[PATH_MAX];
-    DIR *directory = data_path("samples", folder, sizeof folder, NULL) ? opendir(folder) : NULL;
+    if (!data_path("samples", folder, sizeof folder, err))
+        return false;
+    DIR *directory = opendir(folder);
     if (!directory)
-        return count;
-    size_t first_sample = count;
-    for (struct dirent *entry; count < max && (entry = readdir(directory));)
+        return err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(errno));
+    errno = 0;
+    for (struct dirent *entry; *count < max && (entry = readdir(directory));)
         if (has_suffix(entry->d_name, ".json") && entry->d_name[0] != '.') {
-            names[count].is_preset = false;
-            set_name(names[count++].name, entry->d_name);
+            names[*count].is_preset = false;
+            set_name(names[(*count)++].name, entry->d_name);
         }
+    int error = errno;
     closedir(directory);
-    qsort(names + first_sample, count - first_sample, sizeof *names, compare_names);
-    return count;
+    qsort(names + first, *count - first, sizeof *names, compare_names);
+    return !error || err_set(err, ERR_FAILED, folder, "", "cannot be listed: %s", strerror(error));
+}
+
+bool scene_names(SceneName *names, size_t max, size_t *count, Err *err) {
+    *count = 0;
+    for (int i = 0; i < preset_total && *count < max; i++, ++*count) {
+        names[*count].is_preset = true;
+        snprintf(names[*count].name, sizeof names->name, "%s", presets[i].name);
+    }
+    return add_samples(names, max, *count, count, err);
 }
 
 static bool unknown_name(const char *name, Err *err) {
     SceneName known[128];
     const char *words[128];
-    size_t count = scene_names(known, 128);
+    size_t count;
+    if (!scene_names(known, 128, &count, err))
+        return false;
     for (size_t i = 0; i < count; i++)
         words[i] = known[i].name;
     return err_set(err, ERR_USAGE, name, "bevscope --list shows all of them",

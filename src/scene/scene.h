@@ -33,7 +33,10 @@ enum {
     SCENE_MAX_BINS = 1024,
     SCENE_MAX_FEATURES = 1024, /* feature map, per axis */
     SCENE_MAX_CELLS = 4096,    /* per axis */
-    SCENE_MAX_THINGS = 4096    /* patches of a world, and solids */
+    SCENE_MAX_THINGS = 4096,   /* patches of a world, and solids */
+    SCENE_FAR_M = 10000,       /* coordinates and sizes, either sign */
+    SCENE_FAR_PX = 100000,     /* focal lengths and principal points, either sign */
+    SCENE_MAX_TESTS = 1000000000 /* rays of all feature pixels times things they may hit */
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
@@ -69,8 +72,9 @@ typedef struct {
     bool is_preset; /* true: a preset; false: a sample */
 } SceneName;
 
-/* Lists at most `max` names: presets in table order, then samples by name. Returns their number. */
-size_t scene_names(SceneName *names, size_t max);
+/* Lists at most `max` names, *count of them: presets in table order, then samples by name. False: the
+ * folder of samples could not be read, and what was found until then is listed. */
+bool scene_names(SceneName *names, size_t max, size_t *count, Err *err);
 
 /* Reads a file of one kind from memory. Error messages start with `where`. */
 bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err);

@@ -14,8 +14,9 @@ enum { WHOLE = 1u << NPY_I4 | 1u << NPY_I8, NUMBERS = DOUBLES | WHOLE };
 #define SCENE_ARRAYS(ROW)                                                                      \
     ROW(DEPTH, "depth", TENSORS, HALF | SINGLE, F4, "NDhw", NULL, 0, 0)                        \
     ROW(FEAT, "feat", TENSORS, HALF | SINGLE, F4, "NhwC", NULL, 0, 0)                          \
-    ROW(INTRINSICS, "intrinsics", CALIBRATION, DOUBLES, F8, "N33", NULL, 0, 0)                 \
-    ROW(CAM2EGO, "cam2ego", CALIBRATION, DOUBLES, F8, "N44", NULL, 0, 0)                       \
+    ROW(INTRINSICS, "intrinsics", CALIBRATION, DOUBLES, F8, "N33", NULL, -SCENE_FAR_PX,          \
+        SCENE_FAR_PX)                                                                          \
+    ROW(CAM2EGO, "cam2ego", CALIBRATION, DOUBLES, F8, "N44", NULL, -SCENE_FAR_M, SCENE_FAR_M)      \
     ROW(IMAGE_SIZE, "image_size", CALIBRATION, WHOLE, I4, "2", NULL, 1, 65536)                 \
     ROW(RESIZE, "resize", CALIBRATION, NUMBERS, F8, "", "1", 1e-3, 1e3)                        \
     ROW(CROP, "crop", CALIBRATION, NUMBERS, F8, "4", "2", 0, 0)                                \

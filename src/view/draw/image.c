@@ -1,10 +1,66 @@
 #include "src/view/draw/image.h"
 
+#include "src/base/memory_stream.h"
+
 #include <assert.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* stb's encoder asserts that it has memory, which would end the program. It gets its memory here:
+ * where there is none, what it had is freed, and png_encode fails. */
+
+typedef struct PngBlock {
+    struct PngBlock *next, **link; /* link: what points here */
+} PngBlock;
+
+static _Thread_local PngBlock *png_blocks; /* all that the encoder holds */
+static _Thread_local jmp_buf png_no_memory;
+
+static void *png_note(PngBlock *block) {
+    if (!block)
+        longjmp(png_no_memory, 1);
+    block->next = png_blocks;
+    block->link = &png_blocks;
+    if (block->next)
+        block->next->link = &block->next;
+    png_blocks = block;
+    return block + 1;
+}
+
+static void png_forget(PngBlock *block) {
+    *block->link = block->next;
+    if (block->next)
+        block->next->link = block->link;
+}
+
+static void *png_malloc(size_t size) {
+    return png_note(malloc(sizeof(PngBlock) + size));
+}
+
+static void png_free(void *memory) {
+    if (!memory)
+        return;
+    PngBlock *block = (PngBlock *)memory - 1;
+    png_forget(block);
+    free(block);
+}
+
+static void *png_realloc(void *memory, size_t size) {
+    if (!memory)
+        return png_malloc(size);
+    PngBlock *block = (PngBlock *)memory - 1;
+    png_forget(block);
+    PngBlock *grown = realloc(block, sizeof(PngBlock) + size);
+    if (!grown)
+        free(block);
+    return png_note(grown);
+}
+
+#define STBIW_MALLOC(size)          png_malloc(size)
+#define STBIW_REALLOC(memory, size) png_realloc(memory, size)
+#define STBIW_FREE(memory)          png_free(memory)
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
 #pragma GCC diagnostic push
@@ -92,25 +148,33 @@ static uint8_t *rgb_copy(const Image *image) {
     return rgb;
 }
 
+/* Writes the file to the stream; false: out of memory. */
+static bool png_encode(FILE *stream, const Image *image, int channels, const uint8_t *pixels) {
+    png_blocks = NULL;
+    if (setjmp(png_no_memory)) {
+        while (png_blocks)
+            png_free(png_blocks + 1);
+        return false;
+    }
+    return stbi_write_png_to_func(append, stream, image->w, image->h, channels, pixels,
+                                  channels * image->w) != 0;
+}
+
 /* Encoded to memory: stb's own file writer ignores write errors. */
 bool image_png(const Image *image, uint8_t **bytes, size_t *length, Err *err) {
     bool no_alpha = opaque(image), done = false;
     uint8_t *rgb = no_alpha ? rgb_copy(image) : NULL;
-    int channels = no_alpha ? 3 : 4;
-    char *data = NULL;
-    FILE *stream = open_memstream(&data, length);
-    if (stream && (!no_alpha || rgb))
-        done = stbi_write_png_to_func(append, stream, image->w, image->h, channels,
-                                      no_alpha ? rgb : image->rgba, channels * image->w);
-    done = stream && done && !ferror(stream);
-    done = stream && !fclose(stream) && done;
+    MemoryStream file = {0};
+    if ((!no_alpha || rgb) && memory_stream_open(&file, NULL)) {
+        done = png_encode(file.stream, image, no_alpha ? 3 : 4, no_alpha ? rgb : image->rgba);
+        done = memory_stream_close(&file, "PNG", NULL) && done;
+    }
     free(rgb);
-    *bytes = (uint8_t *)data;
-    if (done && *length)
+    *bytes = done ? (uint8_t *)file.bytes : NULL;
+    *length = done ? file.length : 0;
+    if (done)
         return true;
-    free(data);
-    *bytes = NULL;
-    *length = 0;
+    free(file.bytes);
     return err_set(err, ERR_FAILED, "PNG", "choose a smaller scale",
                    "no memory to encode %d x %d pixels", image->w, image->h);
 }

@@ -1,5 +1,7 @@
 #include "src/view/draw/page.h"
 
+#include "src/base/memory_stream.h"
+
 #include <cairo-svg.h>
 #include <ctype.h>
 #include <math.h>
@@ -99,32 +101,23 @@ static bool draw_svg(const PageSpec *page, FILE *stream, Err *err) {
     return drawn;
 }
 
-/* Closes a memory stream; false: something is missing in it. */
-static bool close_stream(FILE *stream) {
-    bool whole = stream && !ferror(stream);
-    return stream && !fclose(stream) && whole;
-}
-
 bool page_svg(const PageSpec *page, uint8_t **bytes, size_t *length, Err *err) {
-    char *svg = NULL, *renumbered = NULL;
-    size_t svg_length = 0;
-    FILE *stream = open_memstream(&svg, &svg_length), *out = open_memstream(&renumbered, length);
-    bool opened = stream && out;
-    bool drawn = opened && draw_svg(page, stream, err);
-    bool said = opened && !drawn; /* draw_svg filled `err` */
-    drawn = close_stream(stream) && drawn;
-    drawn = drawn && renumber(svg, svg_length, out);
-    drawn = close_stream(out) && drawn;
-    if (!drawn && !said)
-        err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg_length);
-    free(svg);
-    if (!drawn) {
-        free(renumbered);
-        renumbered = NULL;
-        *length = 0;
+    MemoryStream svg, out;
+    *bytes = NULL;
+    *length = 0;
+    if (!memory_stream_open(&svg, err))
+        return false;
+    bool drawn = draw_svg(page, svg.stream, err);
+    drawn = memory_stream_close(&svg, "SVG", drawn ? err : NULL) && drawn;
+    bool numbered = drawn && memory_stream_open(&out, err);
+    if (numbered && !renumber(svg.bytes, svg.length, out.stream))
+        numbered = err_set(err, ERR_FAILED, "SVG", "", "no memory for %zu bytes", svg.length);
+    if (numbered && memory_stream_close(&out, "SVG", err)) {
+        *bytes = (uint8_t *)out.bytes;
+        *length = out.length;
     }
-    *bytes = (uint8_t *)renumbered;
-    return drawn;
+    free(svg.bytes);
+    return *bytes != NULL;
 }
 
 bool page_layout(const PageSpec *page, FigureLayout *layout, Err *err) {

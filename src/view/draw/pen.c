@@ -1,5 +1,6 @@
 #include "src/view/draw/pen.h"
 
+#include "kernels/clean.h"
 #include "src/view/draw/text.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static double clean_width(Pen *pen, const char *text) {
 
 double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
     char clean[TEXT_MAX];
-    text_clean(text, clean, sizeof clean);
+    clean_text(text, clean, sizeof clean);
     select_font(pen, style);
     return clean_width(pen, clean);
 }
@@ -71,7 +72,7 @@ double pen_text_width(Pen *pen, const TextStyle *style, const char *text) {
 static double fit(Pen *pen, const TextStyle *style, double max_w, const char *text,
                   char fitted[TEXT_MAX]) {
     char cut[TEXT_MAX - 4];
-    text_clean(text, cut, sizeof cut);
+    clean_text(text, cut, sizeof cut);
     snprintf(fitted, TEXT_MAX, "%s", cut);
     select_font(pen, style);
     double width = clean_width(pen, fitted);
@@ -116,7 +117,7 @@ static void note(FigureLayout *layout, Box box, const char *text) {
     }
     FigureText *entry = &layout->texts[layout->count++];
     *entry = (FigureText){.x = box.x, .y = box.y, .w = box.w, .h = box.h};
-    text_clean(text, entry->text, sizeof entry->text);
+    clean_text(text, entry->text, sizeof entry->text);
 }
 
 static void show(Pen *pen, double x, double baseline, double width, const TextStyle *style,
@@ -153,7 +154,7 @@ double pen_paragraph(Pen *pen, double x, double top, double w, const TextStyle *
                      const char *text) {
     double leading = ceil(1.4 * style->size), y = top;
     char clean[TEXT_MAX], line[TEXT_MAX] = "", *rest = NULL;
-    text_clean(text, clean, sizeof clean);
+    clean_text(text, clean, sizeof clean);
     for (char *word = strtok_r(clean, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
         size_t length = strlen(line);
         snprintf(line + length, sizeof line - length, "%s%s", length ? " " : "", word);

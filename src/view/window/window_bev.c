@@ -1,5 +1,6 @@
 /* The pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays; and
  * the strip of camera views. */
+#include "src/state/live_text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -62,6 +63,19 @@ static void draw_wipe(const WindowView *view) {
     cairo_fill(view->pen->cr);
     wipe_label(view, x - 12, x - bev->x - 18, ALIGN_RIGHT, true);
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
+}
+
+/* What differs between the two sides, in the upper left corner. */
+static void draw_comparison(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    char text[96];
+    comparison_text(view->live, text, sizeof text);
+    TextStyle style = {.size = SIZE_BODY,
+                       .bold = true,
+                       .color = panel_dark.line,
+                       .outlined = true,
+                       .rim = panel_dark.halo};
+    pen_text(view->pen, bev->x + 12, bev->y + SIZE_BODY + 12, bev->w - 24, &style, text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------ */
@@ -157,6 +171,7 @@ void window_draw_over_bev(const WindowView *view) {
     FigurePanel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
+    draw_comparison(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
         axes_draw(view->pen, &view->visible, &panel, true);

@@ -1,0 +1,102 @@
+/* Where a result goes: to a file, as a whole or not at all, or to standard output. */
+#include "src/base/data.h"
+#include "src/cli/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+bool output_close(MemoryStream *output, bool whole, const char *path, Err *err) {
+    if (!memory_stream_close(output, path ? path : "standard output", err))
+        return false;
+    bool ok = whole || err_set(err, ERR_FAILED, "output", "", "out of memory");
+    if (ok && path)
+        ok = data_write(path, output->bytes, output->length, err);
+    else if (ok && (fwrite(output->bytes, 1, output->length, stdout) != output->length ||
+                    fflush(stdout) != 0))
+        ok = err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+    free(output->bytes);
+    return ok;
+}
+
+/* Where results go to a terminal, its width. */
+static void look_at_screen(const Options *options) {
+    struct winsize size;
+    bool on_screen = !options->output && isatty(STDOUT_FILENO);
+    bool known = on_screen && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    report_screen_columns = known ? size.ws_col : 0;
+}
+
+static ReportPrinter *printer_of(const Options *options) {
+    look_at_screen(options);
+    static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
+    return printers[choices_find(CHOICE_FORMAT, options->format)];
+}
+
+ReportPrinter *output_printer(const Options *options) {
+    ReportPrinter *print = printer_of(options);
+    return print == report_csv ? NULL : print;
+}
+
+/* `root` with the rows, as text; false: out of memory. */
+static bool print_json(const Report *report, json_t *root, FILE *out) {
+    return root && json_object_set_new(root, "results", report_json(report)) == 0 &&
+           json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) == 0 &&
+           fputc('\n', out) != EOF;
+}
+
+bool output_report(const Options *options, const Report *report, json_t *root, Err *err) {
+    ReportPrinter *print = printer_of(options);
+    MemoryStream output = {0};
+    bool whole = !report->out_of_memory && memory_stream_open(&output, NULL);
+    if (whole && print)
+        print(report, output.stream);
+    else if (whole)
+        whole = print_json(report, root, output.stream);
+    json_decref(root);
+    if (output.stream)
+        return output_close(&output, whole, options->output, err);
+    return err_set(err, ERR_FAILED, "output", "", "out of memory");
+}
+
+static bool has_suffix(const char *path, const char *suffix) {
+    size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && !strcasecmp(path + length - tail, suffix);
+}
+
+bool output_picture(const Options *options, const char *command, bool *svg, Err *err) {
+    if (!options->output)
+        return err_set(err, ERR_USAGE, command, "add -o FILE.png or -o FILE.svg",
+                       "no picture is named");
+    *svg = has_suffix(options->output, ".svg");
+    return *svg || has_suffix(options->output, ".png") ||
+           err_set(err, ERR_USAGE, options->output, "name it .png or .svg",
+                   "the suffix does not say which format");
+}
+
+static const char *text_or_null(const char *text) {
+    return text[0] ? text : NULL;
+}
+
+static json_t *count_or_null(int64_t count) {
+    return count > 0 ? json_integer(count) : json_null();
+}
+
+json_t *output_machine(const Machine *machine) {
+    return json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?}", "cpu",
+                     text_or_null(machine->cpu), "cores", count_or_null(machine->cores), "threads",
+                     count_or_null(machine->threads), "l2_bytes", count_or_null(machine->l2_bytes),
+                     "l3_bytes", count_or_null(machine->l3_bytes), "memory_bytes",
+                     count_or_null(machine->memory_bytes), "system", text_or_null(machine->system),
+                     "bevscope", text_or_null(machine->version), "date",
+                     text_or_null(machine->date), "gpu", text_or_null(machine->gpu), "driver",
+                     text_or_null(machine->driver), "cuda", text_or_null(machine->cuda));
+}
+
+json_t *output_this_machine(void) {
+    Machine machine;
+    machine_read(&machine);
+    return output_machine(&machine);
+}
