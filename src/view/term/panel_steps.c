@@ -3,7 +3,7 @@
 #include "src/view/term/panel.h"
 #include "src/view/term/steps_page.h"
 
-enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 13 };
+enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 16 };
 
 static int steps_want(const PanelData *data, int width) {
     (void)data, (void)width;
@@ -35,6 +35,10 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
         first.h = area.h / 2;
         second.y += first.h + 1;
         second.h -= first.h + 1;
+    } else if (live->baseline.step_count) {
+        first.h--;
+        cells_text(cells, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
+                   "a larger terminal has the baseline's steps as well");
     }
     side_draw(cells, first, &view, data->state->step_at);
     view.steps = &live->baseline;
