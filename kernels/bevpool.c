@@ -257,11 +257,16 @@ const BevKernel *bev_v3(void) {
     return bev_kernels[i];
 }
 
+const BevKernel *bev_v3_form(double footprint_bytes, double l2_bytes) {
+    const BevKernel *v3 = bev_v3();
+    bool streams = bev_regime(footprint_bytes, l2_bytes) == REGIME_STREAMING;
+    return streams ? v3->small_l2 : v3->large_l2;
+}
+
 BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes) {
     double footprint = bev_footprint_total(bev_footprint(problem));
     BevV3Choice choice = {.regime = bev_regime(footprint, l2_bytes)};
-    const BevKernel *v3 = bev_v3();
-    choice.kernel = choice.regime == REGIME_STREAMING ? v3->small_l2 : v3->large_l2;
+    choice.kernel = bev_v3_form(footprint, l2_bytes);
     snprintf(choice.why, sizeof choice.why, "%s: footprint %.1f MB, L2 %.1f MB: %s",
              choice.kernel->name, footprint / 1e6, l2_bytes / 1e6,
              bev_regimes[choice.regime].meaning);

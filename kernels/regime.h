@@ -31,6 +31,9 @@ typedef struct {
 /* The row that has two forms, one for each side of the L2: V3. */
 const BevKernel *bev_v3(void);
 
+/* The form of V3 for that footprint and L2. */
+const BevKernel *bev_v3_form(double footprint_bytes, double l2_bytes);
+
 BevV3Choice bev_v3_choose(const BevProblem *problem, double l2_bytes);
 
 #ifdef __cplusplus

@@ -13,7 +13,8 @@
 
 /* clang-format off */
 #define ROWS(ROW)                                                                                  \
-    ROW(reference) ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3) ROW(cpu_v4)                              \
+    ROW(reference) ROW(cpu_race) ROW(cpu_atomic)                                                   \
+    ROW(cpu_v2) ROW(cpu_v2_do) ROW(cpu_v3) ROW(cpu_v4)                                             \
     ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
     ROW(v2_tiles) ROW(v2_chw) ROW(v2) ROW(v2_do)                                                   \
     ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)                                                      \

@@ -2,9 +2,14 @@
 #include "config.h"
 
 #include "src/cli/options.h"
+#include "src/try/try.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The version, and what this build can do. */
 static void print_version(void) {
@@ -42,25 +47,52 @@ static bool answer(const char *word, int *status) {
         help_man(stdout);
     else
         return false;
-    if (fflush(stdout) != 0) {
-        perror("bevscope: standard output");
-        *status = ERR_FAILED;
-    }
+    *status = 0;
     return true;
 }
 
+/* Where a parent has closed standard files, the next files that are opened would take their place:
+ * /dev/null takes it. Standard output then cannot be written to, and that is an error. */
+static void hold_standard_files(void) {
+    const int modes[] = {O_RDONLY, O_RDONLY, O_RDWR};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            open("/dev/null", modes[fd]); /* takes the lowest number that is free, which is fd */
+}
+
+/* A write beyond the limit of file sizes fails with an error, once this does not end the program.
+ * (A handler, not SIG_IGN: that would be handed down to other programs.) */
+static void outlive_file_limit(int signal) {
+    (void)signal;
+}
+
+/* What was printed may not have reached its file. */
+static int check_output(int status) {
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status)
+        return status;
+    fprintf(stderr, "bevscope: standard output: cannot write%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return ERR_FAILED;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], try_runner_word))
+        return try_runner(argc, argv);
+    hold_standard_files();
+    signal(SIGXFSZ, outlive_file_limit);
     setlocale(LC_CTYPE, ""); /* not LC_NUMERIC: numbers in files keep their decimal point */
     int status = 0;
     if (argc > 1 && answer(argv[1], &status))
-        return status;
+        return check_output(status);
     Options options;
     Err err = {0};
     if (!options_parse(&options, argc, argv, &err))
         return print_error(&err);
     if (options.help) {
         help_command(options.command, stdout);
-        return 0;
+        return check_output(0);
     }
-    return commands[options.command].run(&options, &err) ? 0 : print_error(&err);
+    status = commands[options.command].run(&options, &err) ? 0 : print_error(&err);
+    return check_output(status);
 }

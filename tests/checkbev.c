@@ -6,16 +6,13 @@
 #include "src/accuracy/gates.h"
 #include "src/run/session.h"
 #include "kernels/codec.h"
-#include "tests/cases.h"
+#include "src/accuracy/cases.h"
 #include "tests/guard.h"
 #include "tests/tap.h"
 
 #include <getopt.h>
 
 enum { MAX_VARIANTS = 64, EXIT_SKIP = 77, EXIT_USAGE = 2, MAP_COLUMNS = 60, MAP_ROWS = 20 };
-
-/* Without --full the channels of the published configurations are divided by this. */
-enum { SHORTENED = 16 };
 
 /* The results of one (kernel, format, align). */
 typedef struct {
@@ -229,7 +226,7 @@ static void abandon(const Case *c, const Err *err) {
 static bool try_case(const Case *c, BevAlign align) {
     CaseData data;
     Err err;
-    if (!case_build(c, align, check.full ? 1 : SHORTENED, check.seed, &data, &err)) {
+    if (!case_build(c, align, check.full ? 1 : CASE_SHORTENED, check.seed, &data, &err)) {
         abandon(c, &err);
         return false;
     }

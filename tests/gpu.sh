@@ -81,6 +81,7 @@ step() {
 
 step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/test_device_gpu"
+BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
 
 # Small cases, because the sanitizers make kernels slow: ragged and long intervals, channels that are
 # a multiple of the vector width and channels that are not.

@@ -14,7 +14,6 @@
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
 #include "src/scene/workload.h"
-#include "tests/maps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -284,7 +283,7 @@ static bool climb_even(Ladder *ladder, Err *err) {
             features.depth[i] = (float)random_unit(&seed);
         for (size_t i = 0; i < values; i++)
             features.feat[i] = (float)(2 * random_unit(&seed) - 1);
-        ok = map_find_intervals(&map, err);
+        ok = scatter_find_intervals(&map, err);
     }
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         Case c = {.scene = "even"};

@@ -68,7 +68,7 @@ static inline State fixture_state(int columns, int rows) {
     state.job.baseline = (KernelConfig){&fixture_kernels[FIXTURE_V2], BEV_FP16, BEV_NEAREST};
     state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
     state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows});
-    state.baseline_pinned = true;
+    state.job.baseline_pinned = true;
     state.job.time_s = 3.2;
     return state;
 }
@@ -136,15 +136,26 @@ static inline void fixture_kernel(MemoryModel *model, PredictedKernel *predicted
         .l2_sectors = 1e6 * (9 - place)};
     for (int i = 0; i < MODEL_SIZES; i++)
         predicted->miss_ratio[i] = (0.9 - 0.05 * place) * exp(-model_size_mib(i) * (place + 1) / 3);
-    for (int gpu = 0; gpu < model->gpu_count; gpu++)
-        for (int l2 = 0; l2 < MODEL_L2S; l2++)
-            predicted->predicted[gpu][l2] = (Prediction){
-                .hit_rate = 0.9 + 0.01 * place,
-                .dram_read_bytes = 1e6 * l2,
-                .term_us = {4 + l2, 7.5, 6, 20.0 - place},
-                .binding = TERM_CHAIN,
-                .latency_us = 24.0 - place + gpu,
-            };
+    predicted->profile = (Profile){.kernel = kernel, .tile = 8, .dtype = BEV_FP16};
+    predicted->profile.counts = (TraceCounts){.form = &bev_kernel_find("v2")->access,
+                                              .l2_reads = 8e5,
+                                              .l2_sectors = 1e6,
+                                              .busy_steps = 1e5,
+                                              .longest = 350 - 10 * place,
+                                              .waits = 100,
+                                              .index_waits = 50};
+    for (int gpu = 0; gpu < model->gpu_count; gpu++) {
+        predicted->own_l2[gpu] = (L2Answer){.hit_rate = 0.9 + 0.01 * place, .misses = 1e5};
+        predicted->predicted[gpu] = (Prediction){
+            .hit_rate = 0.9 + 0.01 * place,
+            .term_us = {4, 7.5, 6, 20.0 - place},
+            .binding = TERM_CHAIN,
+            .latency_us = 24.0 - place + gpu,
+        };
+    }
+    for (int i = 0; i < 2 * MODEL_L2S; i++)
+        predicted->what_if_l2[i / MODEL_L2S][i % MODEL_L2S] =
+            (L2Answer){.hit_rate = 0.9 + 0.01 * place, .misses = 1e6 / (1 + i % MODEL_L2S)};
 }
 
 /* Of the state's problem; V3 and its formats included. */
@@ -178,6 +189,7 @@ static inline LiveData fixture_live(const State *state) {
     live_init(&live);
     live.serial = state->job.serial;
     live.job = state->job;
+    live.timed = true;
     live.fps = reading(62, SOURCE_MEASURED);
     live.device = (LiveDevice){.name = "NVIDIA H200",
                                .driver = "580.159",

@@ -17,7 +17,7 @@ done
 
 # 1. The row: in front of `quit`, with a place on the key bar.
 awk '/^CONTROL\(QUIT,/ {
-    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 17,"
+    print "CONTROL(TOY, \"toy\", NUMBER, KEYS(\047~\047), 0, PROGRAM, \"toy\", 18,"
     print "        TAP, \"a toy of the tests\", control_toy, \"%d toys\", state->frames > 0)"
 } { print }' src/state/controls.inc >"$folder/src/state/controls.inc"
 # 2. The handler and its value.
@@ -34,7 +34,7 @@ tap_ok $? "a control touches two files ($changed)"
 
 # Libraries that may know of controls are compiled again; the others are linked as they were built.
 cd "$folder" || exit 1
-for library in state live bev figure term window ui cli; do
+for library in state learn live bev figure term window ui cli; do
     for object in $(ar t "$build/lib$library.a"); do
         find src/base src/$library src/view/$library -name "${object%.o}.c" 2>/dev/null
     done

@@ -1,6 +1,6 @@
 /* Charts: a made-up spec by both back ends; those of the memory model in any box, every text inside
  * and none on another; and in the window, beside the BEV or in its place. */
-#include "src/view/chart/chart.h"
+#include "src/view/chart/live_chart.h"
 #include "src/view/draw/page.h"
 #include "src/view/term/chart_cells.h"
 #include "src/view/window/window_image.h"
@@ -233,6 +233,36 @@ static int differing(const Image *a, const Image *b, int x0, int y0, int x1, int
     return count;
 }
 
+/* The chart that ranks kernels does so by latency, on the changed GPU; its parts add up. */
+static void test_terms(void) {
+    static const char *const edits[] = {"bandwidth 100", "bandwidth 10", "clock 0.2"};
+    double last_us = 0;
+    use("chart terms");
+    for (int e = 0; e < 3; e++) {
+        Err err;
+        use(edits[e]);
+        ChartInput input = chart_live_input(&state, &live, ROOM_BOX, THEME_DARK);
+        ChartSpec *spec = chart_make(&input, &err);
+        bool sorted = spec && spec->bar_count > 3, race = false;
+        double before = 0;
+        for (int i = 0; spec && i < spec->bar_count; i++) {
+            double sum = 0;
+            for (int part = 0; part < spec->part_count; part++)
+                sum += spec->bars[i].parts[part];
+            sorted = sorted && sum >= before && fabs(sum - atof(spec->bars[i].text)) < 0.06 * sum;
+            before = sum;
+            race = race || !strcmp(spec->bars[i].label, "race");
+        }
+        tap_ok(sorted && !race, "%s: the fastest first, parts add up, no race", edits[e]);
+        tap_ok(before > last_us, "and the slowest takes longer than before, %.1f us", before);
+        last_us = before;
+        free(spec);
+    }
+    use("clock 0");
+    use("bandwidth 0");
+    use("chart none");
+}
+
 static void test_beside(void) {
     enum { W = 1280, H = 860 };
     Image before = window_of(W, H);
@@ -327,6 +357,7 @@ int main(void) {
     live = fixture_live(&state);
     live.model = fixture_model();
     test_ladder();
+    test_terms();
     test_beside();
     test_small_windows();
     return tap_done();

@@ -138,8 +138,39 @@ expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.
 
 # Every failed write is reported.
 if [ -w /dev/full ]; then
-    "$BEVSCOPE" --list >/dev/full 2>/dev/null
-    [ $? = 1 ]
-    tap_ok $? 'a full disk is not silent'
+    for words in --list --help --man --version 'bench --help' 'info toy' info 'glossary' \
+        'bench --recorded canonical' 'regime toy --gpu h200' 'toy --plain --device cpu'; do
+        # shellcheck disable=SC2086
+        "$BEVSCOPE" $words </dev/null >/dev/full 2>"$folder/said"
+        [ $? = 1 ] && [ "$(grep -c '^bevscope: ' "$folder/said")" = 1 ]
+        tap_ok $? "a full disk is not silent: $words" || sed 's/^/# /' "$folder/said"
+    done
 fi
+
+# Closed standard files: nothing that is opened later takes their place, and output that goes
+# nowhere is an error.
+for closed in '<&-' '2>&-' '<&- 2>&-'; do
+    eval "\"\$BEVSCOPE\" info toy $closed" >"$folder/out"
+    [ $? = 0 ] && grep -q points "$folder/out"
+    tap_ok $? "info toy $closed"
+done
+"$BEVSCOPE" --version >&- 2>/dev/null
+[ $? = 1 ]
+tap_ok $? 'closed standard output is an error'
+# A list of kernels, by name or title; findings say what binds them.
+"$BEVSCOPE" bench toy --quick --dtype fp16 --cache warm --device cpu \
+    -k REF,cpu_v4 --format csv >"$folder/out"
+[ "$(cut -d, -f2 "$folder/out" | tr '\n' ' ')" = 'kernel reference cpu_v4 ' ]
+tap_ok $? 'bench takes a list of kernels'
+"$BEVSCOPE" regime toy --gpu a6000 -k v2,V4 >"$folder/out" &&
+    grep -q "^Findings (model" "$folder/out" &&
+    grep -q '^V2 on RTX A6000, .* us:' "$folder/out" && ! grep -q 'V3 LARGE on' "$folder/out"
+tap_ok $? 'and so does regime, with what binds each'
+"$BEVSCOPE" regime toy --gpu a6000 -k v2 --format json >"$folder/out" &&
+    grep -q evidence "$folder/out"
+tap_ok $? 'findings are in the JSON, too'
+"$BEVSCOPE" regime toy -k reference >"$folder/out" 2>"$folder/err"
+[ $? = 2 ] && grep -q 'has no accesses' "$folder/err"
+tap_ok $? 'a kernel that is not simulated is refused'
+
 tap_done

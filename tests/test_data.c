@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -182,6 +183,72 @@ static void test_write(void) {
     tap_ok(entries(folder) == 1, "nothing lies beside them");
     tap_need(chdir("/") == 0, "chdir");
     unlink(path);
+}
+
+/* In place of the C library's: a system where nameless files cannot be linked, as without /proc. */
+static bool links_fail;
+
+int linkat(int from, const char *old_path, int to, const char *new_path, int flags) {
+    if (links_fail) {
+        errno = ENOENT;
+        return -1;
+    }
+    return (int)syscall(SYS_linkat, from, old_path, to, new_path, flags);
+}
+
+static void test_no_links(void) {
+    const char *path = in_folder("figure.png");
+    links_fail = true;
+    tap_ok(data_write(path, "first", 5, NULL) && holds(path, "first") &&
+               data_write(path, "second", 6, NULL) && holds(path, "second") && entries(folder) == 1,
+           "where linkat() through /proc fails: a new file, and one that is replaced");
+    links_fail = false;
+    unlink(path);
+}
+
+/* As root: somebody else's program with the setuid bit. */
+static void test_owner(void) {
+    enum { NOBODY = 65534 };
+    const char *path = in_folder("figure.png");
+    struct stat status = {0};
+    put(path, "old");
+    if (chown(path, NOBODY, NOBODY) != 0)
+        tap_skip("a replaced file keeps its owner", "only root gives files away");
+    else {
+        chmod(path, 06755);
+        tap_ok(data_write(path, "new", 3, NULL) && stat(path, &status) == 0 &&
+                   status.st_uid == NOBODY && status.st_gid == NOBODY &&
+                   (status.st_mode & 07777) == 0755,
+               "a replaced file keeps its owner, and lends nobody's rights any more");
+    }
+    unlink(path);
+}
+
+/* A pipe that ends, one whose writer comes late, and files of the system without an end. */
+static void test_endless(void) {
+    const char *path = in_folder("pipe");
+    char *bytes;
+    size_t length;
+    Err err;
+    tap_need(mkfifo(path, 0600) == 0, "mkfifo");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        usleep(200000);
+        int fd = open(path, O_WRONLY);
+        usleep(200000);
+        _exit(write(fd, "late", 4) != 4);
+    }
+    bool ok = data_read(path, 100, &bytes, &length, &err);
+    tap_ok(ok && length == 4 && !memcmp(bytes, "late", 4), "a pipe whose writer comes late");
+    free(ok ? bytes : NULL);
+    waitpid(child, NULL, 0);
+    unlink(path);
+    ok = data_read("/dev/zero", 1000, &bytes, &length, &err);
+    tap_ok(!ok && strstr(err.what, "limit of 1000 bytes"), "a device without end");
+    ok = data_read("/proc/kmsg", 1 << 20, &bytes, &length, &err);
+    tap_ok(!ok || length < 1 << 20, "/proc/kmsg does not keep its reader");
+    free(ok ? bytes : NULL);
 }
 
 /* The result of a child process, which runs with limits and a user that the test must not have. */
@@ -379,12 +446,15 @@ int main(void) {
     test_path();
     test_nearest();
     test_read();
+    test_endless();
     memset(payload[0], 'a', PAYLOAD);
     memset(payload[1], 'b', PAYLOAD);
     for (int named = 0; named < 2; named++) {
         refuse_nameless = named;
         tap_note("the file system has %s files", named ? "only named" : "nameless");
         test_write();
+        test_no_links();
+        test_owner();
         test_refusals();
         test_signals();
         test_handlers();

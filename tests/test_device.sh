@@ -27,7 +27,7 @@ else
 fi
 
 # The fake is built without sanitizers: a sanitized shared object would have to be loaded first.
-${CC:-cc} -std=c11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/fake_cuda/fake_cuda.c"
+${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" "$SRCDIR/tests/fake_cuda/fake_cuda.c"
 tap_ok $? 'the fake driver library compiles'
 LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
@@ -51,6 +51,8 @@ fake() {
 fake -- 0 '^usable, CUDA 13000$' 0
 fake VERSION=12040 -- 4 'driver is too old: it supports CUDA 12.4, needed is 13.0' 0
 fake INIT=100 -- 4 'driver finds no GPU' 0
+fake HANG=1 -- 4 'the NVIDIA driver hangs: no answer within 10 s' 0
+fake CRASH=1 -- 4 'the NVIDIA driver crashes as it starts' 0
 fake DEVICES=0 -- 4 'driver finds no GPU' 0
 fake INIT=803 -- 4 'driver does not start: error 803' 0
 fake DEVICES=2 -- 4 'GPU 2 was asked for, the last one is 1' 2
@@ -60,6 +62,14 @@ fake CAPABILITY=80 -- 4 'no code for GPU 0' 0
 fake CAPABILITY=100 -- 4 'no code for GPU 0' 0
 fake CAPABILITY=87 -- 0 '^usable' 0
 fake CAPABILITY=121 -- 0 '^usable' 0
+
+# A driver that lacks its functions, or is no library at all, is broken, not absent.
+mkdir "$folder/broken"
+echo 'int nothing;' >"$folder/broken.c"
+${CC:-cc} -shared -fPIC -o "$folder/broken/libcuda.so.1" "$folder/broken.c"
+LD_LIBRARY_PATH=$folder/broken says 4 'the NVIDIA driver is broken: libcuda.so.1 cannot be used' 0
+echo 'no library' >"$folder/broken/libcuda.so.1"
+LD_LIBRARY_PATH=$folder/broken says 4 'the NVIDIA driver is broken: libcuda.so.1 cannot be used' 0
 
 # The program itself: a GPU asked for by name is exit 4, otherwise the CPU takes over.
 if [ -x "$BEVSCOPE" ] && "$BEVSCOPE" --version | grep -q 'CUDA kernels: yes'; then

@@ -2,7 +2,7 @@
  * log says both, and the terminal comes back as it was.
  *
  * The program on the terminal is this one again: the live display over a ladder whose last kernel
- * runs on the CPU until SIGUSR1 comes, and turns out to be a GPU's when it fails. */
+ * runs on the CPU until SIGURG comes, and turns out to be a GPU's when it fails. */
 #include "tests/pty_check.h"
 
 #include "kernels/bevpool.h"
@@ -49,9 +49,9 @@ static int live(void) {
                                  .word_count = 1,
                                  .words = {"kernel gpu_v3"}};
     Err err = {.what = ""};
-    int end;
+    LoopEnd end;
     setlocale(LC_ALL, "");
-    signal(SIGUSR1, lose_device);
+    signal(SIGURG, lose_device);
     cpu_kernel = gpu_kernel = kernel_cpu_v3;
     cpu_kernel.is_default = true;
     gpu_kernel.name = "gpu_v3";
@@ -80,7 +80,7 @@ int main(int argc, char *argv[]) {
     Pty pty;
     bool ok = pty_start(&pty, 120, 40, again, environment);
     tap_ok(ok && pty_wait_text(&pty, "GPU V3", 0, PATIENCE_S), "a GPU's picture is there");
-    kill(pty.program, SIGUSR1);
+    kill(pty.program, SIGURG);
     tap_ok(screen_says(&pty, "gpu_v3: CUDA error 700: an illegal memory access"),
            "it fails in the middle of a frame: said");
     tap_ok(screen_says(&pty, "CPU, V3"), "the CPU takes over: said, too");

@@ -88,7 +88,7 @@ static bool found_by_name(const KeyRow *row, int32_t key, bool back) {
     char name[16];
     (void)back;
     keys_name(key, name, sizeof name);
-    return keys_find_name(name, &command) && command.action == row->action;
+    return keys_find(keys_named(name), &command) && command.action == row->action;
 }
 
 /* Where two rows have the same key, keys_find returns the first: the second fails here. */
@@ -99,8 +99,7 @@ static void test_keys(void) {
     tap_ok(!keys_find(0, &command) && !keys_find('~', &command) &&
                !keys_find(KEYCODE_F12 + 1, &command),
            "other keys mean nothing");
-    tap_ok(!keys_find_name("Hyper", &command) && !keys_find_name("", &command),
-           "other names mean nothing");
+    tap_ok(!keys_named("Hyper") && !keys_named(""), "other names mean nothing");
 }
 
 static void test_words(void) {

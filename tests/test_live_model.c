@@ -87,7 +87,8 @@ static void test_digest(const Scenery *toy) {
     step_all(live_model, DEPTH_SELECTION);
     const MemoryModel *model = live_model_known(live_model);
     const int h200 = (int)(gpu_find("h200") - gpus);
-    const PredictedKernel *known = model_of_kernel(model, bev_kernel_find("cpu_v2_do"), h200, 0);
+    const PredictedKernel *known =
+        model_of_kernel(model, bev_kernel_find("cpu_v2_do"), gpus[h200].l2_bytes);
     need(problem_init(&problem, &toy->workload.scene.shape, BEV_FP16, BEV_NEAREST, &toy->map->map,
                       &err) &&
              profile_make(row, &problem.view, NULL, &profile, &err),
@@ -96,8 +97,10 @@ static void test_digest(const Scenery *toy) {
     Prediction own = predict(&profile, &small, true);
     small.l2_bytes = 2 << 20;
     Prediction shrunk = predict(&profile, &small, true);
-    tap_ok(known && known->predicted[h200][0].latency_us == own.latency_us &&
-               known->predicted[h200][1].latency_us == shrunk.latency_us,
+    const GpuEdit smaller = {.l2_mib = 2};
+    tap_ok(known && known->predicted[h200].latency_us == own.latency_us &&
+               fabs(model_predict(model, known, h200, &smaller).latency_us - shrunk.latency_us) <
+                   1e-9,
            "it keeps what the model predicts, also for another L2");
     double formula = bev_traffic_total(bev_traffic(row, &problem.view));
     tap_ok(known && bev_traffic_total(known->requested) == formula,
@@ -138,6 +141,38 @@ static void test_ceilings(const Scenery *toy) {
     live_model_close(live_model);
 }
 
+/* Other figures than the table's: the same as a prediction from the whole profile. */
+static void test_edited(const MemoryModel *model, const PredictedKernel *kernel,
+                        const Scenery *scenery) {
+    static const GpuEdit edits[] = {{.dram_gbps = 300},
+                                    {.sms = 40, .clock_ghz = 1},
+                                    {.l2_mib = 24, .dram_gbps = 300},
+                                    {.l2_mib = 5, .dram_gbps = 300},
+                                    {.l2_mib = 0.05, .sms = 10}};
+    enum { EDITS = sizeof edits / sizeof *edits };
+    const int a6000 = (int)(gpu_find("a6000") - gpus);
+    HostProblem problem;
+    Profile profile;
+    Err err = {0};
+    double worst = 0;
+    int changed = 0;
+    need(problem_init(&problem, &scenery->workload.scene.shape, BEV_FP16, BEV_NEAREST,
+                      &scenery->map->map, &err) &&
+             profile_make(kernel->kernel, &problem.view, NULL, &profile, &err),
+         &err);
+    for (int i = 0; i < EDITS; i++) {
+        Gpu gpu = gpu_edited(&gpus[a6000], &edits[i]);
+        double want = predict(&profile, &gpu, true).latency_us;
+        double got = model_predict(model, kernel, a6000, &edits[i]).latency_us;
+        changed += got != kernel->predicted[a6000].latency_us;
+        worst = fmax(worst, fabs(got / want - 1));
+    }
+    tap_ok(worst < 0.01 && changed == EDITS,
+           "changed GPUs are predicted as from the whole profile, to %.2f %%", 100 * worst);
+    profile_free(&profile);
+    problem_free(&problem);
+}
+
 static void test_published_v2(void) {
     Scenery canonical = open_scenery("canonical");
     LiveModel *live_model = open_model();
@@ -147,7 +182,7 @@ static void test_published_v2(void) {
     step_all(live_model, DEPTH_SELECTION);
     const MemoryModel *model = live_model_known(live_model);
     const PredictedKernel *published = model_kernel(model, bev_kernel_find("v2_tiles"));
-    const PredictedKernel *v2 = model_of_kernel(model, bev_kernel_find("cpu_v2"), 0, 0);
+    const PredictedKernel *v2 = model_of_kernel(model, bev_kernel_find("cpu_v2"), gpus[0].l2_bytes);
     tap_ok(published && fabs(published->rank_bytes / model->gather.index - 10) < 1e-9,
            "the published V2 reads its ranks ten times: %.1f MB for %.2f",
            published ? published->rank_bytes * 1e-6 : NAN, model->gather.index * 1e-6);
@@ -155,6 +190,7 @@ static void test_published_v2(void) {
                v2->rank_bytes < published->rank_bytes / 3 &&
                !strcmp(published->title, "V2 as published"),
            "V2 is the kernel of that name, and V2 as published another row");
+    test_edited(model, v2, &canonical);
     live_model_close(live_model);
     close_scenery(&canonical);
 }
@@ -179,14 +215,13 @@ static void test_depth(const Scenery *toy) {
     const BevKernel *v3 = bev_kernel_find("cpu_v3");
     aim(live_model, toy, "cpu_v3", BEV_FP16);
     const MemoryModel *model = live_model_known(live_model);
-    tap_ok(model && known_kernels(model) == 0 && !model_of_kernel(model, v3, 0, 0),
+    tap_ok(model && known_kernels(model) == 0 && !model_of_kernel(model, v3, gpus[0].l2_bytes),
            "before the first replay no kernel is known");
     int steps = step_all(live_model, DEPTH_SELECTION);
     model = live_model_known(live_model);
-    tap_ok(steps == 2 && known_kernels(model) == 2 && model_of_kernel(model, v3, 0, 0),
+    tap_ok(steps == 2 && known_kernels(model) == 2 && model_of_kernel(model, v3, gpus[0].l2_bytes),
            "V3 is two kernels: which one depends on the L2");
-    int orin = (int)(gpu_find("orin") - gpus);
-    tap_ok(!strcmp(model_of_kernel(model, v3, orin, MODEL_L2S - 1)->name, "v3_large_l2"),
+    tap_ok(!strcmp(model_of_kernel(model, v3, 256 << 20)->name, "v3_large_l2"),
            "with a large L2 it is the one for a large L2");
     step_all(live_model, DEPTH_KERNELS);
     model = live_model_known(live_model);

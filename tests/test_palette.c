@@ -59,7 +59,20 @@ static void test_few(void) {
            "the papers of both themes are black and white there");
 }
 
+static void test_tensors(void) {
+    static const Ink tensors[] = {INK_FEATURES, INK_DEPTH, INK_INDEX, INK_OUTPUT};
+    for (int light = 0; light < 2; light++) {
+        unsigned seen = 0;
+        for (int i = 0; i < 4; i++)
+            seen |= 1u << palette_tensor(tensors[i], light);
+        tap_ok(__builtin_popcount(seen) == 4 && !(seen & (1u | 1u << 7)),
+               "eight colours tell the four tensors apart, %s", light ? "light" : "dark");
+    }
+    tap_ok(palette_tensor(INK_TEXT, false) < 0, "other inks are no tensor's");
+}
+
 int main(void) {
+    test_tensors();
     test_256();
     test_pictures();
     test_few();

@@ -287,7 +287,7 @@ static void test_stats(void) {
     tap_ok(stats.longest_cell == cells[27], "the longest is found: 27 * 37 mod 100 = 99");
     map.interval_starts = map.interval_lengths = NULL;
     Err err = {0};
-    bool found = map_find_intervals(&map, &err);
+    bool found = scatter_find_intervals(&map, &err);
     tap_ok(found && map.intervals == 100 &&
                memcmp(map.interval_starts, starts, sizeof starts) == 0 &&
                memcmp(map.interval_lengths, lengths, sizeof lengths) == 0,

@@ -480,6 +480,13 @@ static void test_sizes(void) {
     json_object_set_new(json_object_get(deep, "frustum"), "features",
                         json_pack("[i,i]", 1024, 1024));
     expect(deep, false, "2147483647", "a frustum beyond int32 ranks");
+    json_t *slow = with_copies(NULL, "cameras", 32);
+    json_t *frustum = json_object_get(slow, "frustum");
+    json_object_set_new(frustum, "features", json_pack("[i,i]", 1024, 1024));
+    json_object_set_new(frustum, "depth_m", json_pack("[i,i,i]", 1, 2, 1));
+    json_object_set_new(slow, "channels", json_integer(1));
+    expect(slow, false, "$.world: 5 things before 33554432 feature pixels give 3.38e+10 tests",
+           "a world that takes minutes to look at");
 }
 
 /* The file cut off at any byte, and the rest replaced by any byte. */
@@ -502,6 +509,17 @@ static void test_prefixes(void) {
     memset(spaces, '[', size);
     tap_ok(!read_text(spaces, size - 1, &scene, line) && strstr(line, "depth"),
            "a megabyte of brackets");
+    size_t used = 0;
+    for (int i = 0; used < size - 40; i++)
+        used += (size_t)snprintf(spaces + used, size - used, "%s\"k%d\":0", i ? "," : "{", i);
+    spaces[used++] = '}';
+    tap_ok(!read_text(spaces, used, &scene, line) && strstr(line, "line 1: an object of more than"),
+           "a megabyte of keys");
+    for (size_t i = 0; i < size - 2; i++)
+        spaces[i] = i % 2 ? ',' : i ? '1' : '[';
+    spaces[size - 2] = ']';
+    tap_ok(!read_text(spaces, size - 1, &scene, line) && strstr(line, "line 1: more than 200000"),
+           "a megabyte of numbers");
     if (MEMORY_MEASURED)
         tap_ok(memory_growth_kb(mark) < 1024, "within 1 MB (%ld kB)", memory_growth_kb(mark));
     free(spaces);

@@ -95,6 +95,8 @@ refused 'tick -1\n' 1 'bad.keys:1: tick takes seconds'
 refused 'tick 0.1 x\n' 1 'bad.keys:1: tick takes seconds'
 refused 'tick 0.1 2 3\n' 1 'bad.keys:1: tick takes seconds'
 refused 'tick nan\n' 1 'bad.keys:1: tick takes seconds'
+long=$(printf '%0200d' 0)
+refused "say $long\\n" 1 'bad.keys:1: say takes one line'
 refused 'size 0 0\n' 1 'bad.keys:1: size takes'
 refused 'key Hyper\n' 1 'bad.keys:1: key takes'
 refused 'dtype fp8\n' 1 'no tick in it'

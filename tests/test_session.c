@@ -5,7 +5,7 @@
 #endif
 
 #include "src/run/backend.h"
-#include "tests/cases.h"
+#include "src/accuracy/cases.h"
 #include "tests/guard.h"
 #include "kernels/codec.h"
 #include "src/scene/problem.h"

@@ -111,7 +111,7 @@ static void go_home(void) {
         type(' ');
     while (state.help)
         type(KEYCODE_ESCAPE);
-    if (state.baseline_pinned)
+    if (state.job.baseline_pinned)
         type('p');
     controls_home();
     type('s');

@@ -1,7 +1,9 @@
 /* The state of the live display: every control, its line in the log, and what must hold after any
  * sequence of events. */
+#include "kernels/defects.h"
 #include "src/base/kernel_config.h"
 #include "src/cachesim/gpus.h"
+#include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/state/live_data.h"
 #include "src/base/random.h"
@@ -70,6 +72,82 @@ static bool says(const State *state, const char *text) {
 
 /* ---- selection ------------------------------------------------------------------------------- */
 
+/* A GPU of one's own: every figure within its bounds, 0 for the GPU's own. */
+static void test_gpu_figures(State *state) {
+    use(state, "gpu a6000");
+    use(state, "l2 24");
+    use(state, "bandwidth 300");
+    Gpu gpu = state_gpu(state);
+    tap_ok(gpu.l2_bytes == 24 << 20 && gpu.dram_gbps == 300 && gpu.sms == 84 &&
+               says(state, "what if: RTX A6000 with 24 MiB of L2, 300 GB/s"),
+           "its L2 and its bandwidth by value");
+    use(state, "sms 42");
+    use(state, "clock 1.5");
+    gpu = state_gpu(state);
+    tap_ok(gpu.sms == 42 && fabs(state_gpu_clock(state) - 1.5) < 1e-9, "multiprocessors and clock");
+    use(state, "clock 0");
+    tap_ok(fabs(state_gpu_clock(state) - gpu_clock_ghz(&gpus[state->gpu])) < 1e-9,
+           "0 is its own, whatever else is changed");
+    static const char *const refused[] = {"l2 257", "l2 -1", "bandwidth 0.5", "sms 10001",
+                                          "sms 1.5", "clock 99"};
+    for (int i = 0; i < 6; i++) {
+        GpuEdit before = state->edit;
+        use(state, refused[i]);
+        tap_ok(!memcmp(&before, &state->edit, sizeof before) && strstr(said(state), "is not a"),
+               "refused: %s", said(state));
+    }
+    use(state, "bandwidth");
+    tap_ok(state->edit.dram_gbps == 375, "a step is a quarter");
+    use(state, "gpu h200");
+    tap_ok(!gpu_edit_any(&state->edit), "another GPU is as it is");
+    use(state, "l2");
+    use(state, "l2 -");
+    tap_ok(!gpu_edit_any(&state->edit), "the steps of L2 lead back to its own");
+}
+
+static void test_evenness(void) {
+    State state = make_state();
+    tap_ok(use(&state, "evenness 0.4") & STEP_RUN && state.job.evenness == 0.4 &&
+               says(&state, "evenness 0.40: intervals nearer to their mean length"),
+           "intervals can be made more even");
+    tap_ok(!(use(&state, "evenness 1.5") & STEP_RUN) && state.job.evenness == 0.4 &&
+               says(&state, "evenness: 1.5 is not from 0 to 1: still 0.40"),
+           "beyond its ends it says so");
+    for (int i = 0; i < 4; i++)
+        use(&state, "evenness");
+    tap_ok(state.job.evenness == 1, "steps end at 1");
+}
+
+/* A planted defect takes the place of the kernel; the log does not give away what is wrong. */
+static void test_defects(void) {
+    State state = make_state();
+    char value[32];
+    tap_ok(use(&state, "defect 3") & STEP_RUN &&
+               defect_of(state.job.config.kernel) == &defects[2] &&
+               says(&state, "defect 3 planted in a right pooling: find it"),
+           "a defect by number");
+    state_value(&state, ACTION_DEFECT, value, sizeof value);
+    tap_ok(!strcmp(value, "3"), "its number is the control's value: %s", value);
+    use(&state, "defect transposed");
+    tap_ok(!strcmp(state.job.config.kernel->title, "DEFECT 4"), "by name; the title hides it");
+    tap_ok(use(&state, "defect 99") == STEP_REDRAW && strstr(said(&state), "none, or 1 to 16") &&
+               defect_of(state.job.config.kernel) == &defects[3],
+           "one that is not there changes nothing: %s", said(&state));
+    use(&state, "baseline on");
+    tap_ok(!state.job.baseline_pinned, "a defect is no baseline");
+    use(&state, "defect none");
+    tap_ok(state.job.config.kernel == bev_default(BEV_CPU), "none is the default kernel");
+    use(&state, "defect -");
+    tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
+    use(&state, "kernel v2");
+    tap_ok(!defect_of(state.job.config.kernel), "another kernel has none");
+    bool hidden = true;
+    for (int i = 0; i < defect_count; i++)
+        hidden = hidden && !bev_kernel_find(defects[i].kernel.name);
+    tap_ok(hidden && defect_count >= 10, "%d defects, none of them in the table of kernels",
+           defect_count);
+}
+
 static void test_selection(void) {
     State state = make_state();
     use(&state, "kernel v2");
@@ -110,6 +188,7 @@ static void test_selection(void) {
     use(&state, "gpu h200");
     tap_ok(!strcmp(gpus[state.gpu].name, "h200") && says(&state, "what if: H200, L2 of 60 MiB"),
            "a GPU of the facts table");
+    test_gpu_figures(&state);
 }
 
 static void test_settling(void) {
@@ -416,7 +495,7 @@ static void test_program(void) {
     use(&state, "help on");
     use(&state, "help");
     use(&state, "glossary");
-    tap_ok(state.help && state.glossary && state.help_page == 0,
+    tap_ok(state.help && state.glossary && state.help_page == state.glossary_first,
            "from the help its key changes over to the glossary");
     use(&state, "help");
     tap_ok(state.help && !state.glossary && state.help_page == 0, "and the other key back");
@@ -432,6 +511,28 @@ static void test_program(void) {
     tap_ok(use(&state, "quit") == STEP_QUIT, "quit");
 }
 
+static void test_lessons(void) {
+    State state = make_state();
+    tap_ok(use(&state, "lesson 2") & STEP_LESSON && state.lesson_wish == WISH_OPEN &&
+               !strcmp(state.lesson_name, "2"),
+           "a lesson is asked for by its name");
+    tap_ok(!(use(&state, "next") & STEP_LESSON), "nothing goes on where none is open");
+    state.lesson.open = true;
+    tap_ok(use(&state, "skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
+    tap_ok(use(&state, "lesson") & STEP_LESSON && state.lesson_wish == WISH_CLOSE,
+           "its key closes the lesson that is open");
+    use(&state, "dtype fp8");
+    use(&state, "yaw 3");
+    use(&state, "chart mrc");
+    use(&state, "play on");
+    uint64_t serial = state.job.serial;
+    state_begin_lesson(&state, state.job.scene);
+    tap_ok(state.job.config.dtype == BEV_FP16 && state.job.camera_errors[0].yaw_deg == 0 &&
+               state.chart == CHART_NONE && !state.playing && state.job.serial > serial &&
+               state.lesson.open && state.scene.nx > 0,
+           "a lesson begins with everything as at first, and the world stands still");
+}
+
 static void test_values(void) {
     State state = make_state();
     int empty = 0;
@@ -440,6 +541,7 @@ static void test_values(void) {
         state_value(&state, (Action)i, text, sizeof text);
         bool has_none = i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
                         i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
+                        i == ACTION_NEXT || i == ACTION_BACK || i == ACTION_SKIP ||
                         i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_GLOSSARY ||
                         i == ACTION_ESCAPE || i == ACTION_QUIT;
         empty += has_none != !text[0];
@@ -581,6 +683,30 @@ static void test_live(void) {
            "GPUs by name and by the driver's name");
 }
 
+/* ---- the glossary ----------------------------------------------------------------------------- */
+
+/* It opens at the word that was mentioned last, and its key still turns all pages. */
+static void test_glossary(void) {
+    State state = make_state();
+    state_step(&state, &(Event){.kind = EVENT_RESIZE, .columns = 80, .rows = 24});
+    use(&state, "dtype nvfp4");
+    use(&state, "glossary");
+    int presses = 0, opened = state.help_page, height;
+    const int row = (int)(glossary_find("NVFP4") - glossary);
+    const HelpLayout layout = help_glossary(80, 24);
+    tap_ok(state.glossary_row == row && opened > 0 &&
+               help_glossary_place(&layout, 80, row, &height).page == opened,
+           "the glossary opens at the word that was mentioned last");
+    for (; state.help && presses < 20; presses++)
+        use(&state, "glossary");
+    tap_ok(presses == layout.pages && state.help_page == opened, "and shows every page (%d)",
+           presses);
+    tap_ok(glossary_mentioned("FP8: 3 gates pass") == glossary_find("gates") &&
+               glossary_mentioned("Gather traffic of it") == glossary_find("gather traffic") &&
+               !glossary_mentioned("unpointed FP80"),
+           "the longest whole word counts");
+}
+
 /* ---- hardware counters ----------------------------------------------------------------------- */
 
 static void test_counters(void) {
@@ -615,6 +741,9 @@ static void test_counters(void) {
 
 int main(void) {
     test_counters();
+    test_evenness();
+    test_defects();
+    test_glossary();
     test_selection();
     test_settling();
     test_settle_alone();
@@ -628,6 +757,7 @@ int main(void) {
     test_zoom();
     test_program();
     test_values();
+    test_lessons();
     test_any_order();
     test_units();
     test_live();

@@ -3,6 +3,8 @@
 #include "src/state/live_text.h"
 #include "tests/tap.h"
 
+#include <math.h>
+
 enum { MANY = 100 };
 
 static const BevKernel row = {.name = "v", .where = BEV_CPU};
@@ -80,7 +82,91 @@ static void test_marks(void) {
            "marks say how it was timed");
 }
 
+/* What was recorded of a problem stands in until it is timed here. */
+static void test_stand_in(void) {
+    RecordedRow results[] = {{.scene = "canonical",
+                              .kernel = "v",
+                              .dtype = "fp32",
+                              .align = "nearest",
+                              .cache = "warm",
+                              .median_us = 70,
+                              .p95_us = 71,
+                              .p99_us = 72,
+                              .l2_carveout_mib = NAN}};
+    Recording recording = {.label = "a machine", .rows = results, .row_count = 1};
+    const RecordedSet set = {&recording, 1};
+    TimedKernel timed = fresh_kernel();
+    const KernelConfig config = timed.config;
+    timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
+    LiveData live = {.timed = true, .baseline_us = reading(140, SOURCE_RECORDED)};
+    Reading latency = live_latency(&live, &timed.live), speedup = live_speedup(&live, &timed.live);
+    tap_ok(latency.value == 70 && latency.doubtful && !strcmp(ladder_mark(&timed.live), "r"),
+           "a recorded figure stands in, marked");
+    tap_ok(!timed_kernel_has_figure(&timed) && timed_kernel_due(&timed, true),
+           "and the kernel is still to be timed");
+    tap_ok(speedup.value == 2 && speedup.doubtful, "its speed-up is doubtful");
+    live.timed = false;
+    tap_ok(!live_speedup(&live, &timed.live).doubtful, "but not in a script, which times nothing");
+    live.timed = true;
+    for (int i = 0; i < TIMED_KERNEL_SAMPLES; i++)
+        timed_kernel_add_sample(&timed, 35);
+    timed_kernel_publish_samples(&timed, 0);
+    latency = live_latency(&live, &timed.live);
+    tap_ok(latency.value == 35 && !latency.doubtful && !ladder_mark(&timed.live)[0],
+           "the measured one replaces it");
+    tap_ok(live_speedup(&live, &timed.live).doubtful,
+           "a speed-up of a measured over a recorded figure is doubtful");
+    live.baseline_us = reading(70, SOURCE_MEASURED);
+    speedup = live_speedup(&live, &timed.live);
+    tap_ok(speedup.value == 2 && !speedup.doubtful, "that of two measured ones is not");
+    live.baseline_us.doubtful = true;
+    tap_ok(live_speedup(&live, &timed.live).doubtful, "unless one of them has not settled");
+    timed_kernel_restart(&timed, &config);
+    timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
+    tap_ok(timed.live.median_us.value == 35 && timed.live.median_us.stale,
+           "where nothing was recorded the old figure stays, stale");
+    timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
+    timed_kernel_stand_in(&set, "large", 80, &config, &timed.live);
+    tap_ok(!timed.live.median_us.source, "but no recorded one of another problem");
+}
+
+/* Each reason is short enough for a row of the table on a terminal of 80 columns. */
+static void test_reasons(void) {
+    const BevKernel kernel = {.name = "v", .dtypes = 1u << BEV_FP16};
+    LiveKernel live_row = {.kernel = &kernel};
+    LiveData live = {.timed = false};
+    const struct {
+        bool timed, busy, being_timed, failed;
+        const char *skipped;
+        Unknown unknown;
+        const char *reason;
+    } cases[] = {
+        {false, false, false, false, NULL, UNKNOWN_LATENCY, "not recorded"},
+        {true, false, false, false, NULL, UNKNOWN_LATENCY, "waits for its turn"},
+        {true, true, false, false, NULL, UNKNOWN_LATENCY, "waits: machine busy"},
+        {true, true, true, false, NULL, UNKNOWN_LATENCY, "being timed"},
+        {true, true, true, true, NULL, UNKNOWN_LATENCY, "failed on this problem"},
+        {true, false, false, false, "needs a GPU", UNKNOWN_LATENCY, "needs a GPU"},
+        {true, false, false, false, NULL, UNKNOWN_ACCURACY, "not in this kernel"},
+        {true, false, false, false, NULL, UNKNOWN_MODEL, "waits for the simulation"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        live.timed = cases[i].timed;
+        live.machine_busy = cases[i].busy;
+        live_row.being_timed = cases[i].being_timed;
+        live_row.failed = cases[i].failed;
+        live_row.skipped = cases[i].skipped;
+        const char *reason = unknown_reason(cases[i].unknown, &live, &live_row, BEV_FP8);
+        tap_ok(!strcmp(reason, cases[i].reason), "n/a says why: %s", reason);
+    }
+    tap_ok(!strcmp(unknown_reason(UNKNOWN_ACCURACY, &live, &live_row, BEV_FP16),
+                   "waits for its turn"),
+           "a format that the kernel has waits");
+}
+
 int main(void) {
+    test_stand_in();
+    test_reasons();
     test_marks();
     test_background();
     test_from_background_to_row();

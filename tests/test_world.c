@@ -1,5 +1,6 @@
 /* Worlds: rays compared with hits computed by hand and with slow ray marching, patches compared
  * with their definition, and motion that repeats. */
+#include "src/base/clock.h"
 #include "src/base/random.h"
 #include "src/scene/world.h"
 #include "tests/scenes.h"
@@ -246,6 +247,29 @@ static bool in_any_copy(const Patch *patch, double x, double y) {
     return false;
 }
 
+/* Copies that lie over each other cost no more than a few: a small file must not take minutes. */
+static void test_many_copies(void) {
+    double took_us[2];
+    for (int many = 0; many < 2; many++) {
+        Patch patch = {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, 0}, {200, 0.001},
+                       45,         1,          {0.0001, 0}, 0,    {0}};
+        patch.repeat = many ? 1000 : 2;
+        World world = {.ground_class = CLASS_ROAD, .patch_count = 1, .patches = &patch};
+        WorldSnapshot *still = snapshot_of(&world, 0);
+        uint64_t seed = 3;
+        double begun = clock_thread_us();
+        for (int k = 0; k < 100000; k++) {
+            const double origin[3] = {between(&seed, -14, 14), between(&seed, -14, 14), 1};
+            const double down[3] = {0, 0, -1};
+            world_cast(still, &all, origin, down, 10);
+        }
+        took_us[many] = clock_thread_us() - begun;
+        world_snapshot_free(still);
+    }
+    tap_ok(took_us[1] < 5 * took_us[0], "1,000 copies cost about as much as 2");
+    tap_note("%.1f and %.1f ms", took_us[0] * 1e-3, took_us[1] * 1e-3);
+}
+
 static void test_copies(void) {
     static const Patch shapes[] = {
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {-9, 1}, {2, 0.5}, 0, 6, {3.5, 0}, 0, {0}},
@@ -254,6 +278,9 @@ static void test_copies(void) {
                                                                                          */
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {0, 0}, {5, 3}, 20, 4, {0, 0}, 0, {0}}, /* no step */
         {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {-6, 6}, {12, 2}, 45, 3, {0.3, 0.1}, 0, {0}},
+        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {1, 2}, {20, 0.4}, 45, 1000, {0.0001, 0}, 0, {0}},
+        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {-9, 2}, {2, 4}, 0, 900, {0.02, 0}, 0, {0}},
+        {PATCH_RECT, CLASS_LANE, {1, 1, 1}, {3, 9}, {2, 4}, 90, 700, {-0.001, -0.02}, 0, {0}},
     };
     uint64_t seed = 3;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -347,6 +374,7 @@ int main(void) {
     test_sight();
     test_ground();
     test_copies();
+    test_many_copies();
     test_motion();
     test_footprint();
     world_free(NULL);

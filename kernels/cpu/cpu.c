@@ -77,8 +77,12 @@ void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem) {
     }
 }
 
+int cpu_thread(void) {
+    return omp_get_thread_num();
+}
+
 float *cpu_sums(const CpuStage *stage) {
-    return stage->sums + omp_get_thread_num() * sums_stride(stage->channels);
+    return stage->sums + cpu_thread() * sums_stride(stage->channels);
 }
 
 void cpu_clear(const CpuStage *stage, const BevTensor *out) {

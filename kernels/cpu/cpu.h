@@ -33,6 +33,9 @@ void cpu_stage_free(CpuStage *stage);
 /* Decodes the inputs, each thread its share. All are decoded on return. */
 void cpu_stage_fill(const CpuStage *stage, const BevProblem *problem);
 
+/* The number of the calling thread in its team. */
+int cpu_thread(void);
+
 /* The row of sums that belongs to the calling thread. */
 float *cpu_sums(const CpuStage *stage);
 

@@ -21,7 +21,8 @@ typedef struct {
 } VerifyCount;
 
 /* Calls `row` for each result in the order scene, align, dtype, kernel. Kernels that are wrong on
- * purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it uses scenes, only, where, dtypes, aligns and workload. */
+ * purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it uses
+ * scenes, kernels, where, dtypes, aligns and workload. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 

@@ -1,9 +1,13 @@
 #include "src/base/data.h"
 
+#include "src/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -63,10 +67,38 @@ static bool too_long(const char *path, size_t limit, Err *err) {
     return err_set(err, ERR_FAILED, path, "", "longer than the limit of %zu bytes", limit);
 }
 
+enum { READ_MS = 60000 }; /* a pipe that has not ended by then is given up */
+
+/* The next bytes of a file that was opened with O_NONBLOCK; 0: its end. Some "regular" files of the
+ * system, such as /proc/kmsg, have no end: what a regular file does not give at once is an error. A
+ * terminal may take its time. */
+static ssize_t read_some(int fd, const char *path, char *bytes, size_t room, double until_ms,
+                         Err *err) {
+    struct stat status;
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode), patient = isatty(fd);
+    for (;;) {
+        struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        double left_ms = until_ms - clock_ms();
+        if (!regular && poll(&waiting, 1, patient ? -1 : (int)fmax(left_ms, 0)) == 0) {
+            err_set(err, ERR_FAILED, path, "", "it has not ended within %d s", READ_MS / 1000);
+            return -1;
+        }
+        ssize_t got = read(fd, bytes, room);
+        if (got >= 0)
+            return got;
+        if (errno == EINTR || (errno == EAGAIN && !regular))
+            continue;
+        err_set(err, ERR_FAILED, path, "", "cannot read: %s",
+                errno == EAGAIN ? "it has no end" : strerror(errno));
+        return -1;
+    }
+}
+
 /* Reads to the end. The file may be a pipe, so its length is unknown. */
 static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_t *length,
                      Err *err) {
     size_t capacity = 0;
+    double until_ms = clock_ms() + READ_MS;
     for (;;) {
         if (*length + 1 >= capacity) {
             capacity = capacity ? 2 * capacity : 16384;
@@ -75,11 +107,10 @@ static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_
                 return err_set(err, ERR_FAILED, path, "", "no memory for %zu bytes", capacity);
             *bytes = grown;
         }
-        ssize_t got = read(fd, *bytes + *length, capacity - 1 - *length);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got =
+            read_some(fd, path, *bytes + *length, capacity - 1 - *length, until_ms, err);
         if (got < 0)
-            return err_set(err, ERR_FAILED, path, "", "cannot read: %s", strerror(errno));
+            return false;
         if (got == 0)
             break;
         *length += (size_t)got;
@@ -93,7 +124,7 @@ static bool read_all(int fd, const char *path, size_t limit, char **bytes, size_
 bool data_read(const char *path, size_t limit, char **bytes, size_t *length, Err *err) {
     *bytes = NULL;
     *length = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return err_set(err, ERR_FAILED, path, "", "cannot open: %s", strerror(errno));
     struct stat status;
@@ -125,11 +156,17 @@ enum { FATAL_SIGNALS = sizeof fatal_signals / sizeof *fatal_signals };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
 static char guard_path[PATH_MAX];
+static volatile sig_atomic_t guard_active; /* the file of that name is this process's */
 static struct sigaction guard_old[FATAL_SIGNALS];
+
+void data_abandon(void) {
+    if (guard_active)
+        unlink(guard_path);
+}
 
 /* SA_RESETHAND has restored the default action, so raising the signal again ends the program. */
 static void remove_and_reraise(int signal_number) {
-    unlink(guard_path);
+    data_abandon();
     raise(signal_number);
 }
 
@@ -137,6 +174,7 @@ static void remove_and_reraise(int signal_number) {
 static void guard_begin(const char *temporary) {
     pthread_mutex_lock(&guard_lock);
     snprintf(guard_path, sizeof guard_path, "%s", temporary);
+    guard_active = 1;
     struct sigaction action = {.sa_handler = remove_and_reraise, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < FATAL_SIGNALS; i++) {
@@ -147,6 +185,7 @@ static void guard_begin(const char *temporary) {
 }
 
 static void guard_end(void) {
+    guard_active = 0;
     for (int i = 0; i < FATAL_SIGNALS; i++)
         if (guard_old[i].sa_handler == SIG_DFL)
             sigaction(fatal_signals[i], &guard_old[i], NULL);
@@ -170,11 +209,20 @@ bool data_write_all(int fd, const char *bytes, size_t length) {
     return true;
 }
 
-/* A replaced file keeps its mode. A new file gets the mode that the umask allows. */
+/* A replaced file keeps its owner and group, as far as this user may give files away, and its mode
+ * without the bits that lend its owner's rights to whoever runs it. */
+static bool keep_rights(int fd, const struct stat *old) {
+    const uid_t same_user = (uid_t)-1;
+    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, same_user, old->st_gid) != 0 &&
+        errno != EPERM)
+        return false;
+    return fchmod(fd, old->st_mode & 01777) == 0;
+}
+
+/* A new file gets the mode that the umask allows. */
 static bool fill(int fd, const char *target, const struct stat *old, const void *bytes,
                  size_t length, Err *err) {
-    if (!data_write_all(fd, bytes, length) || (old && fchmod(fd, old->st_mode & 07777) != 0) ||
-        fsync(fd) != 0)
+    if (!data_write_all(fd, bytes, length) || (old && !keep_rights(fd, old)) || fsync(fd) != 0)
         return failed(target, "cannot write", "nothing was changed", err);
     return true;
 }
@@ -187,11 +235,14 @@ static void temporary_name(const char *target, int attempt, char name[PATH_MAX])
              (long)getpid(), attempt);
 }
 
-/* Gives the nameless file the name `name`. */
+/* Gives the nameless file the name `name`: through /proc, or directly, which needs the right to
+ * read every file. EEXIST: there is a file of that name. */
 static bool link_nameless(int fd, const char *name) {
     char nameless[64];
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", fd);
-    return linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    if (linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0)
+        return true;
+    return errno != EEXIST && linkat(fd, "", AT_FDCWD, name, AT_EMPTY_PATH) == 0;
 }
 
 /* Renames a temporary file to the target. `nameless` is a filled file without a name; -1: there is
@@ -232,8 +283,10 @@ static bool replace(const char *target, const struct stat *old, const void *byte
         return replace_by_rename(-1, target, old, bytes, length, err);
     if (fd < 0)
         return failed(target, "cannot create", "", err);
-    bool ok = fill(fd, target, old, bytes, length, err) &&
-              (link_nameless(fd, target) || replace_by_rename(fd, target, old, bytes, length, err));
+    bool ok = fill(fd, target, old, bytes, length, err);
+    if (ok && !link_nameless(fd, target))
+        /* Where a nameless file gets no name at all, without /proc, its bytes are written again. */
+        ok = replace_by_rename(errno == EEXIST ? fd : -1, target, old, bytes, length, err);
     close(fd);
     int directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) { /* write the new name to disk too; failure is harmless */

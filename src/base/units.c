@@ -88,7 +88,8 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
         snprintf(text, size, "%s to %s%s", from, to, step->suffix);
 }
 
-const char *const source_names[] = {"n/a", "measured", "recorded", "model"};
+const char *const source_names[] = {"n/a",   "measured",  "recorded",
+                                    "model", "published", "computed"};
 
 void figure_text(Unit unit, double value, char *text, size_t size) {
     unit_text(unit, value, text, size);
@@ -105,8 +106,12 @@ const char *reading_mark(const Reading *reading) {
     static const char *const marks[] = {[SOURCE_UNKNOWN] = "",
                                         [SOURCE_MEASURED] = "",
                                         [SOURCE_RECORDED] = "r",
-                                        [SOURCE_MODEL] = "m"};
-    return reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+                                        [SOURCE_MODEL] = "m",
+                                        [SOURCE_PUBLISHED] = "p",
+                                        [SOURCE_COMPUTED] = ""};
+    const char *mark =
+        reading->source != SOURCE_UNKNOWN && reading->stale ? "~" : marks[reading->source];
+    return reading->doubtful && !mark[0] && reading->source ? "?" : mark;
 }
 
 static int ascending(const void *a, const void *b) {

@@ -23,16 +23,24 @@ void unit_text(Unit unit, double value, char *text, size_t size);
 void unit_change(Unit unit, double before, double after, char *text, size_t size);
 
 /* Where a number comes from. Every screen shows it beside the number. */
-typedef enum { SOURCE_UNKNOWN, SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL } FigureSource;
+typedef enum {
+    SOURCE_UNKNOWN,
+    SOURCE_MEASURED,
+    SOURCE_RECORDED,
+    SOURCE_MODEL,
+    SOURCE_PUBLISHED, /* in the articles */
+    SOURCE_COMPUTED   /* exact arithmetic over shapes, maps or values */
+} FigureSource;
 
 /* One number on a screen. A zeroed Reading is unknown. */
 typedef struct {
     double value;
     FigureSource source;
-    bool stale; /* measured for an earlier selection or scene; shown with a mark */
+    bool stale;    /* measured for an earlier selection or scene; shown with a mark */
+    bool doubtful; /* not to be quoted: it has not settled, or stands in for one that comes */
 } Reading;
 
-/* Indexed by FigureSource: "n/a", "measured", "recorded", "model". */
+/* Indexed by FigureSource: "n/a", "measured", "recorded", "model", "published", "computed". */
 extern const char *const source_names[];
 
 static inline Reading reading(double value, FigureSource source) {
@@ -46,5 +54,5 @@ void figure_text(Unit unit, double value, char *text, size_t size);
 /* Sorts numbers, the smallest first. None is NaN. */
 void sort_ascending(double *values, int count);
 
-/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale. */
+/* The mark beside a number: "" measured, "r" recorded, "m" model, "~" stale, "?" doubtful. */
 const char *reading_mark(const Reading *reading);

@@ -66,10 +66,17 @@ static struct timespec in_ms(clockid_t clock, double ms) {
     return t;
 }
 
-bool worker_end_within(Worker *worker, double patience_ms) {
+bool worker_stop_within(Worker *worker, double patience_ms) {
+    if (!worker->running)
+        return true;
     tell_to_stop(worker);
     struct timespec until = in_ms(CLOCK_REALTIME, patience_ms);
-    if (pthread_timedjoin_np(worker->thread, NULL, &until) != 0) {
+    worker->running = pthread_timedjoin_np(worker->thread, NULL, &until) != 0;
+    return !worker->running;
+}
+
+bool worker_end_within(Worker *worker, double patience_ms) {
+    if (!worker_stop_within(worker, patience_ms)) {
         pthread_detach(worker->thread);
         return false;
     }

@@ -33,11 +33,14 @@ void worker_stop(Worker *worker);
 bool worker_start(Worker *worker, void *(*run)(void *owner), void *owner, const char *where,
                   Err *err);
 
+/* The same, but waits no longer than `patience_ms`. False: the thread still runs and uses its lock
+ * and its owner; it may be waited for again. */
+bool worker_stop_within(Worker *worker, double patience_ms);
+
 /* Stops the thread and closes the lock. */
 void worker_end(Worker *worker);
 
-/* The same, but waits no longer than `patience_ms`. False: the thread hangs and is left alone. It
- * may still use its lock and its owner, which nobody may free then. */
+/* The same, within `patience_ms`. False: the thread hangs and is left alone. It may still use its lock and its owner, which nobody may free then. */
 bool worker_end_within(Worker *worker, double patience_ms);
 
 /* Gives the calling thread and its children the lowest priority: for work that can wait. */

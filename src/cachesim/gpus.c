@@ -42,6 +42,88 @@ const Gpu *gpu_of_device(const char *device_name) {
     return best;
 }
 
+/* ---- what if --------------------------------------------------------------------------------- */
+
+static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
+
+/* FP32 lanes of a multiprocessor. */
+static double lanes(const Gpu *gpu) {
+    return gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
+}
+
+/* Two operations a lane. */
+double gpu_clock_ghz(const Gpu *gpu) {
+    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * lanes(gpu) * 2);
+    return isfinite(ghz) ? ghz : USUAL_GHZ;
+}
+
+static double own_l2(const Gpu *gpu) {
+    return gpu->l2_bytes / MB(1);
+}
+
+static double own_bandwidth(const Gpu *gpu) {
+    return gpu->dram_gbps;
+}
+
+static double own_sms(const Gpu *gpu) {
+    return gpu->sms;
+}
+
+const GpuFigure gpu_figures[GPU_FIGURES] = {
+    [GPU_L2] = {"l2", offsetof(GpuEdit, l2_mib), 1.0 / 32, 256, false, own_l2},
+    [GPU_BANDWIDTH] = {"bandwidth", offsetof(GpuEdit, dram_gbps), 1, 1e6, false,
+                       own_bandwidth},
+    [GPU_SMS] = {"sms", offsetof(GpuEdit, sms), 1, 10000, true, own_sms},
+    [GPU_CLOCK] = {"clock", offsetof(GpuEdit, clock_ghz), 0.1, 10, false, gpu_clock_ghz},
+};
+
+double *gpu_edit_value(GpuEdit *edit, int figure) {
+    return (double *)((char *)edit + gpu_figures[figure].offset);
+}
+
+Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit) {
+    Gpu edited = *gpu;
+    double own_ghz = gpu_clock_ghz(gpu), ghz = edit->clock_ghz > 0 ? edit->clock_ghz : own_ghz;
+    if (edit->l2_mib > 0)
+        edited.l2_bytes = MB(edit->l2_mib);
+    if (edit->dram_gbps > 0)
+        edited.dram_gbps = edit->dram_gbps;
+    if (edit->sms > 0)
+        edited.sms = (int)edit->sms;
+    if (edit->sms > 0 || edit->clock_ghz > 0) {
+        edited.fp32_tflops = ghz * edited.sms * lanes(gpu) * 2 * 1e-3;
+        edited.l2_gbps *= edited.sms * ghz / (gpu->sms * own_ghz);
+    }
+    return edited;
+}
+
+bool gpu_edit_any(const GpuEdit *edit) {
+    return edit->l2_mib > 0 || edit->dram_gbps > 0 || edit->sms > 0 || edit->clock_ghz > 0;
+}
+
+void gpu_edit_text(const GpuEdit *edit, char *text, size_t size) {
+    static const char *const after[GPU_FIGURES] = {"MiB of L2", "GB/s", "SMs", "GHz"};
+    GpuEdit copy = *edit;
+    text[0] = '\0';
+    for (int i = 0; i < GPU_FIGURES; i++) {
+        double value = *gpu_edit_value(&copy, i);
+        size_t length = strlen(text);
+        if (value > 0)
+            snprintf(text + length, size - length, "%s%.4g %s", length ? ", " : " with ", value,
+                     after[i]);
+    }
+}
+
+static bool same_or_unknown(double a, double b) {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+bool gpu_same(const Gpu *a, const Gpu *b) {
+    return !strcmp(a->name, b->name) && a->sms == b->sms && a->l2_bytes == b->l2_bytes &&
+           a->dram_gbps == b->dram_gbps && same_or_unknown(a->l2_gbps, b->l2_gbps) &&
+           same_or_unknown(a->fp32_tflops, b->fp32_tflops);
+}
+
 /* ---- a GPU from a file ----------------------------------------------------------------------- */
 
 typedef struct {

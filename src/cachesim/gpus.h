@@ -8,6 +8,7 @@
 #include "kernels/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct {
     const char *name;  /* command line and scripts: "a6000" */
@@ -31,6 +32,38 @@ const Gpu *gpu_find(const char *name);
 /* The row whose title is part of the name a driver gives ("NVIDIA H200"), the longest such title;
  * or NULL. */
 const Gpu *gpu_of_device(const char *device_name);
+
+/* Clock of the multiprocessors: from the FP32 rate, or a usual one where that is not published. */
+double gpu_clock_ghz(const Gpu *gpu);
+
+/* What if: figures of a GPU that the user changes; 0: its own. */
+typedef struct {
+    double l2_mib, dram_gbps, sms, clock_ghz;
+} GpuEdit;
+
+/* One of these figures: its word as a control, and bounds. `own` is a GPU's own value. */
+typedef struct {
+    const char *word;
+    size_t offset; /* in GpuEdit */
+    double min, max;
+    bool whole;
+    double (*own)(const Gpu *gpu);
+} GpuFigure;
+
+enum { GPU_L2, GPU_BANDWIDTH, GPU_SMS, GPU_CLOCK, GPU_FIGURES };
+extern const GpuFigure gpu_figures[GPU_FIGURES];
+
+double *gpu_edit_value(GpuEdit *edit, int figure);
+
+/* The GPU with these figures. A measured L2 bandwidth grows with multiprocessors and clock. */
+Gpu gpu_edited(const Gpu *gpu, const GpuEdit *edit);
+bool gpu_edit_any(const GpuEdit *edit);
+
+/* " with 24 MiB of L2, 300 GB/s": what is changed; "": nothing. */
+void gpu_edit_text(const GpuEdit *edit, char *text, size_t size);
+
+/* Whether two have the same figures: what was recorded or published of one holds for the other. */
+bool gpu_same(const Gpu *a, const Gpu *b);
 
 /* A GPU that the user describes in a JSON file, checked field by field:
  *

@@ -5,17 +5,63 @@
 #include <assert.h>
 #include <math.h>
 
-const char *const chart_names[] = {"none", "mrc", "roofline", "working-set", "dtype"};
+const char *const chart_names[] = {"none", "mrc", "roofline", "working-set", "dtype", "terms"};
 _Static_assert(sizeof chart_names / sizeof *chart_names == CHART_COUNT, "a chart has no name");
 
-static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256;
+static const double LEAST_MIB = 1.0 / 32, MOST_MIB = 256, MIB = 1048576;
 
 double model_size_mib(int i) {
     return LEAST_MIB * pow(MOST_MIB / LEAST_MIB, (double)i / (MODEL_SIZES - 1));
 }
 
-double model_l2_bytes(const Gpu *gpu, int l2) {
-    return l2 ? (double)(1 << l2) * 1048576 : gpu->l2_bytes;
+/* L2 sizes of what_if_l2: eight an octave, so that powers of two are among them. */
+enum { L2S_AN_OCTAVE = 8 };
+
+static double what_if_bytes(int i) {
+    return LEAST_MIB * MIB * exp2((double)i / L2S_AN_OCTAVE);
+}
+
+Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit) {
+    return edit ? gpu_edited(&model->gpus[gpu], edit) : model->gpus[gpu];
+}
+
+static double between(double a, double b, double share) {
+    return share > 0 ? a + (b - a) * share : a;
+}
+
+static L2Answer l2_of_size(const PredictedKernel *kernel, const Gpu *gpu) {
+    const L2Answer *sizes = kernel->what_if_l2[gpu->l2_partitions == 2];
+    double octaves = log2(gpu->l2_bytes / (LEAST_MIB * MIB));
+    double at = fmin(fmax(octaves * L2S_AN_OCTAVE, 0), MODEL_L2S - 1);
+    int i = (int)at;
+    const L2Answer *a = &sizes[i], *b = &sizes[i + (i < MODEL_L2S - 1)];
+    double share = at - i;
+    return (L2Answer){.hit_rate = between(a->hit_rate, b->hit_rate, share),
+                      .misses = between(a->misses, b->misses, share),
+                      .writebacks = between(a->writebacks, b->writebacks, share),
+                      .missed = between(a->missed, b->missed, share),
+                      .crossed = between(a->crossed, b->crossed, share)};
+}
+
+Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
+                         const GpuEdit *edit) {
+    if (!edit || !gpu_edit_any(edit))
+        return kernel->predicted[gpu];
+    Gpu changed = model_gpu(model, gpu, edit);
+    L2Answer l2 = edit->l2_mib > 0 ? l2_of_size(kernel, &changed) : kernel->own_l2[gpu];
+    return predict_at(&kernel->profile, &changed, &l2);
+}
+
+static ModelCeilings ceilings_of_data_sheet(const Gpu *gpu) {
+    return (ModelCeilings){predict_dram_gbps(gpu), predict_l2_gbps(gpu), predict_fp32_gflops(gpu),
+                           0, SOURCE_MODEL};
+}
+
+ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *edit) {
+    if (!edit || !(edit->dram_gbps > 0 || edit->sms > 0 || edit->clock_ghz > 0))
+        return model->ceilings[gpu];
+    Gpu changed = model_gpu(model, gpu, edit);
+    return ceilings_of_data_sheet(&changed);
 }
 
 const BevKernel *model_row(const BevKernel *kernel) {
@@ -29,31 +75,24 @@ const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *k
     return NULL;
 }
 
-const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2) {
-    const PredictedKernel *form =
-        format->takes_large[gpu][l2] ? &format->large_l2 : &format->small_l2;
+const PredictedKernel *model_v3(const ModelFormat *format, double l2_bytes) {
+    bool large = bev_v3_form(format->footprint_bytes, l2_bytes) == bev_v3()->large_l2;
+    const PredictedKernel *form = large ? &format->large_l2 : &format->small_l2;
     return form->kernel ? form : NULL;
 }
 
-const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel, int gpu,
-                                       int l2) {
+const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
+                                       double l2_bytes) {
     const BevKernel *row = model_row(kernel);
     if (row && row->large_l2)
-        return model_v3(&model->formats[model->dtype], gpu, l2);
+        return model_v3(&model->formats[model->dtype], l2_bytes);
     return row ? model_kernel(model, row) : NULL;
 }
 
 /* ---- filling it ------------------------------------------------------------------------------ */
 
-static void choose_v3(MemoryModel *model, const BevProblem *problem) {
-    ModelFormat *format = &model->formats[problem->dtype];
-    format->footprint_bytes = bev_footprint_total(bev_footprint(problem));
-    for (int gpu = 0; gpu < model->gpu_count; gpu++)
-        for (int l2 = 0; l2 < MODEL_L2S; l2++) {
-            double bytes = model_l2_bytes(&model->gpus[gpu], l2);
-            format->takes_large[gpu][l2] =
-                bev_v3_choose(problem, bytes).kernel == bev_v3()->large_l2;
-        }
+static double footprint_of(const BevProblem *problem) {
+    return bev_footprint_total(bev_footprint(problem));
 }
 
 void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, int count) {
@@ -75,11 +114,9 @@ void model_begin(MemoryModel *model, const BevProblem *problem, const Gpu *on, i
         model->rank_bytes[i] = bev_rank_bytes(traced_kernel(i), problem);
     for (int gpu = 0; gpu < count; gpu++) {
         model->gpus[gpu] = on[gpu];
-        model->ceilings[gpu] =
-            (ModelCeilings){predict_dram_gbps(&on[gpu]), predict_l2_gbps(&on[gpu]),
-                            predict_fp32_gflops(&on[gpu]), 0, SOURCE_MODEL};
+        model->ceilings[gpu] = ceilings_of_data_sheet(&on[gpu]);
     }
-    choose_v3(model, problem);
+    model->formats[problem->dtype].footprint_bytes = footprint_of(problem);
 }
 
 void model_set_ceilings(MemoryModel *model, int gpu, const Limits *limits, FigureSource source) {
@@ -116,17 +153,24 @@ static PredictedKernel kernel_of(const MemoryModel *model, const Profile *profil
         .requested = requested_of(counts),
         .rank_bytes = counts->read[TRACE_RANKS].bytes,
         .sectors_per_request = features->sectors / features->requests,
+        .sector_use = features->sectors > 0 ? features->bytes / (MODEL_SECTOR * features->sectors)
+                                            : 0,
         .l2_sectors = counts->l2_sectors,
         .sampled = profile_is_sampled(profile),
     };
     for (int i = 0; i < MODEL_SIZES; i++)
-        kernel.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * 1048576);
-    for (int gpu = 0; gpu < model->gpu_count; gpu++)
-        for (int l2 = 0; l2 < MODEL_L2S; l2++) {
-            Gpu what_if = model->gpus[gpu];
-            what_if.l2_bytes = model_l2_bytes(&model->gpus[gpu], l2);
-            kernel.predicted[gpu][l2] = predict(profile, &what_if, true);
-        }
+        kernel.miss_ratio[i] = reuse_miss_ratio(&profile->whole.warm, model_size_mib(i) * MIB);
+    for (int gpu = 0; gpu < model->gpu_count; gpu++) {
+        const Gpu *on = &model->gpus[gpu];
+        kernel.own_l2[gpu] = profile_l2(profile, on->l2_partitions, on->l2_bytes, true);
+        kernel.predicted[gpu] = predict_at(profile, on, &kernel.own_l2[gpu]);
+    }
+    for (int divided = 0; divided < 2; divided++)
+        for (int i = 0; i < MODEL_L2S; i++)
+            kernel.what_if_l2[divided][i] =
+                profile_l2(profile, 1 + divided, what_if_bytes(i), true);
+    kernel.profile = *profile;
+    kernel.profile.whole = kernel.profile.divided = (ReuseCurves){0};
     return kernel;
 }
 
@@ -137,7 +181,7 @@ void model_add(MemoryModel *model, const BevProblem *problem, const Profile *pro
     if (problem->dtype == model->dtype)
         model->kernels[traced_place(row)] = kernel;
     if (row == v3->small_l2 || row == v3->large_l2) {
-        choose_v3(model, problem);
+        format->footprint_bytes = footprint_of(problem);
         *(row == v3->small_l2 ? &format->small_l2 : &format->large_l2) = kernel;
         format->known = format->small_l2.kernel && format->large_l2.kernel;
     }

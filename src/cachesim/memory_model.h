@@ -12,7 +12,7 @@ enum {
     MODEL_KERNELS = 16,
     MODEL_GPUS = 16,
     MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
-    MODEL_L2S = 9,     /* what-if sizes of a GPU's L2 */
+    MODEL_L2S = 105,   /* at which an L2 is known that a user may ask for; between, interpolated */
     MODEL_SECTOR = 32  /* bytes */
 };
 
@@ -23,6 +23,7 @@ typedef enum {
     CHART_ROOFLINE,
     CHART_WORKING_SET,
     CHART_DTYPE,
+    CHART_TERMS,
     CHART_COUNT
 } Chart;
 extern const char *const chart_names[CHART_COUNT]; /* "none", "mrc", ... */
@@ -33,10 +34,14 @@ typedef struct {
     BevTraffic requested;       /* bytes that threads ask for; `index` is ranks and owners */
     double rank_bytes;          /* the points' part of requested.index */
     double sectors_per_request; /* of a warp instruction that reads features */
+    double sector_use; /* the part of those sectors that was asked for; 0: unknown */
     double l2_sectors;
     bool sampled; /* some lines stand for all; else all were followed through L2 */
-    double miss_ratio[MODEL_SIZES];              /* of reads, L2 warm; at model_size_mib() */
-    Prediction predicted[MODEL_GPUS][MODEL_L2S]; /* L2 warm; of size model_l2_bytes() */
+    double miss_ratio[MODEL_SIZES];     /* of reads, L2 warm; at model_size_mib() */
+    Prediction predicted[MODEL_GPUS];   /* L2 warm */
+    Profile profile;                    /* to predict changed GPUs; its curves are empty */
+    L2Answer own_l2[MODEL_GPUS];        /* L2 warm */
+    L2Answer what_if_l2[2][MODEL_L2S];  /* the same, of one partition and of two */
 } PredictedKernel;
 
 /* V3 in one number format: which of its two forms it takes depends on the L2. */
@@ -44,7 +49,6 @@ typedef struct {
     bool known; /* both forms were replayed */
     double footprint_bytes;
     PredictedKernel small_l2, large_l2;
-    bool takes_large[MODEL_GPUS][MODEL_L2S];
 } ModelFormat;
 
 /* MODEL: from the data sheet. */
@@ -72,8 +76,16 @@ typedef struct {
 /* The L2 of curve sample `i`: evenly spaced in the logarithm, from 1/32 to 256. */
 double model_size_mib(int i);
 
-/* What-if `l2` (0 to MODEL_L2S - 1): the GPU's own L2, or 2, 4, 8 ... 256 MiB. */
-double model_l2_bytes(const Gpu *gpu, int l2);
+/* The GPU at that place of the model, changed by `edit` (NULL: as it is). */
+Gpu model_gpu(const MemoryModel *model, int gpu, const GpuEdit *edit);
+
+/* What the kernel takes there. With another L2 the answer of an L2 of that size is interpolated. */
+Prediction model_predict(const MemoryModel *model, const PredictedKernel *kernel, int gpu,
+                         const GpuEdit *edit);
+
+/* The ceilings of that GPU: as found by probes, or, where the edit changes them, from its figures.
+ */
+ModelCeilings model_ceilings(const MemoryModel *model, int gpu, const GpuEdit *edit);
 
 /* The row whose accesses stand for a kernel: itself, or the CUDA twin of a CPU kernel. V3 stands
  * for its two forms. NULL: none. */
@@ -82,13 +94,13 @@ const BevKernel *model_row(const BevKernel *kernel);
 /* What is known of a row that has accesses; NULL: not replayed (yet). */
 const PredictedKernel *model_kernel(const MemoryModel *model, const BevKernel *kernel);
 
-/* What is known of the row that stands for a kernel, on the GPU at that place with that what-if L2;
- * NULL: none, or not yet. */
-const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel, int gpu,
-                                       int l2);
+/* What is known of the row that stands for a kernel, with an L2 of that size; NULL: none, or not
+ * yet. */
+const PredictedKernel *model_of_kernel(const MemoryModel *model, const BevKernel *kernel,
+                                       double l2_bytes);
 
-/* The form of V3 that runs there; NULL: not replayed (yet). */
-const PredictedKernel *model_v3(const ModelFormat *format, int gpu, int l2);
+/* The form of V3 that runs with that L2; NULL: not replayed (yet). */
+const PredictedKernel *model_v3(const ModelFormat *format, double l2_bytes);
 
 /* ---- filling it ------------------------------------------------------------------------------ */
 

@@ -25,7 +25,6 @@ static const double L1_CYCLES = 50, L2_CYCLES = 288, FAR_CYCLES = 175, DRAM_CYCL
 static const double CHAIN_CYCLES = 3;
 static const double ISSUE_SHARE = 0.6; /* of four instructions a cycle and multiprocessor */
 static const double LAUNCH_US = 0.6, CLEAR_US = 0.7;
-static const double USUAL_GHZ = 1.5; /* where a data sheet gives no FP32 rate */
 
 /* Instructions a channel and point beside the load: conversion and multiply-add. An E2M1
  * block of sixteen with its scale takes 148 instructions to decode, 58 on Blackwell. */
@@ -49,23 +48,17 @@ static double channel_instructions(const Profile *profile, const Gpu *gpu) {
     return 1;
 }
 
-/* From the FP32 rate: 128 lanes a multiprocessor, two operations each; 64 on compute 8.0. */
-static double clock_ghz(const Gpu *gpu) {
-    double lanes = gpu->cc_major == 8 && gpu->cc_minor == 0 ? 64 : 128;
-    double ghz = gpu->fp32_tflops * 1e3 / (gpu->sms * lanes * 2);
-    return isfinite(ghz) ? ghz : USUAL_GHZ;
-}
-
 double predict_dram_gbps(const Gpu *gpu) {
     return gpu->dram_gbps * DRAM_SHARE;
 }
 
 double predict_l2_gbps(const Gpu *gpu) {
-    return isfinite(gpu->l2_gbps) ? gpu->l2_gbps : L2_READ_BYTES * gpu->sms * clock_ghz(gpu);
+    return isfinite(gpu->l2_gbps) ? gpu->l2_gbps : L2_READ_BYTES * gpu->sms * gpu_clock_ghz(gpu);
 }
 
 double predict_fp32_gflops(const Gpu *gpu) {
-    return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3 : gpu->sms * 256 * USUAL_GHZ;
+    return isfinite(gpu->fp32_tflops) ? gpu->fp32_tflops * 1e3
+                                      : gpu->sms * 256 * gpu_clock_ghz(gpu);
 }
 
 /* ---- profile -------------------------------------------------------------------------------- */
@@ -112,15 +105,11 @@ void profile_free(Profile *profile) {
  * the busiest multiprocessor. */
 static double issue_us(const Profile *profile, const Gpu *gpu, double instructions_a_step) {
     double cycles = profile->counts.busy_steps * instructions_a_step / (4 * ISSUE_SHARE);
-    return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * clock_ghz(gpu) * 1e3);
-}
-
-static double ratio(double part, uint64_t whole) {
-    return whole ? part / (double)whole : 0;
+    return fmax(cycles, profile->counts.busy_lines) / (gpu->sms * gpu_clock_ghz(gpu) * 1e3);
 }
 
 static double a_cycle_us(const Gpu *gpu, double number, double a_cycle) {
-    return number / (a_cycle * gpu->sms * clock_ghz(gpu) * 1e3);
+    return number / (a_cycle * gpu->sms * gpu_clock_ghz(gpu) * 1e3);
 }
 
 /* `a_cycle` is what an H200's L2 does for each multiprocessor in a cycle. Another GPU's rate is
@@ -162,34 +151,46 @@ static double in_flight(const Profile *profile) {
  * from L1 or from beyond it. As many points overlap as the kernel loads together; their arithmetic
  * does not overlap. */
 static double chain_us(const Profile *profile, const Gpu *gpu, double instructions_a_step,
-                       const ReuseCurve *curve) {
+                       const L2Answer *l2) {
     const TraceCounts *counts = &profile->counts;
-    double beyond = L2_CYCLES - L1_CYCLES +
-                    FAR_CYCLES * ratio(reuse_crossings(curve, gpu->l2_bytes), curve->fetches) +
-                    DRAM_CYCLES * reuse_miss_ratio(curve, gpu->l2_bytes);
+    double beyond =
+        L2_CYCLES - L1_CYCLES + FAR_CYCLES * l2->crossed + DRAM_CYCLES * l2->missed;
     double longest = (double)counts->longest, near = L1_CYCLES * longest;
     double indices = near + beyond * (double)counts->index_waits;
     double values = near + beyond * (double)counts->waits;
     double cycles = indices / counts->form->indices_ahead + values / in_flight(profile) +
                     CHAIN_CYCLES * instructions_a_step * longest;
-    return cycles / (clock_ghz(gpu) * 1e3);
+    return cycles / (gpu_clock_ghz(gpu) * 1e3);
+}
+
+L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm) {
+    const ReuseCurves *curves = partitions == 2 ? &profile->divided : &profile->whole;
+    const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
+    double fetches = curve->fetches ? (double)curve->fetches : INFINITY;
+    return (L2Answer){.hit_rate = reuse_hit_rate(curve, bytes),
+                      .misses = reuse_misses(curve, bytes),
+                      .writebacks = reuse_writebacks(curve, bytes),
+                      .missed = reuse_miss_ratio(curve, bytes),
+                      .crossed = reuse_crossings(curve, bytes) / fetches};
 }
 
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm) {
-    const ReuseCurves *curves = gpu->l2_partitions == 2 ? &profile->divided : &profile->whole;
-    const ReuseCurve *curve = warm ? &curves->warm : &curves->cold;
-    double l2 = gpu->l2_bytes;
+    L2Answer l2 = profile_l2(profile, gpu->l2_partitions, gpu->l2_bytes, warm);
+    return predict_at(profile, gpu, &l2);
+}
+
+Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2) {
     double loads = ceil((double)profile->tile / profile->counts.form->load);
     double instructions = profile->counts.form->point_instructions + loads +
                           profile->tile * channel_instructions(profile, gpu);
-    Prediction p = {.hit_rate = reuse_hit_rate(curve, l2)};
-    p.dram_read_bytes = SECTOR * reuse_misses(curve, l2);
-    p.dram_write_bytes = SECTOR * reuse_writebacks(curve, l2);
+    Prediction p = {.hit_rate = l2->hit_rate};
+    p.dram_read_bytes = SECTOR * l2->misses;
+    p.dram_write_bytes = SECTOR * l2->writebacks;
     p.term_us[TERM_DRAM] =
         (p.dram_read_bytes + p.dram_write_bytes) / (predict_dram_gbps(gpu) * 1e3);
     p.term_us[TERM_L2] = l2_us(profile, gpu);
     p.term_us[TERM_ISSUE] = issue_us(profile, gpu, instructions);
-    p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, curve);
+    p.term_us[TERM_CHAIN] = chain_us(profile, gpu, instructions, l2);
     for (int part = 0; part < TERM_COUNT; part++)
         if (p.term_us[part] > p.term_us[p.binding])
             p.binding = (LatencyTerm)part;

@@ -48,6 +48,18 @@ bool profile_is_sampled(const Profile *profile);
 /* `warm`: the L2 is as the run before left it; else it is empty. */
 Prediction predict(const Profile *profile, const Gpu *gpu, bool warm);
 
+/* What an L2 of one size does with a kernel's accesses. */
+typedef struct {
+    double hit_rate;           /* as in Prediction */
+    double misses, writebacks; /* sectors that DRAM reads and writes */
+    double missed, crossed;    /* shares of the fetches: from DRAM, from the other partition */
+} L2Answer;
+
+L2Answer profile_l2(const Profile *profile, int partitions, double bytes, bool warm);
+
+/* The prediction for a GPU whose L2 answers so; the curves of the profile are not used. */
+Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2);
+
 /* The ceilings that the model takes a GPU to have. */
 double predict_dram_gbps(const Gpu *gpu);
 double predict_l2_gbps(const Gpu *gpu);

@@ -79,8 +79,32 @@ static bool run(const Launch *launch, void *replay, Room *rooms, const TraceWatc
     return true;
 }
 
+/* The warps that an observer asks for, each alone. */
+static bool run_alone(const Launch *launch, void *replay, const TraceWatch *watch,
+                      const char *where, Err *err) {
+    TraceObserver *observer = watch->observer;
+    void *state = malloc(launch->state_bytes);
+    bool go_on = state && observer->launch(observer, launch);
+    for (int64_t block = 0; go_on && block < launch->blocks; block++) {
+        if (watch->go_on && !watch->go_on(watch->context)) {
+            free(state);
+            return err_set(err, ERR_FAILED, where, "", "the replay was ended early");
+        }
+        for (int warp = 0; warp < launch->warps; warp++)
+            if (launch->begin(replay, block, warp, state) &&
+                observer->wants(observer, launch, replay, block, warp, state))
+                while (launch->turn(replay, 0, state)) {
+                }
+    }
+    bool have = state != NULL;
+    free(state);
+    return have || err_set(err, ERR_FAILED, where, "", "no memory for a warp");
+}
+
 bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, const char *where,
                 Err *err) {
+    if (watch && watch->observer)
+        return run_alone(launch, replay, watch, where, err);
     int count = TRACE_MULTIPROCESSORS * launch->resident;
     size_t room_bytes = (size_t)launch->warps * launch->state_bytes;
     Room *rooms = calloc((size_t)count, sizeof *rooms);
@@ -105,7 +129,8 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .access = &kernel->access,
                      .problem = problem,
                      .counts = counts,
-                     .one_in = watch ? watch->one_in : 0};
+                     .one_in = watch ? watch->one_in : 0,
+                     .observer = watch ? watch->observer : NULL};
     *counts = (TraceCounts){.form = &kernel->access};
     bool tiles = kernel->access.owner == BEV_OWNS_TILE;
     bool ok = tiles ? tiles_replay(&memory, reuse != NULL, watch, err)

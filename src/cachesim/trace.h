@@ -60,12 +60,19 @@ typedef struct {
  * through L2. Those of the canonical scene are smaller. */
 enum { TRACE_ONE_IN = 8, TRACE_EXACT_MB = 40 };
 
+/* Follows single warps; see steps.h, which records with one. */
+typedef struct TraceObserver TraceObserver;
+
 /* How to replay. */
 typedef struct {
     bool (*go_on)(void *context); /* called each time that all active warps have had a turn; may
                                      wait. False ends the replay, which then fails. NULL: go on */
     void *context;
     uint32_t one_in; /* line is followed through L2; 0: chosen by the size of the arrays */
+    /* NULL: all warps are replayed. Else only those that the observer asks for, one after the
+     * other, and it sees their instructions. Only bytes, requests, sectors, atomics and steps of
+     * the counts are then meant, and are those of these warps. */
+    TraceObserver *observer;
 } TraceWatch;
 
 /* Replays and counts the accesses of a row that has them. `reuse`, unless NULL, receives an

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cuda/v4/choices.h"
+#include "src/cachesim/steps.h"
 #include "src/cachesim/trace.h"
 
 /* ---- slices of the L2 ----------------------------------------------------------------------- */
@@ -73,17 +74,19 @@ typedef struct {
     Slices slices;   /* of kernels whose sums are in memory */
     Reuse *reuse;    /* or NULL */
     uint32_t one_in; /* line is followed through L2; 0: as many as the size calls for */
+    TraceObserver *observer; /* or NULL */
 } Memory;
 
 /* Where an array lies, and what its accesses are counted as. */
 typedef struct {
     uint32_t base; /* first sector */
     TraceArray array;
+    const char *name; /* static text */
 } Place;
 
 /* First all arrays are placed, each at the start of a line; then the memory starts, with or without
  * an analysis of reuse. memory_stop does not free memory->reuse: the caller does. */
-Place memory_place(Memory *memory, TraceArray array, size_t bytes);
+Place memory_place(Memory *memory, TraceArray array, const char *name, size_t bytes);
 bool memory_start(Memory *memory, bool with_reuse, Err *err);
 void memory_stop(Memory *memory);
 
@@ -96,6 +99,7 @@ typedef struct {
     TraceCount *count;
     int64_t last_sector;
     int64_t covered; /* bytes of that */
+    StepLanes lanes; /* that ask for the next span; only an observer reads it */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);
@@ -105,9 +109,13 @@ Instruction memory_write(Memory *memory, int sm, Place place);
  * Call it in ascending order of lanes: neighbours that share a sector ask for it once. */
 void memory_span(Instruction *instruction, int64_t byte, int64_t bytes);
 
-/* `adds` instructions, each of which reads and writes every sector of these bytes. Counts sectors
- * only. */
-void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds);
+/* So many instructions of a warp, one after the other, that add floats to sums in memory: by
+ * atomics or by a plain +=, as the kernel does. */
+Instruction memory_adding(Memory *memory, int sm, Place place, int instructions);
+
+/* Some lanes add to `asked` bytes from offset `byte` on. `adds` of the instructions ask for every
+ * sector of the first `bytes` of them; the other bytes merge with those of lanes before. */
+void memory_add(Instruction *instruction, int64_t byte, int64_t asked, int64_t bytes, int adds);
 
 /* Counts a step of a warp. */
 void memory_step(Memory *memory, int sm);
@@ -117,14 +125,52 @@ void memory_launched(Memory *memory);
 
 /* A separate launch that goes over a whole array in order, `lane_bytes` a thread: a clear, or the
  * encoding of sums. */
-void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes);
+bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
+                 const TraceWatch *watch, Err *err);
+
+/* ---- single warps ---------------------------------------------------------------------------- */
+
+typedef struct Launch Launch;
+
+/* Sees the instructions of the warps that it asks for, in the order in which each warp issues them.
+ * All functions get the observer itself. */
+struct TraceObserver {
+    /* A launch begins. False: none of its warps is asked for. */
+    bool (*launch)(TraceObserver *observer, const Launch *launch);
+    /* Whether a warp of it is asked for; `replay` and `state` as in Launch. */
+    bool (*wants)(TraceObserver *observer, const Launch *launch, const void *replay, int64_t block,
+                  int warp, const void *state);
+    void (*phase)(TraceObserver *observer, StepPhase phase); /* a step begins */
+    void (*point)(TraceObserver *observer, const StepPoint *point);
+    void (*wait)(TraceObserver *observer); /* what follows needs what was read */
+    void (*instruction)(TraceObserver *observer, Place place, StepAccess access, int repeats);
+    /* Of the last instruction. `bytes` of those `asked` for move sectors, `adds` times each. */
+    void (*span)(TraceObserver *observer, StepLanes lanes, int64_t byte, int64_t asked,
+                 int64_t bytes, int adds);
+};
+
+/* Whether a read went on to L2 since the last time. What follows needs what was read. */
+static inline bool memory_wait(Memory *memory) {
+    bool missed = memory->missed;
+    memory->missed = false;
+    if (memory->observer)
+        memory->observer->wait(memory->observer);
+    return missed;
+}
+
+static inline void memory_phase(Memory *memory, StepPhase phase) {
+    if (memory->observer)
+        memory->observer->phase(memory->observer, phase);
+}
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
 /* A launch on the multiprocessors of an H200: blocks start in order, each on the first
  * multiprocessor that has room; a block's room is free when its last warp is done. Warps take
  * turns. */
-typedef struct {
+struct Launch {
+    const char *name; /* static text */
+    bool pools;       /* it is the kernel itself, not a pass before or after it */
     int64_t blocks;
     int warps;          /* of a block */
     int resident;       /* blocks that a multiprocessor holds */
@@ -134,7 +180,9 @@ typedef struct {
     /* Its next turn, on multiprocessor `sm`. False: that was the last one. */
     bool (*turn)(void *replay, int sm, void *state);
     void (*round)(void *replay); /* called when all active warps have had a turn; or NULL */
-} Launch;
+    /* Whether a warp that began works on a cell. */
+    bool (*touches)(const void *replay, const void *state, int32_t cell);
+};
 
 /* `where` is named in errors. */
 bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, const char *where,
@@ -146,7 +194,7 @@ bool launch_run(const Launch *launch, void *replay, const TraceWatch *watch, con
  * record of BEV_SPLAT_WORDS words. */
 typedef struct {
     int32_t depth, feat, cells;
-    int32_t cell[BEV_SPLAT_CELLS];
+    int32_t cell[BEV_SPLAT_CELLS], point[BEV_SPLAT_CELLS];
 } Splat;
 
 typedef struct {
@@ -171,6 +219,7 @@ typedef struct {
     int32_t cell, start, end; /* the owner's points; start == end: none */
     int32_t owner, stride;    /* takes every stride-th point */
     int16_t first, last;      /* channels [first, last) */
+    int8_t lane, lanes;       /* the first thread and how many they are */
     bool stores;              /* the finished sums */
 } Segment;
 

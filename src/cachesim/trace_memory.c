@@ -66,8 +66,8 @@ void slices_turn(Slices *slices) {
 
 enum { LINE = 4, L1_SETS = 176, L1_WAYS = 8, PASS_WARPS = 8 };
 
-Place memory_place(Memory *memory, TraceArray array, size_t bytes) {
-    Place place = {(uint32_t)memory->sectors, array};
+Place memory_place(Memory *memory, TraceArray array, const char *name, size_t bytes) {
+    Place place = {(uint32_t)memory->sectors, array, name};
     memory->sectors += (bytes + LINE * SECTOR - 1) / (LINE * SECTOR) * LINE;
     return place;
 }
@@ -127,9 +127,17 @@ static void hand_on(Memory *memory, int sm, uint32_t sector, ReuseKind kind, uin
 
 /* ---- instructions --------------------------------------------------------------------------- */
 
+__attribute__((noinline, cold)) static void show_instruction(const Memory *memory, Place place,
+                                                             ReuseKind kind) {
+    memory->observer->instruction(memory->observer, place,
+                                  kind == REUSE_READ ? ACCESS_READ : ACCESS_WRITE, 1);
+}
+
 static Instruction begin(Memory *memory, int sm, Place place, ReuseKind kind) {
     TraceCount *counts = kind == REUSE_READ ? memory->counts->read : memory->counts->write;
     counts[place.array].requests++;
+    if (memory->observer)
+        show_instruction(memory, place, kind);
     return (Instruction){.memory = memory,
                          .sm = sm,
                          .kind = kind,
@@ -159,8 +167,16 @@ static void cover(Instruction *in, int64_t sector, int64_t bytes) {
         in->memory->counts->l2_partial--;
 }
 
+/* Apart from memory_span, and cold, so that a replay without an observer does not pay for it. */
+__attribute__((noinline, cold)) static void show_span(const Instruction *in, int64_t byte,
+                                                      int64_t bytes) {
+    in->memory->observer->span(in->memory->observer, in->lanes, byte, bytes, bytes, 1);
+}
+
 void memory_span(Instruction *in, int64_t byte, int64_t bytes) {
     int64_t end = byte + bytes, first = byte / SECTOR, last = (end - 1) / SECTOR;
+    if (in->memory->observer)
+        show_span(in, byte, bytes);
     in->count->bytes += (double)bytes;
     if (first / LINE != in->last_sector / LINE)
         in->memory->shares[in->sm].lines++;
@@ -192,18 +208,44 @@ static void add_in(Memory *memory, int sm, uint32_t sector, int adds) {
     hand_on(memory, sm, sector, REUSE_WRITE, (uint32_t)adds);
 }
 
-void memory_add(Memory *memory, int sm, Place place, int64_t byte, int64_t bytes, int adds) {
+Instruction memory_adding(Memory *memory, int sm, Place place, int instructions) {
+    bool plain = memory->access->sums == BEV_SUMS_PLAIN;
+    memory->counts->write[place.array].requests += instructions;
+    if (plain)
+        memory->counts->read[place.array].requests += instructions;
+    if (memory->observer)
+        memory->observer->instruction(memory->observer, place, plain ? ACCESS_ADD : ACCESS_ATOMIC,
+                                      instructions);
+    return (Instruction){.memory = memory,
+                         .sm = sm,
+                         .base = place.base,
+                         .count = &memory->counts->write[place.array]};
+}
+
+void memory_add(Instruction *in, int64_t byte, int64_t asked, int64_t bytes, int adds) {
+    Memory *memory = in->memory;
+    bool plain = memory->access->sums == BEV_SUMS_PLAIN;
+    TraceCount *read = &memory->counts->read[in->count - memory->counts->write];
     int64_t first = byte / SECTOR, last = (byte + bytes - 1) / SECTOR;
+    if (memory->observer)
+        memory->observer->span(memory->observer, in->lanes, byte, asked, bytes, adds);
+    in->count->bytes += (double)asked;
+    if (plain)
+        read->bytes += (double)asked;
+    else
+        memory->counts->atomics += (double)asked / FLOAT;
+    if (bytes <= 0)
+        return;
     double sectors = (double)((last - first + 1) * adds);
-    memory->shares[sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
-    memory->counts->write[place.array].sectors += sectors;
-    if (memory->access->sums == BEV_SUMS_PLAIN) {
-        memory->counts->read[place.array].sectors += sectors;
+    memory->shares[in->sm].lines += (double)((last / LINE - first / LINE + 1) * adds);
+    in->count->sectors += sectors;
+    if (plain) {
+        read->sectors += sectors;
         for (int64_t line = first / LINE; line <= last / LINE; line++)
-            slices_ask(&memory->slices, place.base + (uint64_t)line * LINE, adds);
+            slices_ask(&memory->slices, in->base + (uint64_t)line * LINE, adds);
     }
     for (int64_t s = first; s <= last; s++)
-        add_in(memory, sm, place.base + (uint32_t)s, adds);
+        add_in(memory, in->sm, in->base + (uint32_t)s, adds);
 }
 
 /* ---- launches ------------------------------------------------------------------------------- */
@@ -226,14 +268,50 @@ void memory_launched(Memory *memory) {
     memory->counts->busiest = memory->slices.busiest;
 }
 
+/* A launch that goes over an array. */
+typedef struct {
+    Memory *memory;
+    Place place;
+    ReuseKind kind;
+    int64_t bytes, warp_bytes;
+} Pass;
+
+/* The state of its warps: where they begin. */
+static bool pass_begin(void *replay, int64_t block, int warp, void *state) {
+    const Pass *pass = replay;
+    int64_t *byte = state;
+    *byte = (block * PASS_WARPS + warp) * pass->warp_bytes;
+    return *byte < pass->bytes;
+}
+
+static bool pass_turn(void *replay, int sm, void *state) {
+    const Pass *pass = replay;
+    const int64_t *byte = state;
+    int64_t left = pass->bytes - *byte;
+    memory_phase(pass->memory, PHASE_PASS);
+    Instruction in = begin(pass->memory, sm, pass->place, pass->kind);
+    in.lanes = (StepLanes){.count = WARP, .stride = 1};
+    memory_span(&in, *byte, left < pass->warp_bytes ? left : pass->warp_bytes);
+    return false;
+}
+
 /* Its blocks go round the multiprocessors like any others; none has more to do than others. */
-void memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes) {
-    size_t warp_bytes = (size_t)lane_bytes * WARP;
-    for (size_t byte = 0, warp = 0; byte < bytes; byte += warp_bytes, warp++) {
-        int sm = (int)(warp / PASS_WARPS % TRACE_MULTIPROCESSORS);
-        Instruction in = begin(memory, sm, place, kind);
-        memory_span(&in, (int64_t)byte,
-                    (int64_t)(bytes - byte < warp_bytes ? bytes - byte : warp_bytes));
+bool memory_pass(Memory *memory, Place place, ReuseKind kind, size_t bytes, int lane_bytes,
+                 const TraceWatch *watch, Err *err) {
+    Pass pass = {memory, place, kind, (int64_t)bytes, (int64_t)lane_bytes * WARP};
+    int64_t warps = (pass.bytes + pass.warp_bytes - 1) / pass.warp_bytes, byte;
+    Launch launch = {.name = kind == REUSE_READ ? "encode, reads" : "clear or encode, writes",
+                     .blocks = (warps + PASS_WARPS - 1) / PASS_WARPS,
+                     .warps = PASS_WARPS,
+                     .state_bytes = sizeof byte,
+                     .begin = pass_begin,
+                     .turn = pass_turn};
+    if (memory->observer)
+        return launch_run(&launch, &pass, watch, memory->kernel->name, err);
+    for (int64_t warp = 0; warp < warps; warp++) {
+        byte = warp * pass.warp_bytes;
+        pass_turn(&pass, (int)(warp / PASS_WARPS % TRACE_MULTIPROCESSORS), &byte);
     }
     memset(memory->shares, 0, sizeof memory->shares);
+    return true;
 }

@@ -28,6 +28,7 @@ static void join_points(const BevMap *map, const int32_t *order, Splats *splats)
             last = &splats->splats[splats->count++];
             *last = (Splat){.depth = depth, .feat = feat};
         }
+        last->point[last->cells] = t;
         last->cell[last->cells++] = map->ranks_bev[t];
     }
 }
@@ -163,6 +164,8 @@ static bool warp_begin(void *opaque, int64_t block, int number, void *state) {
             break;
         Segment segment = segment_of(replay, owner, (int)(base + lane * tile),
                                      (int)(last < replay->channels ? last : replay->channels));
+        segment.lane = (int8_t)(WARP - (end - thread));
+        segment.lanes = (int8_t)(lane_end - lane);
         if (steps_of(&segment) > warp->steps)
             warp->steps = steps_of(&segment);
         warp->segments[warp->count++] = segment;
@@ -177,7 +180,7 @@ static bool warp_turn(void *opaque, int sm, void *state) {
     TraceCounts *counts = replay->memory->counts;
     if (warp->step == 0 && replay->access->owner_bytes)
         warp_read_owners(replay, sm, warp);
-    replay->memory->missed = false;
+    memory_wait(replay->memory);
     if (warp->step < warp->steps) {
         warp_step(replay, sm, warp);
         memory_step(replay->memory, sm);
@@ -190,6 +193,21 @@ static bool warp_turn(void *opaque, int sm, void *state) {
         counts->longest = warp->steps;
         counts->index_waits = warp->index_waits;
         counts->waits = warp->waits;
+    }
+    return false;
+}
+
+static bool warp_touches(const void *opaque, const void *state, int32_t cell) {
+    const OwnersReplay *replay = opaque;
+    const Warp *warp = state;
+    bool splats = replay->access->owner == BEV_OWNS_SPLAT;
+    for (int s = 0; s < warp->count; s++) {
+        const Segment *segment = &warp->segments[s];
+        if (!splats && segment->cell == cell)
+            return true;
+        for (int j = 0; splats && j < replay->splats.splats[segment->owner].cells; j++)
+            if (replay->splats.splats[segment->owner].cell[j] == cell)
+                return true;
     }
     return false;
 }
@@ -207,27 +225,27 @@ static void place_arrays(OwnersReplay *replay) {
     size_t points = (size_t)p->map.points, intervals = (size_t)p->map.intervals;
     size_t cells = (size_t)(p->shape.nx * p->shape.ny), splats = (size_t)replay->splats.count;
     replay->feat =
-        memory_place(memory, TRACE_FEAT, bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    replay->scales = memory_place(memory, TRACE_FEAT,
+        memory_place(memory, TRACE_FEAT, "features", bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
                                   bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    replay->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
-    replay->ranks_depth = memory_place(memory, TRACE_RANKS, points * INDEX);
-    replay->ranks_feat = memory_place(memory, TRACE_RANKS, points * INDEX);
-    replay->ranks_bev = memory_place(memory, TRACE_RANKS, points * INDEX);
-    replay->starts = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
-    replay->lengths = memory_place(memory, TRACE_OWNERS, intervals * INDEX);
+    replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
+    replay->ranks_depth = memory_place(memory, TRACE_RANKS, "ranks_depth", points * INDEX);
+    replay->ranks_feat = memory_place(memory, TRACE_RANKS, "ranks_feat", points * INDEX);
+    replay->ranks_bev = memory_place(memory, TRACE_RANKS, "ranks_bev", points * INDEX);
+    replay->starts = memory_place(memory, TRACE_OWNERS, "starts", intervals * INDEX);
+    replay->lengths = memory_place(memory, TRACE_OWNERS, "lengths", intervals * INDEX);
     replay->records =
-        memory_place(memory, TRACE_OWNERS,
+        memory_place(memory, TRACE_OWNERS, "records",
                      replay->access->owner == BEV_OWNS_PIECE ? cells * BEV_PIECE_BYTES
                                                              : intervals * BEV_INTERVAL_BYTES);
-    replay->cells = memory_place(memory, TRACE_OWNERS, cells * INDEX);
-    replay->weight = memory_place(memory, TRACE_WEIGHT, p->map.weights ? points * FLOAT : 0);
-    replay->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
+    replay->cells = memory_place(memory, TRACE_OWNERS, "cell intervals", cells * INDEX);
+    replay->weight = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? points * FLOAT : 0);
+    replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
     replay->sums = replay->out;
     if (replay->access->sums && p->out.dtype != BEV_FP32)
-        replay->sums = memory_place(memory, TRACE_SUMS, cells * (size_t)replay->channels * FLOAT);
-    replay->splat_ranks = memory_place(memory, TRACE_RANKS, splats * BEV_SPLAT_WORDS * INDEX);
-    replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT};
+        replay->sums = memory_place(memory, TRACE_SUMS, "sums", cells * (size_t)replay->channels * FLOAT);
+    replay->splat_ranks = memory_place(memory, TRACE_RANKS, "splat ranks", splats * BEV_SPLAT_WORDS * INDEX);
+    replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT, "splat weights"};
 }
 
 static bool find_intervals(OwnersReplay *replay, Err *err) {
@@ -283,12 +301,15 @@ static Launch plan_launch(OwnersReplay *replay) {
         replay->blocks_a_row =
             (replay->owners + replay->owners_a_block - 1) / replay->owners_a_block;
     }
-    return (Launch){.blocks = rows * replay->blocks_a_row,
+    return (Launch){.name = replay->memory->kernel->name,
+                    .pools = true,
+                    .blocks = rows * replay->blocks_a_row,
                     .warps = warps,
                     .resident = access->resident / warps > 0 ? access->resident / warps : 1,
                     .state_bytes = sizeof(Warp),
                     .begin = warp_begin,
                     .turn = warp_turn,
+                    .touches = warp_touches,
                     .round = access->sums ? warps_round : NULL};
 }
 
@@ -297,18 +318,21 @@ static bool run_launches(OwnersReplay *replay, const TraceWatch *watch, Err *err
     const BevProblem *problem = replay->problem;
     size_t out = bev_tensor_bytes(&problem->out);
     size_t sums = (size_t)(problem->shape.nx * problem->shape.ny * replay->channels) * FLOAT;
+    Memory *memory = replay->memory;
     Launch launch = plan_launch(replay);
-    if (replay->access->sums)
-        memory_pass(replay->memory, replay->sums, REUSE_WRITE, sums, CLEAR_BYTES);
-    else if (replay->access->clears)
-        memory_pass(replay->memory, replay->out, REUSE_WRITE, out, CLEAR_BYTES);
+    if (replay->access->sums &&
+        !memory_pass(memory, replay->sums, REUSE_WRITE, sums, CLEAR_BYTES, watch, err))
+        return false;
+    if (replay->access->clears && !replay->access->sums &&
+        !memory_pass(memory, replay->out, REUSE_WRITE, out, CLEAR_BYTES, watch, err))
+        return false;
     if (!launch_run(&launch, replay, watch, replay->memory->kernel->name, err))
         return false;
     memory_launched(replay->memory);
-    if (replay->access->sums && !replay->access->stays && problem->out.dtype != BEV_FP32) {
-        memory_pass(replay->memory, replay->sums, REUSE_READ, sums, FLOAT);
-        memory_pass(replay->memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8);
-    }
+    if (replay->access->sums && !replay->access->stays && problem->out.dtype != BEV_FP32)
+        return memory_pass(memory, replay->sums, REUSE_READ, sums, FLOAT, watch, err) &&
+               memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8, watch,
+                           err);
     return true;
 }
 

@@ -32,19 +32,35 @@ typedef struct {
 
 /* ---- reads ---------------------------------------------------------------------------------- */
 
-static void read_once(TilesReplay *replay, int sm, Place place, int64_t byte, int64_t bytes) {
+/* All lanes ask for the same bytes, or each for a share. */
+static const StepLanes all_the_same = {.count = WARP, .stride = 1, .same = true};
+static const StepLanes shares = {.count = WARP, .stride = 1};
+
+static StepLanes one_lane(int64_t lane) {
+    return (StepLanes){.first = (int8_t)lane, .count = 1, .stride = 1};
+}
+
+/* Lanes 4 g ... 4 g + 3, of cells g and g + 8 of the tile. */
+static StepLanes of_cell(int g) {
+    return (StepLanes){.first = (int8_t)(g * QUADS), .count = QUADS, .stride = 1};
+}
+
+static void read_once(TilesReplay *replay, int sm, Place place, StepLanes lanes, int64_t byte,
+                      int64_t bytes) {
     Instruction in = memory_read(replay->memory, sm, place);
+    in.lanes = lanes;
     memory_span(&in, byte, bytes);
 }
 
 /* One word for each of a tile's cells, in two instructions. */
 static void read_by_cell(TilesReplay *replay, int sm, Place place, int64_t row) {
     for (int half = 0; half < 2; half++)
-        read_once(replay, sm, place, (row * TILE_CELLS + half * HALF) * INDEX, HALF * INDEX);
+        read_once(replay, sm, place, shares, (row * TILE_CELLS + half * HALF) * INDEX,
+                  HALF * INDEX);
 }
 
 static void read_map(TilesReplay *replay, int sm, int64_t step) {
-    read_once(replay, sm, replay->slabs, step * SLAB_BYTES, SLAB_BYTES);
+    read_once(replay, sm, replay->slabs, all_the_same, step * SLAB_BYTES, SLAB_BYTES);
     read_by_cell(replay, sm, replay->entries, step);
     if (replay->problem->map.weights)
         read_by_cell(replay, sm, replay->weight_rows, step);
@@ -61,24 +77,31 @@ static Slab slab_of(const TilesReplay *replay, int64_t column) {
     return (Slab){column / slabs / s->feat_w, column % slabs * SLAB, column / slabs % s->feat_w};
 }
 
-/* Each instruction reads `count` channels from c on of image rows i, 4 + i, 8 + i and 12 + i. */
-static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int count) {
+/* Each instruction reads `count` channels from c on of image rows i, 4 + i, 8 + i and 12 + i: their
+ * codes, or their block scales. */
+static void read_rows(TilesReplay *replay, int sm, Slab slab, int i, int c, int count,
+                      bool scales) {
     const BevShape *s = &replay->problem->shape;
     int64_t row_bytes = (int64_t)bev_code_bytes(replay->problem->dtype, 1, s->channels);
     int64_t last = s->cameras * s->feat_h * s->feat_w - 1;
-    bool scaled = replay->problem->dtype == BEV_NVFP4;
-    for (int i = 0; i < QUADS; i++) {
-        Instruction codes = memory_read(replay->memory, sm, replay->feat), scales;
-        if (scaled)
-            scales = memory_read(replay->memory, sm, replay->scales);
-        for (int q = 0; q < QUADS; q++) {
-            int64_t row = (slab.camera * s->feat_h + slab.row + 4 * q + i) * s->feat_w + slab.w;
-            row = row < last ? row : last;
-            memory_span(&codes, row * row_bytes + c * replay->feat_bits / 8,
+    Instruction in = memory_read(replay->memory, sm, scales ? replay->scales : replay->feat);
+    for (int q = 0; q < QUADS; q++) {
+        int64_t row = (slab.camera * s->feat_h + slab.row + 4 * q + i) * s->feat_w + slab.w;
+        row = row < last ? row : last;
+        in.lanes = (StepLanes){.first = (int8_t)q, .count = HALF, .stride = QUADS};
+        if (scales)
+            memory_span(&in, (row * s->channels + c) / BEV_BLOCK, count / BEV_BLOCK);
+        else
+            memory_span(&in, row * row_bytes + c * replay->feat_bits / 8,
                         count * replay->feat_bits / 8);
-            if (scaled)
-                memory_span(&scales, (row * s->channels + c) / BEV_BLOCK, count / BEV_BLOCK);
-        }
+    }
+}
+
+static void read_channels(TilesReplay *replay, int sm, Slab slab, int c, int count) {
+    for (int i = 0; i < QUADS; i++) {
+        read_rows(replay, sm, slab, i, c, count, false);
+        if (replay->problem->dtype == BEV_NVFP4)
+            read_rows(replay, sm, slab, i, c, count, true);
     }
 }
 
@@ -99,6 +122,7 @@ static void gather_depths(TilesReplay *replay, int sm, Slab slab, const uint32_t
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[load / QUADS * HALF + lane / QUADS];
             int row = lane % QUADS * 4 + load % QUADS;
+            in.lanes = one_lane(lane);
             if (entry >> row & 1)
                 memory_span(&in,
                             (at + (entry >> SLAB) * plane + row * s->feat_w) * replay->depth_bytes,
@@ -115,6 +139,7 @@ static void read_transposed(TilesReplay *replay, int sm, int64_t column, const u
         for (int lane = 0; lane < WARP; lane++) {
             uint32_t entry = entries[half * HALF + lane / QUADS];
             int row = lane % QUADS * 4;
+            in.lanes = one_lane(lane);
             if (entry >> row & 0xf)
                 memory_span(&in, ((at + (entry >> SLAB)) * SLAB + row) * replay->depth_bytes,
                             4 * replay->depth_bytes);
@@ -125,17 +150,46 @@ static void read_transposed(TilesReplay *replay, int sm, int64_t column, const u
 static void read_weights(TilesReplay *replay, int sm, const int32_t *rows) {
     for (int half = 0; half < 2; half++) {
         Instruction in = memory_read(replay->memory, sm, replay->weights);
-        for (int g = 0; g < HALF; g++)
+        for (int g = 0; g < HALF; g++) {
+            in.lanes = of_cell(g);
             memory_span(&in, (int64_t)rows[half * HALF + g] * SLAB * FLOAT, SLAB * FLOAT);
+        }
     }
 }
 
 /* ---- a warp's turns ------------------------------------------------------------------------- */
 
+/* Names the points of a step to the observer: up to 16 image rows of a column for each of the
+ * tile's 16 cells. */
+static void show_points(const TilesReplay *replay, const TileWarp *warp, Slab slab) {
+    const BevShape *s = &replay->problem->shape;
+    int64_t plane = s->feat_h * s->feat_w;
+    for (int k = 0; k < TILE_CELLS; k++) {
+        uint32_t entry = replay->map.entries[(int64_t)warp->step * TILE_CELLS + k];
+        for (int row = 0; row < SLAB; row++) {
+            int64_t pixel = (slab.row + row) * s->feat_w + slab.w;
+            int64_t bin = slab.camera * s->depth_bins + (entry >> SLAB);
+            StepPoint point = {.depth = (int32_t)(bin * plane + pixel),
+                               .feat = (int32_t)(slab.camera * plane + pixel),
+                               .cell = replay->map.cells[warp->tile * TILE_CELLS + k],
+                               .number = -1, /* the map of tiles has none */
+                               .first = (int16_t)warp->first_channel,
+                               .last = (int16_t)(warp->first_channel + replay->channels),
+                               .row = (int8_t)row,
+                               .column = (int8_t)k,
+                               .lanes = of_cell(k % HALF)};
+            if (entry >> row & 1)
+                replay->memory->observer->point(replay->memory->observer, &point);
+        }
+    }
+}
+
 static void do_step(TilesReplay *replay, int sm, TileWarp *warp) {
     const TileMap *map = &replay->map;
     int64_t slot = (int64_t)warp->step * TILE_CELLS;
     Slab slab = slab_of(replay, map->columns[warp->step]);
+    if (replay->memory->observer)
+        show_points(replay, warp, slab);
     read_features(replay, sm, slab, warp->first_channel);
     if (map->transposed)
         read_transposed(replay, sm, map->columns[warp->step], map->entries + slot);
@@ -159,6 +213,7 @@ static void store_tile(TilesReplay *replay, int sm, const TileWarp *warp) {
             int64_t span = bytes - at < QUADS * WORD ? bytes - at : QUADS * WORD;
             for (int g = 0; g < HALF; g++) {
                 int32_t cell = replay->map.cells[warp->tile * TILE_CELLS + half * HALF + g];
+                in.lanes = of_cell(g);
                 if (cell >= 0)
                     memory_span(&in, cell * row + first + at, span);
             }
@@ -171,16 +226,24 @@ static void clear_cells(TilesReplay *replay, int sm, const TileWarp *warp) {
     int64_t left = map->empties - warp->tile, count = left < WARP ? left : WARP;
     int64_t row = replay->problem->shape.channels * replay->out_bytes;
     int words = replay->channels * replay->out_bytes / WORD;
-    read_once(replay, sm, replay->empty, warp->tile * INDEX, count * INDEX);
+    read_once(replay, sm, replay->empty, (StepLanes){.count = (int8_t)count, .stride = 1},
+              warp->tile * INDEX, count * INDEX);
     for (int base = 0; base < count * words; base += WARP) {
         Instruction in = memory_write(replay->memory, sm, replay->out);
-        for (int i = base; i < base + WARP && i < count * words; i++)
+        for (int i = base; i < base + WARP && i < count * words; i++) {
+            in.lanes = one_lane(i - base);
             memory_span(&in,
                         map->empty[warp->tile + i / words] * row +
                             warp->first_channel * replay->out_bytes + i % words * WORD,
                         WORD);
+        }
     }
 }
+
+static const StepPhase turn_phases[] = {
+    [TURN_FIND] = PHASE_TILE, [TURN_MAP] = PHASE_MAP,     [TURN_STEP] = PHASE_MULTIPLY,
+    [TURN_JOIN] = PHASE_JOIN, [TURN_STORE] = PHASE_STORE, [TURN_CLEAR] = PHASE_CLEAR,
+};
 
 static Turn after_steps(const TileWarp *warp) {
     return warp->joins ? TURN_JOIN : TURN_STORE;
@@ -191,9 +254,10 @@ static bool tile_turn(void *opaque, int sm, void *state) {
     TileWarp *warp = state;
     TraceCounts *counts = replay->memory->counts;
     bool last = false;
+    memory_phase(replay->memory, turn_phases[warp->next]);
     switch (warp->next) {
     case TURN_FIND:
-        read_once(replay, sm, replay->starts, warp->tile * INDEX, 2 * INDEX);
+        read_once(replay, sm, replay->starts, all_the_same, warp->tile * INDEX, 2 * INDEX);
         read_by_cell(replay, sm, replay->cells, warp->tile);
         warp->next = warp->step < warp->end ? TURN_MAP : after_steps(warp);
         break;
@@ -254,6 +318,20 @@ static bool tile_begin(void *opaque, int64_t block, int number, void *state) {
     return true;
 }
 
+static bool tile_touches(const void *opaque, const void *state, int32_t cell) {
+    const TilesReplay *replay = opaque;
+    const TileMap *map = &replay->map;
+    const TileWarp *warp = state;
+    bool clears = warp->next == TURN_CLEAR;
+    int64_t left = map->empties - warp->tile;
+    int64_t count = !clears ? TILE_CELLS : left < WARP ? left : WARP;
+    const int32_t *cells = clears ? map->empty + warp->tile : map->cells + warp->tile * TILE_CELLS;
+    for (int64_t i = 0; i < count; i++)
+        if (cells[i] == cell)
+            return true;
+    return false;
+}
+
 /* ---- transposing the depth ------------------------------------------------------------------- */
 
 enum { TRANSPOSE_BLOCK = 256, TRANSPOSE_RESIDENT = 8 };
@@ -282,11 +360,13 @@ static bool transpose_turn(void *opaque, int sm, void *state) {
     const BevShape *s = &replay->problem->shape;
     const TransposeWarp *warp = state;
     int64_t slabs = v4_slabs(s), bytes = replay->depth_bytes;
+    memory_phase(replay->memory, PHASE_TRANSPOSE);
     for (int k = 0; k < SLAB; k++) {
         Instruction in = memory_read(replay->memory, sm, replay->depth);
         for (int64_t i = warp->first; i < warp->first + warp->count; i++) {
             int64_t slab = i / s->feat_w % slabs, plane = i / s->feat_w / slabs;
             int64_t h = slab * SLAB + k;
+            in.lanes = one_lane(i - warp->first);
             if (h < s->feat_h)
                 memory_span(&in, ((plane * s->feat_h + h) * s->feat_w + i % s->feat_w) * bytes,
                             bytes);
@@ -299,6 +379,7 @@ static bool transpose_turn(void *opaque, int sm, void *state) {
             int64_t camera = plane / s->depth_bins, bin = plane % s->depth_bins;
             int64_t to =
                 ((camera * s->feat_w + i % s->feat_w) * slabs + slab) * s->depth_bins + bin;
+            in.lanes = one_lane(i - warp->first);
             memory_span(&in, to * SLAB * bytes + word, WORD);
         }
     }
@@ -315,19 +396,19 @@ static void place_arrays(TilesReplay *replay) {
     size_t transposed = (size_t)transpose_threads(&p->shape) * SLAB * (size_t)replay->depth_bytes;
     size_t weights = (size_t)map->entry_count * SLAB * FLOAT;
     replay->feat =
-        memory_place(memory, TRACE_FEAT, bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    replay->scales = memory_place(memory, TRACE_FEAT,
+        memory_place(memory, TRACE_FEAT, "features", bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
                                   bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
-    replay->depth = memory_place(memory, TRACE_DEPTH, bev_tensor_bytes(&p->depth));
-    replay->transposed = memory_place(memory, TRACE_DEPTH, map->transposed ? transposed : 0);
-    replay->starts = memory_place(memory, TRACE_OWNERS, (tiles + 1) * INDEX);
-    replay->cells = memory_place(memory, TRACE_OWNERS, tiles * TILE_CELLS * INDEX);
-    replay->empty = memory_place(memory, TRACE_OWNERS, (size_t)map->empties * INDEX);
-    replay->slabs = memory_place(memory, TRACE_RANKS, (size_t)map->steps * SLAB_BYTES);
-    replay->entries = memory_place(memory, TRACE_RANKS, slots * INDEX);
-    replay->weight_rows = memory_place(memory, TRACE_RANKS, p->map.weights ? slots * INDEX : 0);
-    replay->weights = memory_place(memory, TRACE_WEIGHT, p->map.weights ? weights : 0);
-    replay->out = memory_place(memory, TRACE_OUT, bev_tensor_bytes(&p->out));
+    replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
+    replay->transposed = memory_place(memory, TRACE_DEPTH, "depth by column", map->transposed ? transposed : 0);
+    replay->starts = memory_place(memory, TRACE_OWNERS, "tile starts", (tiles + 1) * INDEX);
+    replay->cells = memory_place(memory, TRACE_OWNERS, "tile cells", tiles * TILE_CELLS * INDEX);
+    replay->empty = memory_place(memory, TRACE_OWNERS, "empty cells", (size_t)map->empties * INDEX);
+    replay->slabs = memory_place(memory, TRACE_RANKS, "slabs", (size_t)map->steps * SLAB_BYTES);
+    replay->entries = memory_place(memory, TRACE_RANKS, "entries", slots * INDEX);
+    replay->weight_rows = memory_place(memory, TRACE_RANKS, "weight rows", p->map.weights ? slots * INDEX : 0);
+    replay->weights = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? weights : 0);
+    replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
 }
 
 static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err) {
@@ -335,7 +416,8 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
     int64_t threads = transpose_threads(&replay->problem->shape);
     int64_t passes = replay->problem->shape.channels / replay->channels;
     int64_t a_block = TILE_WARPS * WARP; /* empty cells */
-    Launch transpose = {.blocks = (threads + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK,
+    Launch transpose = {.name = "transpose the depth",
+                        .blocks = (threads + TRANSPOSE_BLOCK - 1) / TRANSPOSE_BLOCK,
                         .warps = TRANSPOSE_BLOCK / WARP,
                         .resident = TRANSPOSE_RESIDENT,
                         .state_bytes = sizeof(TransposeWarp),
@@ -343,12 +425,15 @@ static bool run_launches(TilesReplay *replay, const TraceWatch *watch, Err *err)
                         .turn = transpose_turn};
     replay->tile_blocks = (map->workers + TILE_WARPS - 1) / TILE_WARPS;
     replay->blocks_a_pass = replay->tile_blocks + (map->empties + a_block - 1) / a_block;
-    Launch tiles = {.blocks = replay->blocks_a_pass * passes,
+    Launch tiles = {.name = replay->memory->kernel->name,
+                    .pools = true,
+                    .blocks = replay->blocks_a_pass * passes,
                     .warps = TILE_WARPS,
                     .resident = TILE_BLOCKS,
                     .state_bytes = sizeof(TileWarp),
                     .begin = tile_begin,
-                    .turn = tile_turn};
+                    .turn = tile_turn,
+                    .touches = tile_touches};
     if (map->transposed &&
         !launch_run(&transpose, replay, watch, replay->memory->kernel->name, err))
         return false;

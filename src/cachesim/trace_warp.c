@@ -5,13 +5,29 @@
 
 #include "kernels/codec.h"
 
+/* All threads of an owner ask for the same bytes. */
+static StepLanes together(const Segment *segment) {
+    return (StepLanes){.first = segment->lane, .count = segment->lanes, .stride = 1, .same = true};
+}
+
+/* Its threads ask for a share each. */
+static StepLanes in_shares(const Segment *segment) {
+    return (StepLanes){.first = segment->lane, .count = segment->lanes, .stride = 1};
+}
+
+static StepLanes one_lane(int lane) {
+    return (StepLanes){.first = (int8_t)lane, .count = 1, .stride = 1};
+}
+
 /* One element of `bytes` for each owner; elements below 0: none. */
 static void read_elements(OwnersReplay *replay, int sm, const Warp *warp, Place array,
                           const int32_t *element, int64_t bytes) {
     Instruction in = memory_read(replay->memory, sm, array);
-    for (int s = 0; s < warp->count; s++)
+    for (int s = 0; s < warp->count; s++) {
+        in.lanes = together(&warp->segments[s]);
         if (element[s] >= 0)
             memory_span(&in, element[s] * bytes, bytes);
+    }
 }
 
 static void read_words(OwnersReplay *replay, int sm, const Warp *warp, Place array,
@@ -29,11 +45,13 @@ static void warp_rows(const OwnersReplay *replay, Instruction *in, const Warp *w
         if (row_byte[s] < 0)
             continue;
         int step = width == replay->tile ? segment->last - segment->first : replay->tile;
-        for (int c = segment->first + part; c < segment->last; c += step) {
+        StepLanes lanes = width == replay->tile ? in_shares(segment) : one_lane(segment->lane);
+        for (int c = segment->first + part; c < segment->last; c += step, lanes.first++) {
             int end = width == replay->tile ? segment->last : c + width;
             if (end > segment->last)
                 end = segment->last;
             int64_t from = (int64_t)c * bits / 8, to = ((int64_t)end * bits + 7) / 8;
+            in->lanes = lanes;
             memory_span(in, row_byte[s] + from, to - from);
         }
     }
@@ -45,6 +63,7 @@ static void read_scales(OwnersReplay *replay, int sm, const Warp *warp, const in
     for (int s = 0; s < warp->count; s++) {
         int64_t from = warp->segments[s].first / BEV_BLOCK;
         int64_t to = (warp->segments[s].last - 1) / BEV_BLOCK + 1;
+        in.lanes = in_shares(&warp->segments[s]);
         if (row[s] >= 0)
             memory_span(&in, row[s] * blocks + from, to - from);
     }
@@ -71,8 +90,10 @@ static void read_feature_planes(OwnersReplay *replay, int sm, const Warp *warp,
     Instruction in = memory_read(replay->memory, sm, replay->feat);
     for (int s = 0; s < warp->count; s++) {
         int64_t element = row[s] + row[s] / pixels * (replay->channels - 1) * pixels;
-        for (int c = warp->segments[s].first; row[s] >= 0 && c < warp->segments[s].last; c++)
+        for (int c = warp->segments[s].first; row[s] >= 0 && c < warp->segments[s].last; c++) {
+            in.lanes = one_lane(warp->segments[s].lane + c - warp->segments[s].first);
             memory_span(&in, (element + c * pixels) * bytes, bytes);
+        }
     }
 }
 
@@ -94,37 +115,27 @@ static int own_channels_end(const Warp *warp, int s) {
 /* Adds channels [first, last) of a segment to the sums of a cell, with one instruction for each of
  * a thread's channels: a sector is asked for by as many of them as have a channel in it. The
  * threads ask for all channels of the segment. */
-static void add_channels(OwnersReplay *replay, int sm, const Segment *segment, int64_t cell,
-                         int last) {
-    TraceCounts *counts = replay->memory->counts;
+static void add_channels(const OwnersReplay *replay, Instruction *in, const Segment *segment,
+                         int64_t cell, int last) {
     int floats = SECTOR / FLOAT, adds = replay->tile < floats ? replay->tile : floats;
-    int asked = segment->last - segment->first;
-    counts->write[replay->sums.array].bytes += asked * FLOAT;
-    if (replay->access->sums == BEV_SUMS_ATOMIC)
-        counts->atomics += asked;
-    else
-        counts->read[replay->sums.array].bytes += asked * FLOAT;
-    if (segment->first < last)
-        memory_add(replay->memory, sm, replay->sums,
-                   (cell * replay->channels + segment->first) * FLOAT,
-                   (int64_t)(last - segment->first) * FLOAT, adds);
+    in->lanes = in_shares(segment);
+    memory_add(in, (cell * replay->channels + segment->first) * FLOAT,
+               (int64_t)(segment->last - segment->first) * FLOAT,
+               (int64_t)(last - segment->first) * FLOAT, adds);
 }
 
 /* Adds what each segment has to the sums of its own cell: by a plain += or by atomics. */
 static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
     const BevMap *map = &replay->problem->map;
-    TraceCounts *counts = replay->memory->counts;
     bool plain = replay->access->sums == BEV_SUMS_PLAIN;
-    counts->write[replay->sums.array].requests += replay->tile;
-    if (plain)
-        counts->read[replay->sums.array].requests += replay->tile;
+    Instruction in = memory_adding(replay->memory, sm, replay->sums, replay->tile);
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         int64_t t = segment->start;
         if (replay->access->merges && t % replay->access->block &&
             map->ranks_bev[t] == map->ranks_bev[t - 1])
             continue;
-        add_channels(replay, sm, segment, segment->cell,
+        add_channels(replay, &in, segment, segment->cell,
                      plain ? own_channels_end(warp, s) : segment->last);
     }
 }
@@ -134,6 +145,7 @@ static void warp_add(OwnersReplay *replay, int sm, const Warp *warp) {
 void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
     int32_t cell[WARP], owner[WARP], interval[WARP], start[WARP];
     bool by_cell = replay->access->owner == BEV_OWNS_CELL;
+    memory_phase(replay->memory, PHASE_OWNERS);
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         cell[s] = segment->cell;
@@ -145,21 +157,55 @@ void warp_read_owners(OwnersReplay *replay, int sm, const Warp *warp) {
         read_elements(replay, sm, warp, replay->records, owner, replay->access->owner_bytes);
         return;
     }
-    if (by_cell)
+    if (by_cell) {
         read_words(replay, sm, warp, replay->cells, cell);
+        memory_wait(replay->memory);
+    }
     read_words(replay, sm, warp, replay->starts, interval);
     read_words(replay, sm, warp, replay->lengths, interval);
-    if (!by_cell) /* the first point says which cell */
-        read_words(replay, sm, warp, (Place){replay->ranks_bev.base, TRACE_OWNERS}, start);
+    if (!by_cell) { /* the first point says which cell */
+        Place cells = replay->ranks_bev;
+        cells.array = TRACE_OWNERS;
+        memory_wait(replay->memory);
+        read_words(replay, sm, warp, cells, start);
+    }
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Whether what was read since the last time has to come from L2. */
-static bool has_missed(OwnersReplay *replay) {
-    bool missed = replay->memory->missed;
-    replay->memory->missed = false;
-    return missed;
+/* Names the points of this step to the observer; those with depth < 0 do not exist. */
+static void show_points(const OwnersReplay *replay, const Warp *warp, const int32_t *depth,
+                        const int32_t *row, const int32_t *number) {
+    TraceObserver *observer = replay->memory->observer;
+    const float *weights = replay->problem->map.weights;
+    for (int s = 0; s < warp->count; s++) {
+        const Segment *segment = &warp->segments[s];
+        if (depth[s] >= 0)
+            observer->point(observer, &(StepPoint){.depth = depth[s],
+                                                   .feat = row[s],
+                                                   .cell = segment->cell,
+                                                   .number = number[s],
+                                                   .weight = weights ? weights[number[s]] : 1,
+                                                   .first = segment->first,
+                                                   .last = segment->last,
+                                                   .lanes = in_shares(segment)});
+    }
+}
+
+/* The same for splats: a point for each of their cells. */
+static void show_splats(const OwnersReplay *replay, const Warp *warp, const Splat *const *splat) {
+    TraceObserver *observer = replay->memory->observer;
+    const float *weights = replay->problem->map.weights;
+    for (int s = 0; s < warp->count; s++)
+        for (int j = 0; j < splat[s]->cells; j++)
+            observer->point(observer, &(StepPoint){.depth = splat[s]->depth,
+                                                   .feat = splat[s]->feat,
+                                                   .cell = splat[s]->cell[j],
+                                                   .number = splat[s]->point[j],
+                                                   .weight = weights ? weights[splat[s]->point[j]] : 1,
+                                                   .first = warp->segments[s].first,
+                                                   .last = warp->segments[s].last,
+                                                   .lanes = in_shares(&warp->segments[s])});
 }
 
 /* A warp's splats: a record of ten words each, then as many cells as it says. */
@@ -172,23 +218,27 @@ static void splat_step(OwnersReplay *replay, int sm, Warp *warp) {
         row[s] = splat[s]->feat;
         cells = splat[s]->cells > cells ? splat[s]->cells : cells;
     }
+    if (replay->memory->observer)
+        show_splats(replay, warp, splat);
     for (int word = 0; word < BEV_SPLAT_WORDS; word++) {
         bool rank = word < BEV_SPLAT_RANKS;
         Instruction in =
             memory_read(replay->memory, sm, rank ? replay->splat_ranks : replay->splat_weights);
-        for (int s = 0; s < warp->count; s++)
+        for (int s = 0; s < warp->count; s++) {
+            in.lanes = together(&warp->segments[s]);
             memory_span(&in, (warp->segments[s].owner * (int64_t)BEV_SPLAT_WORDS + word) * INDEX,
                         INDEX);
+        }
     }
-    warp->index_waits += has_missed(replay);
+    warp->index_waits += memory_wait(replay->memory);
     read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
     read_features(replay, sm, warp, row);
-    warp->waits += has_missed(replay);
+    warp->waits += memory_wait(replay->memory);
     for (int j = 0; j < cells; j++) {
-        replay->memory->counts->write[replay->sums.array].requests++;
+        Instruction in = memory_adding(replay->memory, sm, replay->sums, 1);
         for (int s = 0; s < warp->count; s++)
             if (j < splat[s]->cells)
-                add_channels(replay, sm, &warp->segments[s], splat[s]->cell[j],
+                add_channels(replay, &in, &warp->segments[s], splat[s]->cell[j],
                              warp->segments[s].last);
     }
 }
@@ -204,6 +254,8 @@ static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
         depth[s] = exists ? map->ranks_depth[t] : -1;
         row[s] = exists ? map->ranks_feat[t] : -1;
     }
+    if (replay->memory->observer)
+        show_points(replay, warp, depth, row, point);
     read_words(replay, sm, warp, replay->ranks_depth, point);
     if (replay->access->ranks >= 2)
         read_words(replay, sm, warp, replay->ranks_feat, point);
@@ -211,18 +263,19 @@ static void point_step(OwnersReplay *replay, int sm, Warp *warp) {
         read_words(replay, sm, warp, replay->ranks_bev, point);
     if (map->weights)
         read_words(replay, sm, warp, replay->weight, point);
-    warp->index_waits += has_missed(replay);
+    warp->index_waits += memory_wait(replay->memory);
     read_elements(replay, sm, warp, replay->depth, depth, replay->depth_bytes);
     if (replay->memory->kernel->channels_first)
         read_feature_planes(replay, sm, warp, row);
     else
         read_features(replay, sm, warp, row);
-    warp->waits += has_missed(replay);
+    warp->waits += memory_wait(replay->memory);
     if (replay->access->sums)
         warp_add(replay, sm, warp);
 }
 
 void warp_step(OwnersReplay *replay, int sm, Warp *warp) {
+    memory_phase(replay->memory, PHASE_POINTS);
     if (replay->access->owner == BEV_OWNS_SPLAT)
         splat_step(replay, sm, warp);
     else
@@ -248,14 +301,17 @@ static void write_planes(OwnersReplay *replay, int sm, const Warp *warp) {
     for (int s = 0; s < warp->count; s++) {
         const Segment *segment = &warp->segments[s];
         in.kind = fills_sector(replay, segment->cell) ? REUSE_WRITE : REUSE_PATCH;
-        for (int c = segment->first; c < segment->last; c++)
+        for (int c = segment->first; c < segment->last; c++) {
+            in.lanes = one_lane(segment->lane + c - segment->first);
             memory_span(&in, (segment->cell + c * plane) * replay->out_bits / 8,
                         replay->out_bits / 8);
+        }
     }
 }
 
 void warp_write(OwnersReplay *replay, int sm, const Warp *warp) {
     int64_t byte[WARP];
+    memory_phase(replay->memory, PHASE_STORE);
     if (replay->memory->kernel->channels_first) {
         write_planes(replay, sm, warp);
         return;

@@ -123,11 +123,23 @@ bool choices_check(ChoiceSet set, const char *text, bool list, const char *optio
     return true;
 }
 
+/* The bits of a known name; of a title those of all kernels that have it. */
+static unsigned bits_of(ChoiceSet set, const char *name) {
+    unsigned bits = 0;
+    int found = choices_find(set, name);
+    if (found >= 0)
+        return 1u << found;
+    for (int i = 0; set == CHOICE_KERNEL && bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->title, name))
+            bits |= 1u << i;
+    return bits;
+}
+
 unsigned choices_mask(ChoiceSet set, const char *text, unsigned fallback) {
     char item[ITEM];
     unsigned mask = text ? 0 : fallback;
     while (next_item(&text, item))
-        mask |= strcmp(item, "all") ? 1u << choices_find(set, item) : (1u << count_of(set)) - 1;
+        mask |= strcmp(item, "all") ? bits_of(set, item) : (1u << count_of(set)) - 1;
     return mask;
 }
 

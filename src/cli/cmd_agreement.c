@@ -1,12 +1,12 @@
 /* bevscope agreement: how far the memory model is off where hardware counted. A row for each kernel
  * and a count of the rows that are near enough. Reads recorded files; needs no GPU. */
 #include "kernels/clean.h"
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/scene/scene.h"
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A row agrees when its hit rate, DRAM bytes and latency are within these limits. */
 static const double HITS_POINTS = 5, DRAM_SHARE = 0.15, LATENCY_SHARE = 0.3;
@@ -151,10 +151,6 @@ static bool add_scene(Agreement *agreement, const ChosenGpus *chosen, const char
     if (!kernels)
         return err_set(err, ERR_FAILED, scene, "name no scene for all that were counted",
                        "no hardware counters were recorded on it");
-    if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
-        clean_print(stderr, scene);
-    }
     bool ok = scene_model_open(&model, scene, NULL, BEV_FP16, BEV_NEAREST, kernels, err);
     if (ok)
         agreement_add(agreement, &model, chosen);
@@ -164,14 +160,13 @@ static bool add_scene(Agreement *agreement, const ChosenGpus *chosen, const char
 
 static bool add_scenes(Agreement *agreement, const ChosenGpus *chosen, const Options *options,
                        Err *err) {
-    bool ok = true;
-    for (int i = 0; ok && i < options->argument_count; i++)
-        ok = add_scene(agreement, chosen, options->arguments[i], err);
-    for (int i = 0; ok && options->argument_count == 0 && i < preset_total; i++)
-        ok = !counted_kernels(chosen, presets[i].name) ||
-             add_scene(agreement, chosen, presets[i].name, err);
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
+    bool ok = true, all = options->argument_count == 0;
+    int count = all ? preset_total : options->argument_count;
+    for (int i = 0; ok && i < count; i++) {
+        const char *scene = all ? presets[i].name : options->arguments[i];
+        progress_step(scene, (double)i / count, (double)(i + 1) / count);
+        ok = (all && !counted_kernels(chosen, scene)) || add_scene(agreement, chosen, scene, err);
+    }
     return ok;
 }
 
@@ -200,9 +195,11 @@ static bool print_agreement(const Options *options, const Agreement *agreement, 
 bool cmd_agreement(const Options *options, Err *err) {
     static Agreement agreement;
     ChosenGpus chosen;
+    progress_begin("agreement", options->quiet);
     bool ok = chosen_open(options, (1u << gpu_count) - 1, &chosen, err) &&
-              add_scenes(&agreement, &chosen, options, err) &&
-              print_agreement(options, &agreement, err);
+              add_scenes(&agreement, &chosen, options, err);
+    progress_end();
+    ok = ok && print_agreement(options, &agreement, err);
     chosen_close(&chosen);
     return ok;
 }

@@ -9,6 +9,7 @@
 #include "src/run/cuda/device.h"
 #endif
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -153,11 +154,18 @@ static bool scene_wanted(const Options *options, const char *scene) {
     return options->argument_count == 0;
 }
 
+static bool kernel_wanted(const Options *options, const char *name) {
+    unsigned mask = choices_mask(CHOICE_KERNEL, options->kernel, UINT_MAX);
+    int found = choices_find(CHOICE_KERNEL, name);
+    return !options->kernel || (found >= 0 && mask >> found & 1);
+}
+
 /* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const RecordedRow *row) {
-    return recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
-           scene_wanted(options, row->scene) && wanted(row->dtype, options->dtype) &&
+    return !options->evenness && recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
+           scene_wanted(options, row->scene) && kernel_wanted(options, row->kernel) &&
+           wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }
 

@@ -136,8 +136,8 @@ static void print_machine(const Machine *machine, FILE *out) {
     fprintf(out, "CPU        %s, %d cores, %d threads\n", machine->cpu, machine->cores,
             machine->threads);
     if (machine->l2_bytes > 0 && machine->l3_bytes > 0)
-        fprintf(out, "caches     L2 %.3g MB, L3 %.3g MB\n", (double)machine->l2_bytes * 1e-6,
-                (double)machine->l3_bytes * 1e-6);
+        fprintf(out, "caches     L2 %.3g MiB, L3 %.3g MiB\n",
+                (double)machine->l2_bytes / (1 << 20), (double)machine->l3_bytes / (1 << 20));
     if (machine->gpu[0])
         fprintf(out, "GPU        %s, driver %s, CUDA %s\n", machine->gpu, machine->driver,
                 machine->cuda);

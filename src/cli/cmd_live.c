@@ -1,4 +1,5 @@
 /* bevscope [live] [SCENE]: from the options to the loop of the live display. */
+#include "src/base/progress.h"
 #include "src/cachesim/gpus.h"
 #include "src/cli/selection.h"
 #include "src/run/machine.h"
@@ -8,6 +9,7 @@
 #include "src/ui/script.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 /* By default malloc keeps freed blocks of up to 32 MB, in one heap for each thread: as sizes
  * change, the holes between blocks grow. With these settings small blocks share one heap, and large
@@ -51,9 +53,13 @@ static bool run_script(const Options *options, const LoopOptions *loop, Err *err
         .word_count = loop->word_count,
         .words = loop->words,
     };
-    return script_size(options->size ? options->size : "120x40", &script.columns, &script.rows,
-                       err) &&
-           script_run(&script, err);
+    progress_begin("script", options->quiet);
+    progress_step("frames", 0, 1);
+    bool ok = script_size(options->size ? options->size : "120x40", &script.columns, &script.rows,
+                          err) &&
+              script_run(&script, err);
+    progress_end();
+    return ok;
 }
 
 bool cmd_live(const Options *options, Err *err) {
@@ -79,13 +85,18 @@ bool cmd_live(const Options *options, Err *err) {
     add_word(&loop, "colormap", options->colormap);
     add_number(&loop, "channels", (double)options->channels);
     add_number(&loop, "temperature", options->temperature);
+    add_number(&loop, "evenness", options->evenness);
     if (options->script)
         return run_script(options, &loop, err);
-    int signal;
+    LoopEnd end;
     add_gpu(&loop);
     keep_memory_flat();
-    bool ok = loop_run(&loop, &signal, err);
-    if (signal)
-        rescue_die(signal);
+    bool ok = loop_run(&loop, &end, err);
+    if (end.signal)
+        rescue_die(end.signal);
+    if (ok && end.threads_left) { /* exit() would free what they use */
+        fflush(stdout);
+        _exit(0);
+    }
     return ok;
 }

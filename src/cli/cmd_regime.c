@@ -1,6 +1,7 @@
 /* bevscope regime: what each kernel asks of the memory system, and what a model predicts of it on
  * GPUs that need not be here. */
 #include "kernels/clean.h"
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/base/units.h"
@@ -19,19 +20,35 @@ typedef struct {
     char label[160]; /* of the machine; "": nothing was measured */
 } Regime;
 
+/* The kernels of --kernel as bits of kernel_bits; a kernel of the CPU means its CUDA twin. */
+static bool chosen_kernels(const Options *options, unsigned *kernels, Err *err) {
+    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, 0);
+    *kernels = options->kernel ? 0 : ALL_KERNELS;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (rows >> i & 1)
+            *kernels |= kernel_bits(model_row(bev_kernels[i]));
+    return *kernels || err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
+                               "the model has no accesses of '%s'", options->kernel);
+}
+
 static bool open_models(Regime *regime, Err *err) {
+    unsigned kernels;
+    if (!chosen_kernels(regime->options, &kernels, err))
+        return false;
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
     const char *scene = regime->options->arguments[0];
+    const double count = __builtin_popcount(dtypes) * __builtin_popcount(aligns);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-            SceneModel *model = &regime->models[regime->model_count];
             if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
                 continue;
-            regime->model_count++;
+            int n = regime->model_count++;
+            SceneModel *model = &regime->models[n];
+            progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
             if (!scene_model_open(model, scene, &workload, (BevDtype)dtype, (BevAlign)align,
-                                  ALL_KERNELS, err))
+                                  kernels, err))
                 return false;
             select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
         }
@@ -98,8 +115,8 @@ static bool print_counters(const Regime *regime, ReportPrinter *print, FILE *out
 static void print_head(const Regime *regime, const SceneModel *model, FILE *out) {
     const BevProblem *problem = &model->problem.view;
     BevTraffic gather = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
-    char scene[256], points[32];
-    clean_text(model->scene, scene, sizeof scene);
+    char scene[320], points[32];
+    clean_text(model->label, scene, sizeof scene);
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     fprintf(out, "%s, %s, %s, C = %lld: %s points, footprint %.1f MB, gather traffic %.1f MB\n",
             scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
@@ -132,6 +149,13 @@ static bool print_small_l2(const Regime *regime, const SceneModel *model, Report
     return whole;
 }
 
+static void print_findings(const Regime *regime, FILE *out) {
+    fprintf(out, "\nFindings (model, L2 warm; gains are estimated, each by itself)%s\n\n",
+            regime->options->kernel ? "" : "; with --kernel all of a kernel and their evidence");
+    for (int i = 0; i < regime->model_count; i++)
+        findings_print(&regime->models[i], &regime->chosen, regime->options->kernel != NULL, out);
+}
+
 /* For people the columns are spread over several tables: one would be too wide. */
 static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) {
     Report traffic = {.folds = true}, predictions = {.folds = true};
@@ -157,7 +181,29 @@ static bool print_tables(const Regime *regime, ReportPrinter *print, FILE *out) 
     whole = print_counters(regime, print, out) && whole;
     report_free(&traffic);
     report_free(&predictions);
+    print_findings(regime, out);
     return whole;
+}
+
+/* What the report has beside its rows. NULL: out of memory. */
+static json_t *regime_json(const Regime *regime) {
+    json_t *root = json_object(), *findings = json_array();
+    bool whole = root && findings && !regime->counted.out_of_memory;
+    for (int i = 0; whole && i < regime->model_count; i++) {
+        json_t *of_model = findings_json(&regime->models[i], &regime->chosen);
+        whole = of_model && json_array_extend(findings, of_model) == 0;
+        json_decref(of_model);
+    }
+    whole = whole && json_object_set(root, "findings", findings) == 0;
+    json_decref(findings);
+    if (whole && regime->options->counters)
+        whole = json_object_set_new(root, "counters", report_json(&regime->counted)) == 0;
+    if (whole && regime->label[0])
+        whole = json_object_set_new(root, "machine", output_machine(&regime->machine)) == 0;
+    if (whole)
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 static bool print_all(const Regime *regime, Err *err) {
@@ -172,16 +218,7 @@ static bool print_all(const Regime *regime, Err *err) {
     Report report = {0};
     for (int i = 0; i < regime->model_count; i++)
         regime_add(&report, REGIME_ALL, &regime->models[i], &regime->chosen);
-    json_t *root = json_object();
-    bool whole = root && !regime->counted.out_of_memory;
-    if (whole && regime->options->counters)
-        whole = json_object_set_new(root, "counters", report_json(&regime->counted)) == 0;
-    if (whole && regime->label[0])
-        whole = json_object_set_new(root, "machine", output_machine(&regime->machine)) == 0;
-    if (!whole) {
-        json_decref(root);
-        root = NULL;
-    }
+    json_t *root = regime_json(regime);
     bool csv = !strcmp(regime->options->format, "csv") && regime->options->counters;
     bool ok = output_report(regime->options, csv ? &regime->counted : &report, root, err);
     report_free(&report);
@@ -190,8 +227,11 @@ static bool print_all(const Regime *regime, Err *err) {
 
 bool cmd_regime(const Options *options, Err *err) {
     Regime regime = {.options = options};
-    bool ok = chosen_open(options, chosen_usual(), &regime.chosen, err) &&
-              open_models(&regime, err) && take_counters(&regime, err) && print_all(&regime, err);
+    progress_begin("regime", options->quiet);
+    bool ok =
+        chosen_open(options, chosen_usual(), &regime.chosen, err) && open_models(&regime, err);
+    progress_end(); /* what follows prints */
+    ok = ok && take_counters(&regime, err) && print_all(&regime, err);
     for (int i = 0; i < regime.model_count; i++)
         scene_model_close(&regime.models[i]);
     chosen_close(&regime.chosen);

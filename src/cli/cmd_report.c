@@ -1,6 +1,7 @@
 /* bevscope report: one self-contained page about a scene, with its pictures and tables, the machine
  * and the command lines. */
 #include "kernels/clean.h"
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 #include "src/cli/selection.h"
 #include "src/base/units.h"
@@ -23,10 +24,10 @@ typedef struct {
 static void put_head(const Page *page) {
     const BevProblem *problem = &page->model.problem.view;
     FILE *out = page->out;
-    char title[256], points[32], intervals[32];
+    char title[360], points[32], intervals[32];
     unit_text(UNIT_COUNT, (double)problem->map.points, points, sizeof points);
     unit_text(UNIT_COUNT, (double)problem->map.intervals, intervals, sizeof intervals);
-    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.scene);
+    snprintf(title, sizeof title, "%s: memory regimes of BEV pooling", page->model.label);
     html_begin(out, title, (FigureTheme)choices_find(CHOICE_THEME, page->options->theme));
     fprintf(out,
             "<p>%s, %s, C = %lld, %s points, %s intervals. Footprint (distinct bytes) %.1f MB, "
@@ -54,6 +55,12 @@ static void put_head(const Page *page) {
     }
     fputs("</ul>\n", out);
 }
+
+/* Where the long parts of a page begin and end, as shares of the whole; measured on canonical. */
+#define SCENE_SHARE      0, 0.1
+#define COMPARISON_SHARE 0.1, 0.6
+#define DTYPE_SHARE      0.6, 0.7
+#define SWEEP_SHARE      0.7, 1
 
 static bool put_picture(const Page *page, const char *kind_name, Err *err) {
     const PlotKind *kind = plot_kind_find(kind_name, err);
@@ -203,6 +210,14 @@ static void put_command(const Page *page, const char *words, bool drawn) {
         }
     if (options->l2_mb > 0)
         fprintf(page->out, " --l2-mb %g", options->l2_mb);
+    if (options->dram_gbps > 0)
+        fprintf(page->out, " --dram-gbps %g", options->dram_gbps);
+    if (options->sms > 0)
+        fprintf(page->out, " --sms %lld", (long long)options->sms);
+    if (options->clock_ghz > 0)
+        fprintf(page->out, " --clock-ghz %g", options->clock_ghz);
+    if (options->evenness > 0)
+        fprintf(page->out, " --evenness %g", options->evenness);
     if (options->channels > 0)
         fprintf(page->out, " --channels %lld", (long long)options->channels);
 }
@@ -243,8 +258,10 @@ static bool put_page(Page *page, Err *err) {
     put_traffic(page);
     put_predictions(page);
     fputs("<h2>What binds</h2>\n", page->out);
+    progress_step("number formats", DTYPE_SHARE);
     if (!put_picture(page, "roofline", err) || !put_picture(page, "dtype", err))
         return false;
+    progress_step("the scene at other sizes", SWEEP_SHARE);
     if (page->model.workload.scene.has_rig && !put_picture(page, "sweep", err))
         return false;
     put_small_l2(page);
@@ -292,14 +309,18 @@ bool cmd_report(const Options *options, Err *err) {
     if (!scene_model_formats(options, &dtype, &align, err))
         return false;
     page = (Page){.options = options};
+    progress_begin("report", options->quiet);
+    progress_step("the scene", SCENE_SHARE);
     bool ok = chosen_open(options, chosen_usual(), &page.chosen, err) &&
               scene_model_open(&page.model, options->arguments[0], &workload, dtype, align,
                                ALL_KERNELS, err);
     if (ok)
         select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
-    ok = ok && make_folder(options->output, err) &&
-         comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
+    ok = ok && make_folder(options->output, err);
+    progress_step("latencies known", COMPARISON_SHARE);
+    ok = ok && comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
          write_page(&page, err);
+    progress_end();
     scene_model_close(&page.model);
     chosen_close(&page.chosen);
     if (ok) {

@@ -258,7 +258,8 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
         report_row(report);
         report_add(report, "kernel", "kernel", 0, cell_text(row->kernel->title));
         report_add(report, "where", "where", 0, cell_text(where_names[row->kernel->where]));
-        report_add(report, "latency_us", "latency (µs)", 4, cell_if(now > 0, cell_real(now)));
+        report_add(report, "latency_us",
+                   snapshot->latency == LATENCY_RECORDED ? "recorded us" : "measured us", 4, cell_if(now > 0, cell_real(now)));
         report_add(report, "speedup_over_v2", "over V2", 3,
                    cell_real(speedup_of(row, rows, count)));
         report_add(report, "max_abs", "max error", 2, cell_real(row->error.max_abs));

@@ -1,6 +1,7 @@
 /* The model beside the latencies that were published and recorded, over the six configurations. */
 #include "src/cli/model.h"
 
+#include "src/base/progress.h"
 #include "src/scene/scene.h"
 
 #include <math.h>
@@ -84,16 +85,36 @@ static bool compare(const ChosenGpus *chosen, int n, Comparison *part, Err *err)
     return ok;
 }
 
+static bool is_compared(int n, bool quick) {
+    return !quick || &presets[n / FORMATS] == preset_find("canonical");
+}
+
+static double compared_work(bool quick) {
+    double work = 0;
+    for (int n = 0; n < PARTS; n++) {
+        const Preset *preset = &presets[n / FORMATS];
+        BevShape shape = {.cameras = 6,
+                          .depth_bins = (int64_t)(59 / preset->depth_step_m),
+                          .feat_h = preset->feat_h,
+                          .feat_w = preset->feat_w,
+                          .channels = preset->channels};
+        int kernels = __builtin_popcount(compared_kernels(n % FORMATS ? BEV_FP8 : BEV_FP16));
+        work += is_compared(n, quick) ? kernels * shape_work(&shape) : 0;
+    }
+    return work;
+}
+
 /* The parts run in parallel, each on one core. */
 bool comparison_make(const ChosenGpus *chosen, bool quick, Comparison *comparison, Err *err) {
     static Comparison parts[PARTS];
     Err errs[PARTS] = {0};
     bool ok = true;
+    progress_plan(compared_work(quick));
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
     for (int i = 0; i < PARTS; i++) {
         int n = PARTS - 1 - i;
         parts[n].count = 0;
-        if (!quick || &presets[n / FORMATS] == preset_find("canonical"))
+        if (is_compared(n, quick))
             ok = compare(chosen, n, &parts[n], &errs[n]) && ok;
     }
     comparison->count = 0;

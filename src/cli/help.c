@@ -1,5 +1,6 @@
 /* What the program says about itself: --help, the manual page and --list, all from the tables. */
 #include "kernels/clean.h"
+#include "kernels/defects.h"
 #include "src/cli/model.h"
 #include "src/cli/options.h"
 #include "src/run/bench.h"
@@ -104,7 +105,8 @@ static void man_controls(FILE *out) {
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
           "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
-          "\\fICOLUMNS ROWS\\fR, and # for comments.\n",
+          "\\fICOLUMNS ROWS\\fR, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
+          "comments.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {
         char label[64];
@@ -219,6 +221,9 @@ bool help_list(FILE *out, Err *err) {
         fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,
                 where_names[bev_kernels[i]->where], bev_kernels[i]->idea,
                 bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
+    fputs("\nDefects to plant and find (defect, in the live display):\n", out);
+    for (int i = 0; i < defect_count; i++)
+        fprintf(out, "  %-2d %-15s %s\n", i + 1, defects[i].name, defects[i].what);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,

@@ -18,6 +18,7 @@ enum { SCENE_KERNELS = 16, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
 
 typedef struct {
     const char *scene; /* as the command line names it */
+    char label[300];   /* workload_label() of it */
     Workload workload;
     HostProblem problem;
     Profile profiles[SCENE_KERNELS]; /* of the kernels that take the problem, in table order */
@@ -35,6 +36,9 @@ unsigned kernel_bits(const BevKernel *kernel);
 
 /* The profile of a kernel; NULL when it was not replayed. */
 const Profile *scene_model_profile(const SceneModel *model, const char *kernel);
+
+/* How long the profile of one kernel takes on a problem of this shape, in units of progress.h. */
+double shape_work(const BevShape *shape);
 
 /* The profiles of a problem that belongs to no scene. Free each with profile_free, also after a
  * failure. */
@@ -62,12 +66,14 @@ enum { CHOSEN_GPUS = 16 };
 
 typedef struct {
     Gpu gpus[CHOSEN_GPUS];
+    char titles[CHOSEN_GPUS][128]; /* of GPUs that --dram-gbps, --sms or --clock-ghz change */
     int count;
     GpuFile file;
     RecordedSet recorded; /* empty where nothing is recorded */
 } ChosenGpus;
 
-/* The GPUs of --gpu, --gpu-file and --l2-mb, and all recordings. Without --gpu and --gpu-file: the
+/* The GPUs of --gpu and --gpu-file, changed by --l2-mb, --dram-gbps, --sms and --clock-ghz, and all
+ * recordings. Without --gpu and --gpu-file: the
  * GPUs of the mask `fallback` (bits by position in gpus[]). */
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err);
 void chosen_close(ChosenGpus *chosen);
@@ -75,7 +81,10 @@ void chosen_close(ChosenGpus *chosen);
 /* Mask of the article's two GPUs and the one that results were recorded on. */
 unsigned chosen_usual(void);
 
-/* Whether a recording was taken on that GPU with its real L2, not the one of --l2-mb. */
+/* Whether more than the L2 of a GPU of the table is changed. */
+bool chosen_is_changed(const Gpu *gpu);
+
+/* Whether a recording was taken on that GPU as it is, none of its figures changed. */
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu);
 
 /* The recorded and the published latency of a kernel on that GPU, caches warm; NaN: unknown. */
@@ -95,6 +104,11 @@ typedef enum { REGIME_TRAFFIC, REGIME_PREDICTIONS, REGIME_ALL } RegimeColumns;
 /* Adds a row for every kernel: its traffic, its predictions on every GPU, or both in one row. */
 void regime_add(Report *report, RegimeColumns which, const SceneModel *model,
                 const ChosenGpus *chosen);
+
+/* What limits the kernels by the model on the chosen GPUs, as text: the first finding of each, or all
+ * of them with the evidence; and as JSON, an array with all. */
+void findings_print(const SceneModel *model, const ChosenGpus *chosen, bool all, FILE *out);
+json_t *findings_json(const SceneModel *model, const ChosenGpus *chosen);
 
 /* The recorded experiment with a smaller L2 (`bench --l2-carveout`) beside the model. Adds a row
  * for each kernel and size, caches warm, and writes one sentence on whether the form of V3 for

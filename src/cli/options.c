@@ -64,6 +64,33 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"glossary", "[WORD]...", "say what the words on the screens mean",
      "Prints what each WORD means; without WORD, the whole glossary.", 0, OPTIONS_MAX_ARGUMENTS,
      cmd_glossary},
+    {"learn", "[LESSON]", "take a lesson: predict, run, see why",
+     "Without LESSON lists the course and how far you are. LESSON is a number, a name or a file: the "
+     "live display opens with it, asks for predictions, runs what they are about and shows why. "
+     "Where there is no terminal it asks and reads lines. A lesson goes on where you left it. "
+     "Progress is kept in $XDG_STATE_HOME/bevscope, else in ~/.local/state/bevscope.",
+     0, 1, cmd_learn},
+    {"try", "FILE [SCENE]", "judge and time a kernel of your own",
+     "FILE.c holds one function in C, void pool(const Pool *p): BEV pooling in FP32, nearest; --new "
+     "writes one to begin with. It is compiled by cc, gcc, clang or $CC, with -O2, -fopenmp where "
+     "that is known, and $CFLAGS; then judged on the cases that this program's own kernels are "
+     "judged on, by gates A and C: out is NaN before each call, two runs must both pass, and only "
+     "out may be written. Then it is timed on SCENE beside the kernels of the CPU, as bench does; "
+     "-o FILE.png also draws the chart. Without SCENE: canonical. The kernel runs in a process of "
+     "its own, without terminal, with limits of time and memory; on Linux for x86-64 and AArch64 "
+     "it also cannot start processes, write files or use the network. That contains mistakes, not "
+     "attacks: it runs with your rights and can read what you can, so try no stranger's file. "
+     "FILE.cu holds a kernel in CUDA and needs a GPU, a build with CUDA and libnvrtc; of the limits "
+     "it has that of time only. Exit status 3 when a case is wrong, 1 when the kernel does not "
+     "compile, crashes or does not end, 4 without a compiler or a GPU.",
+     1, 2, cmd_try},
+    {"steps", "[SCENE]", "follow warps of a kernel, step by step",
+     "What each instruction of the warps reads, adds and writes: points, sectors of 32 bytes, the "
+     "lanes (0 to v) that ask for each word of them, how many of their bytes are used, what waits "
+     "for what, and running counters. Two kernels stand side by side. The steps are those that "
+     "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
+     "a cell, a block or a warp: the cell with the most points.",
+     0, 1, cmd_steps},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -83,36 +110,54 @@ typedef struct {
 #define ON(command)  (1u << COMMAND_##command)
 #define ALL          ((1u << COMMAND_COUNT) - 1)
 #define RUNS         (ON(LIVE) | ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH))
+#define SCREENS      (ON(LIVE) | ON(LEARN))
 #define MODELS       (ON(REGIME) | ON(PLOT) | ON(REPORT))
-#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT))
+#define SCENES       (RUNS | MODELS | ON(INFO) | ON(EXPORT) | ON(STEPS))
 #define FIELD(field) .offset = offsetof(Options, field)
 
 static const OptionRow rows[] = {
-    {"kernel", 'k', "NAME", KIND_CHOICE, RUNS, FIELD(kernel),
-     "kernel by name or title (live and snapshot: the best of the device; else all)",
-     CHOICE_KERNEL},
-    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO), FIELD(dtype),
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(kernel),
+     "kernel by name or title (default: the best of the device)", CHOICE_KERNEL},
+    {"kernel", 'k', "LIST", KIND_LIST, ON(STEPS), FIELD(kernel),
+     "one kernel, or two to stand side by side (default: v2)", CHOICE_KERNEL},
+    {"cell", 0, "X,Y", KIND_TEXT, ON(STEPS), FIELD(cell), "the warps that work on this cell"},
+    {"block", 0, "B", KIND_INT, ON(STEPS), FIELD(block), "the warps of this block", CHOICE_NONE, 0,
+     2e9},
+    {"warp", 0, "W", KIND_INT, ON(STEPS), FIELD(warp), "the warp of this number in its block",
+     CHOICE_NONE, 0, 31},
+    {"from", 0, "N", KIND_INT, ON(STEPS), FIELD(from), "the first step (default: 1)", CHOICE_NONE,
+     1, 2e9},
+    {"count", 0, "N", KIND_INT, ON(STEPS), FIELD(count), "so many steps (default: 8)", CHOICE_NONE,
+     1, 1e6},
+    {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
+    {"kernel", 'k', "LIST", KIND_LIST, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(kernel),
+     "kernels by name or title (default: all)", CHOICE_KERNEL},
+    {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
-    {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY), FIELD(device),
+    {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY) & ~ON(TRY) & ~ON(STEPS), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
-    {"time", 't', "SECONDS", KIND_REAL, SCENES, FIELD(time_s),
+    {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY), FIELD(time_s),
      "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},
-    {"temperature", 0, "T", KIND_REAL, SCENES, FIELD(temperature),
+    {"temperature", 0, "T", KIND_REAL, SCENES | ON(TRY), FIELD(temperature),
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
-    {"channels", 'c', "N", KIND_INT, SCENES, FIELD(channels),
+    {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
+    {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
+     "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
+     "and distinct bytes stay", CHOICE_NONE, 0, 1},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | MODELS, FIELD(output),
-     "write here instead of to standard output, atomically"},
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | MODELS,
+     FIELD(output),
+     "write here instead of to standard output, atomically (try: the chart, as PNG or SVG)"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
      ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
      "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",
      CHOICE_CACHE},
-    {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT), FIELD(quick),
-     "bench: fewer samples, noisier figures; report: compare on canonical only"},
+    {"quick", 'q', NULL, KIND_FLAG, ON(BENCH) | ON(REPORT) | ON(TRY), FIELD(quick),
+     "bench, try: fewer samples, noisier figures; report: compare on canonical only"},
     {"single", 0, NULL, KIND_FLAG, ON(BENCH), FIELD(single),
      "time single launches, waited for one by one, instead of CUDA graphs: the difference is what "
      "a launch costs"},
@@ -150,26 +195,34 @@ static const OptionRow rows[] = {
      CHOICE_TIMING},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
      "leave out the true outlines of the world's objects"},
-    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT), FIELD(theme),
+    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT) | ON(TRY),
+     FIELD(theme),
      "light or dark page (default: light)", CHOICE_THEME},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
      "width of the figure (default: by its contents)", CHOICE_NONE, 600, 8000},
     {"title", 0, "TEXT", KIND_TEXT, ON(SNAPSHOT), FIELD(title), "instead of the scene's title"},
-    {"no-window", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(no_window),
+    {"no-window", 0, NULL, KIND_FLAG, SCREENS, FIELD(no_window),
      "stay in the terminal, which then shows the BEV too"},
-    {"plain", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(plain),
+    {"plain", 0, NULL, KIND_FLAG, SCREENS, FIELD(plain),
      "plain lines instead of a dashboard, as where there is no terminal"},
-    {"ascii", 0, NULL, KIND_FLAG, ON(LIVE), FIELD(ascii),
+    {"ascii", 0, NULL, KIND_FLAG, SCREENS, FIELD(ascii),
      "no characters beyond ASCII on the dashboard"},
-    {"color", 0, "WHEN", KIND_CHOICE, ON(LIVE), FIELD(color),
+    {"color", 0, "WHEN", KIND_CHOICE, SCREENS, FIELD(color),
      "auto, always or never: colours on the dashboard (default: auto, not if NO_COLOR is set)",
      CHOICE_COLOR},
-    {"script", 0, "FILE", KIND_TEXT, ON(LIVE), FIELD(script),
-     "no terminal, no window: read words and ticks from FILE, write a frame a tick"},
-    {"frames", 0, "FOLDER", KIND_TEXT, ON(LIVE), FIELD(frames),
+    {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
+     "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
+     "say TEXT puts a line on the frames"},
+    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | MODELS, FIELD(quiet),
+     "no line on the terminal that says how far long work has come (live: of a script)"},
+    {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
-    {"size", 0, "CxR", KIND_TEXT, ON(LIVE), FIELD(size),
+    {"size", 0, "CxR", KIND_TEXT, SCREENS, FIELD(size),
      "columns and rows of a script's terminal (default: 120x40)"},
+    {"export", 0, "FILE", KIND_TEXT, ON(LEARN), FIELD(export),
+     "write the lesson as Markdown, for a wiki, with its pictures beside it"},
+    {"again", 0, NULL, KIND_FLAG, ON(LEARN), FIELD(again),
+     "begin the lesson anew instead of going on where you left it"},
     {"gpu", 'g', "LIST", KIND_LIST, MODELS, FIELD(gpu),
      "GPUs to model (default: the article's two and the one that results were recorded on)",
      CHOICE_GPU},
@@ -180,6 +233,18 @@ static const OptionRow rows[] = {
      CHOICE_SWEEP},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),
      "what if their L2 had this size (2^20 bytes)", CHOICE_NONE, 0.01, 100000},
+    {"new", 'n', NULL, KIND_FLAG, ON(TRY), FIELD(create),
+     "write a right and slow kernel to FILE, which must not exist yet; with --edit go on from it"},
+    {"edit", 'e', NULL, KIND_FLAG, ON(TRY), FIELD(edit),
+     "open FILE in $VISUAL or $EDITOR first, and again after each verdict"},
+    {"limit", 0, "SECONDS", KIND_REAL, ON(TRY), FIELD(limit_s),
+     "how long a run of the kernel may take (default: 10)", CHOICE_NONE, 0.1, 3600},
+    {"dram-gbps", 0, "GB/S", KIND_REAL, MODELS, FIELD(dram_gbps),
+     "what if their DRAM gave so many GB/s", CHOICE_NONE, 1, 1e6},
+    {"sms", 0, "N", KIND_INT, MODELS, FIELD(sms), "what if they had so many multiprocessors",
+     CHOICE_NONE, 1, 10000},
+    {"clock-ghz", 0, "GHZ", KIND_REAL, MODELS, FIELD(clock_ghz),
+     "what if their multiprocessors ran at so many GHz", CHOICE_NONE, 0.1, 10},
     {"help", 'h', NULL, KIND_FLAG, ALL, FIELD(help), "show this text"},
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
@@ -343,7 +408,10 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .format = "table",
                          .timing = "recorded",
                          .theme = "light",
-                         .color = "auto"};
+                         .color = "auto",
+                         .block = -1,
+                         .warp = -1,
+                         .from = 1};
     int first;
     if (!find_command(options, argc, argv, &first, err))
         return false;

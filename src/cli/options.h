@@ -10,7 +10,10 @@
 // clang-format off
 typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
-    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY, COMMAND_COUNT
+    COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY,
+    COMMAND_LEARN, COMMAND_TRY,
+    COMMAND_STEPS,
+    COMMAND_COUNT
 } CommandId;
 
 /* The values that an option may take; choices.c has the table of each set. */
@@ -30,7 +33,7 @@ typedef struct {
     int argument_count;
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
-    double time_s, temperature;
+    double time_s, temperature, evenness;
     int64_t channels;
 
     const char *output, *format, *cache, *timing, *l2_carveout;
@@ -41,12 +44,20 @@ typedef struct {
     bool cameras, table, no_outlines;
 
     const char *gpu, *gpu_file, *over;
-    double l2_mb;
+    double l2_mb, dram_gbps, clock_ghz;
+    int64_t sms;
     bool counters;
 
+    const char *cell, *png;
+    int64_t block, warp, from, count;
+
     const char *color;
-    bool ascii, no_window, plain;
-    const char *script, *frames, *size;
+    bool ascii, no_window, plain, quiet;
+    const char *script, *frames, *size, *export;
+    bool again;
+
+    bool create, edit;
+    double limit_s;
 } Options;
 
 typedef bool CommandFunction(const Options *options, Err *err);
@@ -61,7 +72,7 @@ typedef struct {
 /* In the order of CommandId. The functions are in cmd_*.c and plots.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
-    cmd_agreement, cmd_plot, cmd_report, cmd_glossary;
+    cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 bool output_close(MemoryStream *output, bool whole, const char *path, Err *err) {
     if (!memory_stream_close(output, path ? path : "standard output", err))
@@ -19,7 +21,16 @@ bool output_close(MemoryStream *output, bool whole, const char *path, Err *err) 
     return ok;
 }
 
+/* Where results go to a terminal, its width. */
+static void look_at_screen(const Options *options) {
+    struct winsize size;
+    bool on_screen = !options->output && isatty(STDOUT_FILENO);
+    bool known = on_screen && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+    report_screen_columns = known ? size.ws_col : 0;
+}
+
 static ReportPrinter *printer_of(const Options *options) {
+    look_at_screen(options);
     static ReportPrinter *const printers[] = {report_text, report_markdown, report_csv, NULL};
     return printers[choices_find(CHOICE_FORMAT, options->format)];
 }

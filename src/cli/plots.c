@@ -1,4 +1,5 @@
 /* bevscope plot: the kinds of charts of the memory model, by name. */
+#include "src/base/progress.h"
 #include "src/cli/model.h"
 
 #include "src/cachesim/memory_model.h"
@@ -64,7 +65,7 @@ static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryMode
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
     ChartInput input = {.chart = chart,
-                        .scene = request->model->scene,
+                        .scene = request->model->label,
                         .model = memory,
                         .asked = (1u << request->chosen->count) - 1};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
@@ -100,6 +101,8 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
     double *fp64_original = NULL, rel_l2[BEV_DTYPE_COUNT] = {0};
     MemoryModel *memory = memory_model(request, err);
     bool ok = memory != NULL;
+    progress_plan(BEV_DTYPE_COUNT * __builtin_popcount(kernels) *
+                  shape_work(&request->model->problem.view.shape));
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         SceneModel model;
         ok = scene_model_open(&model, request->model->scene, &workload, (BevDtype)dtype, align,
@@ -190,6 +193,7 @@ const PlotKind plot_kinds[] = {
      plot_sweep},
     {"dtype", "the parts of the latency for each number format", false, false, CHART_DTYPE,
      draw_dtype},
+    {"terms", "what binds each kernel on a GPU, the fastest first", true, false, CHART_TERMS, NULL},
     {"published", "published latencies beside the model", false, true, CHART_NONE, draw_published},
 };
 const int plot_kind_count = sizeof plot_kinds / sizeof *plot_kinds;
@@ -243,12 +247,16 @@ bool cmd_plot(const Options *options, Err *err) {
     /* Charts of one GPU show the first; the working set is shown against every GPU. */
     unsigned usual =
         kind->chart == CHART_WORKING_SET ? (1u << gpu_count) - 1 : 1u << (gpu_find("a6000") - gpus);
+    progress_begin("plot", options->quiet);
+    progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], &workload, dtype, align,
-                               kind->needs_profiles ? ALL_KERNELS : 0, err) &&
-              (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
-              plot_kind_draw(kind, &request, &bytes, &length, err) &&
-              data_write(options->output, bytes, length, err);
+                               kind->needs_profiles ? ALL_KERNELS : 0, err);
+    progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
+    ok = ok && (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
+         plot_kind_draw(kind, &request, &bytes, &length, err) &&
+         data_write(options->output, bytes, length, err);
+    progress_end();
     free(bytes);
     scene_model_close(&model);
     chosen_close(&chosen);

@@ -2,6 +2,7 @@
  * rendered. */
 #include "src/cli/model.h"
 
+#include "src/base/progress.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
@@ -94,6 +95,18 @@ static bool sweep_one(const PlotRequest *request, Over over, int setting, Sweep 
     return ok;
 }
 
+static double sweep_work(const Sweep *sweep, const PlotRequest *request, Over over) {
+    double work = 0;
+    for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++) {
+        Rig rig = request->model->workload.scene.rig;
+        int64_t channels = request->model->problem.view.shape.channels;
+        apply(over, settings[over][i], &rig, &channels);
+        BevShape shape = rig_shape(&rig, channels);
+        work += sweep->kernel_count * shape_work(&shape);
+    }
+    return work;
+}
+
 /* The place on the axis where the footprint reaches `bytes`, interpolated; NaN: nowhere. */
 static double knee(const Sweep *sweep, double bytes) {
     for (int i = 1; i < sweep->count; i++) {
@@ -142,7 +155,7 @@ static bool draw(const PlotRequest *request, Over over, const Sweep *sweep, uint
         }
     }
     snprintf(title, TEXT, "Latency against %s", axes[over]);
-    snprintf(subtitle, TEXT, "%s, %s, on %s with %g MiB of L2", request->model->scene,
+    snprintf(subtitle, TEXT, "%.99s, %s, on %.60s with %g MiB of L2", request->model->label,
              bev_dtypes[request->model->problem.view.dtype].title, gpu->title,
              gpu->l2_bytes / 1048576);
     ChartSpec spec = {
@@ -169,6 +182,7 @@ bool plot_sweep(const PlotRequest *request, uint8_t **bytes, size_t *length, Err
     if (!request->model->workload.scene.has_rig)
         return err_set(err, ERR_USAGE, request->model->scene, "export it with its calibration",
                        "a sweep needs a rig, and this scene has index arrays only");
+    progress_plan(sweep_work(&sweep, request, over));
     for (int i = 0; i < SWEEP_MAX && settings[over][i]; i++)
         if (!sweep_one(request, over, settings[over][i], &sweep, err))
             return false;

@@ -9,7 +9,7 @@
 static void add_identity(Report *report, const SceneModel *model, const char *kernel) {
     const BevProblem *problem = &model->problem.view;
     report_row(report);
-    report_add(report, "scene", NULL, 0, cell_text(model->scene));
+    report_add(report, "scene", NULL, 0, cell_text(model->label));
     report_add(report, "kernel", "kernel", 0, cell_text(kernel));
     report_add(report, "dtype", "dtype", 0, cell_text(bev_dtypes[problem->dtype].name));
     report_add(report, "align", "align", 0, cell_text(bev_aligns[problem->align].name));
@@ -124,7 +124,7 @@ typedef struct {
 static const Gpu *chosen_gpu(const ChosenGpus *chosen, const Recording *recording) {
     const Gpu *on = gpu_of_device(recording->label);
     for (int i = 0; on && i < chosen->count; i++)
-        if (!strcmp(chosen->gpus[i].name, on->name))
+        if (!strcmp(chosen->gpus[i].name, on->name) && !chosen_is_changed(&chosen->gpus[i]))
             return &chosen->gpus[i];
     return NULL;
 }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
+int report_screen_columns;
+
 static Cell cell_none(void) {
     return (Cell){.kind = CELL_NONE};
 }
@@ -231,15 +233,12 @@ static void escape_bars(char *text, size_t size) {
         }
 }
 
-static void print_table(const Report *report, bool markdown, FILE *out) {
-    char folded[256], text[256];
-    report_folded(report, folded, sizeof folded);
-    if (folded[0])
-        fprintf(out, "In every row: %s.\n\n", folded);
+static void print_columns(const Report *report, const bool *shown, bool markdown, FILE *out) {
+    char text[256];
     for (int row = -1; row < report->row_count; row++) {
         const char *before = markdown ? "| " : "";
         for (int column = 0; column < report->column_count; column++) {
-            if (!report_shows(report, column))
+            if (!shown[column])
                 continue;
             report_cell(report, row, column, text, sizeof text);
             if (markdown)
@@ -250,10 +249,62 @@ static void print_table(const Report *report, bool markdown, FILE *out) {
         }
         fputs(markdown ? " |\n" : "\n", out);
         for (int column = 0; markdown && row < 0 && column < report->column_count; column++)
-            if (report_shows(report, column))
+            if (shown[column])
                 fputs(report_is_text(report, column) ? "|---" : "|---:", out);
         fputs(markdown && row < 0 ? "|\n" : "", out);
     }
+}
+
+enum { BETWEEN = 2 }; /* blanks between two columns */
+
+/* As many columns from `next` on as fit into the screen, at least one. Returns the one after. */
+static int fill_screen(const Report *report, int next, int used, bool *shown) {
+    bool any = false;
+    for (; next < report->column_count; next++) {
+        int width = report_shows(report, next) ? column_width(report, next) + BETWEEN : 0;
+        if (any && used + width > report_screen_columns + BETWEEN)
+            break;
+        used += width;
+        shown[next] = width > 0;
+        any |= width > 0;
+    }
+    return next;
+}
+
+/* A table that is wider than the screen becomes several, each of which begins with the words that
+ * name the rows. */
+static void print_for_screen(const Report *report, FILE *out) {
+    int names = 0, used = 0;
+    while (names < report->column_count &&
+           (!report_shows(report, names) || report_is_text(report, names))) {
+        used += report_shows(report, names) ? column_width(report, names) + BETWEEN : 0;
+        names++;
+    }
+    for (int next = names; next < report->column_count;) {
+        bool shown[REPORT_COLUMNS] = {false};
+        for (int column = 0; column < names; column++)
+            shown[column] = report_shows(report, column);
+        fputs(next > names ? "\n" : "", out);
+        next = fill_screen(report, next, used, shown);
+        print_columns(report, shown, false, out);
+    }
+}
+
+static void print_table(const Report *report, bool markdown, FILE *out) {
+    bool shown[REPORT_COLUMNS];
+    char folded[256];
+    int used = 0;
+    report_folded(report, folded, sizeof folded);
+    if (folded[0])
+        fprintf(out, "In every row: %s.\n\n", folded);
+    for (int column = 0; column < report->column_count; column++) {
+        shown[column] = report_shows(report, column);
+        used += shown[column] ? column_width(report, column) + BETWEEN : 0;
+    }
+    if (!markdown && report_screen_columns && used > report_screen_columns + BETWEEN)
+        print_for_screen(report, out);
+    else
+        print_columns(report, shown, markdown, out);
 }
 
 void report_text(const Report *report, FILE *out) {

@@ -78,6 +78,10 @@ void report_number(char *text, size_t size, double value, int digits);
 typedef void ReportPrinter(const Report *report, FILE *out);
 ReportPrinter report_text, report_markdown, report_csv;
 
+/* Width of the terminal that tables go to; 0: they go elsewhere. Wider ones are folded. */
+extern int report_screen_columns;
+
+
 /* The rows as an array of objects. The caller owns it. NULL: out of memory. */
 json_t *report_json(const Report *report);
 

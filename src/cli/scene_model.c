@@ -2,6 +2,7 @@
 
 #include "config.h"
 #include "kernels/cuda/v4/choices.h"
+#include "src/base/progress.h"
 #ifdef HAVE_CUDA
 #include "src/run/cuda/device.h"
 #endif
@@ -10,6 +11,11 @@
 #include <string.h>
 
 /* ---- profiles ------------------------------------------------------------------------------- */
+
+double shape_work(const BevShape *shape) {
+    return 1e-9 * (double)(shape->cameras * shape->depth_bins * shape->feat_h * shape->feat_w) *
+           (double)shape->channels;
+}
 
 bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *profiles,
                           int *count, Err *err) {
@@ -20,9 +26,12 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
     for (int i = 0; i < SCENE_KERNELS && (kernel = traced_kernel(i)); i++)
         if (kernels >> i & 1 && !bev_refuses(kernel, problem))
             chosen[(*count)++] = kernel;
+    progress_expect(*count * shape_work(&problem->shape));
 #pragma omp parallel for schedule(dynamic, 1) reduction(&& : ok)
-    for (int i = 0; i < *count; i++)
+    for (int i = 0; i < *count; i++) {
         ok = profile_make(chosen[i], problem, NULL, &profiles[i], &errs[i]) && ok;
+        progress_done(shape_work(&problem->shape));
+    }
     for (int i = 0; i < *count; i++)
         if (errs[i].kind)
             *err = errs[i];
@@ -32,9 +41,12 @@ bool scene_model_profiles(const BevProblem *problem, unsigned kernels, Profile *
 bool scene_model_open(SceneModel *model, const char *scene, const WorkloadOptions *options,
                       BevDtype dtype, BevAlign align, unsigned kernels, Err *err) {
     *model = (SceneModel){.scene = scene};
-    return workload_open(&model->workload, scene, options, err) &&
-           workload_problem(&model->workload, dtype, align, &model->problem, err) &&
-           scene_model_profiles(&model->problem.view, kernels, model->profiles,
+    if (!workload_open(&model->workload, scene, options, err))
+        return false;
+    workload_label(&model->workload, scene, model->label, sizeof model->label);
+    if (!workload_problem(&model->workload, dtype, align, &model->problem, err))
+        return false;
+    return scene_model_profiles(&model->problem.view, kernels, model->profiles,
                                 &model->profile_count, err);
 }
 
@@ -95,7 +107,7 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
 
 bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
                     const char *align) {
-    return !strcmp(scene, model->scene) &&
+    return !model->workload.options.evenness && !strcmp(scene, model->scene) &&
            !strcmp(dtype, bev_dtypes[model->problem.view.dtype].name) &&
            !strcmp(align, bev_aligns[model->problem.view.align].name);
 }
@@ -116,6 +128,21 @@ bool scene_model_formats(const Options *options, BevDtype *dtype, BevAlign *alig
 
 /* ---- GPUs ----------------------------------------------------------------------------------- */
 
+/* Tables have a column for the L2; what else is changed stands in the GPU's title. */
+static void edit_gpu(const Options *options, Gpu *gpu, char *title, size_t size) {
+    const GpuEdit all = {options->l2_mb, options->dram_gbps, (double)options->sms,
+                         options->clock_ghz};
+    GpuEdit named = all;
+    char text[96];
+    named.l2_mib = 0;
+    gpu_edit_text(&named, text, sizeof text);
+    *gpu = gpu_edited(gpu, &all);
+    if (!gpu_edit_any(&named))
+        return;
+    snprintf(title, size, "%s%s", gpu->title, text);
+    gpu->title = title;
+}
+
 bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, Err *err) {
     unsigned none = options->gpu_file ? 0 : fallback;
     unsigned mask = choices_mask(CHOICE_GPU, options->gpu, none);
@@ -128,8 +155,8 @@ bool chosen_open(const Options *options, unsigned fallback, ChosenGpus *chosen, 
             return false;
         chosen->gpus[chosen->count++] = gpu_file_row(&chosen->file);
     }
-    for (int i = 0; options->l2_mb > 0 && i < chosen->count; i++)
-        chosen->gpus[i].l2_bytes = options->l2_mb * 1048576;
+    for (int i = 0; i < chosen->count; i++)
+        edit_gpu(options, &chosen->gpus[i], chosen->titles[i], sizeof chosen->titles[i]);
     recorded_load_samples(&chosen->recorded, NULL);
     return true;
 }
@@ -138,9 +165,16 @@ void chosen_close(ChosenGpus *chosen) {
     recorded_free(&chosen->recorded);
 }
 
+bool chosen_is_changed(const Gpu *gpu) {
+    const Gpu *row = gpu_find(gpu->name);
+    const GpuEdit l2 = {.l2_mib = gpu->l2_bytes / 1048576};
+    Gpu own = row ? gpu_edited(row, &l2) : *gpu;
+    return !gpu_same(&own, gpu);
+}
+
 bool chosen_recorded_on(const Recording *recording, const Gpu *gpu) {
     const Gpu *on = gpu_of_device(recording->label);
-    return on && !strcmp(on->name, gpu->name) && on->l2_bytes == gpu->l2_bytes;
+    return on && gpu_same(on, gpu);
 }
 
 unsigned chosen_usual(void) {
@@ -166,7 +200,8 @@ double chosen_recorded_us(const ChosenGpus *chosen, const Gpu *gpu, const SceneM
 double chosen_published_us(const Gpu *gpu, const SceneModel *model, const BevKernel *kernel) {
     const BevProblem *problem = &model->problem.view;
     const Gpu *known = gpu_find(gpu->name);
-    if (!known || known->l2_bytes != gpu->l2_bytes || problem->align != BEV_NEAREST)
+    if (!known || !gpu_same(known, gpu) || problem->align != BEV_NEAREST ||
+        model->workload.options.evenness)
         return NAN;
     const BevKernel *choice = bev_v3_choose(problem, gpu->l2_bytes).kernel;
     const Published *row =
@@ -197,6 +232,10 @@ static const Limits *measured(const Options *options, const Gpu *gpu) {
 
 Limits chosen_limits(const Options *options, const ChosenGpus *chosen, const Gpu *gpu,
                      FigureSource *source) {
+    if (chosen_is_changed(gpu)) { /* no probe has seen such a GPU */
+        *source = SOURCE_UNKNOWN;
+        return limits_unknown();
+    }
     const Limits *here = gpu_find(gpu->name) ? measured(options, gpu) : NULL;
     Limits limits = here ? *here : recorded_limits(&chosen->recorded, gpu);
     *source = here ? SOURCE_MEASURED : limits_any(&limits) ? SOURCE_RECORDED : SOURCE_UNKNOWN;

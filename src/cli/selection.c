@@ -122,7 +122,27 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
 WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
-                             .channels = options->channels};
+                             .channels = options->channels,
+                             .evenness = options->evenness};
+}
+
+/* Each item of a list as a bit by position in bev_kernels[]; "all" and NULL: 0, every kernel. */
+static bool select_kernels(const char *list, unsigned where, unsigned *kernels, Err *err) {
+    char copy[256];
+    *kernels = 0;
+    snprintf(copy, sizeof copy, "%s", list ? list : "all");
+    for (char *rest = copy, *word; (word = strtok_r(rest, ",", &rest));) {
+        if (!strcmp(word, "all")) {
+            *kernels = 0;
+            return true;
+        }
+        const BevKernel *kernel = select_kernel(word, where, err);
+        if (!kernel)
+            return false;
+        for (int i = 0; bev_kernels[i]; i++)
+            *kernels |= bev_kernels[i] == kernel ? 1u << i : 0;
+    }
+    return true;
 }
 
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
@@ -131,7 +151,7 @@ bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, Bench
                         .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
                         .workload = select_workload(options)};
     return select_devices(options->device, &plan->where, err) &&
-           (!options->kernel || (plan->only = select_kernel(options->kernel, plan->where, err)));
+           select_kernels(options->kernel, plan->where, &plan->kernels, err);
 }
 
 /* ---- one kernel run ------------------------------------------------------------------------- */
@@ -167,7 +187,7 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelCon
     out.data = pooled->codes;
     bev_tensor_decode(&out, 0, out.rows, pooled->values);
     const RecordedRow *row = NULL;
-    if (latency == LATENCY_RECORDED)
+    if (latency == LATENCY_RECORDED && !workload->options.evenness)
         row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
                             CACHE_WARM, NULL);
     if (row)

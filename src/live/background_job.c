@@ -119,6 +119,10 @@ void background_close(Background *background) {
     free(background);
 }
 
+bool background_stop_within(Background *background, double patience_ms) {
+    return !background || worker_stop_within(&background->worker, patience_ms);
+}
+
 void background_start(Background *background, const BackgroundJob *job) {
     worker_lock(&background->worker);
     assert(background->state == SLOT_EMPTY);

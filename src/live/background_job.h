@@ -45,6 +45,10 @@ bool background_open(Background **background, void (*wake)(void *context), void 
 /* Accepts NULL. A simulation ends early; a launch or the gates are waited for. */
 void background_close(Background *background);
 
+/* Ends the thread as background_close does, but waits no longer than `patience_ms`. False: it still
+ * works, and must not be closed. Accepts NULL. */
+bool background_stop_within(Background *background, double patience_ms);
+
 /* Starts a job and takes over its references. The slot must be empty. */
 void background_start(Background *background, const BackgroundJob *job);
 

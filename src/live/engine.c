@@ -92,6 +92,17 @@ bool engine_open(Engine **out, const EngineOptions *options, Err *err) {
     return ok;
 }
 
+bool engine_close_within(Engine *engine, double patience_ms) {
+    double until_ms = clock_ms() + patience_ms;
+    if (!engine)
+        return true;
+    if (!worker_stop_within(&engine->mailbox.worker, patience_ms) ||
+        !background_stop_within(engine->background, fmax(until_ms - clock_ms(), 0)))
+        return false;
+    engine_close(engine);
+    return true;
+}
+
 void engine_close(Engine *engine) {
     if (!engine)
         return;

@@ -43,7 +43,7 @@
  * between its stages when a newer request waits, but never two in a row, and never one that a key
  * has waited for. What is done while no request waits is one list, the most useful task first:
  * engine_idle_work() in engine_idle.c. Three functions choose within a task: measure_next() the
- * kernel to time, next_format() the format to check, next_replay() the kernel to simulate.
+ * kernel to time, lacks_verdict() the format to check, next_replay() the kernel to simulate.
  *
  * A latency is the median of warm launches. LiveKernel.protocol says how they were timed, and the
  * screens show it: a series of launches back to back, as in `bevscope bench` (no mark); single
@@ -86,6 +86,10 @@ typedef struct {
 
 bool engine_open(Engine **engine, const EngineOptions *options, Err *err);
 void engine_close(Engine *engine); /* accepts NULL */
+
+/* Closes it, if its threads end within `patience_ms`. False: one still computes; nothing was freed,
+ * and the process can only be left with _exit(). Accepts NULL. */
+bool engine_close_within(Engine *engine, double patience_ms);
 
 /* Requests a frame of this state; an older request that was not begun yet is forgotten. Returns the
  * number of the request, counted from 1. */

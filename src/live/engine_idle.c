@@ -72,6 +72,20 @@ static void look_at_gpu(Engine *engine) {
     engine->news |= live_gpu_refresh(engine->gpu);
 }
 
+/* ---- the cores ------------------------------------------------------------------------------- */
+
+/* What figures wait for where others take the cores. */
+static void look_at_load(Engine *engine) {
+    double now_ms = clock_ms();
+    if (engine->load_ms > 0 && now_ms - engine->load_ms < LOOK_MS)
+        return;
+    bool busy = engine->load_ms > 0 && load_of_others(&engine->load) > LOAD_BUSY;
+    engine->news |= busy != engine->live.machine_busy;
+    engine->live.machine_busy = busy;
+    engine->load = load_now();
+    engine->load_ms = now_ms;
+}
+
 /* ---- results of the background thread -------------------------------------------------------- */
 
 static void take_launch(Engine *engine, BackgroundJob *job, bool idle) {
@@ -219,8 +233,18 @@ static TaskEnd simulate(Engine *engine, ModelDepth depth) {
     return TASK_WAITS;
 }
 
+/* And what the lesson asks for. */
 static TaskEnd simulate_selection(Engine *engine, bool idle) {
+    const LessonPane *lesson = &engine->state.lesson;
+    uint32_t wanted = lesson->open ? lesson->model_kernels : 0;
     (void)idle;
+    if (wanted != engine->wanted && !slot_is_empty(engine))
+        return TASK_WAITS;
+    if (wanted != engine->wanted) {
+        engine->simulated = 0;
+        engine->wanted = wanted;
+        live_model_want(engine->live_model, wanted);
+    }
     return simulate(engine, DEPTH_SELECTION);
 }
 
@@ -229,24 +253,14 @@ static TaskEnd simulate_for_chart(Engine *engine, bool idle) {
     return simulate(engine, live_model_depth(&engine->state));
 }
 
-/* The selected format first, then the others in turn. False: all are checked. */
-static bool next_format(const Engine *engine, BevDtype *dtype) {
+static bool lacks_verdict(const Engine *engine, BevDtype dtype) {
     const KernelConfig *config = &engine->state.job.config;
-    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
-        *dtype = (BevDtype)((config->dtype + i) % BEV_DTYPE_COUNT);
-        bool possible =
-            config->kernel->dtypes & 1u << *dtype && config->kernel->aligns & 1u << config->align;
-        if (possible && !(engine->checked >> *dtype & 1))
-            return true;
-    }
-    return false;
+    bool possible =
+        config->kernel->dtypes & 1u << dtype && config->kernel->aligns & 1u << config->align;
+    return possible && !(engine->checked >> dtype & 1);
 }
 
-static TaskEnd check_accuracy(Engine *engine, bool idle) {
-    BevDtype dtype;
-    (void)idle;
-    if (!next_format(engine, &dtype))
-        return TASK_NONE;
+static TaskEnd check_format(Engine *engine, BevDtype dtype) {
     if (!slot_is_empty(engine))
         return TASK_WAITS;
     BackgroundJob job = job_of(engine, JOB_ACCURACY, engine->accuracy_tag);
@@ -255,17 +269,32 @@ static TaskEnd check_accuracy(Engine *engine, bool idle) {
     return TASK_WAITS;
 }
 
+static TaskEnd check_selection(Engine *engine, bool idle) {
+    BevDtype dtype = engine->state.job.config.dtype;
+    (void)idle;
+    return lacks_verdict(engine, dtype) ? check_format(engine, dtype) : TASK_NONE;
+}
+
+static TaskEnd check_other_formats(Engine *engine, bool idle) {
+    (void)idle;
+    for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++)
+        if (lacks_verdict(engine, (BevDtype)dtype))
+            return check_format(engine, (BevDtype)dtype);
+    return TASK_NONE;
+}
+
 /* ---- in the order of their use --------------------------------------------------------------- */
 
 bool engine_idle_work(Engine *engine) {
     static TaskEnd (*const tasks[])(Engine *, bool idle) = {
-        count_selection,    /* somebody has asked for it */
-        time_selection,     /* the selection's own grid, its latency, the baseline's */
-        simulate_selection, /* its traffic */
-        check_accuracy,     /* its gates, then those of the other formats */
-        time_missing,       /* the other kernels' latencies */
-        simulate_for_chart, /* the other kernels' traffic, where a chart shows it */
-        time_again,         /* figures that have to settle, or are a second old */
+        count_selection,     /* somebody has asked for it */
+        time_selection,      /* the selection's own grid, its latency, the baseline's */
+        simulate_selection,  /* its traffic */
+        check_selection,     /* its gates */
+        time_missing,        /* the other kernels' latencies */
+        check_other_formats, /* gates of the other formats */
+        simulate_for_chart,  /* the other kernels' traffic, where a chart shows it */
+        time_again,          /* figures that have to settle, or are a second old */
     };
     bool playing = engine->state.playing;
     bool idle = !playing && clock_ms() - engine->request_ms > IDLE_MS;
@@ -277,6 +306,7 @@ bool engine_idle_work(Engine *engine) {
     if (!engine->options.background || !(idle || playing))
         return false; /* paused, and the user is typing: only the next key counts */
     look_at_gpu(engine);
+    look_at_load(engine);
     take_result(engine, idle);
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         TaskEnd end = tasks[i](engine, idle);

@@ -1,6 +1,7 @@
 /* What the files of the engine share. Private to engine*.c. */
 #pragma once
 
+#include "src/base/load.h"
 #include "src/base/worker.h"
 #include "src/live/background_job.h"
 #include "src/live/engine.h"
@@ -70,9 +71,12 @@ struct Engine {
     bool news; /* figures that were not published yet */
 
     uint64_t accuracy_tag; /* grows when the accuracy figures become stale */
+    Load load;             /* of the cores, when it was looked at last */
+    double load_ms;        /* and when that was */
     unsigned checked;      /* formats whose accuracy was checked since: 1u << dtype */
     uint64_t model_tag;    /* grows when something else is to be simulated */
     int simulated;         /* so many depths of the simulation are complete */
+    uint32_t wanted;       /* kernels that the lesson wants simulated */
 
     double published_ms, frame_ms; /* the last time; the last time that a moment was rendered */
     double idle_ms;                /* the last time that idle work was done */

@@ -103,12 +103,17 @@ static bool as_calibrated(const BuiltMap *built) {
     return true;
 }
 
+/* The map as it is used: the scene's own, a copy of it that can be made even, or one of the rig. */
 static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err) {
     const Scene *scene = &built->scene->scene;
-    built->borrowed = inputs_scene_has_map(scene, built->align) && as_calibrated(built);
+    bool own = inputs_scene_has_map(scene, built->align) && as_calibrated(built);
+    built->borrowed = own && !built->evenness;
     if (built->borrowed)
         built->map = scene->map;
-    else if (!scene->has_rig)
+    else if (own) {
+        if (!scatter_copy(&scene->map, &built->map, err))
+            return false;
+    } else if (!scene->has_rig)
         return err_set(err, ERR_FAILED, scene->name, "export the scene with its calibration",
                        "its index arrays have no map for %s", bev_aligns[built->align].title);
     else {
@@ -117,13 +122,16 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
         if (!build_map(builder, where, built, err))
             return false;
     }
+    if (!scatter_even(&built->map, built->evenness, err))
+        return false;
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);
     return true;
 }
 
 bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
-    BuiltMap want = {.scene = next->scene, .align = job->config.align};
+    BuiltMap want = {
+        .scene = next->scene, .align = job->config.align, .evenness = job->evenness};
     if (scene->has_rig) {
         want.rig = scene->rig;
         want.camera_mask = job->camera_mask;
@@ -131,7 +139,7 @@ bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInput
     }
     const BuiltMap *last = *have;
     if (last && last->scene == want.scene && last->camera_mask == want.camera_mask &&
-        same_errors(last, &want)) {
+        last->evenness == want.evenness && same_errors(last, &want)) {
         next->map = ref_keep(*have);
         return true;
     }

@@ -35,6 +35,7 @@ struct LiveModel {
     Limits limits[MODEL_GPUS];        /* of gpus[] */
     FigureSource sources[MODEL_GPUS]; /* of the limits: recorded or measured */
     const BevKernel *kernel;
+    uint32_t wanted; /* more kernels: bits by place in bev_kernels[] */
 };
 
 ModelDepth live_model_depth(const State *state) {
@@ -166,6 +167,10 @@ bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
     return false;
 }
 
+void live_model_want(LiveModel *live_model, uint32_t kernels) {
+    live_model->wanted = kernels;
+}
+
 /* Models do not change once they are known: each is replaced by a new one. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits) {
     read_limits(live_model);
@@ -216,6 +221,9 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     BevDtype dtype = now->key.dtype;
     if (want(now, model_row(live_model->kernel), dtype, replay))
         return true;
+    for (int i = 0; bev_kernels[i] && i < 32; i++)
+        if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
+            return true;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
         if (want(now, traced_kernel(i), dtype, replay))
             return true;

@@ -23,6 +23,9 @@ void live_model_close(LiveModel *live_model); /* accepts NULL */
 bool live_model_aim(LiveModel *live_model, const BevShape *shape, BuiltMap *map,
                     const KernelConfig *config, Err *err);
 
+/* Kernels to simulate at every depth: bits by place in bev_kernels[]. */
+void live_model_want(LiveModel *live_model, uint32_t kernels);
+
 /* Uses these measured ceilings for a GPU of the table, instead of recorded ones or those of the
  * data sheet. */
 void live_model_measured(LiveModel *live_model, int gpu, const Limits *limits);

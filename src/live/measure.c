@@ -34,6 +34,7 @@ struct Measure {
     uint64_t launched_frames;
     double launched_ms;
     double next_launch_ms; /* while the world moves, no launch of a known kernel before */
+    uint64_t turns;        /* given to kernels so far */
 };
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -87,7 +88,7 @@ void measure_close(Measure *measure) {
 
 static const char *reason_to_skip(const Measure *measure, const KernelConfig *config) {
     if (!(measure->where & 1u << config->kernel->where))
-        return "this backend is not available here";
+        return config->kernel->where == BEV_CUDA ? "needs a GPU" : "this backend is not available here";
     BevProblem problem = {.shape = measure->inputs.features->shape,
                           .dtype = config->dtype,
                           .align = config->align,
@@ -95,13 +96,12 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
     return bev_unsupported(config->kernel, &problem);
 }
 
+/* Where a kernel has no figure of this problem, what was recorded of it stands in. */
 static void restart(const Measure *measure, TimedKernel *timed, const KernelConfig *config) {
     timed_kernel_restart(timed, config);
     timed->live.skipped = reason_to_skip(measure, &timed->config);
-    if (!(measure->where & 1u << timed->config.kernel->where))
-        timed_kernel_show_recorded(&measure->recorded, measure->inputs.scene->scene.name,
-                                   measure->inputs.features->shape.channels, timed->config.dtype,
-                                   timed->config.align, &timed->live);
+    timed_kernel_stand_in(&measure->recorded, timed_kernel_scene(&measure->inputs),
+                          measure->inputs.features->shape.channels, &timed->config, &timed->live);
 }
 
 static bool same_problem(const Measure *measure, const FrameInputs *inputs, const Job *job) {
@@ -195,6 +195,14 @@ static bool is_due(const Measure *measure, const TimedKernel *timed, MeasureScop
     return timed_kernel_due(timed, idle) && !pauses && (scope == MEASURE_AGAIN || !known);
 }
 
+/* Of two kernels the one that has waited longer; of two that never had a turn the later, as the
+ * fast end of the ladder is the last. */
+static TimedKernel *longer_waiting(TimedKernel *a, TimedKernel *b) {
+    return !a || b->turn <= a->turn ? b : a;
+}
+
+/* The selection and its baseline come first until they have a figure; then all kernels take turns,
+ * whether a turn brings a figure or not. */
 TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     TimedKernel *const selection = kernel_of(measure, measure->job.config.kernel);
     TimedKernel *const baseline = kernel_of_baseline(measure);
@@ -203,13 +211,15 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
         return best;
     if (selection && is_due(measure, selection, MEASURE_SELECTION, idle))
         return selection;
-    if (baseline && is_due(measure, baseline, scope, idle))
+    if (baseline && is_due(measure, baseline, MEASURE_SELECTION, idle))
         return baseline;
-    for (int i = 0; scope != MEASURE_SELECTION && i < measure->kernel_count; i++) {
-        TimedKernel *timed = &measure->kernels[i]; /* the fast end of the ladder is the last */
-        if (is_due(measure, timed, scope, idle) && (!best || timed->done_ms <= best->done_ms))
-            best = timed;
-    }
+    if (scope == MEASURE_SELECTION)
+        return NULL;
+    if (baseline && is_due(measure, baseline, scope, idle))
+        best = baseline;
+    for (int i = 0; i < measure->kernel_count; i++)
+        if (is_due(measure, &measure->kernels[i], scope, idle))
+            best = longer_waiting(best, &measure->kernels[i]);
     return best;
 }
 
@@ -222,6 +232,7 @@ bool measure_needs_background(Measure *measure, const TimedKernel *timed) {
 BackgroundJob measure_launch(Measure *measure, TimedKernel *timed) {
     const FrameInputs inputs = {.features = measure->inputs.features,
                                 .map = map_for(measure, &timed->config)};
+    timed->turn = ++measure->turns;
     measure->launched = timed;
     measure->launched_frames = measure->frames;
     measure->launched_ms = clock_ms();
@@ -241,8 +252,11 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
     timed->failed = job->failed;
     if (job->failed)
         return;
+    /* A launch that was slow a moment ago counts even where this one is not: else a kernel near the
+     * border, on a busy machine, would go to and fro and never have a figure. */
+    bool counts = timed_kernel_needs_background(timed);
     timed->cost_us = job->busy_us; /* what a launch takes that has the cores to itself */
-    if (timed_kernel_needs_background(timed))
+    if (counts || timed_kernel_needs_background(timed))
         timed_kernel_add_launch(timed, job, !idle || measure->launched_frames != measure->frames);
 }
 
@@ -267,6 +281,7 @@ static bool open_problem(Measure *measure, const KernelConfig *config, Err *err)
 /* Encoding and preparing are a slice each. */
 static bool start(Measure *measure, TimedKernel *timed, Err *err) {
     Runner *runner = &measure->runner;
+    timed->turn = ++measure->turns;
     if (!problem_fits(measure, &timed->config))
         return open_problem(measure, &timed->config, err);
     if (!session_open(&runner->session, timed->config.kernel, &runner->problem.view, err))
@@ -370,14 +385,27 @@ bool measure_is_slow(Measure *measure, const KernelConfig *config) {
     return timed && timed_kernel_is_slow(timed, config->align);
 }
 
+/* A kernel is timed now: its series is open, or the background thread launches it. */
+static bool has_its_turn(const Measure *measure, const TimedKernel *timed) {
+    return timed == measure->current || (timed->turn && timed->turn == measure->turns);
+}
+
 void measure_fill(const Measure *measure, LiveData *live) {
+    if (measure->inputs.scene)
+        timed_kernel_fill_elsewhere(&measure->recorded, timed_kernel_scene(&measure->inputs),
+                                    measure->inputs.features->shape.channels, &measure->job.config,
+                                    live);
+    live->timed = true;
     live->kernel_count = measure->kernel_count;
-    live->baseline_us =
-        has_baseline(&measure->job) ? measure->baseline.live.median_us : (Reading){.value = 0};
+    live->baseline_us = (Reading){.value = 0};
+    if (has_baseline(&measure->job))
+        live->baseline_us = live_latency(live, &measure->baseline.live);
     for (int i = 0; i < measure->kernel_count; i++) {
-        live->kernels[i] = measure->kernels[i].live;
-        if (!has_baseline(&measure->job) &&
-            measure->kernels[i].config.kernel == measure->job.baseline.kernel)
-            live->baseline_us = measure->kernels[i].live.median_us;
+        const TimedKernel *timed = &measure->kernels[i];
+        live->kernels[i] = timed->live;
+        live->kernels[i].failed = timed->failed;
+        live->kernels[i].being_timed = has_its_turn(measure, timed);
+        if (!has_baseline(&measure->job) && timed->config.kernel == measure->job.baseline.kernel)
+            live->baseline_us = live_latency(live, &timed->live);
     }
 }

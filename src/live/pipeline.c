@@ -15,6 +15,7 @@ struct Pipeline {
     PooledGrid *offers[OFFERS];      /* pooled elsewhere; newest first */
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
+    BuiltMap *pinned_map;            /* of a baseline with a rig of its own */
     MapBuilder builder;
     bool forget_scene;
     bool lacks;
@@ -34,6 +35,7 @@ void pipeline_close(Pipeline *pipeline) {
         runner_clear(&pipeline->runners[i]);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         ref_drop(pipeline->maps[align]);
+    ref_drop(pipeline->pinned_map);
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
     map_builder_clear(&pipeline->builder);
@@ -109,24 +111,55 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
     return inputs_pool(&run->pipeline->runners[runner], with, &config, grid, times, run->err);
 }
 
-/* The baseline may use another align, and so another map; its grid keeps that map. */
-static bool make_baseline(Run *run, const State *state) {
+/* The map of the baseline: that of the selection, or one of another align or of a pinned rig. */
+static bool baseline_map(Run *run, const Job *other, bool own_rig, FrameInputs *with) {
     Pipeline *pipeline = run->pipeline;
+    BuiltMap **have = &pipeline->maps[other->config.align];
+    if (own_rig) {
+        have = &pipeline->pinned_map;
+        if (*have && (*have)->align != other->config.align) {
+            ref_drop(*have);
+            *have = NULL;
+        }
+    } else if (other->config.align == run->next.map->align) {
+        with->map = ref_keep(run->next.map);
+        return true;
+    }
+    return inputs_map(have, &pipeline->builder, other, with, run->err);
+}
+
+/* Its features: those of the selection, or at the temperature of a pinned rig. */
+static bool baseline_features(Run *run, const Job *job, const Job *other, FrameInputs *with) {
+    PooledGrid *before = run->pipeline->made.baseline;
+    SeenFeatures *have = other->temperature == job->temperature ? run->next.features
+                         : before                               ? before->features
+                                                                : NULL;
+    return inputs_features(have, other, run->needs->draft, &run->needs->give_up, with, run->err);
+}
+
+/* A baseline with a rig of its own has no launch in the background that would bring its grid: where
+ * a kernel stands in for it, that remains so. */
+static bool make_baseline(Run *run, const State *state) {
     const Job *job = &state->job;
     if (!job->pool_baseline)
         return true;
+    bool own_rig = job_rigs_differ(job), lacks = run->lacks;
+    KernelConfig lacking = run->lacking;
     Job other = *job;
     other.config = job->baseline;
-    FrameInputs with = {.scene = run->next.scene, .features = run->next.features};
+    if (own_rig)
+        job_use_rig(&other, &job->baseline_rig);
+    FrameInputs with = {.scene = run->next.scene};
     StageTimes unused = {{0}}; /* the panel shows the times of the selection only */
-    bool ok = true;
-    if (job->baseline.align == job->config.align)
-        with.map = ref_keep(run->next.map);
-    else
-        ok = inputs_map(&pipeline->maps[other.config.align], &pipeline->builder, &other, &with,
-                        run->err);
-    ok = ok && get_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
-                        &run->next.baseline, &unused);
+    bool ok = baseline_features(run, job, &other, &with) &&
+              baseline_map(run, &other, own_rig, &with) &&
+              get_grid(run, 1, &with, job->baseline, run->needs->baseline_stand_in,
+                       &run->next.baseline, &unused);
+    if (own_rig) {
+        run->lacks = lacks;
+        run->lacking = lacking;
+    }
+    ref_drop(with.features);
     ref_drop(with.map);
     return ok;
 }
@@ -138,6 +171,10 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
             ref_drop(pipeline->maps[align]);
             pipeline->maps[align] = NULL;
         }
+    if (pipeline->pinned_map && pipeline->pinned_map->scene != scene) {
+        ref_drop(pipeline->pinned_map);
+        pipeline->pinned_map = NULL;
+    }
     for (int i = 0; i < OFFERS; i++)
         if (pipeline->offers[i] && pipeline->offers[i]->map->scene != scene) {
             ref_drop(pipeline->offers[i]);
@@ -196,9 +233,13 @@ static bool make_fp64(Run *run, const State *state) {
            inputs_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
 }
 
+static bool make_steps(Run *run, const State *state) {
+    return inputs_steps(run->pipeline->made.steps, state, &run->next, run->err);
+}
+
 static PipelineEnd run_stages(Run *run, const State *state) {
     static bool (*const stages[])(Run *, const State *) = {make_features, make_map, make_grid,
-                                                           make_baseline, make_fp64};
+                                                           make_baseline, make_fp64, make_steps};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
@@ -244,10 +285,13 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .nx = features->shape.nx,
         .ny = features->shape.ny,
         .channels = features->shape.channels,
+        .shape = features->shape,
         .pooled = inputs->pooled->values,
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
         .fp64_original = inputs->fp64_original ? inputs->fp64_original->values : NULL,
         .map = &inputs->map->map,
+        .steps = inputs->steps ? &inputs->steps->steps : NULL,
+        .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
         .embedding = features->embedding.rows ? &features->embedding : NULL,
         .features = &features->values,
         .cameras = inputs->views             ? &inputs->views->views
@@ -270,6 +314,9 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
 
 static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
     const FrameInputs *next = &run->next;
+    const FrameInputs *last = &pipeline->inputs;
+    if (last->pooled != next->pooled || last->baseline != next->baseline)
+        inputs_difference(next, &live->difference);
     count_changes(pipeline, next);
     replace(&pipeline->inputs, frame_inputs_keep(next));
     pipeline->lacks = run->lacks;

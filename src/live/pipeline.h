@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
     LoadedScene *scene;
     BevAlign align;
+    double evenness;
     uint32_t camera_mask;
     CameraError errors[RIG_MAX_CAMERAS];
     Rig rig; /* as calibrated, errors included */
@@ -65,7 +66,17 @@ typedef struct {
     double *values; /* (cell, c) */
 } Fp64Grid;
 
-enum { FRAME_INPUTS = 7 };
+/* The recorded steps, and what they were recorded of. */
+typedef struct {
+    LiveSteps steps;
+    BuiltMap *map;
+    BevShape shape;
+    KernelConfig config, baseline; /* baseline.kernel NULL: none */
+    int64_t probe_cell;
+    double l2_bytes; /* V3 takes one of its forms by it */
+} RecordedSteps;
+
+enum { FRAME_INPUTS = 8 };
 
 typedef union {
     struct {
@@ -75,6 +86,7 @@ typedef union {
         BuiltMap *map;
         PooledGrid *pooled, *baseline;
         Fp64Grid *fp64_original;
+        RecordedSteps *steps;
     };
     void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
 } FrameInputs;

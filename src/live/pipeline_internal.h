@@ -66,6 +66,17 @@ bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err);
  * the one in FP64. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
 
+/* ---- inputs_steps.c -------------------------------------------------------------------------- */
+
+/* Records the steps of the selection, and of a pinned baseline, where the state asks for them.
+ * Takes a few ms, the longest cell of block_atomic 30. */
+bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err);
+
+/* ---- difference.c ---------------------------------------------------------------------------- */
+
+/* Compares the selection's grid with the baseline's, where there is one. */
+void inputs_difference(const FrameInputs *inputs, LiveDifference *difference);
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Free the memory that is kept for more features and more grids of the last size. */

@@ -81,7 +81,7 @@ bool script_renderer_check_accuracy(ScriptRenderer *renderer, const State *state
 static void fill_recorded(const ScriptRenderer *renderer, const KernelConfig *config,
                           LiveKernel *row) {
     const FrameInputs *inputs = pipeline_inputs(renderer->pipeline);
-    timed_kernel_show_recorded(&renderer->recorded, inputs->scene->scene.name,
+    timed_kernel_show_recorded(&renderer->recorded, timed_kernel_scene(inputs),
                                inputs->features->shape.channels, config->dtype, config->align, row);
 }
 
@@ -102,6 +102,8 @@ static void fill_kernels(const ScriptRenderer *renderer, const Job *job, LiveDat
                             .skipped = bev_unsupported(config.kernel, &problem)};
         fill_recorded(renderer, &config, row);
     }
+    timed_kernel_fill_elsewhere(&renderer->recorded, timed_kernel_scene(inputs),
+                                inputs->features->shape.channels, &job->config, live);
     fill_recorded(renderer, &job->baseline, &baseline);
     live->baseline_us = baseline.median_us;
 }
@@ -114,6 +116,7 @@ static bool fill_model(ScriptRenderer *renderer, const State *state, LiveData *l
     if (!live_model_aim(renderer->model, &inputs->features->shape, inputs->map, &state->job.config,
                         err))
         return false;
+    live_model_want(renderer->model, state->lesson.open ? state->lesson.model_kernels : 0);
     while (live_model_step(renderer->model, depth, NULL)) {
     }
     live->model = live_model_known(renderer->model);

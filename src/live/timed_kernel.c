@@ -130,6 +130,36 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
     return gpu ? limits_ceiling_gbps(&from->limits, row->footprint_mb * 1e6, gpu->l2_bytes) : NAN;
 }
 
+const char *timed_kernel_scene(const FrameInputs *inputs) {
+    return inputs->map->evenness ? "" : inputs->scene->scene.name;
+}
+
+void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,
+                           const KernelConfig *config, LiveKernel *live) {
+    bool elsewhere = live->median_us.source == SOURCE_RECORDED;
+    if (elsewhere || recorded_find(set, scene, channels, config, CACHE_WARM, NULL))
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, live);
+}
+
+static Reading recorded_with(const RecordedSet *set, const char *scene, int64_t channels,
+                             const char *kernel, const KernelConfig *config, const char *cache) {
+    const RecordedRow *row = recorded_row(set, scene, channels, kernel, config->dtype,
+                                          config->align, cache, NULL);
+    return recorded(row ? row->median_us : NAN);
+}
+
+/* Published of a configuration with as many channels. */
+static void fill_published(const char *scene, const KernelConfig *config, LiveKernel *live) {
+    const char *column = published_column(config->kernel, NULL);
+    for (int i = 0; i < gpu_count && i < MODEL_GPUS; i++) {
+        const Published *row = config->align != BEV_NEAREST
+                                   ? NULL
+                                   : published_find(gpus[i].name, scene, column, config->dtype);
+        live->published_us[i] =
+            row ? reading(row->latency_us, SOURCE_PUBLISHED) : (Reading){.value = 0};
+    }
+}
+
 void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64_t channels,
                                 BevDtype dtype, BevAlign align, LiveKernel *live) {
     const KernelConfig config = {live->kernel, dtype, align};
@@ -142,4 +172,20 @@ void timed_kernel_show_recorded(const RecordedSet *set, const char *scene, int64
     live->ceiling_gbps = recorded(row ? ceiling_gbps(from, row) : NAN);
     snprintf(live->recorded_on, sizeof live->recorded_on, "%.*s", (int)sizeof live->recorded_on - 1,
              row ? from->label : "");
+    live->cold_us = recorded_with(set, scene, channels, live->kernel->name, &config, "cold");
+    live->single_us = recorded_with(set, scene, channels, live->kernel->name, &config, "single");
+    fill_published(scene, &config, live);
+}
+
+void timed_kernel_fill_elsewhere(const RecordedSet *set, const char *scene, int64_t channels,
+                                 const KernelConfig *config, LiveData *live) {
+    live->elsewhere_count = 0;
+    live->clear_us = recorded_with(set, scene, channels, "clear", config, "warm");
+    for (int i = 0; bev_kernels[i] && live->elsewhere_count < LIVE_MAX_KERNELS; i++) {
+        if (bev_kernels[i]->launch)
+            continue;
+        LiveKernel *row = &live->elsewhere[live->elsewhere_count++];
+        *row = (LiveKernel){.kernel = bev_kernels[i]};
+        timed_kernel_show_recorded(set, scene, channels, config->dtype, config->align, row);
+    }
 }

@@ -181,13 +181,23 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *, void *), voi
 
 /* ---- the problems of a plan ----------------------------------------------------------------- */
 
+/* Its bit by position in bev_kernels[]. */
+static unsigned kernel_bit(const BevKernel *kernel) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i] == kernel)
+            return 1u << i;
+    return 0;
+}
+
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
     return kernel->launch && (plan->where & 1u << kernel->where) &&
-           (!plan->only || plan->only == kernel);
+           (!plan->kernels || plan->kernels & kernel_bit(kernel));
 }
 
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
                         PlanVisit *visit, void *context, Err *err) {
+    char label[300];
+    workload_label(workload, scene, label, sizeof label);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(plan->aligns & 1u << align) || !(plan->dtypes & 1u << dtype) ||
@@ -195,7 +205,7 @@ static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *work
                 continue;
             HostProblem problem = {0};
             bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                      visit(context, scene, workload, &problem, err);
+                      visit(context, label, workload, &problem, err);
             problem_free(&problem);
             if (!ok)
                 return false;

@@ -9,8 +9,8 @@
 typedef struct {
     const char *const *scenes;
     int scene_count;
-    const BevKernel *only; /* NULL: every kernel of `where` */
-    unsigned where;        /* 1u << BEV_CPU | 1u << BEV_CUDA */
+    unsigned kernels; /* bits by position in bev_kernels[]; 0: every kernel of `where` */
+    unsigned where;   /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */

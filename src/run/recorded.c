@@ -134,25 +134,33 @@ bool recorded_is_experiment(const RecordedRow *row) {
 }
 
 static bool row_matches(const RecordedRow *row, const char *scene, int64_t channels,
-                        const KernelConfig *config, CacheState cache) {
+                        const char *kernel, BevDtype dtype, BevAlign align, const char *cache) {
     return !recorded_is_experiment(row) && (!row->channels || row->channels == channels) &&
-           !strcmp(row->scene, scene) && !strcmp(row->kernel, config->kernel->name) &&
-           !strcmp(row->dtype, bev_dtypes[config->dtype].name) &&
-           !strcmp(row->align, bev_aligns[config->align].name) &&
-           !strcmp(row->cache, cache_names[cache]);
+           !strcmp(row->scene, scene) && !strcmp(row->kernel, kernel) &&
+           !strcmp(row->dtype, bev_dtypes[dtype].name) &&
+           !strcmp(row->align, bev_aligns[align].name) &&
+           !strcmp(row->cache, cache);
 }
 
-const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
-                                 const KernelConfig *config, CacheState cache,
-                                 const Recording **from) {
+const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
+                                const char *kernel, BevDtype dtype, BevAlign align,
+                                const char *cache, const Recording **from) {
     for (int i = 0; i < set->count; i++)
         for (int j = 0; j < set->recordings[i].row_count; j++)
-            if (row_matches(&set->recordings[i].rows[j], scene, channels, config, cache)) {
+            if (row_matches(&set->recordings[i].rows[j], scene, channels, kernel, dtype, align,
+                            cache)) {
                 if (from)
                     *from = &set->recordings[i];
                 return &set->recordings[i].rows[j];
             }
     return NULL;
+}
+
+const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int64_t channels,
+                                 const KernelConfig *config, CacheState cache,
+                                 const Recording **from) {
+    return recorded_row(set, scene, channels, config->kernel->name, config->dtype, config->align,
+                        cache_names[cache], from);
 }
 
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu) {

@@ -52,6 +52,11 @@ const RecordedRow *recorded_find(const RecordedSet *set, const char *scene, int6
                                  const KernelConfig *config, CacheState cache,
                                  const Recording **from);
 
+/* The same by the words that recordings use; `kernel` may be "clear", `cache` "single". */
+const RecordedRow *recorded_row(const RecordedSet *set, const char *scene, int64_t channels,
+                                const char *kernel, BevDtype dtype, BevAlign align,
+                                const char *cache, const Recording **from);
+
 /* The recorded limits of a GPU; all unknown if they were not recorded. */
 Limits recorded_limits(const RecordedSet *set, const Gpu *gpu);
 

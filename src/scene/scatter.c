@@ -256,6 +256,25 @@ void scatter_free(BevMap *map) {
     *map = (BevMap){.points = 0};
 }
 
+bool scatter_find_intervals(BevMap *map, Err *err) {
+    size_t bytes = (size_t)(map->points ? map->points : 1) * sizeof(int32_t);
+    free(map->interval_starts);
+    free(map->interval_lengths);
+    map->interval_starts = malloc(bytes);
+    map->interval_lengths = malloc(bytes);
+    map->intervals = 0;
+    if (!map->interval_starts || !map->interval_lengths)
+        return err_set(err, ERR_FAILED, "intervals", "", "out of memory");
+    for (int64_t t = 0; t < map->points; t++) {
+        if (t == 0 || map->ranks_bev[t] != map->ranks_bev[t - 1]) {
+            map->interval_starts[map->intervals] = (int32_t)t;
+            map->interval_lengths[map->intervals++] = 0;
+        }
+        map->interval_lengths[map->intervals - 1]++;
+    }
+    return true;
+}
+
 /* ---- statistics ----------------------------------------------------------------------------- */
 
 /* The smallest length that at least `percent` of the intervals do not exceed (nearest rank). Found

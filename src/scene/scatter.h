@@ -11,11 +11,24 @@
  * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
 
+/* Makes the lengths of the intervals more even: at `evenness` 0 they stay, at 1 all are the mean, to
+ * a point; between, each is between its own and the mean. Points move to the next cells in order;
+ * their number, depths, features and weights stay, and so do the cells that have points. Within a
+ * cell ranks_depth ascends. Fails without memory. */
+bool scatter_even(BevMap *map, double evenness, Err *err);
+
+/* Copies the arrays of a map. The caller frees with scatter_free. Fails without memory. */
+bool scatter_copy(const BevMap *map, BevMap *copy, Err *err);
+
 /* What every screen and command says of a map of 0 points. */
 extern const char scatter_empty[];
 
 /* Frees the arrays and zeroes the map. Accepts an empty map. */
 void scatter_free(BevMap *map);
+
+/* Computes interval_starts and interval_lengths of a map whose ranks_bev ascends, in the place of
+ * those it has. */
+bool scatter_find_intervals(BevMap *map, Err *err);
 
 /* Checks a map from a file: ranks within `shape`, ranks_depth and ranks_feat of the same camera and
  * pixel, finite weights, intervals of at least one point

@@ -35,7 +35,8 @@ enum {
     SCENE_MAX_CELLS = 4096,    /* per axis */
     SCENE_MAX_THINGS = 4096,   /* patches of a world, and solids */
     SCENE_FAR_M = 10000,       /* coordinates and sizes, either sign */
-    SCENE_FAR_PX = 100000      /* focal lengths and principal points, either sign */
+    SCENE_FAR_PX = 100000,     /* focal lengths and principal points, either sign */
+    SCENE_MAX_TESTS = 1000000000 /* rays of all feature pixels times things they may hit */
 };
 #define SCENE_MAX_JSON_BYTES   ((size_t)1 << 20)
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)

@@ -1,6 +1,7 @@
 /* World scenes from JSON. The tables say what each object may contain; the few rules about more
  * than one field follow after them. */
 #include "src/base/json_fields.h"
+#include "src/scene/features.h"
 #include "src/scene/scene.h"
 
 #include <math.h>
@@ -240,6 +241,23 @@ static void take_world(World *world, WorldFields *fields) {
     fields->patches = fields->solids = (FieldList){0};
 }
 
+/* Every ray of a feature pixel may have to look at every patch and solid: what takes minutes is
+ * refused. SKY stands for the work of a ray in an empty world. */
+static bool check_work(const Check *check, const Scene *scene) {
+    enum { SKY = 16 };
+    const Frustum *frustum = &scene->rig.frustum;
+    double things = (double)scene->world.patch_count + scene->world.solid_count;
+    double pixels = (double)scene->rig.camera_count * frustum->feat_w * frustum->feat_h;
+    double tests = pixels * sub_rays_full.columns * sub_rays_full.rows * (SKY + things);
+    if (tests <= SCENE_MAX_TESTS)
+        return true;
+    return FIELD_REFUSE(check, field_path_key(root, "world"),
+                        "take fewer patches and solids, or fewer features",
+                        "%.0f things before %.0f feature pixels give %.3g tests of rays, must be "
+                        "at most %.3g",
+                        things, pixels, tests, (double)SCENE_MAX_TESTS);
+}
+
 static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     memcpy(scene->title, fields->title, sizeof scene->title);
     scene->has_rig = scene->has_world = true;
@@ -251,7 +269,36 @@ static bool build_scene(const Check *check, SceneFields *fields, Scene *scene) {
     if (!rig_check(&scene->rig, check->where, check->err))
         return false;
     scene->shape = rig_shape(&scene->rig, scene->channels);
-    return scene_check_size(&scene->shape, check->where, check->err);
+    return scene_check_size(&scene->shape, check->where, check->err) && check_work(check, scene);
+}
+
+/* Parsed, a value takes up to a hundred times as many bytes as in the file: what no scene can need
+ * is refused before. Whether it is JSON at all, the parser says. */
+static bool check_amount(const Check *check, const char *text, size_t length) {
+    enum { DEPTH = 32, KEYS = 64, VALUES = 200000 };
+    int keys[DEPTH] = {0}, depth = 0, values = 1, line = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < length && depth < DEPTH; i++) {
+        char c = text[i];
+        line += c == '\n';
+        if (quoted && c == '\\')
+            i++;
+        else if (c == '"')
+            quoted = !quoted;
+        else if (quoted)
+            continue;
+        else if ((c == '{' || c == '[') && ++depth < DEPTH)
+            keys[depth] = 0;
+        else if ((c == '}' || c == ']') && depth > 0)
+            depth--;
+        else if (c == ':' && ++keys[depth] > KEYS)
+            return err_set(check->err, ERR_FAILED, check->where, "",
+                           "line %d: an object of more than %d keys", line, KEYS);
+        else if (c == ',' && ++values > VALUES)
+            return err_set(check->err, ERR_FAILED, check->where, "",
+                           "line %d: more than %d values in the file", line, VALUES);
+    }
+    return true;
 }
 
 static json_t *parse(const Check *check, const char *text, size_t length) {
@@ -260,6 +307,8 @@ static json_t *parse(const Check *check, const char *text, size_t length) {
                      SCENE_MAX_JSON_BYTES);
         return NULL;
     }
+    if (!check_amount(check, text, length))
+        return NULL;
     json_error_t error;
     json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (!json) {

@@ -3,6 +3,7 @@
 #include "src/base/clock.h"
 #include "src/scene/scatter.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
@@ -57,6 +58,13 @@ void workload_close(Workload *workload) {
     memset(workload, 0, sizeof *workload);
 }
 
+void workload_label(const Workload *workload, const char *scene, char *text, size_t size) {
+    snprintf(text, size, "%s", scene);
+    size_t length = strlen(text);
+    if (workload->options.evenness > 0)
+        snprintf(text + length, size - length, ", evenness %g", workload->options.evenness);
+}
+
 /* True when the map from the scene's file is the map for `align`. */
 static bool has_own_map(const Scene *scene, BevAlign align) {
     return scene->has_map && (align == BEV_NEAREST) == (scene->map.weights == NULL);
@@ -69,9 +77,11 @@ bool workload_has_align(const Workload *workload, BevAlign align) {
 
 const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     Scene *scene = &workload->scene;
-    if (has_own_map(scene, align))
+    double evenness = workload->options.evenness;
+    bool own = has_own_map(scene, align);
+    if (own && !evenness)
         return &scene->map;
-    if (!scene->has_rig) {
+    if (!own && !scene->has_rig) {
         err_set(err, ERR_USAGE, scene->name, "export the scene with its calibration instead",
                 "its index arrays %s weights, so --align %s is not possible",
                 scene->map.weights ? "have" : "have no", bev_aligns[align].name);
@@ -80,8 +90,12 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err) {
     BevMap *map = &workload->maps[align];
     if (workload->map_us[align] == 0) {
         double start = clock_us();
-        if (!scatter_build(&scene->rig, align, UINT32_MAX, map, err))
+        if (!(own ? scatter_copy(&scene->map, map, err)
+                  : scatter_build(&scene->rig, align, UINT32_MAX, map, err)) ||
+            !scatter_even(map, evenness, err)) {
+            scatter_free(map);
             return NULL;
+        }
         workload->map_us[align] = clock_us() - start;
     }
     return map;

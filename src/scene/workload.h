@@ -9,6 +9,7 @@ typedef struct {
     double time_s;      /* moment of a moving world */
     double temperature; /* of the depth distribution; 0: the scene's own */
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
+    double evenness;    /* of the intervals: scatter_even() */
     bool views;         /* also render camera views */
 } WorkloadOptions;
 
@@ -25,6 +26,9 @@ typedef struct {
  * after a failure there is nothing to close. */
 bool workload_open(Workload *workload, const char *name, const WorkloadOptions *options, Err *err);
 void workload_close(Workload *workload);
+
+/* The name of the scene for tables and titles: with the evenness where its map was changed. */
+void workload_label(const Workload *workload, const char *scene, char *text, size_t size);
 
 /* True when the scene can be pooled with `align`. A scene without a rig has a map for one align. */
 bool workload_has_align(const Workload *workload, BevAlign align);

@@ -166,21 +166,39 @@ void world_sky(const double direction[3], float color[3]) {
 
 /* ---- the ground ------------------------------------------------------------------------------ */
 
+/* Narrows [*first, *last] to the copies k for which |offset - k * step| <= half, and one more on
+ * either side, as rounding may decide about these. */
+static void narrow_copies(double offset, double step, double half, int *first, int *last) {
+    if (step == 0)
+        return;
+    double a = (offset - half) / step, b = (offset + half) / step;
+    double low = a < b ? a : b, high = a < b ? b : a;
+    if (low > *last + 1 || high < *first - 1)
+        *last = -1;
+    else {
+        *first = low - 1 > *first ? (int)low - 1 : *first;
+        *last = high + 1 < *last ? (int)high + 1 : *last;
+    }
+}
+
 /* True when a copy of the patch contains (x, y); `at` receives the point in that copy's frame. Copy
- * k is k steps away. Only copies whose circle can contain the point are tested. */
+ * k is k steps away. The first copy that contains the point is among the first few tested,
+ * however many copies lie over each other. */
 static bool patch_contains(const Patch *patch, const Place *place, double x, double y,
                            double at[2]) {
     const double *step = patch->step_m;
     if (x < place->low_m[0] || x > place->high_m[0] || y < place->low_m[1] || y > place->high_m[1])
         return false;
     double from_x = x - place->x_m, from_y = y - place->y_m;
-    double step_square = step[0] * step[0] + step[1] * step[1];
+    double c = place->cos_yaw, s = place->sin_yaw;
     int first = 0, last = 0;
-    if (patch->repeat > 1 && step_square > 0) {
-        double steps = (from_x * step[0] + from_y * step[1]) / step_square;
-        double reach = place->radius_m / sqrt(step_square);
-        first = (int)fmin(fmax(ceil(steps - reach), 0), patch->repeat);
-        last = (int)fmin(fmax(floor(steps + reach), -1), patch->repeat - 1);
+    if (patch->repeat > 1 && (step[0] != 0 || step[1] != 0)) {
+        last = patch->repeat - 1;
+        narrow_copies(from_x * c + from_y * s, step[0] * c + step[1] * s, patch->size_m[0] / 2,
+                      &first, &last);
+        if (last >= 0)
+            narrow_copies(from_y * c - from_x * s, step[1] * c - step[0] * s,
+                          patch->size_m[1] / 2, &first, &last);
     }
     for (int k = first; k <= last; k++) {
         double off_x = from_x - k * step[0], off_y = from_y - k * step[1];
@@ -194,8 +212,10 @@ static bool patch_contains(const Patch *patch, const Place *place, double x, dou
 
 /* True in every second square of a checkerboard; squares are counted from the patch's centre. */
 static bool is_second_square(const Patch *patch, const double at[2]) {
+    if (patch->kind != PATCH_CHECKER)
+        return false; /* it has no squares */
     double squares = floor(at[0] / patch->square_m) + floor(at[1] / patch->square_m);
-    return patch->kind == PATCH_CHECKER && fmod(squares, 2) != 0;
+    return fmod(squares, 2) != 0;
 }
 
 static void paint_ground(const WorldSnapshot *snapshot, double x, double y, WorldHit *hit) {

@@ -51,6 +51,9 @@ unsigned control_changed_and_told(State *state);
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
 
+/* "none", or the number of the planted defect. */
+const char *state_defect(const State *state);
+
 /* The camera that the camera controls act on; "n/a" where the scene has none. */
 const char *state_camera_name(const State *state);
 

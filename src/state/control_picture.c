@@ -1,6 +1,8 @@
 /* Controls of the groups "Compare" and "Picture": what is shown beside the selection, and how. */
 #include "src/state/control.h"
 
+#include "kernels/defects.h"
+
 #include <string.h>
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
@@ -8,12 +10,16 @@ const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
 static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {
-    state->baseline_pinned = control_switched(command, state->baseline_pinned);
+    if (!state->job.baseline_pinned && defect_of(state->job.config.kernel))
+        return SAY(state, command->action, "baseline: a planted defect is none: still %s",
+                   state->job.baseline.kernel->title);
+    state->job.baseline_pinned = control_switched(command, state->job.baseline_pinned);
     state->job.baseline =
-        state->baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
+        state->job.baseline_pinned ? state->job.config : kernel_config_baseline(&state->job.config);
+    state->job.baseline_rig = job_rig(&state->job);
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
-    SAY(state, command->action, "baseline %s: %s", state->baseline_pinned ? "pinned" : "let go",
+    SAY(state, command->action, "baseline %s: %s", state->job.baseline_pinned ? "pinned" : "let go",
         label);
     return control_changed(state);
 }
@@ -27,8 +33,12 @@ unsigned control_compare(State *state, const Command *command) {
     state->job.pool_baseline = mode != COMPARE_OFF;
     char label[64];
     kernel_config_label(&state->job.baseline, label, sizeof label);
-    SAY(state, command->action, "compare %s%s%s", compare_names[mode], mode ? ", against " : "",
-        mode ? label : "");
+    if (mode && kernel_config_equal(&state->job.baseline, &state->job.config))
+        SAY(state, command->action, "compare %s: %s with itself; pin with %s, then change %s",
+            compare_names[mode], label, key_of(ACTION_BASELINE).name, key_of(ACTION_DTYPE).name);
+    else
+        SAY(state, command->action, "compare %s%s%s", compare_names[mode],
+            mode ? ", against " : "", mode ? label : "");
     return control_changed(state);
 }
 

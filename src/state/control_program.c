@@ -1,5 +1,6 @@
 /* Controls of the group "Program", and the helpers that all handlers share. */
 #include "src/state/control.h"
+#include "src/state/glossary.h"
 #include "src/state/help.h"
 
 #include <string.h>
@@ -45,9 +46,11 @@ unsigned control_aligns(const State *state) {
     return state->scene.aligns ? state->scene.aligns : (1u << BEV_ALIGN_COUNT) - 1;
 }
 
-/* On a narrow terminal the page "both" looks like the dashboard: keys skip it. */
+/* On a narrow terminal the page "both" looks like the dashboard: keys skip it, but not in a lesson,
+ * which is shown there. */
 unsigned control_page(State *state, const Command *command) {
-    bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS;
+    bool narrow = command->step && state->columns && state->columns < PAGE_BOTH_COLUMNS &&
+                  !state->lesson.open;
     Page now = narrow && state->page == PAGE_BOTH ? PAGE_DASHBOARD : state->page;
     int page = control_pick(state, command, (Menu){page_names, PAGE_COUNT}, (int)now);
     if (page < 0)
@@ -86,23 +89,46 @@ unsigned control_record(State *state, const Command *command) {
            STEP_RECORD;
 }
 
-/* One of the two parts of the help: its own key opens it, turns its pages and closes it after the
- * last one; the key of the other part changes over to that. */
-static unsigned show_help(State *state, const Command *command, bool glossary, int pages) {
-    bool shown = state->help && state->glossary == glossary;
-    bool turns = command->step && shown && state->help_page + 1 < pages;
-    state->help_page = turns ? state->help_page + 1 : 0;
+/* One of the two parts of the help: its own key opens it at page `first`, turns its pages, the first
+ * after the last one, and closes it when it is back where it began; the key of the other part
+ * changes over to that. */
+static unsigned show_help(State *state, const Command *command, bool of_words, int pages,
+                          int first) {
+    bool shown = state->help && state->glossary == of_words;
+    int next = (state->help_page + 1) % pages;
+    bool turns = command->step && shown && next != first;
+    state->help_page = turns ? next : first;
     state->help = control_switched(command, shown) || turns;
-    state->glossary = glossary;
+    state->glossary = of_words;
     return STEP_REDRAW;
 }
 
 unsigned control_help(State *state, const Command *command) {
-    return show_help(state, command, false, help_layout(state->columns, state->rows).pages);
+    return show_help(state, command, false, help_layout(state->columns, state->rows).pages, 0);
+}
+
+/* What the newest line that has a word of the glossary says; else what its control is about. */
+static const GlossaryRow *last_mentioned(const Log *log) {
+    const GlossaryRow *row = NULL;
+    for (int i = 0; i < log->count && !row; i++) {
+        row = glossary_mentioned(log->lines[i].said);
+        if (!row && log->lines[i].action < ACTION_COUNT)
+            row = glossary_mentioned(keys[log->lines[i].action].help);
+    }
+    return row;
 }
 
 unsigned control_glossary(State *state, const Command *command) {
-    return show_help(state, command, true, help_glossary(state->columns, state->rows).pages);
+    HelpLayout layout = help_glossary(state->columns, state->rows);
+    if (!state->help || !state->glossary) {
+        const GlossaryRow *row = last_mentioned(&state->log);
+        int height;
+        state->glossary_row = row ? (int)(row - glossary) : -1;
+        state->glossary_first =
+            row ? help_glossary_place(&layout, state->columns, state->glossary_row, &height).page
+                : 0;
+    }
+    return show_help(state, command, true, layout.pages, state->glossary_first % layout.pages);
 }
 
 unsigned control_escape(State *state, const Command *command) {

@@ -11,6 +11,7 @@
 #define HEIGHT_STEP     0.1
 #define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
+#define EVENNESS_STEP   0.25
 
 /* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
@@ -32,6 +33,34 @@ unsigned control_config(State *state, const Command *command) {
     return scene < 0 ? STEP_REDRAW : use_scene(state, command->action, scene);
 }
 
+RigState job_rig(const Job *job) {
+    RigState rig = {.temperature = job->temperature,
+                    .evenness = job->evenness,
+                    .camera_mask = job->camera_mask};
+    memcpy(rig.camera_errors, job->camera_errors, sizeof rig.camera_errors);
+    return rig;
+}
+
+void job_use_rig(Job *job, const RigState *rig) {
+    job->temperature = rig->temperature;
+    job->evenness = rig->evenness;
+    job->camera_mask = rig->camera_mask;
+    memcpy(job->camera_errors, rig->camera_errors, sizeof job->camera_errors);
+}
+
+static bool same_error(const CameraError *a, const CameraError *b) {
+    return a->yaw_deg == b->yaw_deg && a->pitch_deg == b->pitch_deg && a->height_m == b->height_m;
+}
+
+bool job_rigs_differ(const Job *job) {
+    const RigState *rig = &job->baseline_rig;
+    bool same = rig->temperature == job->temperature && rig->evenness == job->evenness &&
+                rig->camera_mask == job->camera_mask;
+    for (int i = 0; same && i < RIG_MAX_CAMERAS; i++)
+        same = same_error(&rig->camera_errors[i], &job->camera_errors[i]);
+    return job->baseline_pinned && !same;
+}
+
 void job_repair(Job *job) {
     job->camera_mask = UINT32_MAX;
     job->temperature = 1;
@@ -51,6 +80,7 @@ unsigned control_scene(State *state, const Command *command) {
     if (scene < 0)
         return STEP_REDRAW;
     job_repair(&state->job);
+    state->job.baseline_rig = job_rig(&state->job); /* these are other cameras */
     state->camera = 0;
     state->job.time_s = 0;
     return use_scene(state, command->action, scene);
@@ -90,6 +120,21 @@ unsigned control_temperature(State *state, const Command *command) {
         next > 1   ? "smears"
         : next < 1 ? "sharpens"
                    : "as rendered");
+    return control_changed_and_told(state);
+}
+
+unsigned control_evenness(State *state, const Command *command) {
+    double next = control_moved(command, state->job.evenness, EVENNESS_STEP);
+    if (command->step)
+        next = clamp(next, 0, 1);
+    if (!(next >= 0 && next <= 1))
+        return SAY(state, command->action, "evenness: %s is not from 0 to 1: still %.2f",
+                   command->argument, state->job.evenness);
+    state->job.evenness = next;
+    SAY(state, command->action, "evenness %.2f: %s", next,
+        next >= 1  ? "all intervals of the mean length"
+        : next > 0 ? "intervals nearer to their mean length"
+                   : "the rig's own intervals");
     return control_changed_and_told(state);
 }
 

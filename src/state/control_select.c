@@ -2,6 +2,7 @@
  * memory model predicts, and hardware counters. (The scene's size is with the scenes.) */
 #include "src/state/control.h"
 
+#include "kernels/defects.h"
 #include "src/cachesim/gpus.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
     state->job.config = config;
-    if (!state->baseline_pinned)
+    if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
     return control_changed_and_told(state);
 }
@@ -54,6 +55,54 @@ unsigned control_kernel_row(State *state, const Command *command) {
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
     return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
+}
+
+/* Place of the planted defect, from 1; 0: none. */
+static int defect_place(const State *state) {
+    const Defect *defect = defect_of(state->job.config.kernel);
+    return defect ? (int)(defect - defects) + 1 : 0;
+}
+
+const char *state_defect(const State *state) {
+    int place = defect_place(state);
+    return place ? defects[place - 1].kernel.title + strlen("DEFECT ") : "none";
+}
+
+/* By number or by name; -1: there is no such defect. */
+static int defect_named(const char *word) {
+    char *end;
+    long number = strtol(word, &end, 10);
+    if (end != word && !*end)
+        return number >= 0 && number <= defect_count ? (int)number : -1;
+    if (!strcasecmp(word, "none"))
+        return 0;
+    for (int i = 0; i < defect_count; i++)
+        if (!strcasecmp(defects[i].name, word))
+            return i + 1;
+    return -1;
+}
+
+/* A defect is a kernel that no table has; without it the selection is the backend's default. The
+ * log does not say what is wrong: finding out is the exercise. */
+unsigned control_defect(State *state, const Command *command) {
+    int now = defect_place(state);
+    int place = command->step ? wrapped(now + command->step, defect_count + 1)
+                              : defect_named(command->argument);
+    char said[96];
+    if (place < 0)
+        return SAY(state, command->action, "defect: there is no \"%s\": none, or 1 to %d",
+                   command->argument, defect_count);
+    if (place == now)
+        return SAY(state, command->action, "defect %s, still", state_defect(state));
+    KernelConfig config = state->job.config;
+    BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
+    config.kernel =
+        place ? &defects[place - 1].kernel : kernel_twin(bev_default(BEV_CPU), where);
+    if (place)
+        snprintf(said, sizeof said, "defect %d planted in a right pooling: find it", place);
+    else
+        snprintf(said, sizeof said, "no defect: %s", config.kernel->title);
+    return control_use_config(state, command->action, config, said);
 }
 
 static int dtype_find(const char *name) {
@@ -155,22 +204,48 @@ unsigned control_gpu(State *state, const Command *command) {
         return SAY(state, command->action, "gpu: there is no \"%s\" in the table",
                    command->argument);
     state->gpu = gpu;
-    state->l2 = 0;
+    state->edit = (GpuEdit){0};
     return SAY(state, command->action, "what if: %s, L2 of %.0f MiB", gpus[gpu].title,
                gpus[gpu].l2_bytes / (1 << 20));
 }
 
-/* The position of the L2 size nearest to a number of MiB; 0: the GPU's own size. */
-static int l2_of(double mib) {
-    return mib > 0 ? (int)clamp(round(log2(mib)), 1, MODEL_L2S - 1) : 0;
+/* One step of a figure: the L2 doubles from 2 to 256 MiB and then is its own again; the others grow
+ * by a quarter. */
+static double next_figure(int figure, double now, double own, int step) {
+    const GpuFigure *row = &gpu_figures[figure];
+    double value = now > 0 ? now : own;
+    if (figure != GPU_L2) {
+        value = clamp(value * (step > 0 ? 1.25 : 0.8), row->min, row->max);
+        return row->whole ? fmax(round(value), 1) : value;
+    }
+    int octaves = (int)log2(row->max), at = now > 0 ? (int)clamp(round(log2(now)), 1, octaves) : 0;
+    at = wrapped(at + step, octaves + 1);
+    return at ? exp2(at) : 0;
 }
 
-unsigned control_l2(State *state, const Command *command) {
-    const Gpu *gpu = &gpus[state->gpu];
-    state->l2 = command->step ? wrapped(state->l2 + command->step, MODEL_L2S)
-                              : l2_of(strtod(command->argument, NULL));
-    return SAY(state, command->action, "what if: %s, with %s L2 of %.0f MiB", gpu->title,
-               state->l2 ? "an" : "its own", model_l2_bytes(gpu, state->l2) / (1 << 20));
+static int figure_of(Action action) {
+    int figure = 0;
+    while (strcmp(gpu_figures[figure].word, keys[action].word) != 0)
+        figure++;
+    return figure;
+}
+
+unsigned control_gpu_figure(State *state, const Command *command) {
+    int figure = figure_of(command->action);
+    const GpuFigure *row = &gpu_figures[figure];
+    double *value = gpu_edit_value(&state->edit, figure), own = row->own(&gpus[state->gpu]);
+    double next = command->step ? next_figure(figure, *value, own, command->step)
+                                : strtod(command->argument, NULL);
+    bool inside = next >= row->min && next <= row->max && !(row->whole && next != floor(next));
+    if (next != 0 && !inside)
+        return SAY(state, command->action, "%s: %s is not %s from %g to %g, or 0 for its own",
+                   row->word, command->argument, row->whole ? "a whole number" : "a number",
+                   row->min, row->max);
+    *value = next;
+    char changed[96];
+    gpu_edit_text(&state->edit, changed, sizeof changed);
+    return SAY(state, command->action, "what if: %s%s", gpus[state->gpu].title,
+               changed[0] ? changed : ", as it is");
 }
 
 unsigned control_counters(State *state, const Command *command) {

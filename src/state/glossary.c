@@ -2,6 +2,7 @@
 
 #include "src/base/nearest.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,10 +41,14 @@ const GlossaryRow glossary[] = {
      "thing: 16 cells."},
     {"CUDA graph", "graph", "A recorded series of launches that one call starts. Timing a graph "
      "leaves out most of what single launches cost."},
+    {"defect", "", "A mistake planted in a right pooling, for the reader to find: one point "
+     "dropped, the grid transposed, sums in FP16 and others. No gate catches all of them."},
     {"depth bin", "", "One of the distances at which the content of a feature pixel may be. The "
      "tensor depth holds a probability for each; shape (camera, depth, h, w)."},
     {"DO", "depth outer", "Depth outer: one pass over the points of a cell sums all channels. "
      "Otherwise each channel tile needs a pass of its own and reads the indices again."},
+    {"evenness", "", "How far the lengths of the intervals are moved from the rig's (0) to their mean "
+     "(1). Points, cells and distinct bytes stay, so that only the balance of the work changes."},
     {"footprint", "", "The distinct bytes that a problem touches: each array counted once. It "
      "decides whether the problem fits a cache."},
     {"FP8", "E4M3", "E4M3, numbers of 8 bits: sign, 4 bits of exponent, 3 of fraction; the largest "
@@ -56,7 +61,8 @@ const GlossaryRow glossary[] = {
     {"gather", "scatter", "To gather is to read from addresses that an index array gives; to "
      "scatter is to write or add to such addresses."},
     {"gather traffic", "", "The published count of bytes: each point reads its features, its depth "
-     "and 12 bytes of indices, and the output is written once. Caches are not considered."},
+     "and 12 bytes of indices, and the output is written once. No caches; no interval arrays, "
+     "which the footprint has."},
     {"hit rate", "", "The share of the sectors looked up in L2 that are found there. What is not "
      "found comes from DRAM."},
     {"interval", "", "All points of one cell: interval_lengths[i] neighbouring points of the "
@@ -104,7 +110,8 @@ const GlossaryRow glossary[] = {
     {"splat", "", "A frustum point with the cells that it adds to: one, or four when bilinear."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},
-    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells at once."},
+    {"step", "", "Of V4: 16 rows of one image column, multiplied for up to 16 cells at once. "
+     "Of other kernels' warps, as bevscope steps shows them: each owner's next point."},
     {"tensor core", "", "A part of a multiprocessor that multiplies small matrices. V4 uses it: "
      "the sums of 16 cells that see the same image columns are such a product."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
@@ -138,6 +145,27 @@ const GlossaryRow *glossary_find(const char *word) {
             if (!strcasecmp(name, word))
                 return &glossary[row];
     return NULL;
+}
+
+static bool stands_in(const char *name, const char *text) {
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strcasestr(at, name)); at++)
+        if ((at == text || !isalnum((unsigned char)at[-1])) && !isalnum((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
+const GlossaryRow *glossary_mentioned(const char *text) {
+    const GlossaryRow *found = NULL;
+    size_t longest = 0;
+    char name[64];
+    for (int row = 0; row < glossary_count; row++)
+        for (int i = 0; name_of(&glossary[row], i, name, sizeof name); i++)
+            if (strlen(name) > longest && stands_in(name, text)) {
+                found = &glossary[row];
+                longest = strlen(name);
+            }
+    return found;
 }
 
 void glossary_nearest(const char *word, char *nearest, size_t size) {

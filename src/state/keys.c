@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const key_groups[GROUP_COUNT] = {
-    "Selection", "Compare", "Picture", "Scene and time", "Cameras", "Look closer", "Program",
+    "Selection", "Compare", "Picture", "Scene and time", "Cameras", "Look closer", "Lessons", "Program",
 };
 
 /* The words of controls.inc; see its head. */
@@ -129,6 +129,7 @@ static const struct {
     const char *name;
 } special[] = {
     {' ', "Space"}, {KEYCODE_ENTER, "Enter"}, {KEYCODE_TAB, "Tab"}, {KEYCODE_ESCAPE, "Esc"},
+    {KEYCODE_BACKSPACE, "Backspace"},
     {KEYCODE_UP, "Up"}, {KEYCODE_DOWN, "Down"}, {KEYCODE_LEFT, "Left"}, {KEYCODE_RIGHT, "Right"},
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
@@ -192,12 +193,12 @@ void keys_label(const KeyRow *row, char *text, size_t size) {
 }
 
 /* Tries all ASCII characters, then the keys with a code of their own. */
-bool keys_find_name(const char *name, Command *command) {
+int32_t keys_named(const char *name) {
     for (int32_t key = 1; key <= KEYCODE_F12; key = key == 0x7f ? KEYCODE_UP : key + 1) {
         char text[16];
         keys_name(key, text, sizeof text);
         if (!strcmp(text, name))
-            return keys_find(key, command);
+            return key;
     }
-    return false;
+    return 0;
 }

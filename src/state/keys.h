@@ -18,7 +18,7 @@ typedef enum {
 /* clang-format off */
 typedef enum {
     GROUP_SELECTION, GROUP_COMPARE, GROUP_PICTURE, GROUP_SCENE, GROUP_CAMERAS, GROUP_LOOK,
-    GROUP_PROGRAM, GROUP_COUNT
+    GROUP_LESSON, GROUP_PROGRAM, GROUP_COUNT
 } KeyGroup;
 
 extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen */
@@ -27,7 +27,7 @@ extern const char *const key_groups[GROUP_COUNT]; /* headings of the help screen
  * window translate their own codes to these. Shift with a letter is the capital letter; shift with
  * an arrow has a code of its own. */
 enum {
-    KEYCODE_ENTER = '\n', KEYCODE_TAB = '\t', KEYCODE_ESCAPE = 0x1b,
+    KEYCODE_ENTER = '\n', KEYCODE_TAB = '\t', KEYCODE_ESCAPE = 0x1b, KEYCODE_BACKSPACE = 0x7f,
     KEYCODE_UP = 0x110000, KEYCODE_DOWN, KEYCODE_LEFT, KEYCODE_RIGHT,
     KEYCODE_SHIFT_UP, KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_RIGHT,
     KEYCODE_HOME, KEYCODE_F1, KEYCODE_F12 = KEYCODE_F1 + 11
@@ -81,8 +81,8 @@ extern const KeyRow keys[ACTION_COUNT];
 /* The control bound to a key; false for keys that mean nothing. */
 bool keys_find(int32_t key, Command *command);
 
-/* The control bound to a key of that name, as keys_name writes it: "k", "Space", "F2". */
-bool keys_find_name(const char *name, Command *command);
+/* The key of that name, as keys_name writes it: "k", "Space", "F2"; 0: there is none. */
+int32_t keys_named(const char *name);
 
 /* A line of a script without its comment: "dtype", "dtype -" (one step back) or "dtype fp8". On
  * failure `why` gets one line that says what is wrong and names the nearest known word. Only the

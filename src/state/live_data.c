@@ -27,12 +27,25 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel) {
     return NULL;
 }
 
+const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel) {
+    const LiveKernel *row = live_kernel(live, kernel);
+    for (int i = 0; i < live->elsewhere_count && !row; i++)
+        if (live->elsewhere[i].kernel == kernel)
+            row = &live->elsewhere[i];
+    return row;
+}
+
 /* A kernel does not stand in for itself: where it is the selection's own kernel, it pooled the
  * baseline. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size) {
     const KernelConfig *config = baseline ? &live->job.baseline : &live->job.config;
     const BevKernel *by = live->stand_in;
     char label[96] = "n/a";
+    if (job_rigs_differ(&live->job) &&
+        kernel_config_equal(&live->job.config, &live->job.baseline)) {
+        snprintf(text, size, baseline ? "rig as pinned" : "rig now");
+        return;
+    }
     if (config->kernel)
         kernel_config_label(config, label, sizeof label);
     if (by && by != config->kernel && baseline == (by == live->job.config.kernel))
@@ -63,6 +76,26 @@ bool live_counters_line(const LiveCounters *counters, const Job *job, char *text
     return true;
 }
 
+Reading live_latency(const LiveData *live, const LiveKernel *row) {
+    Reading latency = row ? row->median_us : (Reading){.value = 0};
+    bool stands_in = live->timed && latency.source == SOURCE_RECORDED && !row->skipped;
+    bool unsure = latency.source == SOURCE_MEASURED &&
+                  (row->unsettled || row->protocol == TIMING_BESIDE_PICTURES);
+    latency.doubtful = stands_in || unsure;
+    return latency;
+}
+
+Reading live_speedup(const LiveData *live, const LiveKernel *row) {
+    const Reading latency = live_latency(live, row), *base = &live->baseline_us;
+    if (!latency.source || !base->source || !(latency.value > 0))
+        return (Reading){.value = NAN};
+    Reading speedup = reading(base->value / latency.value, latency.source);
+    speedup.stale = latency.stale && base->stale;
+    speedup.doubtful = latency.doubtful || base->doubtful || latency.source != base->source ||
+                       latency.stale != base->stale;
+    return speedup;
+}
+
 Headline live_headline(const LiveData *live) {
     Headline headline = {.serial = live->serial};
     if (live->memory.known)
@@ -70,11 +103,41 @@ Headline live_headline(const LiveData *live) {
             reading(bev_footprint_total(live->memory.footprint), SOURCE_MODEL);
     const KernelConfig *config = &live->job.config;
     const LiveKernel *row = live_kernel(live, config->kernel);
-    if (row)
-        headline.latency_us = row->median_us;
+    headline.latency_us = live_latency(live, row);
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
-    headline.max_abs = (Reading){accuracy->max_abs, accuracy->source, accuracy->stale};
+    if (live->frame.steps)
+        headline.step_count = live->frame.steps->selection.step_count;
+    headline.max_abs = reading(accuracy->max_abs, accuracy->source);
+    headline.max_abs.stale = accuracy->stale;
     return headline;
+}
+
+int live_lit(const LiveData *live, const State *state,
+             LiveContribution list[LIVE_MAX_CONTRIBUTIONS]) {
+    const LiveSteps *recorded = live->frame.steps;
+    const LiveProbe *probe = &live->probe;
+    if (!recorded || !live->frame.features) {
+        int count = state->pinned ? probe->contribution_count : 0;
+        memcpy(list, probe->contributions, (size_t)count * sizeof *list);
+        return count;
+    }
+    const Steps *steps = &recorded->selection;
+    if (state->step_at >= steps->step_count)
+        return 0;
+    const Step *step = &steps->steps[state->step_at];
+    int count = step->point_count < LIVE_MAX_CONTRIBUTIONS ? step->point_count
+                                                           : LIVE_MAX_CONTRIBUTIONS;
+    for (int i = 0; i < count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        StepPixel at = step_pixel(&steps->shape, point->depth);
+        list[i] = (LiveContribution){.camera = (int)at.camera,
+                                     .w = (int32_t)at.w,
+                                     .h = (int32_t)at.h,
+                                     .depth_bin = (int32_t)at.bin,
+                                     .depth = live->frame.features->depth[point->depth],
+                                     .weight = point->weight};
+    }
+    return count;
 }
 
 static int bucket_of(int32_t length) {

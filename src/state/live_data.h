@@ -6,6 +6,7 @@
 
 #include "src/scene/features.h"
 #include "src/cachesim/memory_model.h"
+#include "src/cachesim/steps.h"
 #include "src/scene/scatter.h"
 #include "src/state/state.h"
 
@@ -47,10 +48,14 @@ typedef enum {
 typedef struct {
     const BevKernel *kernel;
     const char *skipped; /* why it cannot run the selection, static text; NULL: it can */
+    bool failed;         /* it could not run the selection here */
+    bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
     bool unsettled;          /* the samples drifted: do not quote the figure */
     TimingProtocol protocol; /* how a measured figure was timed */
     Reading effective_gbps;  /* requested bytes / median */
+    Reading cold_us, single_us; /* recorded: caches flushed before; launched alone by the host */
+    Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
     Reading prepare_us;
     /* GPU: registers of a thread and theoretical occupancy, 0..1; where a launch has several
      * kernels, the most registers and the least occupancy. */
@@ -120,16 +125,35 @@ typedef struct {
     LiveContribution contributions[LIVE_MAX_CONTRIBUTIONS];
 } LiveProbe;
 
+/* What the warps that work on a cell do, step by step. */
+typedef struct {
+    Steps selection, baseline; /* without steps: see error_text; no baseline is pinned */
+    int64_t cell;              /* -1: the map has no points */
+    char error_text[200];      /* why the selection has no steps */
+} LiveSteps;
+
+enum { LIVE_MOVED_AT_M = 40 };
+
+/* What differs between the two sides of a comparison. */
+typedef struct {
+    bool known;     /* a comparison is on */
+    int64_t cells;  /* whose values differ in any channel */
+    double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in front
+                       of a camera, of the camera that it moved most; NaN: no rig */
+} LiveDifference;
+
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
     uint64_t baseline_content; /* changes when the baseline changes */
     uint64_t seen_content;     /* changes when what the cameras see changes */
     int64_t nx, ny, channels;
+    BevShape shape;              /* of the problem */
     const float *pooled;         /* (cell, c), selection */
     const float *baseline;       /* (cell, c), while a comparison is on */
     const double *fp64_original; /* (cell, c), FP64 over the original inputs */
-    const BevMap *map;
+    const BevMap *map, *baseline_map;
+    const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
@@ -149,14 +173,21 @@ typedef struct {
     Reading fps; /* frames delivered a second */
     LiveMemory memory;
     const MemoryModel *model; /* of this scene and map, borrowed like `frame`; NULL: none yet */
+    bool timed;               /* kernels are timed now; false: a script, which measures nothing */
+    bool machine_busy;        /* other programs take many of the cores */
     int kernel_count;
     LiveKernel kernels[LIVE_MAX_KERNELS];
+    /* Kernels that this build or machine cannot launch, as they were recorded elsewhere. */
+    int elsewhere_count;
+    LiveKernel elsewhere[LIVE_MAX_KERNELS];
+    Reading clear_us;    /* recorded: of a clear of the output alone */
     Reading baseline_us; /* median of job.baseline on this scene; speed-ups refer to it */
     LiveCounters counters;
     LiveAccuracy accuracy[BEV_DTYPE_COUNT];
     LiveIntervals intervals;
     Reading stages_us[STAGE_COUNT];
     LiveProbe probe;
+    LiveDifference difference;
     LiveFrame frame;
     char error_text[200]; /* why there is no new picture ("CUDA error 700: ..."); "": no error */
 } LiveData;
@@ -167,12 +198,28 @@ void live_init(LiveData *live);
 /* The row of `kernel`, or NULL. */
 const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 
-/* Whose picture a side of a comparison shows: "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where
- * another kernel pooled it because the selected one is too slow. */
+/* The same, or else its row of those recorded elsewhere; or NULL. */
+const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
+
+/* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
+ * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where another kernel pooled it because
+ * the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* The points of the step that is shown, or else those of the pinned cell; returns how many. */
+int live_lit(const LiveData *live, const State *state,
+             LiveContribution list[LIVE_MAX_CONTRIBUTIONS]);
+
+/* The median of a row, doubtful where it must not be quoted: it has not settled, pictures were made
+ * beside it, or a recorded one stands in until the kernel is timed here. NULL: unknown. */
+Reading live_latency(const LiveData *live, const LiveKernel *row);
+
+/* How many times as long as the row's kernel the baseline takes; doubtful where one of the two is,
+ * or where only one was measured here and now. */
+Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
 /* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);

@@ -29,9 +29,32 @@ Ladder ladder_of(const State *state, const LiveData *live) {
     return ladder;
 }
 
-bool latency_is_doubtful(const LiveKernel *row) {
-    return row->median_us.source == SOURCE_MEASURED &&
-           (row->unsettled || row->protocol == TIMING_BESIDE_PICTURES);
+/* What the figure waits for where kernels are timed and checked. */
+static const char *what_it_waits_for(const LiveData *live) {
+    return live->machine_busy ? "waits: machine busy" : "waits for its turn";
+}
+
+const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
+                           BevDtype dtype) {
+    if (unknown == UNKNOWN_MODEL)
+        return live->timed ? "waits for the simulation" : "no model of this";
+    if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))
+        return "not in this kernel";
+    if (unknown == UNKNOWN_ACCURACY)
+        return live->timed ? what_it_waits_for(live) : "not checked";
+    if (row && row->skipped)
+        return row->skipped;
+    if (row && row->failed)
+        return "failed on this problem";
+    if (!live->timed)
+        return row ? "not recorded" : "not measured";
+    return row && row->being_timed ? "being timed" : what_it_waits_for(live);
+}
+
+void speedup_text(const Reading *speedup, char number[16], char unit[8]) {
+    bool known = speedup->source != SOURCE_UNKNOWN;
+    snprintf(number, 16, !known ? "n/a" : speedup->value < 9.95 ? "%.2f" : "%.1f", speedup->value);
+    snprintf(unit, 8, "%s%s", known ? "\u00d7" : "", known && speedup->doubtful ? " ?" : "");
 }
 
 void latency_origin(const LiveKernel *row, char *text, size_t size) {
@@ -78,37 +101,50 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
     }
 }
 
-const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
-    const BevKernel *kernel = live->job.config.kernel;
-    return live->model && kernel ? model_of_kernel(live->model, kernel, state->gpu, state->l2)
-                                 : NULL;
+void comparison_text(const LiveData *live, char *text, size_t size) {
+    const LiveDifference *difference = &live->difference;
+    char cells[32], moved[48] = "";
+    text[0] = '\0';
+    if (!difference->known)
+        return;
+    unit_text(UNIT_COUNT, (double)difference->cells, cells, sizeof cells);
+    if (difference->moved_m > 0)
+        snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
+                 difference->moved_m);
+    snprintf(text, size, "%s cells differ%s", cells, moved);
 }
 
-const Prediction *prediction_of(const State *state, const PredictedKernel *predicted) {
-    return &predicted->predicted[state->gpu][state->l2];
+const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
+    const BevKernel *kernel = live->job.config.kernel;
+    return live->model && kernel
+               ? model_of_kernel(live->model, kernel, state_gpu(state).l2_bytes)
+               : NULL;
+}
+
+Prediction prediction_of(const State *state, const LiveData *live,
+                         const PredictedKernel *predicted) {
+    return model_predict(live->model, predicted, state->gpu, &state->edit);
 }
 
 void prediction_gpu(const State *state, char *text, size_t size) {
-    const Gpu *gpu = &gpus[state->gpu];
-    if (state->l2)
-        snprintf(text, size, "%s with %.0f MiB of L2", gpu->title,
-                 model_l2_bytes(gpu, state->l2) / (1 << 20));
-    else
-        snprintf(text, size, "%s", gpu->title);
+    char changed[96];
+    gpu_edit_text(&state->edit, changed, sizeof changed);
+    snprintf(text, size, "%s%s", gpus[state->gpu].title, changed);
 }
 
 void prediction_latency(const State *state, const LiveData *live, char *text, size_t size) {
     const PredictedKernel *predicted = prediction_kernel(state, live);
-    char on[64], us[32];
+    char on[128], us[32];
     prediction_gpu(state, on, sizeof on);
     if (!predicted) {
-        snprintf(text, size, "%s on %s: n/a", live->job.config.kernel->title, on);
+        snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
+                 unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
         return;
     }
-    const Prediction *p = prediction_of(state, predicted);
-    figure_text(UNIT_US, p->latency_us, us, sizeof us);
+    Prediction p = prediction_of(state, live, predicted);
+    figure_text(UNIT_US, p.latency_us, us, sizeof us);
     snprintf(text, size, "%s on %s: %s, %s binds", predicted->title, on, us,
-             term_names[p->binding]);
+             term_names[p.binding]);
 }
 
 void prediction_sectors(const PredictedKernel *predicted, char *text, size_t size) {
@@ -124,10 +160,10 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
         snprintf(text, size, "L2 hits n/a");
         return;
     }
-    const Prediction *p = prediction_of(state, predicted);
-    unit_text(UNIT_BYTES, p->dram_read_bytes + p->dram_write_bytes, bytes, sizeof bytes);
+    Prediction p = prediction_of(state, live, predicted);
+    unit_text(UNIT_BYTES, p.dram_read_bytes + p.dram_write_bytes, bytes, sizeof bytes);
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p->hit_rate, bytes,
+    snprintf(text, size, "L2 hits %.1f %% of lookups, DRAM %s, %s", 100 * p.hit_rate, bytes,
              sectors);
 }
 
@@ -138,4 +174,15 @@ void prediction_origin(const LiveData *live, char *text, size_t size) {
                  kernel->title);
     else
         snprintf(text, size, "Model, L2 warm.");
+}
+
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]) {
+    const ScatterStats *stats = &live->intervals.stats;
+    IntervalLengths lengths = {0};
+    if (live->intervals.known)
+        lengths = (IntervalLengths){stats->longest, stats->median};
+    if (!live->model || !live->job.config.kernel)
+        return 0;
+    return findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit, &lengths,
+                       findings);
 }

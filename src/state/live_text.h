@@ -2,6 +2,7 @@
  * ladder of kernels, a line of hardware counters, what the memory model predicts. */
 #pragma once
 
+#include "src/cachesim/findings.h"
 #include "src/state/live_data.h"
 
 /* The kernels of the backend that runs the selection, in the order of the table, and the scale of
@@ -18,8 +19,16 @@ Ladder ladder_of(const State *state, const LiveData *live);
  * launches", "measured beside pictures", "measured, unsettled", "recorded, stale", "n/a". */
 void latency_origin(const LiveKernel *row, char *text, size_t size);
 
-/* Whether a median must not be quoted: it has not settled, or pictures were made beside it. */
-bool latency_is_doubtful(const LiveKernel *row);
+/* What a screen may not know. */
+typedef enum { UNKNOWN_LATENCY, UNKNOWN_ACCURACY, UNKNOWN_MODEL } Unknown;
+
+/* Why a figure of the row's kernel is not known, short: "waits: machine busy", "needs a GPU", "not
+ * recorded". The accuracy is that of `dtype`. `row` NULL: of no kernel in particular. */
+const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
+                           BevDtype dtype);
+
+/* "3.34" and "\u00d7", or "\u00d7 ?" where the speed-up is doubtful; "n/a" and "". */
+void speedup_text(const Reading *speedup, char number[16], char unit[8]);
 
 /* The mark beside a median, one character: "r" recorded, "~" stale, "b" timed beside pictures, "?"
  * unsettled, "s" single launches; "" for a warm series, the protocol of `bench`. */
@@ -29,15 +38,21 @@ const char *ladder_mark(const LiveKernel *row);
  * ? unsettled". */
 void ladder_note(const Ladder *ladder, char *note, size_t size);
 
+/* ---- a comparison ---------------------------------------------------------------------------- */
+
+/* "14,310 cells differ, points at 40 m moved 0.70 m"; "": nothing is compared. */
+void comparison_text(const LiveData *live, char *text, size_t size);
+
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 
 /* The predicted kernel that stands for the selection on the chosen GPU; NULL: not known (yet). */
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live);
 
-/* Its prediction on the chosen GPU and L2; `predicted` is not NULL. */
-const Prediction *prediction_of(const State *state, const PredictedKernel *predicted);
+/* Its prediction on the chosen GPU, with the user's changes; `predicted` is not NULL. */
+Prediction prediction_of(const State *state, const LiveData *live,
+                         const PredictedKernel *predicted);
 
-/* "RTX A6000", "RTX A6000 with 16 MB of L2". */
+/* "RTX A6000", "RTX A6000 with 16 MiB of L2, 300 GB/s". */
 void prediction_gpu(const State *state, char *text, size_t size);
 
 /* "V3 LARGE on RTX A6000: 41.2 µs, the chain binds". */
@@ -51,3 +66,6 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
 
 /* "Model, L2 warm. The CPU runs V3: its CUDA twin is meant." */
 void prediction_origin(const LiveData *live, char *text, size_t size);
+
+/* What limits the selection on the chosen GPU and L2, by the model; 0: not known (yet). */
+int live_findings(const State *state, const LiveData *live, Finding findings[FINDINGS_MAX]);

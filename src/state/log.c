@@ -47,16 +47,24 @@ static double value_before(const Reading *reading) {
     return reading->source != SOURCE_UNKNOWN ? reading->value : NAN;
 }
 
+/* "10.2 to 6.1 MB", with the mark of a figure that was not measured here, or is doubtful. */
+static void change_text(Unit unit, const Reading *before, const Reading *after, char *text,
+                        size_t size) {
+    unit_change(unit, value_before(before), value_of(after), text, size);
+    const char *mark = after->source == SOURCE_MODEL ? "" : reading_mark(after);
+    size_t length = strlen(text);
+    if (certain(after) && mark[0])
+        snprintf(text + length, size - length, " %s", mark);
+}
+
 static void describe(LogLine *line, const Headline *after) {
     enum { CHANGE = 40 };
     char footprint[CHANGE], latency[CHANGE], error[CHANGE];
     const Headline *before = &line->before;
-    unit_change(UNIT_BYTES, value_before(&before->footprint_bytes),
-                value_of(&after->footprint_bytes), footprint, sizeof footprint);
-    unit_change(UNIT_US, value_before(&before->latency_us), value_of(&after->latency_us), latency,
-                sizeof latency);
-    unit_change(UNIT_ERROR, value_before(&before->max_abs), value_of(&after->max_abs), error,
-                sizeof error);
+    change_text(UNIT_BYTES, &before->footprint_bytes, &after->footprint_bytes, footprint,
+                sizeof footprint);
+    change_text(UNIT_US, &before->latency_us, &after->latency_us, latency, sizeof latency);
+    change_text(UNIT_ERROR, &before->max_abs, &after->max_abs, error, sizeof error);
     snprintf(line->text, sizeof line->text, "%s: footprint %s, latency %s, max error %s",
              line->said, footprint, latency, error);
 }
@@ -70,7 +78,7 @@ void log_result(Log *log, const Headline *after) {
         if (!found)
             describe(line, after);
         bool complete = certain(&after->footprint_bytes) && certain(&after->latency_us) &&
-                        certain(&after->max_abs);
+                        !after->latency_us.doubtful && certain(&after->max_abs);
         /* Where a newer line was found, this line's figures were never on the screen. */
         if (found || complete)
             line->open = 0;

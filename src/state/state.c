@@ -21,6 +21,32 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     job_repair(&state->job);
 }
 
+void state_begin_lesson(State *state, int scene) {
+    State next;
+    state_init(&next, &state->menu, scene);
+    next.playing = false;
+    next.job.serial = state->job.serial + 1;
+    next.scene = state->scene;
+    next.shown = state->shown;
+    next.cursor_x = next.scene.nx / 2;
+    next.cursor_y = next.scene.ny / 2;
+    next.viewport = (Viewport){(double)next.scene.nx / 2, (double)next.scene.ny / 2, 1};
+    next.light = state->light;
+    next.counts = state->counts;
+    next.has_window = state->has_window;
+    next.page = PAGE_BOTH; /* narrow terminals show the lesson there */
+    next.fullscreen = state->fullscreen;
+    next.recording = state->recording;
+    next.snapshots = state->snapshots;
+    next.recorded_frames = state->recorded_frames;
+    next.columns = state->columns;
+    next.rows = state->rows;
+    next.lesson = state->lesson;
+    next.pace = state->pace;
+    next.log = state->log;
+    *state = next;
+}
+
 /* ---- questions ------------------------------------------------------------------------------- */
 
 int menu_find(const Menu *menu, const char *name) {
@@ -38,6 +64,15 @@ int64_t state_probe_cell(const State *state) {
     if (state->pinned)
         return state->pin_y * state->scene.nx + state->pin_x;
     return state->cursor_shown ? state->cursor_y * state->scene.nx + state->cursor_x : -1;
+}
+
+Gpu state_gpu(const State *state) {
+    return gpu_edited(&gpus[state->gpu], &state->edit);
+}
+
+double state_gpu_clock(const State *state) {
+    Gpu gpu = state_gpu(state);
+    return gpu_clock_ghz(&gpu);
 }
 
 bool state_shows_errors(const State *state) {

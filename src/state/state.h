@@ -13,6 +13,7 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/state/keys.h"
+#include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
 #include "src/base/units.h"
 
@@ -46,6 +47,14 @@ typedef struct {
     double yaw_deg, pitch_deg, height_m;
 } CameraError;
 
+/* What a job does to the scene's own map and depths. */
+typedef struct {
+    double temperature;   /* of the depth distribution, times the scene's own; 1: as rendered */
+    double evenness;      /* of the intervals, 0 to 1: scatter_even() */
+    uint32_t camera_mask; /* bit i: camera i is clean */
+    CameraError camera_errors[RIG_MAX_CAMERAS];
+} RigState;
+
 /* Everything that decides what is computed: two equal jobs give equal results. */
 typedef struct {
     uint64_t serial; /* grows with every change; the results of the job carry it */
@@ -56,10 +65,21 @@ typedef struct {
     int64_t channels;      /* 0: the scene's own */
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
+    double evenness;       /* of the intervals, 0 to 1: scatter_even() */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    bool steps;         /* record what warps do on it step by step; no cell: on the longest */
+    bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
+    RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
+
+/* The rig of a job, and the job with another one. */
+RigState job_rig(const Job *job);
+void job_use_rig(Job *job, const RigState *rig);
+
+/* Whether the baseline was pinned with another rig than the job has now. */
+bool job_rigs_differ(const Job *job);
 
 /* ---- the state ------------------------------------------------------------------------------- */
 
@@ -88,6 +108,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
+    int step_count; /* of the recorded steps; 0: there are none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -113,6 +134,9 @@ typedef struct {
     int count;
 } Log;
 
+/* What a control asks of the lesson; src/learn, above the state, does it. */
+typedef enum { WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_NEXT, WISH_BACK, WISH_SKIP } LessonWish;
+
 /* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
  * A cell's centre lies at +0.5. */
 typedef struct {
@@ -126,7 +150,6 @@ struct State {
     SceneFacts scene; /* zeroed until EVENT_SCENE */
     Headline shown;   /* newest result */
 
-    bool baseline_pinned; /* false: job.baseline is the default, V2 of the same backend */
     Compare compare;
     double wipe; /* 0..1 from the left edge: left of it the baseline, right of it the selection */
 
@@ -137,7 +160,8 @@ struct State {
     Strip strip;
     bool light;      /* theme; false: dark */
     uint64_t counts; /* how often hardware counters were asked for */
-    int gpu, l2;     /* predicted: a row of gpus[], and its L2 size as model_l2_bytes() counts */
+    int gpu;         /* predicted: a row of gpus[], */
+    GpuEdit edit;    /* and what is changed about it */
     Chart chart;
 
     bool playing;
@@ -150,6 +174,7 @@ struct State {
     bool cursor_shown;          /* false until the first move */
     bool pinned;
     int64_t pin_x, pin_y;
+    int step_at; /* the recorded step that is shown, from 0 */
     Viewport viewport;
 
     bool has_window; /* a window is open */
@@ -157,10 +182,15 @@ struct State {
     bool help;
     bool glossary; /* the help shows the glossary in the place of the keys */
     int help_page; /* from 0 */
+    int glossary_row, glossary_first; /* the entry that it was opened at, -1: none; its page */
     bool fullscreen;
     bool recording;
     int64_t snapshots, recorded_frames; /* so far; part of file names */
     int columns, rows;                  /* of the terminal */
+
+    LessonPane lesson;      /* what the lesson shows that runs now */
+    LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
+    char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
 
     Pace pace; /* newest EVENT_PACE */
     Log log;
@@ -205,12 +235,17 @@ enum {
     STEP_SNAPSHOT = 8,    /* write the picture: state_snapshot_name() */
     STEP_RECORD = 16,     /* recording began or ended */
     STEP_FULLSCREEN = 32, /* state.fullscreen changed */
-    STEP_LOOK = 64        /* same job, but the engine must make the picture (or count) again */
+    STEP_LOOK = 64,       /* same job, but the engine must make the picture (or count) again */
+    STEP_LESSON = 128     /* state.lesson_wish is to be fulfilled */
 };
 
 /* A new state: the default kernel of the first backend that runs here (CUDA before the CPU), FP16,
  * nearest; everything else as it is before any control. `scene` is a position in menu->scenes. */
 void state_init(State *state, const StateMenu *menu, int scene);
+
+/* Everything as after state_init, on the scene `scene`, with the same menu, screens and lesson. The
+ * world stands still. A lesson begins with it, so that it is the same each time. */
+void state_begin_lesson(State *state, int scene);
 
 /* Applies the event. Returns STEP_* bits: what must happen now. */
 unsigned state_step(State *state, const Event *event);
@@ -231,6 +266,10 @@ bool state_shows_errors(const State *state);
 
 /* What a control stands at: "FP16", "on", "0.5 deg"; "" for controls without a value. */
 void state_value(const State *state, Action action, char *text, size_t size);
+
+/* The GPU that is predicted, its changes included. */
+Gpu state_gpu(const State *state);
+double state_gpu_clock(const State *state); /* GHz */
 
 /* Position of a name in a menu, upper and lower case alike; -1: it is not there. */
 int menu_find(const Menu *menu, const char *name);

@@ -4,22 +4,28 @@
 #include "src/base/units.h"
 #include "src/ui/loop_internal.h"
 #include "src/ui/rescue.h"
+#include "src/ui/tty.h"
 #include "src/view/bev/bev_picture.h"
 
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    MOMENT_MS = 16,     /* least time between two moments of a moving world */
-    CPU_MOMENT_MS = 33, /* the same where the CPU pools: keys and figures need their share of it */
-    LOST_MS = 1000,     /* a frame that takes longer is no longer waited for */
-    WINDOW_POLL_MS = 8, /* SDL's events cannot be waited for with poll() */
-    IDLE_POLL_MS = 200  /* nothing moves and no key is pressed */
+    MOMENT_MS = 16,      /* least time between two moments of a moving world */
+    CPU_MOMENT_MS = 33,  /* the same where the CPU pools: keys and figures need their share of it */
+    LOST_MS = 1000,      /* a frame that takes longer is no longer waited for */
+    WINDOW_POLL_MS = 8,  /* SDL's events cannot be waited for with poll() */
+    IDLE_POLL_MS = 200,  /* nothing moves and no key is pressed */
+    SAY_MS = 300,        /* patience at the end: with standard error, */
+    ENGINE_END_MS = 150, /* with what is being computed, */
+    WRITER_END_MS = 2000, /* with pictures that are being written, */
+    SIGNAL_END_MS = 400   /* with these after a signal */
 };
 
 /* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
@@ -73,6 +79,9 @@ static struct timespec patience(const Loop *loop) {
     double wait = loop->window ? WINDOW_POLL_MS : IDLE_POLL_MS;
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
+    wait = fmin(wait, loop_lesson_in_ms(loop));
+    if (loop->term)
+        wait = fmin(wait, term_key_in_ms(loop->term));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
 }
 
@@ -93,14 +102,19 @@ static void wait_for_something(Loop *loop) {
         {.fd = rescue_fd(), .events = POLLIN},
         {.fd = engine_fd(loop->engine), .events = POLLIN},
         {.fd = loop->term || !loop->input_ended ? STDIN_FILENO : -1, .events = POLLIN},
+        {.fd = loop->term && term_sending(loop->term) ? STDOUT_FILENO : -1, .events = POLLOUT},
     };
-    if (wait_for_input(loop, waiting, 3) <= 0)
+    if (wait_for_input(loop, waiting, 4) < 0)
         return;
     if (loop->term && waiting[2].revents & (POLLHUP | POLLERR | POLLNVAL)) {
         loop->hung_up = loop->quit = true;
         loop->signal = SIGHUP;
-    } else if (waiting[2].revents && loop->term)
-        loop_read_keys(loop);
+        return;
+    }
+    if (waiting[3].revents)
+        loop_send(loop);
+    if (loop->term)
+        loop_read_keys(loop); /* without bytes, too: Escape becomes a key by the time */
     else if (waiting[2].revents)
         loop_read_lines(loop);
 }
@@ -117,6 +131,7 @@ static void live(Loop *loop) {
         loop_take_frame(loop);
         loop_take_messages(loop);
         tick(loop);
+        loop_lesson_turn(loop);
         if (!loop->term)
             loop_plain_step(loop);
     }
@@ -166,6 +181,9 @@ static bool open_all(Loop *loop, Err *err) {
         loop->state.playing = false; /* printed lines need figures that settle */
     if (!apply_words(loop, err) || !loop_open_writer(loop, err) || !loop_open_engine(loop, err))
         return false;
+    if (loop->options->lesson &&
+        !loop_open_lesson(loop, loop->options->lesson, loop->options->memory, err))
+        return false;
     loop_submit(loop); /* it computes while the screens open */
     if (!plain && !loop_open_terminal(loop, err))
         return false;
@@ -173,46 +191,59 @@ static bool open_all(Loop *loop, Err *err) {
     return true;
 }
 
-static void close_all(Loop *loop) {
-    sdl_window_close(loop->window);
-    term_close(loop->term);
-    engine_close(loop->engine);
-    loop_close_writer(loop);
-    cells_free(&loop->cells);
+/* A line on standard error, which may be a terminal that does not read. */
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...) {
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    tty_write(STDERR_FILENO, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1,
+              SAY_MS);
 }
 
 /* Says how fast the display answered, as far as that was measured. */
 static void say_quit(const Pace *pace) {
-    char first[32], key[32], p99[32];
+    char first[32], key[32], p99[32], text[400] = "";
+    int used = 0, size = sizeof text;
     unit_text(UNIT_US, pace->first_us.value, first, sizeof first);
     unit_text(UNIT_US, pace->key_us.value, key, sizeof key);
     unit_text(UNIT_US, pace->key_p99_us.value, p99, sizeof p99);
-    fprintf(stderr, "bevscope: quit");
     if (pace->first_us.source)
-        fprintf(stderr, "; first picture after %s", first);
+        used += snprintf(text, sizeof text, "; first picture after %s", first);
     if (pace->fps.source)
-        fprintf(stderr, ", %.1f moments a second", pace->fps.value);
+        used += snprintf(text + used, (size_t)(size - used), ", %.1f moments a second",
+                         pace->fps.value);
     if (pace->keys)
-        fprintf(stderr, ", key to picture %s, p99 %s (%lld keys)", key, p99, (long long)pace->keys);
-    fprintf(stderr, "\n");
+        snprintf(text + used, (size_t)(size - used), ", key to picture %s, p99 %s (%lld keys)", key,
+                 p99, (long long)pace->keys);
+    say("bevscope: quit%s\n", text);
 }
 
 /* The last line says what happened. */
 static void say_goodbye(const Loop *loop, bool had_terminal) {
     if (loop->signal)
-        fprintf(stderr, "bevscope: %s, everything was put back\n",
-                loop->hung_up             ? "the terminal is gone"
-                : loop->signal == SIGINT  ? "interrupted"
-                : loop->signal == SIGHUP  ? "hung up"
-                : loop->signal == SIGQUIT ? "quit signal"
-                                          : "terminated");
+        say("bevscope: %s, everything was put back\n",
+            loop->hung_up ? "the terminal is gone" : rescue_what(loop->signal));
     else if (had_terminal)
         say_quit(&loop->state.pace);
 }
 
-bool loop_run(const LoopOptions *options, int *signal, Err *err) {
+/* Work in hand is not finished: after a short time its threads are left to _exit(). Pictures that
+ * the user asked for get more time. False: threads are left. */
+static bool close_work(Loop *loop) {
+    int left;
+    bool ended = engine_close_within(loop->engine, ENGINE_END_MS);
+    bool written = loop_close_writer(loop, loop->signal ? SIGNAL_END_MS : WRITER_END_MS, &left);
+    if (!written)
+        say("bevscope: %d pictures were not written: there was no time\n", left);
+    return ended && written;
+}
+
+bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err) {
     Loop *loop = calloc(1, sizeof *loop);
-    *signal = 0;
+    *end = (LoopEnd){.signal = 0};
     if (!loop)
         return err_set(err, ERR_FAILED, "live", "", "out of memory");
     loop->options = options;
@@ -224,10 +255,16 @@ bool loop_run(const LoopOptions *options, int *signal, Err *err) {
     ok = ok && !loop->failed;
     if (ok && !loop->signal && !had_terminal)
         loop_print_plain(loop);
-    close_all(loop);
+    lesson_desk_close(&loop->desk, &loop->state, &(Err){.kind = ERR_FAILED}); /* told before */
+    term_close(loop->term); /* the user sees the end of the display at once */
     if (ok)
         say_goodbye(loop, had_terminal);
-    *signal = loop->signal;
+    sdl_window_close(loop->window);
+    end->signal = loop->signal;
+    end->threads_left = !close_work(loop);
+    if (end->threads_left)
+        return ok; /* they use the loop */
+    cells_free(&loop->cells);
     rescue_remove();
     free(loop);
     return ok;

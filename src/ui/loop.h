@@ -7,6 +7,7 @@
  * to the State, asks the engine for a frame of it, and lays out and draws the screens. */
 #pragma once
 
+#include "src/ui/lesson_desk.h"
 #include "src/ui/term.h"
 
 enum { LOOP_MAX_WORDS = 8 };
@@ -18,11 +19,18 @@ typedef struct {
     bool ascii;
     bool no_window, no_terminal;
     double time_s; /* moment of the moving world to begin with */
+    const char *lesson; /* opened first, by number, name or path; "": the next one; NULL: none */
+    DeskMemory memory;  /* whether its progress is kept */
     /* Controls applied before the first frame, as scripts write them: "dtype fp8". */
     int word_count;
     char words[LOOP_MAX_WORDS][80];
 } LoopOptions;
 
-/* Runs until the user quits. `*signal` is the signal that ended it, else 0: the caller then dies of
- * the same signal, when everything is in order again. */
-bool loop_run(const LoopOptions *options, int *signal, Err *err);
+/* How the display ended, when the terminal is as it was before. */
+typedef struct {
+    int signal;        /* that ended it, else 0: the caller then dies of the same signal */
+    bool threads_left; /* some still compute: the process can only be left with _exit() */
+} LoopEnd;
+
+/* Runs until the user quits. */
+bool loop_run(const LoopOptions *options, LoopEnd *end, Err *err);

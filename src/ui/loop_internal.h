@@ -3,6 +3,7 @@
 
 #include "src/live/engine.h"
 #include "src/scene/scene.h"
+#include "src/ui/lesson_desk.h"
 #include "src/ui/loop.h"
 #include "src/ui/sdl_window.h"
 
@@ -82,8 +83,15 @@ typedef struct {
     Term *term;        /* NULL: no terminal to draw on */
     SdlWindow *window; /* NULL: not open */
     Writer *writer;
+    LessonDesk desk;
+    bool lesson_waits;       /* the lesson waits for figures, ... */
+    double lesson_ms;        /* ... since then */
+    double lesson_pause_ms;  /* the next frame of its animation */
     PaceMeter pace;
     Cells cells;
+    uint64_t sent_request;               /* of the drawing that is on its way to the terminal ... */
+    double sent_time_s;                  /* ... and its moment of the world */
+    bool sending;                        /* the terminal has not taken all of it yet */
     bool term_dirty, window_dirty;       /* something new is to be drawn there */
     double term_ms, window_ms;           /* when each was drawn last */
     bool gave_way;                       /* the window's last drawing gave way to a key */
@@ -100,6 +108,9 @@ typedef struct {
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
     char printed[LOG_LENGTH]; /* the log line that was printed last */
+    uint64_t told;            /* the open line that was printed before its figures were known */
+    double said_ms;           /* when the newest word came, or the program began */
+    bool greeted;             /* it was said what the first figures wait for */
     Err *err;                 /* of loop_run: why the first frame is impossible */
 } Loop;
 
@@ -132,12 +143,26 @@ bool loop_words(Loop *loop, const char *line, char *why, size_t size);
 double loop_echo_in_ms(const Loop *loop);
 void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
 
+/* ---- loop_lesson.c: the lesson that is open -------------------------------------------------- */
+
+/* By number, name or path; "": the next one. */
+bool loop_open_lesson(Loop *loop, const char *word, DeskMemory memory, Err *err);
+void loop_lesson_turn(Loop *loop); /* goes on with it as far as it can */
+void loop_lesson_wish(Loop *loop); /* does what the state asks of it */
+
+/* A key for the lesson. False: it is a control as always. */
+bool loop_lesson_key(Loop *loop, int32_t key);
+
+/* Milliseconds until its animation goes on; INFINITY: there is none. */
+double loop_lesson_in_ms(const Loop *loop);
+
 /* ---- loop_screens.c: terminal and window, or lines where there is neither -------------------- */
 
 unsigned loop_screens(const Loop *loop); /* those that are open: a mask of 1u << Screen */
 bool loop_open_terminal(Loop *loop, Err *err);
 void loop_fit_terminal(Loop *loop); /* to its size now */
 void loop_read_keys(Loop *loop);
+void loop_send(Loop *loop); /* the rest of a drawing, when the terminal reads */
 void loop_open_window(Loop *loop);
 void loop_read_window(Loop *loop);
 
@@ -154,7 +179,10 @@ void loop_print_plain(const Loop *loop); /* prints the dashboard as text */
 /* ---- loop_pictures.c: snapshots and recordings, written on a thread of their own ------------- */
 
 bool loop_open_writer(Loop *loop, Err *err);
-void loop_close_writer(Loop *loop); /* finishes what is waiting */
+
+/* Finishes what is waiting. False: that took longer than `patience_ms`; *left pictures are missing,
+ * and the process can only be left with _exit(). */
+bool loop_close_writer(Loop *loop, double patience_ms, int *left);
 void loop_snapshot(Loop *loop);
 void loop_recording(Loop *loop); /* recording was switched on or off */
 void loop_record_frame(Loop *loop);

@@ -77,12 +77,21 @@ bool loop_open_writer(Loop *loop, Err *err) {
     return true;
 }
 
-void loop_close_writer(Loop *loop) {
-    if (!loop->writer)
-        return;
-    worker_end(&loop->writer->worker);
-    free(loop->writer);
+bool loop_close_writer(Loop *loop, double patience_ms, int *left) {
+    Writer *writer = loop->writer;
+    *left = 0;
+    if (!writer)
+        return true;
+    if (!worker_stop_within(&writer->worker, patience_ms)) {
+        worker_lock(&writer->worker);
+        *left = writer->count + 1; /* those that wait, and the one in hand */
+        worker_unlock(&writer->worker);
+        return false;
+    }
+    worker_close(&writer->worker);
+    free(writer);
     loop->writer = NULL;
+    return true;
 }
 
 /* Takes the image over. Waits while the queue is full: no frame of a recording is dropped. */

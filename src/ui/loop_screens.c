@@ -14,18 +14,16 @@
 #include <unistd.h>
 
 enum { DRAWING_MS = 8 };            /* the least time from one drawing of a screen to the next */
-enum { PLAIN_PATIENCE_MS = 20000 }; /* without a terminal: how long figures are waited for */
+enum { PLAIN_PATIENCE_MS = 20000 }; /* without a terminal: how long figures are waited for, */
+enum { PLAIN_SILENCE_MS = 2000 };  /* and how long nothing is said of them */
 
 unsigned loop_screens(const Loop *loop) {
     return (loop->term ? 1u << SCREEN_TERMINAL : 0) | (loop->window ? 1u << SCREEN_WINDOW : 0);
 }
 
-/* Notes that a screen shows the newest frame, and tells the state the new answer times. */
-static void note_shown(Loop *loop, Screen screen) {
-    if (!loop->frame || !loop->frame->picture)
-        return;
-    pace_shown(&loop->pace, screen, loop_screens(loop), loop->frame->request,
-               loop->frame->live.job.time_s);
+/* Notes that a screen shows a frame, and tells the state the new answer times. */
+static void note_shown(Loop *loop, Screen screen, uint64_t request, double time_s) {
+    pace_shown(&loop->pace, screen, loop_screens(loop), request, time_s);
     const Pace pace = pace_figures(&loop->pace);
     loop_step(loop, &(Event){.kind = EVENT_PACE, .pace = &pace});
 }
@@ -61,15 +59,33 @@ static void draw_terminal(Loop *loop) {
     const WindowPicture *picture = loop_picture(loop);
     loop->cells.light = loop->state.light;
     dashboard_draw(&loop->cells, &loop->state, loop_live(loop), picture ? &picture->bev : NULL);
-    if (!term_draw(loop->term, &loop->cells, &err))
-        loop_note_error(loop, &err);
+    bool has_picture = loop->frame && loop->frame->picture;
+    loop->sent_request = has_picture ? loop->frame->request : 0;
+    loop->sent_time_s = has_picture ? loop->frame->live.job.time_s : 0;
     loop->term_dirty = false;
-    note_shown(loop, SCREEN_TERMINAL);
+    bool drawn = term_draw(loop->term, &loop->cells, &err);
+    if (!drawn)
+        loop_note_error(loop, &err);
+    loop->sending = drawn && has_picture;
+    loop_send(loop);
+}
+
+void loop_send(Loop *loop) {
+    if (term_sending(loop->term))
+        term_send(loop->term);
+    if (!loop->sending || term_sending(loop->term))
+        return;
+    loop->sending = false;
+    note_shown(loop, SCREEN_TERMINAL, loop->sent_request, loop->sent_time_s);
 }
 
 void loop_read_keys(Loop *loop) {
     for (int32_t key; (key = term_key(loop->term));)
-        loop_key(loop, key, loop->typed_ms);
+        if (key == TERM_REDRAW) {
+            term_redraw(loop->term);
+            loop->term_dirty = true;
+        } else
+            loop_key(loop, key, loop->typed_ms);
 }
 
 /* ---- window ---------------------------------------------------------------------------------- */
@@ -161,8 +177,8 @@ static bool draw_window(Loop *loop) {
     if (loop->window_dirty) {
         close_window(loop);
         loop_note_error(loop, &err);
-    } else
-        note_shown(loop, SCREEN_WINDOW);
+    } else if (loop->frame && loop->frame->picture)
+        note_shown(loop, SCREEN_WINDOW, loop->frame->request, loop->frame->live.job.time_s);
     return true;
 }
 
@@ -171,13 +187,14 @@ void loop_draw(Loop *loop) {
     bool due = loop->window && loop->window_dirty && now - loop->window_ms >= DRAWING_MS;
     if (due && !draw_window(loop))
         return;
-    if (loop->term && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
+    bool ready = loop->term && !term_sending(loop->term); /* a slow terminal gets fewer drawings */
+    if (ready && loop->term_dirty && now - loop->term_ms >= DRAWING_MS)
         draw_terminal(loop);
 }
 
 double loop_draw_in_ms(const Loop *loop) {
     double wait = INFINITY, now = clock_ms();
-    if (loop->term && loop->term_dirty)
+    if (loop->term && loop->term_dirty && !term_sending(loop->term))
         wait = loop->term_ms + DRAWING_MS - now;
     if (loop->window && loop->window_dirty)
         wait = fmin(wait, loop->window_ms + DRAWING_MS - now);
@@ -186,14 +203,45 @@ double loop_draw_in_ms(const Loop *loop) {
 
 /* ---- lines, without a terminal --------------------------------------------------------------- */
 
-/* Prints the newest line of the log, once its figures are known. */
-static void print_log(Loop *loop) {
-    const Log *log = &loop->state.log;
-    if (!log->count || log->lines[0].open || !strcmp(loop->printed, log->lines[0].text))
+static void print_line(Loop *loop) {
+    const LogLine *line = &loop->state.log.lines[0];
+    if (!loop->state.log.count || !strcmp(loop->printed, line->text))
         return;
-    memcpy(loop->printed, log->lines[0].text, sizeof loop->printed);
+    memcpy(loop->printed, line->text, sizeof loop->printed);
     puts(loop->printed);
     fflush(stdout);
+}
+
+/* Prints the newest line of the log once its figures are known; before that as it stands where they
+ * take long, and then again. */
+static void print_log(Loop *loop) {
+    uint64_t open = loop->state.log.lines[0].open;
+    bool late = open != loop->told && clock_ms() - loop->said_ms > PLAIN_SILENCE_MS;
+    if (open && !late)
+        return;
+    loop->told = open;
+    print_line(loop);
+}
+
+/* A word that comes before the figures of the one before must not cost that one its answer. */
+static void print_before_next(Loop *loop) {
+    if (loop->state.log.lines[0].open != loop->told)
+        print_line(loop);
+    loop->told = 0;
+    loop->said_ms = clock_ms();
+}
+
+/* People wait for the first figures: what for. */
+static void greet(Loop *loop) {
+    if (loop->greeted || clock_ms() - loop->start_ms < PLAIN_SILENCE_MS)
+        return;
+    loop->greeted = true;
+    char *text = isatty(STDERR_FILENO) && !loop->printed[0]
+                     ? dashboard_plain(&loop->state, loop_live(loop))
+                     : NULL;
+    if (text)
+        fprintf(stderr, "bevscope: %s", text);
+    free(text);
 }
 
 static void use_line(Loop *loop) {
@@ -201,6 +249,7 @@ static void use_line(Loop *loop) {
     loop->line[loop->line_length] = '\0';
     loop->line_length = 0;
     loop->line[strcspn(loop->line, "#\r")] = '\0';
+    print_before_next(loop);
     if (loop->line[strspn(loop->line, " \t")] && !loop_words(loop, loop->line, why, sizeof why))
         loop_note(loop, why);
 }
@@ -226,7 +275,7 @@ static bool settled(const Loop *loop) {
     if (clock_ms() - loop->start_ms > PLAIN_PATIENCE_MS || live->error_text[0])
         return true;
     return live->serial == loop->state.job.serial && row &&
-           row->median_us.source != SOURCE_UNKNOWN && !row->median_us.stale &&
+           row->median_us.source == SOURCE_MEASURED && !row->median_us.stale &&
            accuracy->source != SOURCE_UNKNOWN && !accuracy->stale;
 }
 
@@ -239,7 +288,10 @@ void loop_print_plain(const Loop *loop) {
 }
 
 void loop_plain_step(Loop *loop) {
+    greet(loop);
     print_log(loop);
-    if (loop->input_ended && !loop->window && settled(loop))
+    if (loop->input_ended && !loop->window && settled(loop)) {
+        print_line(loop);
         loop->quit = true;
+    }
 }

@@ -57,6 +57,8 @@ bool loop_step(Loop *loop, const Event *event) {
         loop_submit(loop);
     if (bits & STEP_QUIT)
         loop->quit = true;
+    if (bits & STEP_LESSON)
+        loop_lesson_wish(loop);
     if (bits & STEP_SNAPSHOT)
         loop_snapshot(loop);
     if (bits & STEP_RECORD)
@@ -82,12 +84,13 @@ void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     Event event = {.kind = EVENT_COMMAND};
     uint64_t before = loop->request;
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
-    if (!keys_find(key, &event.command))
+    bool lesson = loop_lesson_key(loop, key);
+    if (!lesson && !keys_find(key, &event.command))
         return;
-    bool redraw = loop_step(loop, &event), asked = loop->request != before;
+    bool redraw = lesson || loop_step(loop, &event), asked = loop->request != before;
     if (asked || redraw)
         pace_key(&loop->pace, arrived_ms, asked ? loop->request : 0, loop_screens(loop));
-    if (!asked)
+    if (!asked || loop->state.lesson.open)
         return;
     loop->term_dirty = term_dirty; /* drawing the old frame would delay the new one */
     loop->window_dirty = window_dirty && !loop->gave_way;

@@ -5,6 +5,8 @@
 #include "src/ui/sdl_window.h"
 #include "src/ui/term.h"
 
+#include <math.h>
+
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #ifndef HAVE_NCURSES
@@ -35,13 +37,25 @@ bool term_draw(Term *term, const Cells *cells, Err *err) {
     return term_open(&term, TERM_COLOR_NEVER, err);
 }
 
+bool term_sending(const Term *term) {
+    return false;
+}
+
+void term_send(Term *term) {}
+
 int32_t term_key(Term *term) {
     return 0;
+}
+
+double term_key_in_ms(const Term *term) {
+    return INFINITY;
 }
 
 void term_suspend(Term *term) {}
 
 void term_resume(Term *term) {}
+
+void term_redraw(Term *term) {}
 
 bool term_error_line(Term *term, char *line, size_t size) {
     return false;

@@ -67,6 +67,17 @@ int palette_nearest(Rgb color, int colors) {
     return best;
 }
 
+int palette_tensor(Ink ink, bool light) {
+    enum { RED = 1, GREEN, YELLOW, BLUE, MAGENTA, CYAN };
+    switch (ink) {
+    case INK_FEATURES: return light ? BLUE : CYAN;
+    case INK_DEPTH: return light ? RED : YELLOW;
+    case INK_INDEX: return GREEN;
+    case INK_OUTPUT: return MAGENTA;
+    default: return -1;
+    }
+}
+
 static uint8_t away(int level, int grey) {
     int far = grey + 3 * (level - grey) / 2;
     return (uint8_t)(far < 0 ? 0 : far > 255 ? 255 : far);

@@ -2,6 +2,7 @@
 
 #include "src/base/data.h"
 #include "src/ui/rescue.h"
+#include "src/ui/tty.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,47 +15,75 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef enum { ON_QUIT, ON_SUSPEND, ON_RESUME, ON_RESIZE, ON_CRASH } Reaction;
 
-/* Every signal that this program handles, the reaction, and the last words where it kills. */
+/* Every signal that this program handles, the reaction, and what has happened then. These are all
+ * that end a program by default, but for SIGKILL; the real-time signals are added in install(). */
 typedef struct {
     int signal;
     Reaction reaction;
-    const char *farewell;
+    const char *what;
 } SignalRow;
 
-#define CRASHED(what)                                                                              \
-    "bevscope: " what "; the terminal was reset. This is a bug, please report it\n"
-
 static const SignalRow rows[] = {
-    {SIGINT, ON_QUIT, "bevscope: interrupted while busy\n"},
-    {SIGTERM, ON_QUIT, "bevscope: terminated while busy\n"},
-    {SIGHUP, ON_QUIT, "bevscope: hung up while busy\n"},
-    {SIGQUIT, ON_QUIT, "bevscope: quit signal while busy\n"},
+    {SIGINT, ON_QUIT, "interrupted"},
+    {SIGTERM, ON_QUIT, "terminated"},
+    {SIGHUP, ON_QUIT, "hung up"},
+    {SIGQUIT, ON_QUIT, "quit signal"},
+    {SIGPIPE, ON_QUIT, "broken pipe (SIGPIPE)"},
+    {SIGUSR1, ON_QUIT, "user signal 1 (SIGUSR1)"},
+    {SIGUSR2, ON_QUIT, "user signal 2 (SIGUSR2)"},
+    {SIGALRM, ON_QUIT, "alarm (SIGALRM)"},
+    {SIGVTALRM, ON_QUIT, "virtual alarm (SIGVTALRM)"},
+    {SIGPROF, ON_QUIT, "profiling timer (SIGPROF)"},
+    {SIGXCPU, ON_QUIT, "the limit of CPU time is reached (SIGXCPU)"},
+    {SIGXFSZ, ON_QUIT, "file size signal (SIGXFSZ)"},
+#ifdef SIGIO
+    {SIGIO, ON_QUIT, "input or output signal (SIGIO)"},
+#endif
+#ifdef SIGPWR
+    {SIGPWR, ON_QUIT, "power signal (SIGPWR)"},
+#endif
+#ifdef SIGSTKFLT
+    {SIGSTKFLT, ON_QUIT, "stack signal (SIGSTKFLT)"},
+#endif
     {SIGTSTP, ON_SUSPEND, NULL},
     {SIGCONT, ON_RESUME, NULL},
     {SIGWINCH, ON_RESIZE, NULL},
-    {SIGSEGV, ON_CRASH, CRASHED("segmentation fault (SIGSEGV)")},
-    {SIGBUS, ON_CRASH, CRASHED("bus error (SIGBUS)")},
-    {SIGFPE, ON_CRASH, CRASHED("arithmetic error (SIGFPE)")},
-    {SIGILL, ON_CRASH, CRASHED("illegal instruction (SIGILL)")},
-    {SIGABRT, ON_CRASH, CRASHED("aborted (SIGABRT)")},
+    {SIGSEGV, ON_CRASH, "segmentation fault (SIGSEGV)"},
+    {SIGBUS, ON_CRASH, "bus error (SIGBUS)"},
+    {SIGFPE, ON_CRASH, "arithmetic error (SIGFPE)"},
+    {SIGILL, ON_CRASH, "illegal instruction (SIGILL)"},
+    {SIGABRT, ON_CRASH, "aborted (SIGABRT)"},
+    {SIGTRAP, ON_CRASH, "trap (SIGTRAP)"},
+    {SIGSYS, ON_CRASH, "bad system call (SIGSYS)"},
 };
+static const SignalRow real_time = {0, ON_QUIT, "real-time signal"};
+
 enum { ROW_COUNT = sizeof rows / sizeof *rows, STACK_BYTES = 64 << 10, CALLS = 24 };
+enum {
+    RESET_MS = 600,  /* patience with a terminal that does not read */
+    OVERDUE_S = 1,   /* a request to quit that was not obeyed within this time kills */
+    SIGNALS_MAX = 65 /* one more than the greatest number of a signal */
+};
 
 static struct {
     int pipe[2];
     volatile sig_atomic_t pending[ON_CRASH]; /* the signal of each reaction that is due; 0: none */
-    struct sigaction before[ROW_COUNT];
-    bool installed;
+    struct sigaction before[SIGNALS_MAX];
+    timer_t cpu_timer;
+    bool installed, has_cpu_timer;
 } state = {.pipe = {-1, -1}};
 
 /* Written by rescue_arm, read by crash handlers; the flag `armed` is set last and cleared first. */
 static struct {
     volatile sig_atomic_t armed;
     int tty, captured, errors;
+    int flags; /* of the terminal's open file */
     struct termios modes;
     char reset[RESCUE_RESET_MAX];
     size_t length;
@@ -64,11 +93,13 @@ static __thread void *thread_stack;
 
 /* ---- inside handlers: async-signal-safe calls only ------------------------------------------- */
 
+/* A terminal that does not read gets what fits within RESET_MS. */
 void rescue_copy(int from, int to) {
     char block[4096];
     off_t at = 0;
     for (ssize_t n; (n = pread(from, block, sizeof block, at)) > 0; at += n)
-        data_write_all(to, block, (size_t)n);
+        if (!tty_write(to, block, (size_t)n, RESET_MS))
+            return;
 }
 
 /* Writes where the crash happened: program(+offset), for `addr2line -e program offset`. */
@@ -79,19 +110,32 @@ static void name_calls(void) {
 #endif
 }
 
-static void reset_terminal(const char *farewell, bool crashed) {
+void rescue_restore(int tty, const struct termios *modes, const char *reset, size_t length) {
+    /* A background process may change a terminal only while it ignores SIGTTOU. */
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, ours;
+    sigaction(SIGTTOU, &ignore, &ours);
+    tty_insist(tty, reset, length, RESET_MS);
+    tcsetattr(tty, TCSANOW, modes);
+    sigaction(SIGTTOU, &ours, NULL);
+}
+
+static void say(const char *text) {
+    tty_write(armed.errors, text, strlen(text), RESET_MS);
+}
+
+/* `what` has happened, and then `after` it. */
+static void reset_terminal(const char *what, const char *after, bool crashed) {
     if (!armed.armed)
         return;
     armed.armed = 0;
-    data_write_all(armed.tty, armed.reset, armed.length);
-    /* A background process may set terminal modes only while it ignores SIGTTOU. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGTTOU, &ignore, NULL);
-    tcsetattr(armed.tty, TCSANOW, &armed.modes);
+    rescue_restore(armed.tty, &armed.modes, armed.reset, armed.length);
+    fcntl(armed.tty, F_SETFL, armed.flags);
     rescue_copy(armed.captured, armed.errors);
     if (crashed)
         name_calls();
-    data_write_all(armed.errors, farewell, strlen(farewell));
+    say("bevscope: ");
+    say(what);
+    say(after);
 }
 
 static void wake(void) {
@@ -100,6 +144,7 @@ static void wake(void) {
 }
 
 void rescue_die(int signal) {
+    data_abandon();
     struct sigaction standard = {.sa_handler = SIG_DFL};
     sigaction(signal, &standard, NULL);
     sigset_t only;
@@ -110,21 +155,44 @@ void rescue_die(int signal) {
 }
 
 static const SignalRow *row_of(int signal) {
-    const SignalRow *row = rows;
-    while (row->signal != signal)
-        row++;
-    return row;
+    for (int i = 0; i < ROW_COUNT; i++)
+        if (rows[i].signal == signal)
+            return &rows[i];
+    return &real_time;
 }
 
-static void handle(int signal) {
+const char *rescue_what(int signal) {
+    return row_of(signal)->what;
+}
+
+/* The first request to quit goes to the main loop, with an alarm for the case that it is busy. Any
+ * further one, the alarm too, ends the program here. */
+static void ask_to_quit(int signal) {
+    int first = state.pending[ON_QUIT];
+    if (!first) {
+        state.pending[ON_QUIT] = signal;
+        alarm(OVERDUE_S);
+        return;
+    }
+    if (signal == SIGALRM)
+        signal = first;
+    reset_terminal(rescue_what(signal), " while busy\n", false);
+    rescue_die(signal);
+}
+
+static void handle(int signal, siginfo_t *info, void *context) {
+    (void)context;
     int saved_errno = errno;
     const SignalRow *row = row_of(signal);
-    bool crash = row->reaction == ON_CRASH;
-    /* A second request to quit: the main loop does not react. */
-    if (crash || (row->reaction == ON_QUIT && state.pending[ON_QUIT])) {
-        reset_terminal(row->farewell, crash);
+    /* A write beyond the limit of file sizes fails with an error of its own. */
+    bool is_error = signal == SIGXFSZ && info->si_code <= 0 && info->si_pid == getpid();
+    if (row->reaction == ON_CRASH) {
+        reset_terminal(row->what, "; the terminal was reset. This is a bug, please report it\n",
+                       true);
         rescue_die(signal);
-    } else
+    } else if (row->reaction == ON_QUIT && !is_error)
+        ask_to_quit(signal);
+    else if (!is_error)
         state.pending[row->reaction] = signal;
     wake();
     errno = saved_errno;
@@ -134,9 +202,8 @@ static void handle(int signal) {
 
 /* Xlib calls exit() when its display goes away, and says why on standard error. */
 static void exit_beneath(void) {
-    static const char farewell[] = "bevscope: ended by a library, perhaps because the window's "
-                                   "display is gone; the terminal was reset\n";
-    reset_terminal(farewell, false);
+    reset_terminal("ended by a library, perhaps because the window's display is gone",
+                   "; the terminal was reset\n", false);
 }
 
 bool rescue_thread_begin(Err *err) {
@@ -159,15 +226,42 @@ void rescue_thread_end(void) {
     thread_stack = NULL;
 }
 
-static void install_row(int i) {
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+static void install(int signal, Reaction reaction) {
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_ONSTACK | SA_SIGINFO};
+    struct sigaction *before = &state.before[signal];
     sigemptyset(&action.sa_mask);
-    if (rows[i].reaction != ON_CRASH)
+    if (reaction != ON_CRASH)
         action.sa_flags |= SA_RESTART;
-    sigaction(rows[i].signal, &action, &state.before[i]);
+    sigaction(signal, &action, before);
     /* What the parent ignores stays ignored, as nohup needs. */
-    if (state.before[i].sa_handler == SIG_IGN && rows[i].reaction != ON_CRASH)
-        sigaction(rows[i].signal, &state.before[i], NULL);
+    if (before->sa_handler == SIG_IGN && reaction != ON_CRASH)
+        sigaction(signal, before, NULL);
+}
+
+static void for_all_signals(void (*act)(int signal, Reaction reaction)) {
+    for (int i = 0; i < ROW_COUNT; i++)
+        act(rows[i].signal, rows[i].reaction);
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX && signal < SIGNALS_MAX; signal++)
+        act(signal, real_time.reaction);
+}
+
+static void uninstall(int signal, Reaction reaction) {
+    (void)reaction;
+    sigaction(signal, &state.before[signal], NULL);
+}
+
+/* Where the soft limit of CPU time equals the hard one, as `ulimit -t` sets them, the system sends
+ * SIGKILL at once: SIGXCPU has to come half a second before. */
+static void watch_cpu_limit(void) {
+    struct rlimit limit;
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU};
+    if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max == RLIM_INFINITY ||
+        limit.rlim_max < 1 || limit.rlim_cur < limit.rlim_max ||
+        timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &state.cpu_timer) != 0)
+        return;
+    struct itimerspec due = {
+        .it_value = {.tv_sec = (time_t)limit.rlim_max - 1, .tv_nsec = 500000000}};
+    state.has_cpu_timer = timer_settime(state.cpu_timer, TIMER_ABSTIME, &due, NULL) == 0;
 }
 
 bool rescue_install(Err *err) {
@@ -187,8 +281,8 @@ bool rescue_install(Err *err) {
     at_exit = at_exit || atexit(exit_beneath) == 0;
     for (int i = 0; i < ON_CRASH; i++)
         state.pending[i] = 0;
-    for (int i = 0; i < ROW_COUNT; i++)
-        install_row(i);
+    for_all_signals(install);
+    watch_cpu_limit();
     state.installed = true;
     return true;
 }
@@ -196,8 +290,11 @@ bool rescue_install(Err *err) {
 void rescue_remove(void) {
     if (!state.installed)
         return;
-    for (int i = 0; i < ROW_COUNT; i++)
-        sigaction(rows[i].signal, &state.before[i], NULL);
+    alarm(0);
+    if (state.has_cpu_timer)
+        timer_delete(state.cpu_timer);
+    state.has_cpu_timer = false;
+    for_all_signals(uninstall);
     rescue_thread_end();
     close(state.pipe[0]);
     close(state.pipe[1]);
@@ -232,6 +329,7 @@ void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t 
     assert(length <= sizeof armed.reset);
     armed.armed = 0;
     armed.tty = tty;
+    armed.flags = fcntl(tty, F_GETFL);
     armed.modes = *modes;
     memcpy(armed.reset, reset, length);
     armed.length = length;
@@ -250,4 +348,5 @@ void rescue_stop(void) {
     sigaction(SIGTSTP, &standard, &ours);
     raise(SIGTSTP);
     sigaction(SIGTSTP, &ours, NULL);
+    state.pending[ON_RESUME] = 0; /* the caller knows */
 }

@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <termios.h>
 
-/* Handlers for INT, TERM, HUP, QUIT, TSTP, CONT, WINCH (a flag and a byte into a pipe) and for
- * SEGV, BUS, FPE, ILL, ABRT (reset the terminal, say so, die of the same signal). */
+/* Handlers for every signal that would end the program, but for SIGKILL: those that ask it to end
+ * (a flag and a byte into a pipe; a second one, or a second without reaction, resets the terminal
+ * and kills) and those of a crash (reset the terminal, say so, die of the same signal). Also for
+ * TSTP, CONT and WINCH. A write beyond the limit of file sizes is an error of the write only. */
 bool rescue_install(Err *err);
 void rescue_remove(void);
 
@@ -25,6 +27,13 @@ typedef struct {
 /* What has happened since the last call. */
 RescueSignals rescue_take(void);
 
+/* What a signal that asks to stop means, in a few words: "terminated". */
+const char *rescue_what(int signal);
+
+/* Writes `reset` to the terminal and restores its modes, within a second even if the terminal does
+ * not read. May be called in signal handlers. */
+void rescue_restore(int tty, const struct termios *modes, const char *reset, size_t length);
+
 /* From now until rescue_disarm, a crash or exit() writes `reset` to `tty`, restores `modes` and
  * copies what standard error collected in `captured` (a file descriptor, or -1) to `errors`. */
 enum { RESCUE_RESET_MAX = 512 };
@@ -32,7 +41,8 @@ void rescue_arm(int tty, const struct termios *modes, const void *reset, size_t 
                 int captured, int errors);
 void rescue_disarm(void);
 
-/* Copies a whole file; file descriptors; -1 copies nothing. May be called in signal handlers. */
+/* Copies a whole file, or what its reader takes in time; file descriptors; -1 copies nothing. May
+ * be called in signal handlers. */
 void rescue_copy(int from, int to);
 
 /* Stops the process as SIGTSTP would have; returns when it is continued. */

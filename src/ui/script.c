@@ -1,11 +1,9 @@
-#include "src/ui/script.h"
+#include "src/ui/script_internal.h"
 
-#include "src/live/script_renderer.h"
 #include "src/base/data.h"
-#include "src/ui/loop_internal.h"
+#include "src/base/progress.h"
 #include "src/view/term/cells.h"
 #include "src/view/term/dashboard.h"
-#include "src/view/window/window_image.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,19 +13,6 @@
 #include <sys/stat.h>
 
 enum { SNAPSHOT_W = 1280, SNAPSHOT_H = 860, MAX_SCRIPT_BYTES = 1 << 20, MAX_TICKS = 100000 };
-
-typedef struct {
-    const ScriptOptions *options;
-    LiveMenu menu;
-    State state;
-    LiveData live;
-    ScriptRenderer *renderer;
-    WindowPicture picture;
-    Cells cells;
-    int loaded; /* the scene whose facts the state has; -1: none */
-    int frames, line;
-    bool quit;
-} Script;
 
 /* ---- a frame --------------------------------------------------------------------------------- */
 
@@ -63,8 +48,7 @@ static bool compute(Script *script, Err *err) {
     return true;
 }
 
-/* Writes a file into the folder of the frames. */
-static bool write_file(const Script *script, const char *name, const void *bytes, size_t length,
+bool script_write_file(const Script *script, const char *name, const void *bytes, size_t length,
                        Err *err) {
     char path[4096];
     int n = snprintf(path, sizeof path, "%s/%s", script->options->frames, name);
@@ -73,34 +57,51 @@ static bool write_file(const Script *script, const char *name, const void *bytes
     return data_write(path, bytes, length, err);
 }
 
-static bool write_image(const Script *script, const char *name, Image *image, Err *err) {
+bool script_write_image(const Script *script, const char *name, Image *image, Err *err) {
     uint8_t *bytes = NULL;
     size_t length;
-    bool ok =
-        image_png(image, &bytes, &length, err) && write_file(script, name, bytes, length, err);
+    bool ok = image_png(image, &bytes, &length, err) &&
+              script_write_file(script, name, bytes, length, err);
     free(bytes);
     return ok;
 }
 
 static bool write_text(const Script *script, const char *name, Err *err) {
     char *text = cells_to_text(&script->cells);
-    bool ok = text ? write_file(script, name, text, strlen(text), err)
+    bool ok = text ? script_write_file(script, name, text, strlen(text), err)
                    : err_set(err, ERR_FAILED, name, "", "out of memory");
     free(text);
     return ok;
 }
 
-static bool write_frame(Script *script, Err *err) {
-    char name[32];
-    Image image = {0};
+/* What the script says, in the place of the key bar: nobody presses a key there. */
+static void draw_said(Script *script) {
+    Cells *cells = &script->cells;
+    int margin = cells->columns >= 110 ? 2 : 1, y = cells->rows - (cells->rows >= 54 ? 2 : 1);
+    if (!script->said[0] || cells->rows < 10)
+        return;
+    cells_erase(cells, (Area){0, y, cells->columns, 1}, INK_SELECTED);
+    cells_text(cells, margin, y, cells->columns - 2 * margin, cell_bold(INK_TITLE), script->said);
+}
+
+void script_draw(Script *script) {
     script->cells.light = script->state.light;
     dashboard_draw(&script->cells, &script->state, &script->live, &script->picture.bev);
+}
+
+bool script_write_frame(Script *script, Err *err) {
+    char name[32];
+    Image image = {0};
+    script_draw(script);
+    draw_said(script);
     snprintf(name, sizeof name, "frame-%04d.txt", ++script->frames);
     if (!write_text(script, name, err))
         return false;
     snprintf(name, sizeof name, "frame-%04d.png", script->frames);
-    bool ok = cells_image(&script->cells, 1, &image, err) && write_image(script, name, &image, err);
+    bool ok = cells_image(&script->cells, 1, &image, err) &&
+              script_write_image(script, name, &image, err);
     image_free(&image);
+    progress_done(1);
     return ok;
 }
 
@@ -110,7 +111,7 @@ static bool write_snapshot(Script *script, Err *err) {
     state_snapshot_name(&script->state, name, sizeof name);
     bool ok = window_image(SNAPSHOT_W, SNAPSHOT_H, 1, &script->state, &script->live,
                            &script->picture, &image, err) &&
-              write_image(script, name, &image, err);
+              script_write_image(script, name, &image, err);
     image_free(&image);
     return ok;
 }
@@ -129,7 +130,7 @@ static bool catch_up(Script *script, const Command *command, Err *err) {
     return true;
 }
 
-static bool step(Script *script, const Event *event, Err *err) {
+bool script_step(Script *script, const Event *event, Err *err) {
     if (event->kind == EVENT_COMMAND && !catch_up(script, &event->command, err))
         return false;
     Chart chart = script->state.chart;
@@ -138,10 +139,12 @@ static bool step(Script *script, const Event *event, Err *err) {
     script->quit |= (bits & STEP_QUIT) != 0;
     if ((changed && !compute(script, err)) || !refresh_picture(script, err))
         return false;
-    return !(bits & STEP_SNAPSHOT) || write_snapshot(script, err);
+    if (bits & STEP_SNAPSHOT && !write_snapshot(script, err))
+        return false;
+    return !(bits & STEP_LESSON) || script_lesson_wish(script, err);
 }
 
-static bool refuse(const Script *script, const char *what, Err *err) {
+bool script_refuse(const Script *script, const char *what, Err *err) {
     char where[256];
     snprintf(where, sizeof where, "%.200s:%d", script->options->file, script->line);
     return err_set(err, ERR_FAILED, where, "", "%s", what);
@@ -162,10 +165,11 @@ static bool use_tick(Script *script, const char *rest, Err *err) {
     double seconds;
     int count;
     if (!parse_tick(rest, &seconds, &count))
-        return refuse(script, "tick takes seconds, at least 0, and how often, at least 1", err);
+        return script_refuse(script, "tick takes seconds, at least 0, and how often, at least 1",
+                             err);
     for (int i = 0; i < count; i++)
-        if (!step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
-            !write_frame(script, err))
+        if (!script_step(script, &(Event){.kind = EVENT_TICK, .seconds = seconds}, err) ||
+            !script_write_frame(script, err) || !script_lesson_tick(script, err))
             return false;
     return true;
 }
@@ -175,32 +179,50 @@ static bool use_size(Script *script, const char *rest, Err *err) {
     char more[2];
     if (sscanf(rest, "%d %d %1s", &columns, &rows, more) != 2 || columns < 1 || rows < 1 ||
         columns > CELLS_MAX_EDGE || rows > CELLS_MAX_EDGE)
-        return refuse(script, "size takes columns and rows, each from 1 to 1000", err);
+        return script_refuse(script, "size takes columns and rows, each from 1 to 1000", err);
     return cells_resize(&script->cells, columns, rows, err) &&
-           step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows}, err);
+           script_step(script, &(Event){.kind = EVENT_RESIZE, .columns = columns, .rows = rows},
+                       err);
 }
 
 static bool use_key(Script *script, const char *rest, Err *err) {
     char name[16], more[2];
     Event event = {.kind = EVENT_COMMAND};
-    if (sscanf(rest, "%15s %1s", name, more) != 1 || !keys_find_name(name, &event.command))
-        return refuse(script, "key takes the name of one key that means something", err);
-    return step(script, &event, err);
+    LessonInput input;
+    int32_t key = sscanf(rest, "%15s %1s", name, more) == 1 ? keys_named(name) : 0;
+    if (lesson_desk_key(&script->state.lesson, key, &input))
+        return script_lesson_input(script, &input, err);
+    if (!keys_find(key, &event.command))
+        return script_refuse(script, "key takes the name of one key that means something", err);
+    return script_step(script, &event, err);
+}
+
+/* One line of text on the frames that follow; without text there is none. */
+static bool use_say(Script *script, const char *rest, Err *err) {
+    rest += strspn(rest, " \t");
+    if (strlen(rest) >= sizeof script->said)
+        return script_refuse(script, "say takes one line of text, at most 199 bytes", err);
+    snprintf(script->said, sizeof script->said, "%s", rest);
+    return true;
 }
 
 static bool use_control(Script *script, const char *line, Err *err) {
     char why[200];
     Event event = {.kind = EVENT_COMMAND};
     if (!keys_parse(line, &event.command, why, sizeof why))
-        return refuse(script, why, err);
-    return step(script, &event, err);
+        return script_refuse(script, why, err);
+    return script_step(script, &event, err);
 }
 
-static bool use_line(Script *script, char *line, Err *err) {
+bool script_use_line(Script *script, char *line, Err *err) {
     static const struct {
         const char *word;
         bool (*use)(Script *script, const char *rest, Err *err);
-    } own[] = {{"tick", use_tick}, {"size", use_size}, {"key", use_key}};
+    } own[] = {{"tick", use_tick},
+               {"size", use_size},
+               {"key", use_key},
+               {"answer", script_answer},
+               {"say", use_say}};
     line[strcspn(line, "#\r")] = '\0';
     line += strspn(line, " \t");
     if (!*line)
@@ -212,22 +234,40 @@ static bool use_line(Script *script, char *line, Err *err) {
     return use_control(script, line, err);
 }
 
-static bool play(Script *script, char *text, Err *err) {
-    if (!compute(script, err) || !refresh_picture(script, err))
-        return false;
+/* The frames that a script will write. */
+static int count_frames(const char *text) {
+    int frames = 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        double seconds;
+        int count;
+        char rest[64] = "";
+        line += *line == '\n';
+        if (sscanf(line, " tick%63[^#\r\n]", rest) >= 0 &&
+            !strncmp(line + strspn(line, " \t"), "tick", 4) && parse_tick(rest, &seconds, &count))
+            frames += count;
+    }
+    return frames;
+}
+
+static bool use_words(Script *script, Err *err) {
     for (int i = 0; i < script->options->word_count; i++)
         if (!use_control(script, script->options->words[i], err))
             return false;
+    return !script->options->lesson || script_open_lesson(script, script->options->lesson, err);
+}
+
+static bool play(Script *script, char *text, Err *err) {
+    progress_plan(count_frames(text));
     for (char *line = text; line && !script->quit;) {
         char *end = strchr(line, '\n');
         if (end)
             *end++ = '\0';
         script->line++;
-        if (!use_line(script, line, err))
+        if (!script_use_line(script, line, err))
             return false;
         line = end;
     }
-    return script->frames > 0 || refuse(script, "no tick in it: no frame was written", err);
+    return script->frames > 0 || script_refuse(script, "no tick in it: no frame was written", err);
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -241,15 +281,15 @@ bool script_size(const char *text, int *columns, int *rows, Err *err) {
     return true;
 }
 
-static bool make_folder(const char *path, Err *err) {
+bool script_make_folder(const char *path, Err *err) {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return true;
     return err_set(err, ERR_FAILED, path, "", "cannot be made: %s", strerror(errno));
 }
 
-static bool open_all(Script *script, Err *err) {
-    const ScriptOptions *options = script->options;
+bool script_open(Script *script, const ScriptOptions *options, Err *err) {
     int chosen;
+    script->options = options;
     live_menu(&script->menu, options->scene, 1u << BEV_CPU, &chosen);
     state_init(&script->state, &script->menu.menu, chosen);
     live_init(&script->live);
@@ -260,7 +300,16 @@ static bool open_all(Script *script, Err *err) {
     script->cells.color = !options->no_color;
     state_step(&script->state,
                &(Event){.kind = EVENT_RESIZE, .columns = options->columns, .rows = options->rows});
-    return script_renderer_open(&script->renderer, err);
+    return script_renderer_open(&script->renderer, err) && compute(script, err) &&
+           refresh_picture(script, err) && use_words(script, err);
+}
+
+void script_close(Script *script) {
+    Err err;
+    lesson_desk_close(&script->desk, &script->state, &err);
+    window_picture_free(&script->picture);
+    script_renderer_close(script->renderer);
+    cells_free(&script->cells);
 }
 
 bool script_run(const ScriptOptions *options, Err *err) {
@@ -269,14 +318,12 @@ bool script_run(const ScriptOptions *options, Err *err) {
     Script *script = calloc(1, sizeof *script);
     if (!script)
         return err_set(err, ERR_FAILED, options->file, "", "out of memory");
-    script->options = options;
     const char *path = strcmp(options->file, "-") ? options->file : "/dev/stdin";
     bool ok = data_read(path, MAX_SCRIPT_BYTES, &text, &length, err) &&
-              make_folder(options->frames, err) && open_all(script, err) && play(script, text, err);
+              script_make_folder(options->frames, err) && script_open(script, options, err) &&
+              play(script, text, err);
     free(text);
-    window_picture_free(&script->picture);
-    script_renderer_close(script->renderer);
-    cells_free(&script->cells);
+    script_close(script);
     free(script);
     return ok;
 }

@@ -6,11 +6,14 @@
  *     key k            the same, by its key as the help screen names it ("Space", "F2")
  *     tick [S [N]]     S seconds pass (0.1), N times (1); each tick ends a frame
  *     size C R         the terminal has C columns and R rows now
+ *     answer 3         to the question of a lesson: a choice or a number; an order: answer 2 1 3
+ *     say [TEXT]       a line of text on the frames that follow, in the place of the key bar
  * A frame is frame-0001.txt and .png: the dashboard as a terminal of that size shows it. The word
  * `snapshot` writes what a window would show, under the name that the log gives. */
 #pragma once
 
 #include "kernels/err.h"
+#include "src/ui/lesson_desk.h"
 
 #include <stdbool.h>
 
@@ -25,6 +28,8 @@ typedef struct {
     /* Controls used before the script begins: "dtype fp8". */
     int word_count;
     const char (*words)[SCRIPT_WORD];
+    const char *lesson; /* opened before the script begins, as lesson_desk_open takes it, or NULL */
+    DeskMemory memory;  /* whether its progress is kept */
 } ScriptOptions;
 
 /* "200x60" into columns and rows, each 1 to 1000. */

@@ -1,4 +1,6 @@
-/* The terminal as a screen of Cells and a source of keys (ncurses). One at a time. */
+/* The terminal as a screen of Cells and a source of keys. What its type understands stands in the
+ * terminal database of ncurses. Nothing here waits for a terminal that does not read. One at a
+ * time. */
 #pragma once
 
 #include "src/view/term/cells.h"
@@ -15,10 +17,11 @@ const char *term_impossible(void);
  * unless NO_COLOR is set; ALWAYS: an error where this type of terminal has none. */
 bool term_open(Term **term, TermColor color, Err *err);
 
-/* Gives the terminal back exactly as it was. Accepts NULL. */
+/* Gives the terminal back exactly as it was, within a second even if it does not read. Accepts
+ * NULL. */
 void term_close(Term *term);
 
-/* Its size, at least 1 x 1. */
+/* Its size, from 1 x 1 to CELLS_MAX_EDGE squared. */
 void term_size(const Term *term, int *columns, int *rows);
 
 typedef struct {
@@ -32,17 +35,31 @@ TermFacts term_facts(const Term *term);
 /* Reads the size again, after SIGWINCH; the next term_draw repaints everything. */
 void term_resized(Term *term);
 
-/* Shows `cells` from the top left corner; what does not fit is cut. */
+/* Sends `cells` from the top left corner; what does not fit is cut. */
 bool term_draw(Term *term, const Cells *cells, Err *err);
 
-/* The next key that was typed, a code of src/state/keys.h; 0: none is waiting.
+/* Whether a part of the last drawing still waits for the terminal to read; standard output can be
+ * polled for that. Nothing else should be drawn before. */
+bool term_sending(const Term *term);
+
+/* Sends what the terminal takes now. */
+void term_send(Term *term);
+
+/* The next key that was typed, a code of src/state/keys.h or TERM_REDRAW; 0: none is waiting.
  * Standard input can be polled for them. */
+enum { TERM_REDRAW = 'L' & 0x1f }; /* Ctrl-L: something else has written on the screen */
 int32_t term_key(Term *term);
+
+/* Milliseconds until bytes that may be the beginning of a key count without it; INFINITY: none. */
+double term_key_in_ms(const Term *term);
 
 /* Gives the terminal back, stops the process, and takes the terminal again when continued. */
 void term_suspend(Term *term);
 
-/* Repaints after a SIGCONT that did not end a term_suspend: others may have used the screen. */
+/* The next drawing repaints everything. */
+void term_redraw(Term *term);
+
+/* Takes it over again after a SIGCONT that did not end a term_suspend: others may have used the screen. */
 void term_resume(Term *term);
 
 /* The last line that was written to standard error since the last call; false: none. */

@@ -1,6 +1,7 @@
 #include "src/run/cuda/driver.h"
 
 #include "src/base/worker.h"
+#include "src/run/cuda/child.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -31,14 +32,25 @@ typedef struct {
 
 enum { NO_DEVICE = 100, CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
-static bool load_cuda(Driver *driver) {
+/* Whether the loader knows a file of that name, even one that it cannot load. */
+static bool can_be_found(const char *name) {
+    const char *error = dlerror();
+    return error && !(strstr(error, name) && strstr(error, "No such file"));
+}
+
+static bool load_cuda(Driver *driver, Err *err) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library && find(library, "cuInit", &driver->init) &&
+    if (!library && !can_be_found("libcuda.so.1"))
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                       "no NVIDIA driver: libcuda.so.1 was not found");
+    bool whole = library && find(library, "cuInit", &driver->init) &&
            find(library, "cuDriverGetVersion", &driver->version) &&
            find(library, "cuDeviceGetCount", &driver->count) &&
            find(library, "cuDeviceGet", &driver->get) &&
            find(library, "cuDeviceGetName", &driver->name) &&
            find(library, "cuDeviceGetAttribute", &driver->attribute);
+    return whole || err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                            "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
 }
 
 static bool refuse_capability(const DriverNeeds *needs, int index, const char *name, int capability,
@@ -78,12 +90,11 @@ static bool check_device(const Driver *driver, const DriverNeeds *needs, int ind
     return has_code(needs, capability) || refuse_capability(needs, index, name, capability, err);
 }
 
-bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
-    Driver driver;
-    if (!load_cuda(&driver))
-        return err_set(err, ERR_DEVICE, "cuda", use_cpu,
-                       "no NVIDIA driver: libcuda.so.1 was not found");
+static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
+    Driver driver = {.init = NULL};
     *version = 0;
+    if (!load_cuda(&driver, err))
+        return false;
     if (driver.version(version) || *version < needs->needed_version)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "the NVIDIA driver is too old: it supports CUDA %d.%d, needed is %d.%d",
@@ -100,6 +111,48 @@ bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
         return err_set(err, ERR_DEVICE, "cuda", "see bevscope info",
                        "GPU %d was asked for, the last one is %d", index, count - 1);
     return check_device(&driver, needs, index, err);
+}
+
+/* ---- in a child: a driver may hang or crash ---------------------------------------------------- */
+
+enum { PROBE_MS = 10000, VERSION_MS = 3000 };
+
+typedef struct {
+    int index;
+    const DriverNeeds *needs;
+} Question;
+
+typedef struct {
+    bool usable;
+    int version;
+    Err err;
+} Answer;
+
+static void answer_question(const void *context, void *memory) {
+    const Question *question = context;
+    Answer *answer = memory;
+    answer->usable = probe(question->index, question->needs, &answer->version, &answer->err);
+}
+
+bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
+    static bool asked; /* in a child; a second one could not use CUDA after this process does */
+    static ChildEnd end;
+    const Question question = {index, needs};
+    Answer answer = {.usable = false};
+    if (asked && end == CHILD_ANSWERED)
+        return probe(index, needs, version, err);
+    if (!asked)
+        end = child_run(answer_question, &question, &answer, sizeof answer, PROBE_MS);
+    asked = true;
+    *version = answer.version;
+    if (end == CHILD_HUNG)
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu,
+                       "the NVIDIA driver hangs: no answer within %d s", PROBE_MS / 1000);
+    if (end == CHILD_DIED)
+        return err_set(err, ERR_DEVICE, "cuda", use_cpu, "the NVIDIA driver crashes as it starts");
+    if (!answer.usable && err)
+        *err = answer.err;
+    return answer.usable;
 }
 
 /* ---- libnvidia-ml.so: prototypes and numbers as in its ABI ---------------------------------- */
@@ -156,16 +209,22 @@ static bool load_nvml(Library *l) {
            find(l->handle, "nvmlDeviceGetHandleByIndex_v2", &l->by_index);
 }
 
-void driver_version(char *text, unsigned size) {
+enum { VERSION_TEXT = 96 };
+
+static void read_version(const void *context, void *answer) {
     Library l = {0};
-    *text = '\0';
-    if (load_nvml(&l) && l.init() == SUCCESS) {
-        if (l.version && l.version(text, size) != SUCCESS)
-            *text = '\0';
-        l.shut_down();
-    }
-    if (l.handle)
-        dlclose(l.handle);
+    char *text = answer;
+    (void)context;
+    if (load_nvml(&l) && l.init() == SUCCESS && l.version &&
+        l.version(text, VERSION_TEXT) != SUCCESS)
+        *text = '\0';
+}
+
+void driver_version(char *text, unsigned size) {
+    char found[VERSION_TEXT] = "";
+    bool known =
+        child_run(read_version, NULL, found, sizeof found, VERSION_MS) == CHILD_ANSWERED;
+    snprintf(text, size, "%s", known ? found : "");
 }
 
 /* ---- one reading ----------------------------------------------------------------------------- */

@@ -27,13 +27,15 @@ void bev_picture_free(BevPicture *picture) {
     *picture = (BevPicture){0};
 }
 
-static BevContent content_of(const State *state, const LiveFrame *frame, const float *pooled) {
+/* What is to be decoded. FP64 belongs to the selection's rig. */
+static BevContent content_of(const State *state, const LiveFrame *frame, bool of_baseline) {
+    bool other_rig = of_baseline && job_rigs_differ(&state->job);
     return (BevContent){.nx = frame->nx,
                         .ny = frame->ny,
                         .channels = frame->channels,
-                        .pooled = pooled,
-                        .fp64_original = frame->fp64_original,
-                        .map = frame->map,
+                        .pooled = of_baseline ? frame->baseline : frame->pooled,
+                        .fp64_original = other_rig ? NULL : frame->fp64_original,
+                        .map = of_baseline ? frame->baseline_map : frame->map,
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0};
 }
@@ -46,6 +48,9 @@ static const char *missing(const BevContent *content, const State *state, const 
         return "the baseline is being pooled";
     if (state->compare == COMPARE_DIFFERENCE)
         return NULL;
+    if (state->compare == COMPARE_WIPE && views[state->view].needs & NEEDS_FP64 &&
+        job_rigs_differ(&state->job))
+        return "no error for two rigs: FP64 is that of the selection's";
     return view_missing((ViewKind)state->view, content);
 }
 
@@ -68,8 +73,8 @@ static bool decode_other(BevPicture *next, const BevPicture *last, const BevCont
 
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
-    BevContent content = content_of(state, frame, frame->pooled);
-    BevContent baseline = content_of(state, frame, frame->baseline);
+    BevContent content = content_of(state, frame, false);
+    BevContent baseline = content_of(state, frame, true);
     if (state->compare == COMPARE_DIFFERENCE)
         return decode_difference(next->view, &content, &baseline, &next->field, err);
     if (state->compare != COMPARE_WIPE)
@@ -84,6 +89,7 @@ static bool decode_all(BevPicture *next, const BevPicture *last, const State *st
     return ok;
 }
 
+/* In a wipe against a pinned baseline the colours are the baseline's, whatever is changed. */
 static bool choose_range(BevPicture *next, const BevPicture *last, const State *state, Err *err) {
     const CellField *fields[] = {&next->field, &next->other};
     int count = next->other.nx ? 2 : 1;
@@ -95,8 +101,18 @@ static bool choose_range(BevPicture *next, const BevPicture *last, const State *
         next->range.logarithmic = last->range.logarithmic;
         return true;
     }
-    return next->difference ? range_symmetric(&next->field, &next->range, err)
-                            : range_auto(fields, count, &next->range, err);
+    if (next->difference)
+        return range_symmetric(&next->field, &next->range, err);
+    next->of_baseline = state->job.baseline_pinned && count == 2;
+    if (!next->of_baseline)
+        return range_auto(fields, count, &next->range, err);
+    const CellField *baseline = &next->other;
+    if (!range_auto(&baseline, 1, &next->range, err))
+        return false;
+    bool logarithmic = next->range.logarithmic;
+    next->range = range_locked(fields, count, next->range.lo, next->range.hi);
+    next->range.logarithmic = logarithmic;
+    return true;
 }
 
 static const Colormap *choose_map(const BevPicture *next, const State *state) {
@@ -133,7 +149,7 @@ bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const S
                         const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevPicture next = {.view = (ViewKind)state->view,
                        .difference = state->compare == COMPARE_DIFFERENCE};
-    BevContent content = content_of(state, frame, frame->pooled);
+    BevContent content = content_of(state, frame, false);
     const char *reason = missing(&content, state, frame);
     if (reason)
         snprintf(next.reason, sizeof next.reason, "%s", reason);

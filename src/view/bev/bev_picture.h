@@ -18,6 +18,7 @@ typedef struct {
     bool difference;
     ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */
+    bool of_baseline;         /* `range` is that of the pinned baseline */
     bool locked;              /* `range` was kept from an earlier picture */
     uint64_t other_content;   /* the frame's baseline_content that `other` was decoded from */
     int64_t other_channel;    /* the channel that `other` was decoded from */

@@ -64,6 +64,7 @@ typedef struct {
     int part_count;                /* 0: a chart of lines */
     const PlotBar *bars;
     int bar_count;
+    bool in_order; /* where not all bars have room, the last ones yield, but not the legend */
     const PlotMark *marks;
     int mark_count;
     FigureTheme theme;
@@ -93,7 +94,8 @@ typedef struct {
     ChartRoom room;
     const char *scene;
     const MemoryModel *model;
-    int gpu, l2;    /* for charts of one GPU: its place in the model, its L2 as model_l2_bytes() */
+    int gpu;        /* for charts of one GPU: its place in the model, */
+    GpuEdit edit;   /* and what the user changed about it */
     unsigned asked; /* bit i: GPU i of the model stands out, and a page has bars for it */
     const BevKernel *kernel, *baseline; /* the selection and what it is compared with; or NULL */
     double rel_l2[BEV_DTYPE_COUNT];     /* error of each format; NaN: unknown */

@@ -16,7 +16,7 @@ enum { TEXT = 200, ARRAYS = 4, MAX_BARS = 2 * MODEL_GPUS, ROOFS = 3 };
 typedef struct {
     ChartSpec spec; /* first: chart_make() returns its address */
     const ChartInput *input;
-    char title[TEXT], subtitle[TEXT + 80], note[2 * TEXT];
+    char title[TEXT], subtitle[TEXT + 144], note[2 * TEXT];
     double x[MODEL_SIZES], y[MODEL_KERNELS][MODEL_SIZES];
     double roof_x[ROOFS][3], roof_y[ROOFS][3];
     PlotSeries series[ROOFS + MODEL_KERNELS];
@@ -37,25 +37,26 @@ static void describe(const ChartInput *input, char text[TEXT]) {
 
 /* The GPU that charts of one GPU are about. */
 static void describe_gpu(const ChartInput *input, char *text, size_t size) {
-    const Gpu *gpu = &input->model->gpus[input->gpu];
-    if (input->l2)
-        snprintf(text, size, "%s with an L2 of %g MiB", gpu->title,
-                 model_l2_bytes(gpu, input->l2) / MIB);
-    else
-        snprintf(text, size, "%s", gpu->title);
+    char changed[96];
+    gpu_edit_text(&input->edit, changed, sizeof changed);
+    snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
 }
 
 static bool is_asked(const ChartInput *input, int gpu) {
     return input->asked >> gpu & 1;
 }
 
-/* The what-if size applies to the chosen GPU only. */
-static int l2_of(const ChartInput *input, int gpu) {
-    return gpu == input->gpu ? input->l2 : 0;
+/* What is changed about a GPU of the model: only the chosen one is. NULL: nothing. */
+static const GpuEdit *edit_of(const ChartInput *input, int gpu) {
+    return gpu == input->gpu ? &input->edit : NULL;
 }
 
 static double l2_bytes(const ChartInput *input, int gpu) {
-    return model_l2_bytes(&input->model->gpus[gpu], l2_of(input, gpu));
+    return model_gpu(input->model, gpu, edit_of(input, gpu)).l2_bytes;
+}
+
+static Prediction prediction(const ChartInput *input, const PredictedKernel *kernel, int gpu) {
+    return model_predict(input->model, kernel, gpu, edit_of(input, gpu));
 }
 
 static double round_up(double value) {
@@ -66,7 +67,7 @@ static double round_up(double value) {
 /* What the model predicts for the kernel on a GPU; NULL: nothing yet. */
 static const PredictedKernel *predicted_of(const ChartInput *input, const BevKernel *kernel,
                                            int gpu) {
-    return kernel ? model_of_kernel(input->model, kernel, gpu, l2_of(input, gpu)) : NULL;
+    return kernel ? model_of_kernel(input->model, kernel, l2_bytes(input, gpu)) : NULL;
 }
 
 static bool is_kernel(const ChartInput *input, const PredictedKernel *row,
@@ -97,7 +98,7 @@ static int l2_marks(ChartData *data) {
     for (int gpu = 0; gpu < count; gpu++) {
         double mib = l2_bytes(input, gpu) / MIB;
         const char *title = input->model->gpus[gpu].title;
-        if (input->room == ROOM_PAGE || l2_of(input, gpu))
+        if (input->room == ROOM_PAGE || (gpu == input->gpu && input->edit.l2_mib > 0))
             snprintf(data->labels[gpu], TEXT, "%s, %g MiB", title, mib);
         else
             snprintf(data->labels[gpu], TEXT, "%s", title);
@@ -191,7 +192,7 @@ static int kernel_dots(ChartData *data, int count, double *least) {
         const PredictedKernel *predicted = &model->kernels[r];
         if (!predicted->name)
             continue;
-        double us = predicted->predicted[input->gpu][input->l2].latency_us;
+        double us = prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
         data->y[r][0] = flops / (us * 1e3);
         *least = decade_below(data->y[r][0], *least);
@@ -207,9 +208,10 @@ static int kernel_dots(ChartData *data, int count, double *least) {
 
 static void fill_roofline(ChartData *data) {
     const ChartInput *input = data->input;
-    const ModelCeilings *ceilings = &input->model->ceilings[input->gpu];
+    const ModelCeilings found = model_ceilings(input->model, input->gpu, &input->edit);
+    const ModelCeilings *ceilings = &found;
     ChartSpec *spec = &data->spec;
-    char what[TEXT], on[64];
+    char what[TEXT], on[128];
     bool tensor = ceilings->tensor_gflops > 0;
     double least = 10;
     spec->x = (PlotAxis){"FLOP per byte that L2 delivers", true, 0.01, 100, "FLOP/byte"};
@@ -271,7 +273,7 @@ static void footprint_bar(ChartData *data, int gpu, const double touched[ARRAYS]
     if (input->room == ROOM_BOX || !predicted)
         return;
     char us[32];
-    figure_text(UNIT_US, predicted->predicted[gpu][l2_of(input, gpu)].latency_us, us, sizeof us);
+    figure_text(UNIT_US, prediction(input, predicted, gpu).latency_us, us, sizeof us);
     snprintf(bar->text, sizeof bar->text, "%.0f %%, %s, %s", percent, us, regime);
 }
 
@@ -320,7 +322,7 @@ static void fill_working_set(ChartData *data) {
 static void describe_format(const ChartInput *input, int dtype, const PredictedKernel *v3,
                             char *text) {
     const ModelFormat *format = &input->model->formats[dtype];
-    double us = v3->predicted[input->gpu][input->l2].latency_us;
+    double us = prediction(input, v3, input->gpu).latency_us;
     double mb = format->footprint_bytes * 1e-6;
     char error[32] = "n/a";
     if (isfinite(input->rel_l2[dtype]))
@@ -347,11 +349,11 @@ static void term_bars(ChartData *data, int dtype, const PredictedKernel *v3, dou
         *bar = (PlotBar){.group = term ? NULL : group, .label = term_names[term]};
         if (!v3)
             continue;
-        const Prediction *p = &v3->predicted[input->gpu][input->l2];
-        bar->parts[term] = p->term_us[term];
-        snprintf(bar->text, sizeof bar->text, "%.1f µs%s", p->term_us[term],
-                 term == (int)p->binding ? " (binds)" : "");
-        *longest = fmax(*longest, p->term_us[term]);
+        Prediction p = prediction(input, v3, input->gpu);
+        bar->parts[term] = p.term_us[term];
+        snprintf(bar->text, sizeof bar->text, "%.1f µs%s", p.term_us[term],
+                 term == (int)p.binding ? " (binds)" : "");
+        *longest = fmax(*longest, p.term_us[term]);
     }
 }
 
@@ -365,24 +367,25 @@ static void latency_bar(ChartData *data, int dtype, const PredictedKernel *v3, d
                      .strong = dtype == (int)input->model->dtype};
     if (!v3)
         return;
-    const Prediction *p = &v3->predicted[input->gpu][input->l2];
-    bar->parts[p->binding] = p->latency_us;
-    figure_text(UNIT_US, p->latency_us, us, sizeof us);
+    Prediction p = prediction(input, v3, input->gpu);
+    bar->parts[p.binding] = p.latency_us;
+    figure_text(UNIT_US, p.latency_us, us, sizeof us);
     unit_text(UNIT_BYTES, input->model->formats[dtype].footprint_bytes, bytes, sizeof bytes);
-    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p->binding], bytes,
+    snprintf(bar->text, sizeof bar->text, "%s, %s binds, %s, %s", us, term_names[p.binding], bytes,
              v3->title);
-    *longest = fmax(*longest, p->latency_us);
+    *longest = fmax(*longest, p.latency_us);
 }
 
 static void fill_dtype(ChartData *data) {
     const ChartInput *input = data->input;
     ChartSpec *spec = &data->spec;
-    char on[64];
+    char on[128];
     double longest = 1;
     bool low = input->room == ROOM_LOW;
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         const ModelFormat *format = &input->model->formats[dtype];
-        const PredictedKernel *v3 = format->known ? model_v3(format, input->gpu, input->l2) : NULL;
+        const PredictedKernel *v3 =
+            format->known ? model_v3(format, l2_bytes(input, input->gpu)) : NULL;
         (low ? latency_bar : term_bars)(data, dtype, v3, &longest);
     }
     describe_gpu(input, on, sizeof on);
@@ -402,6 +405,84 @@ static void fill_dtype(ChartData *data) {
     spec->bar_count = BEV_DTYPE_COUNT * (low ? 1 : TERM_COUNT);
 }
 
+/* ---- what binds each kernel ----------------------------------------------------------------- */
+
+enum { TERM_LAUNCH = TERM_COUNT, TERM_PARTS };
+static const char *const term_parts[TERM_PARTS] = {"DRAM", "L2", "issue", "chain", "launch"};
+
+/* A kernel and what the model says of it on the chosen GPU. */
+typedef struct {
+    const PredictedKernel *kernel;
+    Prediction predicted;
+} Ranked;
+
+static int faster_first(const void *a, const void *b) {
+    double x = ((const Ranked *)a)->predicted.latency_us;
+    double y = ((const Ranked *)b)->predicted.latency_us;
+    return (x > y) - (x < y);
+}
+
+/* The kernels that are right, by latency; returns how many. */
+static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
+    int count = 0;
+    for (int r = 0; r < input->model->kernel_count; r++) {
+        const PredictedKernel *kernel = &input->model->kernels[r];
+        if (kernel->name && !kernel->kernel->wrong_on_purpose)
+            ranked[count++] = (Ranked){kernel, prediction(input, kernel, input->gpu)};
+    }
+    qsort(ranked, (size_t)count, sizeof *ranked, faster_first);
+    return count;
+}
+
+/* The terms overlap: the latency is the root of the sum of their squares, and the launch. Each has
+ * its share of the squares, so that the parts of the bar add up to the latency. */
+static void rank_bar(const ChartInput *input, const Ranked *ranked, PlotBar *bar) {
+    const Prediction *p = &ranked->predicted;
+    double squares = 0;
+    char us[32];
+    *bar = (PlotBar){.label = ranked->kernel->title,
+                     .strong = is_kernel(input, ranked->kernel, input->kernel)};
+    for (int term = 0; term < TERM_COUNT; term++)
+        squares += p->term_us[term] * p->term_us[term];
+    for (int term = 0; term < TERM_COUNT; term++)
+        bar->parts[term] = squares > 0 ? p->term_us[term] * p->term_us[term] / squares *
+                                             (p->latency_us - p->launch_us)
+                                       : 0;
+    bar->parts[TERM_LAUNCH] = p->launch_us;
+    figure_text(UNIT_US, p->latency_us, us, sizeof us);
+    snprintf(bar->text, sizeof bar->text, "%s, %s binds", us, term_names[p->binding]);
+}
+
+static void fill_terms(ChartData *data) {
+    const ChartInput *input = data->input;
+    Ranked ranked[MODEL_KERNELS];
+    char what[TEXT], on[128];
+    ChartSpec *spec = &data->spec;
+    int count = rank_kernels(input, ranked);
+    for (int i = 0; i < count; i++)
+        rank_bar(input, &ranked[i], &data->bars[i]);
+    /* Twice the median kernel: one very slow kernel must not flatten all bars. */
+    double most = count ? fmin(ranked[count - 1].predicted.latency_us,
+                               2 * ranked[count / 2].predicted.latency_us)
+                        : 1;
+    describe(input, what);
+    describe_gpu(input, on, sizeof on);
+    snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
+    snprintf(data->note, sizeof data->note,
+             "Model, L2 warm, the fastest first. The terms overlap: a latency is the root of the "
+             "sum of their squares, and the launch; a part is a term's share of the squares.");
+    if (input->room == ROOM_LOW)
+        snprintf(data->title, TEXT, "What binds each kernel");
+    else
+        snprintf(data->title, TEXT, "What binds each kernel on this GPU?");
+    spec->title = data->title;
+    spec->x = (PlotAxis){"µs", false, 0, round_up(most), "µs"};
+    spec->in_order = true;
+    spec->part_names = term_parts;
+    spec->part_count = TERM_PARTS;
+    spec->bar_count = count;
+}
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 /* The title is that of the smallest form; fill() may set a longer one. */
@@ -413,6 +494,7 @@ static const struct {
     [CHART_ROOFLINE] = {"Roofline, GFLOP/s", fill_roofline},
     [CHART_WORKING_SET] = {"Working set of each L2 (MiB), latency", fill_working_set},
     [CHART_DTYPE] = {"V3 in each format: latency, what binds", fill_dtype},
+    [CHART_TERMS] = {"What binds each kernel", fill_terms},
 };
 
 const char *chart_title(Chart chart) {
@@ -428,7 +510,7 @@ ChartInput chart_live_input(const State *state, const LiveData *live, ChartRoom 
                         .scene = state->scene.name,
                         .model = live->model,
                         .gpu = state->gpu,
-                        .l2 = state->l2,
+                        .edit = state->edit,
                         .asked = 1u << state->gpu,
                         .kernel = config->kernel,
                         .baseline = comparable ? baseline->kernel : NULL,

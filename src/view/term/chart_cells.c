@@ -335,20 +335,22 @@ static int all_bar_rows(const ChartSpec *spec) {
 }
 
 static void draw_bars(Cells *cells, Area area, const ChartSpec *spec) {
-    int first = 0, end = area.y + area.h, y = area.y;
+    int first = 0, end = area.y + area.h - spec->in_order, y = area.y;
     BarColumns columns = bar_columns(spec, area.w);
     /* Where not all have room, the strong one comes first. */
-    for (int i = 0; i < spec->bar_count && all_bar_rows(spec) > area.h; i++)
+    for (int i = 0; i < spec->bar_count && all_bar_rows(spec) > area.h && !spec->in_order; i++)
         first = spec->bars[i].strong ? i : first;
     for (int i = 0; i < spec->bar_count; i++) {
         const PlotBar *bar = &spec->bars[(first + i) % spec->bar_count];
-        if (y + bar_rows(bar) > end)
+        if (y + bar_rows(bar) > end && !spec->in_order)
             return;
+        if (y + bar_rows(bar) > end)
+            break;
         if (bar->group)
             cells_text(cells, area.x, y++, area.w, cell_bold(INK_TEXT), bar->group);
         draw_bar_row(cells, (Area){area.x, y++, area.w, 1}, spec, bar, &columns);
     }
-    if (y >= end)
+    if (y >= area.y + area.h)
         return;
     Area legend = {area.x, y, area.w, 1};
     int x = area.x;

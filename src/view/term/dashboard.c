@@ -1,8 +1,10 @@
 #include "src/view/term/dashboard.h"
 
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 #include "kernels/clean.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +17,7 @@ typedef struct {
     const DashPanel *panels[MAX_PANELS];
     int count;
     Area area;
+    LessonPanel point; /* a lesson points at this panel: it stays */
 } Stack;
 
 static void stack_remove(Stack *stack, int at) {
@@ -31,11 +34,16 @@ static int least_height(const Stack *stack) {
 }
 
 /* Leaves out panels until the rest has room. The last one stays and is drawn into what there is. */
+static int fold_rank(const Stack *stack, int i) {
+    bool pointed = stack->point != PANEL_NONE && stack->panels[i]->point == stack->point;
+    return pointed ? INT_MAX : stack->panels[i]->fold;
+}
+
 static void fold(Stack *stack) {
     while (stack->count > 1 && least_height(stack) > stack->area.h) {
         int first = 0;
         for (int i = 1; i < stack->count; i++)
-            if (stack->panels[i]->fold < stack->panels[first]->fold)
+            if (fold_rank(stack, i) < fold_rank(stack, first))
                 first = i;
         stack_remove(stack, first);
     }
@@ -54,7 +62,7 @@ static bool is_short(const Stack *stack, const PanelData *data, const int height
 /* Takes out a panel that can be spared; false: there is none. */
 static bool spare(Stack *stack) {
     for (int i = 0; i < stack->count; i++)
-        if (stack->panels[i]->spare && stack->count > 1) {
+        if (stack->panels[i]->spare && stack->count > 1 && fold_rank(stack, i) < INT_MAX) {
             stack_remove(stack, i);
             return true;
         }
@@ -92,6 +100,8 @@ static void stack_draw(Cells *cells, Stack *stack, const PanelData *data) {
         int room = stack->area.y + stack->area.h - y;
         Area area = {stack->area.x, y, stack->area.w, heights[i] < room ? heights[i] : room};
         stack->panels[i]->draw(cells, area, data);
+        if (fold_rank(stack, i) == INT_MAX)
+            lesson_frame(cells, area);
         y += heights[i] + gap;
     }
 }
@@ -112,33 +122,52 @@ typedef struct {
 /* clang-format off */
 static const Arrangement arrangements[] = {
     {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
                       {34, {&bev_panel}}}},
-    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                            &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
                       {28, {&bev_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
                                     {42, {&bev_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
-                           {45, {&accuracy_panel, &model_panel, &intervals_panel}}}},
+                           {45, {&accuracy_panel, &model_panel, &intervals_panel,
+                                 &findings_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &intervals_panel, &pipeline_panel}}}},
 };
 /* clang-format on */
 
-static const Arrangement *choose(Page page, int columns) {
-    const int count = sizeof arrangements / sizeof *arrangements;
+/* While the steps of warps are shown. */
+/* clang-format off */
+static const Arrangement with_steps[] = {
+    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &intervals_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
+};
+/* clang-format on */
+
+static const Arrangement *choose(bool steps, Page page, int columns) {
+    const Arrangement *rows = steps ? with_steps : arrangements;
+    const int count = steps ? sizeof with_steps / sizeof *with_steps
+                            : sizeof arrangements / sizeof *arrangements;
     for (int i = 0; i < count; i++)
-        if (arrangements[i].page == page && columns >= arrangements[i].columns)
-            return &arrangements[i];
+        if (rows[i].page == page && columns >= rows[i].columns)
+            return &rows[i];
     /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
-    return choose(PAGE_DASHBOARD, columns);
+    return choose(steps, PAGE_DASHBOARD, columns);
 }
 
-static void body_draw(Cells *cells, Area area, const PanelData *data) {
-    const Arrangement *arrangement = choose(data->state->page, cells->columns);
+static LessonPanel pointed_at(const State *state) {
+    return state->lesson.open ? state->lesson.point : PANEL_NONE;
+}
+
+/* The panels of `page`, as a screen of so many columns arranges them. */
+static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
+    const Arrangement *arrangement = choose(data->state->job.steps, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
         count++;
@@ -147,7 +176,7 @@ static void body_draw(Cells *cells, Area area, const PanelData *data) {
         int w = room * arrangement->stacks[i].share / 100;
         if (i == count - 1)
             w = area.x + area.w - x;
-        Stack stack = {.area = {x, area.y, w, area.h}};
+        Stack stack = {.area = {x, area.y, w, area.h}, .point = pointed_at(data->state)};
         for (int p = 0; p < MAX_PANELS && arrangement->stacks[i].panels[p]; p++) {
             const DashPanel *panel = arrangement->stacks[i].panels[p];
             if (!panel->shown || panel->shown(data))
@@ -156,6 +185,46 @@ static void body_draw(Cells *cells, Area area, const PanelData *data) {
         stack_draw(cells, &stack, data);
         x += w + COLUMN_GAP;
     }
+}
+
+/* ---- with a lesson -------------------------------------------------------------------------- */
+
+enum { LESSON_LEAST_W = 44, LESSON_MOST_W = 76, LESSON_SHARE = 38, LESSON_UNDER = 8 };
+
+/* What is shown beside or under a lesson: the BEV where it points there, and there is no room for
+ * both. */
+static Page lesson_page(const State *state, int columns) {
+    LessonPanel point = state->lesson.point;
+    bool bev = point == PANEL_BEV || point == PANEL_STRIP;
+    if (!bev || state->page == PAGE_BEV)
+        return state->page;
+    return columns < PAGE_BOTH_COLUMNS ? PAGE_BEV : PAGE_BOTH;
+}
+
+/* A column of its own on the left. */
+static void lesson_beside(Cells *cells, Area area, const PanelData *data) {
+    int w = area.w * LESSON_SHARE / 100;
+    w = w < LESSON_LEAST_W ? LESSON_LEAST_W : w > LESSON_MOST_W ? LESSON_MOST_W : w;
+    lesson_draw(cells, (Area){area.x, area.y, w, area.h}, data);
+    Area rest = {area.x + w + COLUMN_GAP, area.y, area.w - w - COLUMN_GAP, area.h};
+    body_draw(cells, rest, lesson_page(data->state, rest.w), rest.w, data);
+}
+
+/* On the page "both", with what it points at under it where there are rows left; the other pages
+ * are as always. */
+static void lesson_above(Cells *cells, Area area, const PanelData *data) {
+    if (data->state->page != PAGE_BOTH) {
+        body_draw(cells, area, data->state->page, cells->columns, data);
+        return;
+    }
+    int want = lesson_want(data, area.w - 2), rest = area.h - want - GAP;
+    if (rest < LESSON_UNDER || data->state->lesson.point == PANEL_NONE) {
+        lesson_draw(cells, area, data);
+        return;
+    }
+    lesson_draw(cells, (Area){area.x, area.y, area.w, want}, data);
+    Area under = {area.x, area.y + want + GAP, area.w, rest};
+    body_draw(cells, under, lesson_page(data->state, area.w), cells->columns, data);
 }
 
 /* ---- the screen ----------------------------------------------------------------------------- */
@@ -176,12 +245,19 @@ static void tiny_draw(Cells *cells, const PanelData *data) {
 
 static int draw_top(Cells *cells, Area area, const PanelData *data) {
     int used = header_draw(cells, area, data);
+    Area line = {area.x, area.y + used, area.w, 1};
     used += area.h >= 22;
     int headline = headline_height(cells->columns, cells->rows);
     if (headline) {
-        headline_draw(cells, (Area){area.x, area.y + used, area.w, headline}, data);
+        Area at = {area.x, area.y + used, area.w, headline};
+        headline_draw(cells, at, data);
+        if (pointed_at(data->state) == PANEL_HEADLINE)
+            lesson_frame(cells, at);
         used += headline + 1;
+        line.y = area.y + used - 1;
     }
+    if (area.h >= 22)
+        findings_line_draw(cells, line, data);
     return used;
 }
 
@@ -193,7 +269,10 @@ static int draw_bottom(Cells *cells, Area area, const PanelData *data) {
     if (bar)
         key_bar_draw(cells, (Area){area.x, last, area.w, 1}, data);
     int used = bar + blank + log;
-    log_draw(cells, (Area){area.x, area.y + area.h - used, area.w, log}, data);
+    Area at = {area.x, area.y + area.h - used, area.w, log};
+    log_draw(cells, at, data);
+    if (pointed_at(data->state) == PANEL_LOG)
+        lesson_frame(cells, at);
     return used + 1;
 }
 
@@ -217,7 +296,13 @@ void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
         return;
     }
     int top = draw_top(cells, area, &data);
-    body_draw(cells, (Area){area.x, area.y + top, area.w, area.h - top - bottom}, &data);
+    Area body = {area.x, area.y + top, area.w, area.h - top - bottom};
+    if (!state->lesson.open)
+        body_draw(cells, body, state->page, cells->columns, &data);
+    else if (cells->columns >= PAGE_BOTH_COLUMNS)
+        lesson_beside(cells, body, &data);
+    else
+        lesson_above(cells, body, &data);
 }
 
 /* ---- without a screen ----------------------------------------------------------------------- */
@@ -233,6 +318,12 @@ char *dashboard_plain(const State *state, const LiveData *live) {
     unit_text(UNIT_BYTES, bytes->source ? bytes->value : NAN, footprint, sizeof footprint);
     unit_text(UNIT_US, us->source ? us->value : NAN, latency, sizeof latency);
     unit_text(UNIT_ERROR, max->source ? max->value : NAN, error, sizeof error);
+    const LiveKernel *row = live_kernel(live, state->job.config.kernel);
+    const BevDtype dtype = state->job.config.dtype;
+    const char *latency_note = us->source ? source_names[us->source]
+                                          : unknown_reason(UNKNOWN_LATENCY, live, row, dtype);
+    const char *error_note = max->source ? source_names[max->source]
+                                         : unknown_reason(UNKNOWN_ACCURACY, live, row, dtype);
     snprintf(fps, sizeof fps, live->fps.source ? "%.0f" : "n/a", live->fps.value);
     if (state->pace.keys) {
         char key[32], p99[32];
@@ -244,7 +335,7 @@ char *dashboard_plain(const State *state, const LiveData *live) {
                  "%s: %s, t %.2f s: footprint %s (%s), latency %s (%s), max error %s (%s), "
                  "%s frames/s%s%s%s\n",
                  scene, label, live->job.time_s, footprint, source_names[bytes->source], latency,
-                 source_names[us->source], error, source_names[max->source], fps, pace,
+                 latency_note, error, error_note, fps, pace,
                  live->error_text[0] ? ": " : "", live->error_text) < 0)
         return NULL;
     return text;

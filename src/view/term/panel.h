@@ -14,6 +14,7 @@ typedef struct {
 } PanelData;
 
 typedef struct {
+    LessonPanel point; /* what lessons call it */
     int fold;   /* the lowest is left out first when there is no room */
     bool spare; /* also left out where kernels and accuracy would not show all their rows */
     int grow;   /* the lowest is first to get more rows than `height` */
@@ -24,15 +25,22 @@ typedef struct {
 } DashPanel;
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
-    model_panel, idea_panel, bev_panel;
+    model_panel, idea_panel, bev_panel, steps_panel, findings_panel;
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Cells *cells, Area area, const PanelData *data);
 int headline_height(int columns, int rows);
 void headline_draw(Cells *cells, Area area, const PanelData *data);
+void findings_line_draw(Cells *cells, Area area, const PanelData *data); /* the first, where no panel is */
 void log_draw(Cells *cells, Area area, const PanelData *data);
 void key_bar_draw(Cells *cells, Area area, const PanelData *data);
 void help_draw(Cells *cells, Area area, const PanelData *data);
+
+/* The lesson, and how many rows it would like; the frame around a panel that it points at, drawn
+ * where the screen is blank. */
+int lesson_want(const PanelData *data, int width);
+void lesson_draw(Cells *cells, Area area, const PanelData *data);
+void lesson_frame(Cells *cells, Area area);
 
 /* ---- the BEV -------------------------------------------------------------------------------- */
 

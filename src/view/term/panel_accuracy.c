@@ -1,4 +1,5 @@
 /* The error of each number format, and whether the selected kernel passes the gates in it. */
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -76,11 +77,12 @@ static void draw_row(Table *table, Cells *cells, Area area, const PanelData *dat
     char name[32];
     snprintf(name, sizeof name, "%s%s", bev_dtypes[dtype].title, accuracy->stale ? "~" : "");
     table_cell(table, cells, COL_DTYPE, name);
+    const LiveKernel *row = live_kernel(data->live, config->kernel);
     bool supported = config->kernel->dtypes >> dtype & 1;
     if (!supported || accuracy->source == SOURCE_UNKNOWN) {
         table->style.ink = INK_MUTED;
         cells_text(cells, table->x[COL_A], table->y, area.x + area.w - table->x[COL_A],
-                   table->style, supported ? "n/a" : "not in this kernel");
+                   table->style, unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
     } else {
         verdict_cell(table, cells, COL_A, accuracy->gate_a);
         verdict_cell(table, cells, COL_B, accuracy->gate_b);
@@ -117,4 +119,4 @@ static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel accuracy_panel = {
-    .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};
+    .point = PANEL_ACCURACY, .fold = 3, .grow = 2, .height = 3, .want = accuracy_want, .draw = accuracy_draw};

@@ -1,4 +1,5 @@
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
+#include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -117,10 +118,38 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
                           .attributes = CELL_BOLD | (cells->color ? 0 : CELL_REVERSE)});
 }
 
+/* The cells of the step that is shown. */
+static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
+    const State *state = data->state;
+    const LiveSteps *live = data->live->frame.steps;
+    if (!live || state->step_at >= live->selection.step_count)
+        return;
+    const Steps *steps = &live->selection;
+    const Step *step = &steps->steps[state->step_at];
+    for (int i = 0; i < step->point_count; i++) {
+        int32_t cell = steps->points[step->first_point + i].cell;
+        draw_sign(cells, used, part, (double)(cell % steps->shape.nx) + 0.5,
+                  (double)(cell / steps->shape.nx) + 0.5, state, '*', INK_RGB | 0xff5fd2);
+    }
+}
+
+/* Between the baseline on the left and the selection on the right: they often look alike. */
+static void draw_divider(Cells *cells, Area used, const BevPicture *picture, const State *state,
+                         const Part *part) {
+    double column = (state->wipe * picture->image.w - part->left) / part->w * used.w;
+    if (!picture->baseline.w || column < 0 || column >= used.w)
+        return;
+    int x = used.x + (int)floor(column);
+    cells_erase(cells, (Area){x, used.y, 1, used.h}, INK_DEFAULT);
+    for (int y = 0; y < used.h; y++)
+        cells_put(cells, x, used.y + y, 0x2502, cell_bold(INK_ACCENT));
+}
+
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     Part part = part_of(state);
     Area used = fit(area, &part);
     draw_pixels(cells, used, picture, state, &part);
+    draw_divider(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;
     if (state->scene.has_rig)
         draw_sign(cells, used, &part, -grid->x_min_m / (grid->x_max_m - grid->x_min_m) * grid->nx,
@@ -165,7 +194,9 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
     else if (picture->colormap)
         snprintf(range, sizeof range, "%.3g to %.3g %s%s", picture->range.lo, picture->range.hi,
                  picture->difference ? "" : views[picture->view].unit,
-                 picture->locked ? " (locked)" : "");
+                 picture->locked        ? " (locked)"
+                 : picture->of_baseline ? " (baseline's)"
+                                        : "");
     if (state->scene.has_rig)
         edges_text(state, edges, sizeof edges);
     else
@@ -176,11 +207,12 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
         snprintf(text, size, "%s", range);
 }
 
-/* What is known of the cell under the cursor; "" when no cell is probed. */
+/* What is known of the cell under the cursor; when no cell is probed, what differs in a comparison,
+ * or "". */
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
-    text[0] = '\0';
+    comparison_text(data->live, text, size);
     if (probe->cell < 0 || nx <= 0)
         return;
     char value[32], fp64_original[32];
@@ -228,6 +260,8 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     Area picture = area;
     picture.h -= 2;
     Area used = bev_cells_draw(cells, picture, data->picture, state);
+    Part part = part_of(state);
+    draw_step(cells, used, &part, data);
     int y = used.y + used.h;
     scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)
@@ -238,4 +272,4 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel bev_panel = {
-    .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};
+    .point = PANEL_BEV, .fold = 7, .grow = 1, .height = 10, .want = bev_want, .draw = bev_draw};

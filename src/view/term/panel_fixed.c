@@ -2,6 +2,8 @@
  * log, the key bar, and the help screen in the place of the panels. */
 #include "src/view/term/panel.h"
 
+#include "kernels/defects.h"
+
 #include "src/state/glossary.h"
 #include "src/state/help.h"
 #include "src/view/draw/text.h"
@@ -58,6 +60,8 @@ static void draw_first(Cells *cells, Area area, const PanelData *data) {
                      {.style = cell_style(INK_TEXT)},
                      {.style = cell_style(INK_MUTED)}};
     kernel_config_label(&state->job.config, left[1].text, sizeof left[1].text);
+    if (defect_of(state->job.config.kernel))
+        left[1].style = cell_bold(INK_BAD);
     snprintf(left[2].text, sizeof left[2].text, "%s", state->menu.scenes.names[state->job.scene]);
     if (data->live->stand_in)
         snprintf(left[3].text, sizeof left[3].text, "%s by %s",
@@ -197,7 +201,8 @@ static void draw_controls(Cells *cells, Area area, const State *state, int page)
     }
 }
 
-static void draw_glossary(Cells *cells, Area area, int page) {
+/* The entry that the glossary was opened at stands on the paper of a selection. */
+static void draw_glossary(Cells *cells, Area area, int page, int opened_at) {
     HelpLayout layout = help_glossary(cells->columns, cells->rows);
     int width = help_glossary_width(&layout, cells->columns);
     for (int i = 0; i < glossary_count; i++) {
@@ -207,7 +212,12 @@ static void draw_glossary(Cells *cells, Area area, int page) {
         int room = area.y + area.h - y;
         if (place.page != page || room <= 0)
             continue;
-        cells_text(cells, x, y, GLOSSARY_WORD_MAX, cell_bold(INK_ACCENT), glossary[i].word);
+        CellStyle word = cell_bold(INK_ACCENT);
+        if (i == opened_at) {
+            cells_erase(cells, (Area){x, y, width, height < room ? height : room}, INK_SELECTED);
+            word.attributes |= cells->color ? 0 : CELL_REVERSE;
+        }
+        cells_text(cells, x, y, GLOSSARY_WORD_MAX, word, glossary[i].word);
         draw_paragraph(
             cells,
             (Area){x + GLOSSARY_INDENT, y, width - GLOSSARY_INDENT, height < room ? height : room},
@@ -231,7 +241,7 @@ void help_draw(Cells *cells, Area area, const PanelData *data) {
     cells_erase(cells, area, INK_DEFAULT);
     area = panel_title(cells, area, state->glossary ? "Glossary" : "Help", note);
     if (state->glossary)
-        draw_glossary(cells, area, page);
+        draw_glossary(cells, area, page, state->glossary_row);
     else
         draw_controls(cells, area, state, page);
 }

@@ -2,6 +2,7 @@
 #include "src/state/live_text.h"
 #include "src/view/term/panel.h"
 
+#include "kernels/defects.h"
 #include "kernels/regime.h"
 
 #include <math.h>
@@ -63,7 +64,7 @@ static int big_text(Cells *cells, int x, int y, int zoom, const char *text, Cell
 
 typedef struct {
     const char *title;
-    char number[24], unit[12], note[64];
+    char number[24], unit[16], note[64];
     Ink ink;
 } BigFigure;
 
@@ -77,34 +78,39 @@ static void split(const char *text, BigFigure *figure) {
 static BigFigure latency_figure(const PanelData *data) {
     BigFigure figure = {.title = "LATENCY", .ink = INK_ACCENT};
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
-    Reading median = row ? row->median_us : (Reading){0};
+    Reading median = live_latency(data->live, row);
     char text[32];
     reading_text(UNIT_US, &median, text, sizeof text);
     split(text, &figure);
+    size_t used = strlen(figure.unit);
+    if (reading_mark(&median)[0])
+        snprintf(figure.unit + used, sizeof figure.unit - used, " %s", reading_mark(&median));
     char origin[48] = "n/a";
     if (row)
         latency_origin(row, origin, sizeof origin);
-    snprintf(figure.note, sizeof figure.note, "median, %s", origin);
+    if (median.source)
+        snprintf(figure.note, sizeof figure.note, "median, %s", origin);
+    else
+        snprintf(figure.note, sizeof figure.note, "%s",
+                 unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32));
+    if (defect_of(data->state->job.config.kernel)) {
+        snprintf(figure.note, sizeof figure.note, "defect planted: not timed");
+        figure.ink = INK_BAD;
+    }
     return figure;
 }
 
 static BigFigure speedup_figure(const PanelData *data) {
     BigFigure figure = {.title = "SPEED-UP", .number = "n/a", .ink = INK_GOOD};
     const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
-    const Reading *base = &data->live->baseline_us;
+    Reading speedup = live_speedup(data->live, row);
     char label[48];
     const KernelConfig *baseline = &data->state->job.baseline;
     snprintf(label, sizeof label, "%s %s", baseline->kernel->title,
              bev_dtypes[baseline->dtype].title);
     snprintf(figure.note, sizeof figure.note, "over %s%s", label,
-             data->state->baseline_pinned ? ", pinned" : "");
-    if (!row || !row->median_us.source || !base->source || !(row->median_us.value > 0))
-        return figure;
-    double factor = base->value / row->median_us.value;
-    snprintf(figure.number, sizeof figure.number, factor < 9.95 ? "%.2f" : "%.1f", factor);
-    const LiveKernel *base_row = live_kernel(data->live, baseline->kernel);
-    bool doubtful = latency_is_doubtful(row) || (base_row && latency_is_doubtful(base_row));
-    snprintf(figure.unit, sizeof figure.unit, "\u00d7%s", doubtful ? " ?" : "");
+             data->state->job.baseline_pinned ? ", pinned" : "");
+    speedup_text(&speedup, figure.number, figure.unit);
     return figure;
 }
 
@@ -129,11 +135,14 @@ static BigFigure footprint_figure(const PanelData *data) {
 
 static BigFigure error_figure(const PanelData *data) {
     BigFigure figure = {.title = "MAX ERROR", .ink = INK_TEXT};
-    const LiveAccuracy *accuracy = &data->live->accuracy[data->state->job.config.dtype];
+    BevDtype dtype = data->state->job.config.dtype;
+    const LiveAccuracy *accuracy = &data->live->accuracy[dtype];
+    const LiveKernel *row = live_kernel(data->live, data->state->job.config.kernel);
     bool known = accuracy->source != SOURCE_UNKNOWN;
     unit_text(UNIT_ERROR, known ? accuracy->max_abs : NAN, figure.number, sizeof figure.number);
     if (!known)
-        snprintf(figure.note, sizeof figure.note, "against FP64, n/a");
+        snprintf(figure.note, sizeof figure.note, "%s",
+                 unknown_reason(UNKNOWN_ACCURACY, data->live, row, dtype));
     else
         snprintf(figure.note, sizeof figure.note, "against FP64%s, atol 1e-2 %s",
                  accuracy->stale ? ", stale" : "",

@@ -101,7 +101,10 @@ static void draw_titles(Cells *cells, Area line) {
 
 static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveIntervals *intervals = &data->live->intervals;
-    area = panel_title(cells, area, "Intervals", intervals->known ? "counted" : "");
+    char note[40] = "";
+    if (intervals->known)
+        snprintf(note, sizeof note, "counted%s", data->live->job.evenness ? ", made even" : "");
+    area = panel_title(cells, area, "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
         cells_line(cells, area, cell_style(INK_MUTED),
                    intervals->known ? "no point falls into the grid" : "n/a");
@@ -122,4 +125,4 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel intervals_panel = {
-    .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};
+    .point = PANEL_INTERVALS, .fold = 2, .grow = 3, .height = 3, .want = intervals_want, .draw = intervals_draw};

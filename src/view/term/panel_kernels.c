@@ -56,8 +56,13 @@ static void draw_figures(Table *table, Cells *cells, const PanelData *data, cons
     double median = value_of(&row->median_us);
     cell_reading(table, cells, COL_MEDIAN, UNIT_US, &row->median_us);
     table_cell(table, cells, COL_MARK, ladder_mark(row));
-    double speedup = value_of(&live->baseline_us) / median;
-    cell_number(table, cells, COL_SPEEDUP, speedup < 9.95 ? "%.2f\u00d7" : "%.1f\u00d7", speedup);
+    char number[16], unit[8], text[48];
+    Reading speedup = live_speedup(live, row);
+    speedup_text(&speedup, number, unit);
+    /* The mark has its own place, so that the figures stay below one another. */
+    snprintf(text, sizeof text, "%s%s%s", number, speedup.source ? "\u00d7" : "",
+             speedup.doubtful ? "?" : " ");
+    table_cell(table, cells, COL_SPEEDUP, text);
     cell_reading(table, cells, COL_P95, UNIT_US, &row->p95_us);
     cell_reading(table, cells, COL_P99, UNIT_US, &row->p99_us);
     double gbps = value_of(&row->effective_gbps);
@@ -85,10 +90,11 @@ static void draw_row(Table *table, Cells *cells, Area area, const PanelData *dat
     snprintf(text, sizeof text, selected && !cells->color ? ">%d" : "%d", number + 1);
     table_cell(table, cells, COL_NUMBER, text);
     table_cell(table, cells, COL_KERNEL, row->kernel->title);
-    if (row->skipped && !row->median_us.source) {
+    if (!row->median_us.source) {
+        const char *why = unknown_reason(UNKNOWN_LATENCY, data->live, row, BEV_FP32);
         int x = table->x[COL_MEDIAN], w = area.x + area.w - x;
         cells_text(cells, x, table->y, w, table->style,
-                   cells_width(row->skipped) <= w ? row->skipped : "not for this problem");
+                   cells_width(why) <= w ? why : "not for this problem");
     } else {
         draw_figures(table, cells, data, row, ladder->scale_us);
         const char *bits = row->kernel->wrong_on_purpose ? "wrong"
@@ -157,7 +163,7 @@ static void kernels_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel kernels_panel = {
-    .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
+    .point = PANEL_KERNELS, .fold = 6, .grow = 1, .height = 5, .want = kernels_want, .draw = kernels_draw};
 
 /* ---- the idea of the selected kernel -------------------------------------------------------- */
 

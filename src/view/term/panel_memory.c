@@ -108,10 +108,10 @@ static int list_caches(const PanelData *data, Cache caches[MAX_CACHES]) {
                         device->l2_bytes.source ? device->l2_bytes.value : NAN};
     caches[1] = (Cache){a6000->title, a6000->l2_bytes};
     caches[2] = (Cache){pro6000->title, pro6000->l2_bytes};
-    int l2 = data->state->l2;
+    bool l2 = data->state->edit.l2_mib > 0;
     if (!l2 && (picked == a6000 || picked == pro6000))
         return 3;
-    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, model_l2_bytes(picked, l2)};
+    caches[3] = (Cache){l2 ? "what-if L2" : picked->title, state_gpu(data->state).l2_bytes};
     return 4;
 }
 
@@ -129,7 +129,7 @@ static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segmen
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
     if (known)
-        snprintf(text, sizeof text, "%.0f MiB", cache->bytes / (1 << 20));
+        snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
     cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? "gathered" : text);
     if (!gathered)
         cells_text(cells, area.x, area.y, NAME_W - 8, style, cache->name);
@@ -172,7 +172,7 @@ static int published_place(const char *title) {
 /* How many requests hit the predicted GPU's L2, and how many bytes of indices are among them. */
 static void draw_requests(Cells *cells, Area area, const PanelData *data,
                           const PredictedKernel *predicted) {
-    char line[320], ranks[32], once[32], on[64], note[64] = "", sectors[48];
+    char line[400], ranks[32], once[32], on[128], note[64] = "", sectors[48];
     if (!predicted)
         return;
     int published = published_place(predicted->title);
@@ -186,8 +186,8 @@ static void draw_requests(Cells *cells, Area area, const PanelData *data,
     if (strstr(ranks, " MB") && strstr(once, " MB"))
         *strchr(once, ' ') = '\0'; /* one unit for both is enough */
     prediction_sectors(predicted, sectors, sizeof sectors);
-    snprintf(line, sizeof line, "%s: L2 hits %.1f %%, indices %s for %s%s, %s", on,
-             100 * prediction_of(data->state, predicted)->hit_rate, ranks, once, note, sectors);
+    snprintf(line, sizeof line, "%s: L2 hits %.1f %% of lookups, indices %s for %s%s, %s", on,
+             100 * prediction_of(data->state, data->live, predicted).hit_rate, ranks, once, note, sectors);
     draw_figure_line(cells, area, INK_MUTED, line);
 }
 
@@ -254,4 +254,4 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
 }
 
 const DashPanel memory_panel = {
-    .fold = 4, .grow = 4, .height = 7, .want = memory_want, .draw = memory_draw};
+    .point = PANEL_MEMORY, .fold = 4, .grow = 4, .height = 7, .want = memory_want, .draw = memory_draw};

@@ -16,17 +16,17 @@ static void draw_terms(Cells *cells, Area row, const PanelData *data) {
     int w = row.w / TERM_COUNT, bar_w = w >= 24 ? w - 16 : 0;
     if (!predicted)
         return;
-    const Prediction *p = prediction_of(data->state, predicted);
+    Prediction p = prediction_of(data->state, data->live, predicted);
     for (int term = 0; term < TERM_COUNT; term++) {
-        bool binds = term == (int)p->binding;
+        bool binds = term == (int)p.binding;
         CellStyle style = binds ? cell_bold(INK_WARN) : cell_style(INK_TEXT);
         char number[24], text[48];
-        figure_text(UNIT_US, p->term_us[term], number, sizeof number);
+        figure_text(UNIT_US, p.term_us[term], number, sizeof number);
         snprintf(text, sizeof text, "%s %s", term_names[term], number);
         cells_text(cells, row.x + term * w, row.y, w - 1, style, text);
         if (bar_w)
-            draw_bar(cells, row.x + term * w + 15, row.y, bar_w, p->term_us[term],
-                     p->term_us[p->binding], binds ? INK_WARN : INK_RULE);
+            draw_bar(cells, row.x + term * w + 15, row.y, bar_w, p.term_us[term],
+                     p.term_us[p.binding], binds ? INK_WARN : INK_RULE);
     }
 }
 
@@ -75,7 +75,8 @@ static void model_draw(Cells *cells, Area area, const PanelData *data) {
     free(spec);
 }
 
-const DashPanel model_panel = {.fold = 5,
+const DashPanel model_panel = {.point = PANEL_MODEL,
+                               .fold = 5,
                                .grow = 3,
                                .height = CHART_CELLS_LEAST + WORD_ROWS,
                                .want = model_want,

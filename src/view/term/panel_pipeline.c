@@ -108,7 +108,8 @@ static void pipeline_draw(Cells *cells, Area area, const PanelData *data) {
     draw_legend(cells, (Area){area.x, area.y + 1, area.w, area.h - 1}, data);
 }
 
-const DashPanel pipeline_panel = {.fold = 1,
+const DashPanel pipeline_panel = {.point = PANEL_PIPELINE,
+                                  .fold = 1,
                                   .spare = true,
                                   .grow = 5,
                                   .height = 3,

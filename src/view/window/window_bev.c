@@ -1,5 +1,6 @@
 /* The pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays; and
  * the strip of camera views. */
+#include "src/state/live_text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -64,6 +65,19 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
+/* What differs between the two sides, in the upper left corner. */
+static void draw_comparison(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    char text[96];
+    comparison_text(view->live, text, sizeof text);
+    TextStyle style = {.size = SIZE_BODY,
+                       .bold = true,
+                       .color = panel_dark.line,
+                       .outlined = true,
+                       .rim = panel_dark.halo};
+    pen_text(view->pen, bev->x + 12, bev->y + SIZE_BODY + 12, bev->w - 24, &style, text);
+}
+
 /* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
@@ -87,24 +101,44 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
+static double heaviest_of(const LiveContribution *list, int count) {
+    double heaviest = 1e-30;
+    for (int i = 0; i < count; i++)
+        heaviest = fmax(heaviest, list[i].depth * list[i].weight);
+    return heaviest;
+}
+
 static void draw_rays(const WindowView *view) {
-    const LiveProbe *probe = &view->live->probe;
-    if (!view->live->frame.rig || !probe->contribution_count)
-        return;
-    const LiveContribution *list = probe->contributions;
-    double heaviest = fmax(list[0].depth * list[0].weight, 1e-30);
-    for (int i = 0; i < probe->contribution_count && i < MAX_RAYS; i++)
+    LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_lit(view->live, view->state, list);
+    double heaviest = heaviest_of(list, count);
+    for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
         draw_ray(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
+}
+
+/* How many points the step that is shown has, and the cell of one of them. */
+static int step_points(const WindowView *view) {
+    const LiveSteps *live = view->live->frame.steps;
+    int at = view->state->step_at;
+    return live && at < live->selection.step_count ? live->selection.steps[at].point_count : 0;
+}
+
+static int64_t step_cell(const WindowView *view, int i) {
+    const Steps *steps = &view->live->frame.steps->selection;
+    return steps->points[steps->steps[view->state->step_at].first_point + i].cell;
 }
 
 static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
-    if (probe->cell < 0)
+    const LiveSteps *steps = view->live->frame.steps;
+    int64_t cell = steps ? steps->cell : probe->cell;
+    if (cell < 0)
         return;
     pen_clip(view->pen, view->layout.bev);
-    if (view->state->pinned)
-        draw_rays(view);
-    outline_cell(view, probe->cell);
+    draw_rays(view);
+    for (int i = 0; i < step_points(view); i++)
+        outline_cell(view, step_cell(view, i));
+    outline_cell(view, cell);
     cairo_restore(view->pen->cr);
 }
 
@@ -137,6 +171,7 @@ void window_draw_over_bev(const WindowView *view) {
     FigurePanel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
+    draw_comparison(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
         axes_draw(view->pen, &view->visible, &panel, true);
@@ -191,14 +226,12 @@ static void mark_pixel(const WindowView *view, const LiveContribution *one, doub
 }
 
 void window_draw_strip(const WindowView *view) {
-    const LiveProbe *probe = &view->live->probe;
+    LiveContribution list[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_lit(view->live, view->state, list);
+    double heaviest = heaviest_of(list, count);
     for (int i = 0; i < view->layout.camera_count; i++)
         draw_camera(view, i);
-    if (!view->state->pinned || !view->layout.camera_count || !probe->contribution_count)
-        return;
-    const LiveContribution *list = probe->contributions;
-    double heaviest = fmax(list[0].depth * list[0].weight, 1e-30);
-    for (int i = probe->contribution_count - 1; i >= 0; i--)
+    for (int i = count - 1; i >= 0 && view->layout.camera_count; i--)
         if (list[i].camera < view->layout.camera_count)
             mark_pixel(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
 }

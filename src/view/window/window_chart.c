@@ -48,7 +48,7 @@ static void draw_kernel(const WindowView *view, Box at, const LiveKernel *row, d
     Box bar = {at.x + TITLE_W, at.y + at.h / 6, at.w - TITLE_W - TIME_W - ARROW_W, at.h * 2 / 3};
     if (!known) {
         pen_text(view->pen, bar.x, baseline, at.w - TITLE_W, &style,
-                 row->skipped ? row->skipped : "n/a");
+                 unknown_reason(UNKNOWN_LATENCY, view->live, row, BEV_FP32));
         return;
     }
     draw_kernel_bar(view, bar, row->median_us.value / scale_us, row_color(view, row));

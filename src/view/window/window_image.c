@@ -178,7 +178,7 @@ static void prepare(WindowView *view) {
 static void (*const parts[])(const WindowView *) = {
     window_draw_header,   window_draw_strip, window_draw_bev,
     window_draw_over_bev, window_draw_side,  window_draw_chart_over,
-    window_draw_log,      window_draw_keys,  window_draw_help,
+    window_draw_pointer,  window_draw_log,      window_draw_keys,  window_draw_help,
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,

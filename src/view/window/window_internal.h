@@ -50,12 +50,20 @@ void window_draw_log(const WindowView *view);
 void window_draw_keys(const WindowView *view);
 void window_draw_help(const WindowView *view); /* where the state asks for it */
 
+/* The lesson that is open, in the side column; returns its height. Where it is too long its end is
+ * shown. And the frame around what it points at. */
+double window_draw_lesson(const WindowView *view, Box at);
+void window_draw_pointer(const WindowView *view);
+
 /* The chart of the memory model: whether the state asks for one (a pinned cell takes its place),
  * and whether it has room in the side column; else it is drawn in the place of the BEV. */
 bool window_has_chart(const WindowView *view);
 bool window_chart_fits(const WindowView *view);
 void window_draw_chart(const WindowView *view, Box box);
 void window_draw_chart_over(const WindowView *view);
+
+/* The step that is shown, where steps were recorded; returns the height. */
+double window_draw_steps(const WindowView *view, Box at);
 
 /* A bar a kernel, taller where there is room. The height is the least one; 0: none to show. */
 double window_ladder_height(const WindowView *view);

@@ -98,6 +98,7 @@ static int glossary_rows(const WindowView *view, Box in, int first, bool draw) {
     TextStyle word = style_strong(view->pen), text = style_muted(view->pen);
     double column_w = in.w / fmax(1, floor(in.w / HELP_COLUMN_MIN)), x = in.x, y = in.y;
     double text_w = column_w - GLOSSARY_W - HELP_PAD;
+    const Rgb text_color = word.color;
     for (int i = first; i < glossary_count; i++) {
         double height = pen_paragraph_height(view->pen, text_w, &text, glossary[i].text);
         if (y + height > in.y + in.h) {
@@ -107,6 +108,7 @@ static int glossary_rows(const WindowView *view, Box in, int first, bool draw) {
         if (x + column_w > in.x + in.w + 1 || y + height > in.y + in.h)
             return i - first;
         if (draw) {
+            word.color = i == view->state->glossary_row ? view->pen->theme->accent : text_color;
             pen_text(view->pen, x, y + word.size, GLOSSARY_W - 8, &word, glossary[i].word);
             pen_paragraph(view->pen, x + GLOSSARY_W, y, text_w, &text, glossary[i].text);
         }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WORDS_H = 148, LADDER_W = 300 };
+enum { WORDS_H = 148, LADDER_W = 300, LESSON_CHART_H = 240 };
 
 double window_heading(const WindowView *view, Box at, const char *text) {
     TextStyle style = style_heading(view->pen);
@@ -122,11 +122,25 @@ static double difference_sides(const WindowView *view, Box at) {
     return sentence(view, at, text);
 }
 
+/* "largest error against FP64 0.021", or why it is not known. */
+static void error_text(const LiveData *live, char *text, size_t size) {
+    const KernelConfig *config = &live->job.config;
+    const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
+    char number[64];
+    if (accuracy->source != SOURCE_UNKNOWN)
+        unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
+    else
+        snprintf(number, sizeof number, "n/a: %s",
+                 unknown_reason(UNKNOWN_ACCURACY, live, live_kernel(live, config->kernel),
+                                config->dtype));
+    snprintf(text, size, "largest error against FP64 %s%s", number,
+             accuracy->source != SOURCE_UNKNOWN && accuracy->stale ? " (stale)" : "");
+}
+
 /* Where no cell is probed: what is selected, and how to probe. */
 static double overview(const WindowView *view, Box at) {
     const LiveData *live = view->live;
     const ScatterStats *stats = &live->intervals.stats;
-    const LiveAccuracy *accuracy = &live->accuracy[live->job.config.dtype];
     char text[160], number[32] = "n/a";
     double y = at.y + window_heading(view, at, "Selection");
     if (view->state->compare == COMPARE_DIFFERENCE)
@@ -146,11 +160,7 @@ static double overview(const WindowView *view, Box at) {
     } else
         snprintf(text, sizeof text, "points n/a");
     y += sentence(view, below(at, y), text);
-    if (accuracy->source != SOURCE_UNKNOWN)
-        unit_text(UNIT_ERROR, accuracy->max_abs, number, sizeof number);
-    snprintf(text, sizeof text, "largest error against FP64 %s%s",
-             accuracy->source != SOURCE_UNKNOWN ? number : "n/a",
-             accuracy->stale ? " (stale)" : "");
+    error_text(live, text, sizeof text);
     y += sentence(view, below(at, y), text) + 8;
     y += sentence(view, below(at, y), "Point at a cell to read it, click to see its rays.");
     return y - at.y;
@@ -190,7 +200,10 @@ static double readout(const WindowView *view, Box at) {
 /* The probed cell, else the selection; under it the ladder, or the points of a pinned cell. */
 static void words(const WindowView *view, Box at) {
     double used = 0, ladder = window_ladder_height(view);
-    if (at.h > 5 * WINDOW_ROW)
+    bool steps = view->live->frame.steps != NULL;
+    if (at.h > 5 * WINDOW_ROW && steps)
+        used = window_draw_steps(view, at);
+    else if (at.h > 5 * WINDOW_ROW)
         used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
     double top = fmax(used + 8, WORDS_H);
     if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
@@ -201,15 +214,18 @@ void window_draw_side(const WindowView *view) {
     Box side = view->layout.side;
     if (side.w <= 0 || (window_has_chart(view) && !window_chart_fits(view)))
         return;
-    bool has_course = side.h > 420 && !window_has_chart(view) && window_has_course(view);
+    bool has_course = side.h > 420 && !window_has_chart(view) && !view->state->lesson.open &&
+                      window_has_course(view);
     double bottom = side.y + side.h - (has_course ? WINDOW_COURSE_H : 0), y = side.y;
     if (window_has_bev(view)) {
         FigurePanel panel = window_panel(view);
         y += legend_block(view->pen, &view->whole, &panel, side.x, y, side.w) + 16;
     }
-    if (window_has_chart(view))
+    if (view->state->lesson.open)
+        y += window_draw_lesson(view, (Box){side.x, y, side.w, bottom - y}) + 16;
+    if (window_has_chart(view) && (!view->state->lesson.open || bottom - y >= LESSON_CHART_H))
         window_draw_chart(view, (Box){side.x, y, side.w, bottom - y});
-    else
+    else if (!view->state->lesson.open)
         words(view, (Box){side.x, y, side.w, bottom - y});
     if (has_course)
         window_draw_course(view, (Box){side.x, bottom + 8, side.w, WINDOW_COURSE_H - 8});
@@ -218,12 +234,15 @@ void window_draw_side(const WindowView *view) {
 /* ---- header, log ---------------------------------------------------------------------------- */
 
 /* "12.3 ms measured, stale": the figure, where it comes from and how it was timed. */
-static void latency_text(const LiveKernel *row, char *text, size_t size) {
+static void latency_text(const LiveData *live, const LiveKernel *row, char *text, size_t size) {
     char number[24], origin[40];
+    if (!row->median_us.source) {
+        snprintf(text, size, "%s", unknown_reason(UNKNOWN_LATENCY, live, row, BEV_FP32));
+        return;
+    }
     latency_origin(row, origin, sizeof origin);
     figure_text(UNIT_US, row->median_us.value, number, sizeof number);
-    snprintf(text, size, "%s%s%s", row->median_us.source ? number : "",
-             row->median_us.source ? " " : "", origin);
+    snprintf(text, size, "%s %s", number, origin);
 }
 
 /* What the header leaves out where there is no room, in this order. */
@@ -235,7 +254,7 @@ static void header_facts(const WindowView *view, Brevity brevity, char *text, si
     char label[96], latency[80] = "n/a", time[32] = "", fps[32] = "", by[64] = "";
     kernel_config_label(&live->job.config, label, sizeof label);
     if (row)
-        latency_text(row, latency, sizeof latency);
+        latency_text(live, row, latency, sizeof latency);
     if (brevity < NO_TIME)
         snprintf(time, sizeof time, "   t = %.2f s", live->frame.time_s);
     if (live->fps.source != SOURCE_UNKNOWN && brevity < NO_RATE)

@@ -1,8 +1,7 @@
-#include "tests/cases.h"
+#include "src/accuracy/cases.h"
 
 #include "src/base/random.h"
 #include "src/scene/scatter.h"
-#include "tests/maps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -159,7 +158,7 @@ static bool map_from_rule(const Case *c, BevAlign align, uint64_t *state, BevMap
     free(touches);
     if (!ok)
         return err_set(err, ERR_FAILED, c->name, "", "out of memory");
-    return map_find_intervals(map, err);
+    return scatter_find_intervals(map, err);
 }
 
 /* ---- maps from the flagship's rig ------------------------------------------------------------ */

@@ -1,6 +1,8 @@
-#include "tests/load.h"
+#include "src/base/load.h"
 
 #include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* The maps that kernels are tested on: corner cases, and the published configurations. */
+/* The cases that kernels are judged on, those of this program and those of a learner: corner cases,
+ * and the published configurations. */
 #pragma once
 
 #include "src/scene/scene.h"
@@ -22,6 +23,9 @@ typedef struct {
     BevMap map;
     Features features;
 } CaseData;
+
+/* Divides the channels of a published configuration where only the result matters. */
+enum { CASE_SHORTENED = 16 };
 
 /* Draws map and features from `seed` and the case's name alone, so that a case is the same whatever
  * ran before it. `channel_divisor` > 1 thins out the channels of a published configuration. */

@@ -1,0 +1,163 @@
+/* cpu_race: threads that add without asking each other.
+ *
+ * IDEA    A thread takes a point and adds it to the cell with a plain +=, as `race` does on a GPU.
+ *         += is three steps: read the sum, add, write it back. Two threads that read the same old
+ *         sum both add to it, and the second write wipes out the first. It is wrong, and shows why.
+ *
+ * WHO     Four threads draw points from one list. They are simulated: a seeded schedule chooses the
+ *         thread that takes the next step, so that every run loses the same updates, also on one
+ *         core, and the program itself has no data race. Here one of two updates is lost:
+ *
+ *             thread 0   reads 5                      writes 5 + 3
+ *             thread 1            reads 5                            writes 5 + 4
+ *             sum        5        5                   8              9      (12 was wanted)
+ *
+ * MEMORY  Points are sorted by cell, so threads that draw neighbouring points want the same sum.
+ * The channels are cut into tiles of 8, each with its own schedule and a grid of FP32 sums, as
+ *         blocks of a GPU have; the machine's real threads own whole tiles and share nothing.
+ *
+ * COST    Tiles n = ceil(C / 8): 12 P n bytes of indices, n P depths, P C features, 8 P C bytes of
+ *         sums read and written, 8 cells C bytes to clear and encode them. No atomics.
+ *
+ * LIMITS  WRONG ON PURPOSE wherever a cell has more than one point; the gates must fail it. A cell
+ *         with one point is right. The order of real threads is less random than this schedule: a
+ *         GPU loses other updates, and in each run others.
+ *
+ * TRY     THREADS = 1: nothing is lost. THREADS = 32: of a long interval little remains. Look at
+ * the error view: the cells near the vehicle, whose intervals are long, lose most. */
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TILE = 8, THREADS = 4 };
+
+struct BevPlan {
+    CpuStage stage;
+    float *sums; /* (real thread, cell, TILE) */
+};
+
+static void release(BevPlan *plan) {
+    if (!plan)
+        return;
+    cpu_stage_free(&plan->stage);
+    free(plan->sums);
+    free(plan);
+}
+
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    *plan = calloc(1, sizeof **plan);
+    if (*plan && cpu_stage_init(&(*plan)->stage, problem, err)) {
+        size_t threads = (size_t)(*plan)->stage.threads;
+        (*plan)->sums = calloc(threads * (size_t)problem->out.rows * TILE, sizeof(float));
+        if ((*plan)->sums)
+            return true;
+    }
+    release(*plan);
+    *plan = NULL;
+    return err_set(err, ERR_FAILED, "cpu_race", "choose a smaller scene", "out of memory");
+}
+
+/* A simulated thread. Between its read and its write it holds a point and the sum as it was. */
+typedef struct {
+    int64_t point; /* -1: it has none */
+    float sum[TILE];
+} Thread;
+
+/* The thread that takes the next step: a linear congruential generator, whose high bits are used.
+ */
+static int next_thread(uint64_t *schedule) {
+    *schedule = *schedule * 6364136223846793005u + 1442695040888963407u;
+    return (int)((*schedule >> 33) % THREADS);
+}
+
+/* The tile of channels that is summed. */
+typedef struct {
+    const BevMap *map;
+    const CpuStage *stage;
+    int64_t first, width; /* channels */
+    float *sums;          /* (cell, TILE) */
+} Tile;
+
+/* The second half of +=: adds the thread's point to the sum that it has read, and writes that. */
+static void write_back(const Tile *tile, Thread *thread) {
+    const BevMap *map = tile->map;
+    int64_t t = thread->point;
+    float depth = tile->stage->depth[map->ranks_depth[t]];
+    if (map->weights)
+        depth *= map->weights[t];
+    const float *feat =
+        tile->stage->feat + map->ranks_feat[t] * tile->stage->channels + tile->first;
+    cpu_add_scaled(thread->sum, feat, depth, tile->width);
+    memcpy(tile->sums + (int64_t)map->ranks_bev[t] * TILE, thread->sum, sizeof thread->sum);
+    thread->point = -1;
+}
+
+/* All points in the order of the schedule. A step of a thread is a read or a write. */
+static void race(const Tile *tile) {
+    Thread threads[THREADS];
+    uint64_t schedule = (uint64_t)tile->first;
+    int64_t next = 0, left = tile->map->points;
+    for (int i = 0; i < THREADS; i++)
+        threads[i].point = -1;
+    while (left > 0) {
+        Thread *thread = &threads[next_thread(&schedule)];
+        if (thread->point >= 0) {
+            write_back(tile, thread);
+            left--;
+        } else if (next < tile->map->points) {
+            thread->point = next++;
+            memcpy(thread->sum, tile->sums + (int64_t)tile->map->ranks_bev[thread->point] * TILE,
+                   sizeof thread->sum);
+        }
+    }
+}
+
+static void pool_tile(const BevProblem *problem, const CpuStage *stage, int64_t first,
+                      float *sums) {
+    int64_t left = stage->channels - first, cells = problem->out.rows;
+    const Tile tile = {&problem->map, stage, first, left < TILE ? left : TILE, sums};
+    memset(sums, 0, (size_t)cells * TILE * sizeof *sums);
+    race(&tile);
+    for (int64_t cell = 0; cell < cells; cell++)
+        bev_span_encode(&problem->out, cell, first, tile.width, sums + cell * TILE);
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)stream, (void)err;
+    const CpuStage *stage = &plan->stage;
+    int64_t cells = problem->out.rows;
+#pragma omp parallel num_threads(stage->threads)
+    {
+        cpu_stage_fill(stage, problem);
+        float *sums = plan->sums + cpu_thread() * cells * TILE;
+#pragma omp for schedule(dynamic)
+        for (int64_t first = 0; first < stage->channels; first += TILE)
+            pool_tile(problem, stage, first, sums);
+    }
+    return true;
+}
+
+static BevTraffic bytes(const BevProblem *problem) {
+    int64_t channels = problem->shape.channels, tiles = (channels + TILE - 1) / TILE;
+    BevTraffic traffic = bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+    double terms = (double)problem->map.points * (double)channels;
+    double outputs = (double)problem->out.rows * (double)channels;
+    traffic.index *= (double)tiles;
+    traffic.depth *= (double)tiles;
+    traffic.weight *= (double)tiles;
+    traffic.out_read = (terms + outputs) * sizeof(float);
+    traffic.out_write += (terms + outputs) * sizeof(float);
+    return traffic;
+}
+
+/* clang-format off */
+const BevKernel kernel_cpu_race = {
+    .name = "cpu_race", .title = "RACE",
+    .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
+    .twin = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
+    .deterministic = true, .wrong_on_purpose = true,
+    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+};
+/* clang-format on */

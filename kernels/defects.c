@@ -1,0 +1,382 @@
+/* Each defect spoils a copy of the map before the points are summed, or the sums before they are
+ * encoded. One thread pools interval by interval, so that a wrong map, too, gives the same bits in
+ * every run. A problem without points is left right: there is nothing to spoil. */
+#include "kernels/defects.h"
+
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is spoilt. `sums` and `spare` are (cell, c). */
+typedef struct {
+    const BevProblem *problem;
+    BevMap map; /* a copy */
+    float *sums, *spare;
+    bool halves; /* add in FP16 */
+} Pooling;
+
+/* ---- in the map ------------------------------------------------------------------------------ */
+
+static int64_t longest(const BevMap *map) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < map->intervals; i++)
+        if (map->interval_lengths[i] > map->interval_lengths[best])
+            best = i;
+    return best;
+}
+
+static double depth_of(const Pooling *p, int64_t t) {
+    return bev_tensor_at(&p->problem->depth, 0, p->map.ranks_depth[t]);
+}
+
+/* Of the points of interval i, the one whose depth differs most from that of point t and whose
+ * features are others: swapping equals would change nothing. */
+static int64_t unlike(const Pooling *p, int64_t i, int64_t t) {
+    const BevMap *map = &p->map;
+    int64_t first = map->interval_starts[i], found = first;
+    double most = 0, depth = depth_of(p, t);
+    for (int64_t u = first; u < first + map->interval_lengths[i]; u++) {
+        double d = fabs(depth_of(p, u) - depth);
+        if (d > most && map->ranks_feat[u] != map->ranks_feat[t]) {
+            most = d;
+            found = u;
+        }
+    }
+    return found;
+}
+
+static void swap(int32_t *ranks, int64_t t, int64_t u) {
+    int32_t rank = ranks[t];
+    ranks[t] = ranks[u];
+    ranks[u] = rank;
+}
+
+/* The first point of the longest interval, and one unlike it in the interval beside. */
+static int64_t beside(const Pooling *p, int64_t *t) {
+    int64_t i = longest(&p->map);
+    *t = p->map.interval_starts[i];
+    return p->map.intervals > 1 ? unlike(p, i ? i - 1 : i + 1, *t) : *t;
+}
+
+static void drop_point(Pooling *p) {
+    p->map.interval_lengths[longest(&p->map)]--;
+}
+
+/* Of the intervals of at least two points, the one whose first point adds most. */
+static void start_late(Pooling *p) {
+    BevMap *map = &p->map;
+    int64_t found = -1;
+    double most = 0;
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int64_t t = map->interval_starts[i];
+        double adds = depth_of(p, t) * (map->weights ? map->weights[t] : 1);
+        if (map->interval_lengths[i] > 1 && adds > most) {
+            most = adds;
+            found = i;
+        }
+    }
+    if (found < 0)
+        return;
+    map->interval_starts[found]++;
+    map->interval_lengths[found]--;
+}
+
+static void shift_starts(Pooling *p) {
+    for (int64_t i = 0; i + 1 < p->map.intervals; i++)
+        p->map.interval_starts[i]++;
+}
+
+static void swap_features(Pooling *p) {
+    int64_t i = longest(&p->map), t = p->map.interval_starts[i];
+    swap(p->map.ranks_feat, t, unlike(p, i, t));
+}
+
+static void swap_depths(Pooling *p) {
+    int64_t t, u = beside(p, &t);
+    swap(p->map.ranks_depth, t, u);
+}
+
+/* Two whole points change places; the intervals are as if they had not. */
+static void unsort(Pooling *p) {
+    int64_t t, u = beside(p, &t);
+    swap(p->map.ranks_depth, t, u);
+    swap(p->map.ranks_feat, t, u);
+}
+
+/* Every point takes the depth of the next bin; the last bin has none. */
+static void next_bin(Pooling *p) {
+    const BevShape *shape = &p->problem->shape;
+    int64_t bin = shape->feat_h * shape->feat_w;
+    for (int64_t t = 0; t < p->map.points; t++)
+        if (p->map.ranks_depth[t] / bin % shape->depth_bins + 1 < shape->depth_bins)
+            p->map.ranks_depth[t] += (int32_t)bin;
+}
+
+static void add_in_halves(Pooling *p) {
+    p->halves = true;
+}
+
+/* ---- in the sums ----------------------------------------------------------------------------- */
+
+static size_t row_bytes(const Pooling *p) {
+    return (size_t)p->problem->shape.channels * sizeof(float);
+}
+
+static float *row_of(const Pooling *p, float *grid, int64_t cell) {
+    return grid + cell * p->problem->shape.channels;
+}
+
+static int64_t cells_of(const Pooling *p) {
+    return p->problem->shape.nx * p->problem->shape.ny;
+}
+
+static void miss_last_channel(Pooling *p) {
+    int64_t channels = p->problem->shape.channels;
+    for (int64_t cell = 0; cell < cells_of(p); cell++)
+        row_of(p, p->sums, cell)[channels - 1] = 0;
+}
+
+/* Cell (x, y) is written to x * ny + y. */
+static void transpose(Pooling *p) {
+    int64_t nx = p->problem->shape.nx, ny = p->problem->shape.ny;
+    for (int64_t cell = 0; cell < nx * ny; cell++)
+        memcpy(row_of(p, p->spare, cell % nx * ny + cell / nx), row_of(p, p->sums, cell),
+               row_bytes(p));
+    memcpy(p->sums, p->spare, (size_t)(nx * ny) * row_bytes(p));
+}
+
+/* A row of the output is taken to be a channel shorter than it is. */
+static void wrong_stride(Pooling *p) {
+    int64_t channels = p->problem->shape.channels;
+    memset(p->spare, 0, (size_t)cells_of(p) * row_bytes(p));
+    for (int64_t cell = 0; cell < cells_of(p); cell++)
+        memcpy(p->spare + cell * (channels - 1), row_of(p, p->sums, cell), row_bytes(p));
+    memcpy(p->sums, p->spare, (size_t)cells_of(p) * row_bytes(p));
+}
+
+/* A cell is the mean of itself and the next one forward. */
+static void half_a_cell(Pooling *p) {
+    int64_t nx = p->problem->shape.nx, channels = p->problem->shape.channels;
+    for (int64_t cell = 0; cell < cells_of(p); cell++)
+        for (int64_t c = 0; c < channels; c++) {
+            float *at = row_of(p, p->sums, cell) + c;
+            *at = 0.5f * (*at + (cell % nx + 1 < nx ? at[channels] : 0));
+        }
+}
+
+/* Whether a cell has points; spare[0 ...] holds a flag a cell. */
+static void flag_cells(Pooling *p) {
+    const BevMap *map = &p->problem->map;
+    memset(p->spare, 0, (size_t)cells_of(p) * sizeof *p->spare);
+    for (int64_t i = 0; i < map->intervals; i++)
+        p->spare[map->ranks_bev[map->interval_starts[i]]] = 1;
+}
+
+/* Cells without points are not cleared: they keep what they had when everything lay so many cells
+ * further ahead. */
+static void not_cleared(Pooling *p) {
+    enum { CELLS = 3 };
+    int64_t nx = p->problem->shape.nx;
+    flag_cells(p);
+    for (int64_t cell = 0; cell < cells_of(p); cell++)
+        if (!p->spare[cell] && cell % nx >= CELLS && p->spare[cell - CELLS])
+            memcpy(row_of(p, p->sums, cell), row_of(p, p->sums, cell - CELLS), row_bytes(p));
+}
+
+static int64_t cell_without_points(Pooling *p) {
+    int64_t cell = 0;
+    flag_cells(p);
+    while (cell + 1 < cells_of(p) && p->spare[cell])
+        cell++;
+    return cell;
+}
+
+/* Memory that was never written is poisoned: not a number. */
+static void never_written(Pooling *p) {
+    float *row = row_of(p, p->sums, cell_without_points(p));
+    for (int64_t c = 0; c < p->problem->shape.channels; c++)
+        row[c] = NAN;
+}
+
+static void one_nan(Pooling *p) {
+    row_of(p, p->sums, cells_of(p) - 1)[0] = NAN;
+}
+
+static void scale_twice(Pooling *p) {
+    for (int64_t i = 0; i < cells_of(p) * p->problem->shape.channels; i++)
+        p->sums[i] /= 2;
+}
+
+/* ---- pooling --------------------------------------------------------------------------------- */
+
+struct BevPlan {
+    void (*in_map)(Pooling *);
+    void (*in_sums)(Pooling *);
+    Pooling pooling;
+    float *depth, *feat; /* decoded */
+};
+
+static void release(BevPlan *plan) {
+    if (!plan)
+        return;
+    free(plan->pooling.map.ranks_depth);
+    free(plan->pooling.map.ranks_feat);
+    free(plan->pooling.map.interval_starts);
+    free(plan->pooling.map.interval_lengths);
+    free(plan->pooling.sums);
+    free(plan->pooling.spare);
+    free(plan->depth);
+    free(plan->feat);
+    free(plan);
+}
+
+static int32_t *room(int64_t count) {
+    return malloc((size_t)(count + 1) * sizeof(int32_t));
+}
+
+static bool prepare(const BevProblem *problem, void (*in_map)(Pooling *),
+                    void (*in_sums)(Pooling *), BevPlan **out, Err *err) {
+    const BevMap *map = &problem->map;
+    int64_t outputs = problem->out.rows * problem->out.row_len;
+    BevPlan *plan = *out = calloc(1, sizeof *plan);
+    if (!plan)
+        return err_set(err, ERR_FAILED, "defect", "", "out of memory");
+    Pooling *p = &plan->pooling;
+    plan->in_map = in_map;
+    plan->in_sums = in_sums;
+    p->map = *map;
+    p->map.ranks_depth = room(map->points);
+    p->map.ranks_feat = room(map->points);
+    p->map.interval_starts = room(map->intervals);
+    p->map.interval_lengths = room(map->intervals);
+    p->sums = malloc((size_t)outputs * sizeof *p->sums);
+    p->spare = malloc((size_t)outputs * sizeof *p->spare);
+    plan->depth = malloc((size_t)(problem->depth.rows * problem->depth.row_len) * sizeof(float));
+    plan->feat = malloc((size_t)(problem->feat.rows * problem->feat.row_len) * sizeof(float));
+    if (p->map.ranks_depth && p->map.ranks_feat && p->map.interval_starts &&
+        p->map.interval_lengths && p->sums && p->spare && plan->depth && plan->feat)
+        return true;
+    release(plan);
+    *out = NULL;
+    return err_set(err, ERR_FAILED, "defect", "choose a smaller scene", "out of memory");
+}
+
+static void copy_map(const BevMap *from, BevMap *to) {
+    size_t points = (size_t)from->points, intervals = (size_t)from->intervals;
+    memcpy(to->ranks_depth, from->ranks_depth, points * sizeof(int32_t));
+    memcpy(to->ranks_feat, from->ranks_feat, points * sizeof(int32_t));
+    memcpy(to->interval_starts, from->interval_starts, intervals * sizeof(int32_t));
+    memcpy(to->interval_lengths, from->interval_lengths, intervals * sizeof(int32_t));
+}
+
+static void add_point(const BevPlan *plan, int64_t t, float *row) {
+    const Pooling *p = &plan->pooling;
+    int64_t channels = p->problem->shape.channels;
+    float depth = plan->depth[p->map.ranks_depth[t]] * (p->map.weights ? p->map.weights[t] : 1);
+    const float *feat = plan->feat + p->map.ranks_feat[t] * channels;
+    cpu_add_scaled(row, feat, depth, channels);
+    for (int64_t c = 0; p->halves && c < channels; c++)
+        row[c] = bev_fp16_decode(bev_fp16_encode(row[c]));
+}
+
+/* Later intervals of the same cell, which a wrong map may have, replace the ones before. */
+static void pool(const BevPlan *plan) {
+    const Pooling *p = &plan->pooling;
+    memset(p->sums, 0, (size_t)cells_of(p) * row_bytes(p));
+    for (int64_t i = 0; i < p->map.intervals; i++) {
+        int64_t start = p->map.interval_starts[i], end = start + p->map.interval_lengths[i];
+        float *row = row_of(p, p->sums, p->problem->map.ranks_bev[start]);
+        memset(row, 0, row_bytes(p));
+        for (int64_t t = start; t < end; t++)
+            add_point(plan, t, row);
+    }
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *prepared, void *stream, Err *err) {
+    (void)stream, (void)err;
+    BevPlan plan = *prepared;
+    Pooling *p = &plan.pooling;
+    p->problem = problem;
+    copy_map(&problem->map, &p->map);
+    bev_tensor_decode(&problem->depth, 0, problem->depth.rows, plan.depth);
+    bev_tensor_decode(&problem->feat, 0, problem->feat.rows, plan.feat);
+    bool spoil = problem->map.points > 0;
+    if (spoil && plan.in_map)
+        plan.in_map(p);
+    pool(&plan);
+    if (spoil && plan.in_sums)
+        plan.in_sums(p);
+    for (int64_t cell = 0; cell < cells_of(p); cell++)
+        bev_span_encode(&problem->out, cell, 0, problem->shape.channels, row_of(p, p->sums, cell));
+    return true;
+}
+
+static BevTraffic bytes(const BevProblem *problem) {
+    return bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* The first ten are those of the lesson. */
+/* clang-format off */
+#define DEFECTS(D)                                                                                 \
+    D(1, "dropped-point", "One point, the last of the longest interval, is left out.",             \
+      drop_point, NULL, FINE, ALWAYS)                                                              \
+    D(2, "swapped-ranks", "Two points of a cell take each other's features.",                      \
+      swap_features, NULL, FINE, ALWAYS)                                                           \
+    D(3, "tail-channel", "The last channel of every cell is never summed.",                        \
+      NULL, miss_last_channel, ALWAYS, ALWAYS)                                                     \
+    D(4, "transposed", "Cell (x, y) is written to x * ny + y in the place of y * nx + x.",         \
+      NULL, transpose, ALWAYS, ALWAYS)                                                             \
+    D(5, "row-stride", "Rows of the output are taken to be one channel shorter than they are.",    \
+      NULL, wrong_stride, ALWAYS, ALWAYS)                                                          \
+    D(6, "half-cell", "Half a cell off: each cell is the mean of itself and the next.", \
+      NULL, half_a_cell, ALWAYS, ALWAYS)                                                           \
+    D(7, "unsorted", "Two points of different cells have changed places: the map is not sorted.",  \
+      unsort, NULL, FINE, ALWAYS)                                                                  \
+    D(8, "not-cleared", "Cells without points keep what the frame before left in them.",           \
+      NULL, not_cleared, ALWAYS, ALWAYS)                                                           \
+    D(9, "fp16-sums", "Sums are kept in FP16 and rounded after every point.",                      \
+      add_in_halves, NULL, FINE, NEVER)                                                            \
+    D(10, "neighbour-bin", "Every point takes the depth of the next bin.",                         \
+      next_bin, NULL, ALWAYS, ALWAYS)                                                              \
+    D(11, "late-start", "One interval starts a point late.", start_late, NULL, FINE, ALWAYS)       \
+    D(12, "shifted-starts", "All intervals but the last start a point late.",                      \
+      shift_starts, NULL, ALWAYS, ALWAYS)                                                          \
+    D(13, "swapped-depths", "Two points of neighbouring cells take each other's depths.",          \
+      swap_depths, NULL, FINE, ALWAYS)                                                             \
+    D(14, "never-written", "One cell without points is never written.",                            \
+      NULL, never_written, ALWAYS, ALWAYS)                                                         \
+    D(15, "one-nan", "One output is not a number.", NULL, one_nan, ALWAYS, ALWAYS)                 \
+    D(16, "scaled-twice", "A scale is applied twice: every output is half of what it should be.", \
+      NULL, scale_twice, ALWAYS, ALWAYS)
+
+#define PREPARE(number, name, what, in_map, in_sums, a, c)                                         \
+    static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
+        return prepare(problem, in_map, in_sums, plan, err);                                       \
+    }
+
+#define ROW(number, word, sentence, in_map, in_sums, a, c)                                         \
+    {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_##c,                   \
+     .kernel = {.name = "defect_" #number, .title = "DEFECT " #number,                             \
+                .idea = "A right pooling with one mistake, planted: find it in the picture, the "  \
+                        "error view and the gates.",                                               \
+                .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,              \
+                .deterministic = true, .wrong_on_purpose = true, .prepare = prepare_##number,      \
+                .release = release, .launch = launch, .bytes = bytes}},
+/* clang-format on */
+
+DEFECTS(PREPARE)
+
+const Defect defects[] = {DEFECTS(ROW)};
+const int defect_count = sizeof defects / sizeof *defects;
+
+const Defect *defect_of(const BevKernel *kernel) {
+    for (int i = 0; i < defect_count; i++)
+        if (&defects[i].kernel == kernel)
+            return &defects[i];
+    return NULL;
+}

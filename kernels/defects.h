@@ -1,0 +1,23 @@
+/* The bug museum: a right pooling with one mistake, each of a kind that kernels really have. They
+ * are no rows of the table: nobody times or deploys them. The live display shows them for the
+ * reader to find; tests plant them to prove that the gates bite. */
+#pragma once
+
+#include "kernels/bevpool.h"
+
+/* Whether a gate fails a defect: never, in formats whose rounding does not hide it (FP32 at least),
+ * or in all. */
+typedef enum { CAUGHT_NEVER, CAUGHT_FINE, CAUGHT_ALWAYS } DefectCaught;
+
+typedef struct {
+    const char *name;            /* in scripts: "dropped-point" */
+    const char *what;            /* what is wrong, in a sentence */
+    DefectCaught gate_a, gate_c; /* by which it is caught */
+    BevKernel kernel;            /* pools on the CPU; its title does not say what is wrong */
+} Defect;
+
+extern const Defect defects[];
+extern const int defect_count;
+
+/* The defect of a kernel; NULL: it has none. */
+const Defect *defect_of(const BevKernel *kernel);

@@ -1,0 +1,133 @@
+#include "src/base/progress.h"
+
+#include "src/base/clock.h"
+#include "src/base/worker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LINE = 160, FIRST_MS = 400, EACH_MS = 500, ESTIMATE_MS = 1500 };
+
+static struct {
+    Worker worker;
+    bool open;
+    const char *what;
+    double begun_ms;
+    int drawn; /* characters of the line that is there now */
+    /* Under the lock. */
+    const char *step;
+    double from, to, expected, done;
+    bool planned;
+} progress;
+
+/* Under the lock. */
+static double share(void) {
+    double part = progress.expected > 0 ? fmin(progress.done / progress.expected, 1) : 0;
+    return progress.from + (progress.to - progress.from) * part;
+}
+
+/* Columns that the line may take: a line that wraps could not be replaced. */
+static int room(void) {
+    struct winsize size;
+    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+    return columns - 1 < LINE - 1 ? columns - 1 : LINE - 1;
+}
+
+/* Replaces the line by `text`, and writes spaces over what was longer. */
+static void replace_line(const char *text) {
+    char line[2 * LINE + 8];
+    int width = room(), length = (int)strlen(text) < width ? (int)strlen(text) : width;
+    int rest = progress.drawn > length ? progress.drawn - length : 0;
+    int used =
+        snprintf(line, sizeof line, "\r%.*s%*s%s", length, text, rest, "", length ? "" : "\r");
+    if (write(STDERR_FILENO, line, (size_t)used) == used)
+        progress.drawn = length;
+}
+
+/* Under the lock. */
+static void draw(void) {
+    char text[LINE], left[48] = "";
+    double done = share(), passed_ms = clock_ms() - progress.begun_ms;
+    if (passed_ms > ESTIMATE_MS && done > 0.02)
+        snprintf(left, sizeof left, ", about %.0f s left",
+                 ceil(passed_ms * (1 - done) / done * 1e-3));
+    snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, progress.step,
+             floor(100 * done), passed_ms * 1e-3, left);
+    if (tcgetpgrp(STDERR_FILENO) == getpgrp())
+        replace_line(text);
+}
+
+/* Short work shows nothing. */
+static void *draw_often(void *unused) {
+    Worker *worker = &progress.worker;
+    worker_lock(worker);
+    worker_sleep(worker, FIRST_MS);
+    while (!worker->stop) {
+        draw();
+        worker_sleep(worker, EACH_MS);
+    }
+    worker_unlock(worker);
+    return unused;
+}
+
+void progress_begin(const char *what, bool quiet) {
+    if (progress.open || quiet || !isatty(STDERR_FILENO))
+        return;
+    progress.what = what;
+    progress.step = "begins";
+    progress.begun_ms = clock_ms();
+    progress.drawn = 0;
+    progress.from = progress.to = progress.expected = progress.done = 0;
+    progress.open = worker_start(&progress.worker, draw_often, NULL, "progress", NULL);
+}
+
+void progress_end(void) {
+    if (!progress.open)
+        return;
+    progress.open = false;
+    worker_end(&progress.worker);
+    if (progress.drawn)
+        replace_line("");
+}
+
+void progress_step(const char *name, double from, double to) {
+    if (!progress.open)
+        return;
+    worker_lock(&progress.worker);
+    progress.step = name;
+    progress.from = from;
+    progress.to = to;
+    progress.expected = progress.done = 0;
+    progress.planned = false;
+    worker_unlock(&progress.worker);
+}
+
+void progress_expect(double work) {
+    if (!progress.open)
+        return;
+    worker_lock(&progress.worker);
+    if (!progress.planned)
+        progress.expected += work;
+    worker_unlock(&progress.worker);
+}
+
+void progress_plan(double work) {
+    if (!progress.open)
+        return;
+    worker_lock(&progress.worker);
+    progress.planned = true;
+    progress.expected = work;
+    progress.done = 0;
+    worker_unlock(&progress.worker);
+}
+
+void progress_done(double work) {
+    if (!progress.open)
+        return;
+    worker_lock(&progress.worker);
+    progress.done += work;
+    worker_unlock(&progress.worker);
+}

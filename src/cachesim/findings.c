@@ -1,0 +1,237 @@
+#include "src/cachesim/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double LEAST_GAIN = 1.05; /* less is noise */
+static const double REPEATED = 1.5;    /* indices read more often than this are a finding */
+static const double LEAST_SECTOR_USE = 0.5;
+
+/* What the rules look at. */
+typedef struct {
+    const MemoryModel *model;
+    const PredictedKernel *kernel;
+    const Prediction *prediction;
+    const IntervalLengths *lengths;
+    int gpu;
+    const GpuEdit *edit; /* NULL: none */
+} Facts;
+
+typedef struct {
+    Finding found[FINDINGS_MAX]; /* a rule adds at most one */
+    int count;
+} Findings;
+
+/* The latency with other terms. */
+static double latency_us(const Prediction *prediction, const double term_us[TERM_COUNT]) {
+    Prediction other = *prediction;
+    for (int term = 0; term < TERM_COUNT; term++)
+        other.term_us[term] = term_us[term];
+    return predict_with_chain(&other, 1);
+}
+
+/* The same with one term replaced. */
+static double gain_with(const Prediction *prediction, LatencyTerm term, double us) {
+    double term_us[TERM_COUNT];
+    for (int i = 0; i < TERM_COUNT; i++)
+        term_us[i] = i == (int)term ? us : prediction->term_us[i];
+    return prediction->latency_us / latency_us(prediction, term_us);
+}
+
+static Finding *add(Findings *findings, double gain, const char *lesson) {
+    if (!(gain >= LEAST_GAIN))
+        return NULL;
+    Finding *finding = &findings->found[findings->count++];
+    *finding = (Finding){.gain = gain, .lesson = lesson};
+    return finding;
+}
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+/* The longest of the other terms. */
+static LatencyTerm next_term(const Prediction *prediction) {
+    int next = -1;
+    for (int term = 0; term < TERM_COUNT; term++)
+        if (term != (int)prediction->binding &&
+            (next < 0 || prediction->term_us[term] > prediction->term_us[next]))
+            next = term;
+    return (LatencyTerm)next;
+}
+
+/* A warp, or the threads of a cell, go through all points of one interval. */
+static bool waits_for_interval(const BevKernel *kernel) {
+    BevOwner owner = kernel->access.owner;
+    return owner == BEV_OWNS_INTERVAL || owner == BEV_OWNS_CELL;
+}
+
+static const char *remedy(const Facts *facts) {
+    switch (facts->prediction->binding) {
+    case TERM_CHAIN:
+        return waits_for_interval(facts->kernel->kernel) ? "cutting the longest interval"
+                                                         : "a shorter chain of steps";
+    case TERM_DRAM:
+        return "keeping the working set in L2";
+    case TERM_L2:
+        return "asking L2 for fewer bytes";
+    default:
+        return "fewer instructions a point";
+    }
+}
+
+static void term_evidence(const Facts *facts, LatencyTerm next, char *text, size_t size) {
+    const Prediction *p = facts->prediction;
+    const IntervalLengths *lengths = facts->lengths;
+    double l2_bytes = model_gpu(facts->model, facts->gpu, facts->edit).l2_bytes;
+    double mb = (p->dram_read_bytes + p->dram_write_bytes) * 1e-6;
+    char more[96] = "";
+    if (p->binding == TERM_CHAIN && lengths->longest && waits_for_interval(facts->kernel->kernel))
+        snprintf(more, sizeof more, "longest interval %lld points, median %lld (counted); ",
+                 (long long)lengths->longest, (long long)lengths->median);
+    else if (p->binding == TERM_DRAM)
+        snprintf(more, sizeof more, "DRAM %.1f MB, footprint %.0f %% of L2 (model); ", mb,
+                 100 * bev_footprint_total(facts->model->footprint) / l2_bytes);
+    else if (p->binding == TERM_L2)
+        snprintf(more, sizeof more, "%.2f million sectors at L2 (model); ",
+                 facts->kernel->l2_sectors * 1e-6);
+    snprintf(text, size, "%s%s %.1f us, next %s %.1f us (model)", more, term_names[p->binding],
+             p->term_us[p->binding], term_names[next], p->term_us[next]);
+}
+
+static void binding_term(const Facts *facts, Findings *findings) {
+    static const char *const lessons[TERM_COUNT] = {
+        [TERM_DRAM] = "05", [TERM_L2] = "05", [TERM_ISSUE] = "07", [TERM_CHAIN] = "03"};
+    const Prediction *p = facts->prediction;
+    LatencyTerm next = next_term(p);
+    Finding *finding =
+        add(findings, gain_with(p, p->binding, p->term_us[next]), lessons[p->binding]);
+    char own[24], all[24];
+    if (!finding)
+        return;
+    unit_text(UNIT_US, p->term_us[p->binding], own, sizeof own);
+    unit_text(UNIT_US, p->latency_us, all, sizeof all);
+    snprintf(finding->text, sizeof finding->text, "%s binds, %s of %s: %s would give %.1f times",
+             term_names[p->binding], own, all, remedy(facts), finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%s binds, %s of %s, %.1f times to gain",
+             term_names[p->binding], own, all, finding->gain);
+    term_evidence(facts, next, finding->evidence, sizeof finding->evidence);
+}
+
+static double requested_bytes(const PredictedKernel *kernel) {
+    return bev_traffic_total(kernel->requested);
+}
+
+/* The share of the L2 term that the repeated indices have of all bytes. */
+static void repeated_indices(const Facts *facts, Findings *findings) {
+    const Prediction *p = facts->prediction;
+    double once = facts->model->gather.index, read = facts->kernel->rank_bytes;
+    if (!(once > 0) || read < REPEATED * once)
+        return;
+    double rest = 1 - (read - once) / requested_bytes(facts->kernel);
+    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), "02");
+    if (!finding)
+        return;
+    snprintf(finding->text, sizeof finding->text,
+             "indices are read %.1f times: all channels of a point together would give %.1f times",
+             read / once, finding->gain);
+    snprintf(finding->brief, sizeof finding->brief,
+             "indices are read %.1f times, %.1f times to gain", read / once, finding->gain);
+    snprintf(finding->evidence, sizeof finding->evidence, "%.2f MB of indices for %.2f MB (model)",
+             read * 1e-6, once * 1e-6);
+}
+
+static void wasted_sectors(const Facts *facts, Findings *findings) {
+    const Prediction *p = facts->prediction;
+    double use = facts->kernel->sector_use;
+    if (!(use > 0) || use >= LEAST_SECTOR_USE)
+        return;
+    double features = facts->kernel->requested.feat / requested_bytes(facts->kernel);
+    double rest = 1 - features * (1 - use);
+    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), "02");
+    if (!finding)
+        return;
+    snprintf(finding->text, sizeof finding->text,
+             "%.0f %% of each feature sector is used: channels last would give %.1f times",
+             100 * use, finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%.0f %% of a sector used, %.1f times to gain",
+             100 * use, finding->gain);
+    snprintf(finding->evidence, sizeof finding->evidence,
+             "%.1f sectors of 32 bytes a request of features (model)",
+             facts->kernel->sectors_per_request);
+}
+
+static void launches(const Facts *facts, Findings *findings) {
+    const Prediction *p = facts->prediction;
+    const BevAccess *access = &facts->kernel->kernel->access;
+    bool more = access->clears || access->sums != BEV_SUMS_OWNED;
+    Finding *finding = add(findings, p->latency_us / (p->latency_us - p->launch_us), "12");
+    char own[24], all[24];
+    if (!finding)
+        return;
+    unit_text(UNIT_US, p->launch_us, own, sizeof own);
+    unit_text(UNIT_US, p->latency_us, all, sizeof all);
+    snprintf(finding->text, sizeof finding->text,
+             "launch%s take%s %s of %s: without, at most %.1f times", more ? " and clear" : "",
+             more ? "" : "s", own, all, finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "launch %s of %s, %.1f times to gain", own, all,
+             finding->gain);
+    snprintf(finding->evidence, sizeof finding->evidence, "%s; the kernel itself %.1f us (model)",
+             more ? "a launch before or after the kernel" : "one launch",
+             p->latency_us - p->launch_us);
+}
+
+/* Kernels that have code and are right. */
+static void faster_kernel(const Facts *facts, Findings *findings) {
+    const PredictedKernel *best = NULL;
+    Prediction least = *facts->prediction;
+    for (int i = 0; i < facts->model->kernel_count; i++) {
+        const PredictedKernel *other = &facts->model->kernels[i];
+        if (!other->kernel || other->kernel->model_only || other->kernel->wrong_on_purpose)
+            continue;
+        Prediction p = model_predict(facts->model, other, facts->gpu, facts->edit);
+        if (!(p.latency_us < least.latency_us))
+            continue;
+        best = other;
+        least = p;
+    }
+    if (!best)
+        return;
+    Finding *finding = add(findings, facts->prediction->latency_us / least.latency_us, "07");
+    char us[24];
+    if (!finding)
+        return;
+    unit_text(UNIT_US, least.latency_us, us, sizeof us);
+    snprintf(finding->text, sizeof finding->text, "%s takes %s here: %.1f times", best->title, us,
+             finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%s takes %s, %.1f times to gain", best->title,
+             us, finding->gain);
+    snprintf(finding->evidence, sizeof finding->evidence, "%s binds there, %.1f us (model)",
+             term_names[least.binding], least.term_us[least.binding]);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static int by_gain(const void *a, const void *b) {
+    double difference = ((const Finding *)b)->gain - ((const Finding *)a)->gain;
+    return (difference > 0) - (difference < 0);
+}
+
+int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
+                const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]) {
+    static void (*const rules[])(const Facts *, Findings *) = {binding_term, repeated_indices,
+                                                               wasted_sectors, launches};
+    const PredictedKernel *predicted =
+        model_of_kernel(model, kernel, model_gpu(model, gpu, edit).l2_bytes);
+    Findings all = {.count = 0};
+    if (!predicted)
+        return 0;
+    const Prediction prediction = model_predict(model, predicted, gpu, edit);
+    const Facts facts = {model, predicted, &prediction, lengths, gpu, edit};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        rules[i](&facts, &all);
+    qsort(all.found, (size_t)all.count, sizeof *all.found, by_gain);
+    faster_kernel(&facts, &all);
+    for (int i = 0; i < all.count; i++)
+        findings[i] = all.found[i];
+    return all.count;
+}

@@ -1,0 +1,28 @@
+/* What limits a kernel by the memory model, the finding with the most to gain first; another kernel,
+ * where one is faster, comes last. Each gain is an estimate: the latency with the costly term set to the next one, over the latency without it;
+ * nothing is timed. */
+#pragma once
+
+#include "src/cachesim/memory_model.h"
+
+enum { FINDINGS_MAX = 5 };
+
+typedef struct {
+    char text[160];     /* "chain binds 89.0 of 108 us: cutting the longest interval would give 2.1
+                           times" */
+    char brief[80];     /* "chain binds 89.0 of 108 us, 2.1 times to gain" */
+    char evidence[200]; /* the figures behind it, each with its source */
+    double gain;        /* latency now over latency without it; more than 1 */
+    const char *lesson; /* how the file name of its lesson begins: "03"; NULL: none */
+} Finding;
+
+/* Of the map; zero: not known. In points. */
+typedef struct {
+    int64_t longest, median;
+} IntervalLengths;
+
+/* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it is).
+ * Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet). */
+int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu,
+                const GpuEdit *edit, const IntervalLengths *lengths,
+                Finding findings[FINDINGS_MAX]);

@@ -1,0 +1,378 @@
+#include "src/cachesim/trace_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const step_phases[PHASE_COUNT] = {
+    [PHASE_OWNERS] = "find owners",  [PHASE_POINTS] = "points",     [PHASE_STORE] = "store sums",
+    [PHASE_TILE] = "find tile",      [PHASE_MAP] = "read map",      [PHASE_MULTIPLY] = "multiply",
+    [PHASE_JOIN] = "add other sums", [PHASE_CLEAR] = "clear cells", [PHASE_TRANSPOSE] = "transpose",
+    [PHASE_PASS] = "pass",
+};
+
+const char *const step_accesses[] = {[ACCESS_READ] = "read",
+                                     [ACCESS_WRITE] = "write",
+                                     [ACCESS_ADD] = "+=",
+                                     [ACCESS_ATOMIC] = "atomic"};
+
+/* ---- the recorder ---------------------------------------------------------------------------- */
+
+typedef struct {
+    TraceObserver observer; /* first: it is what the replay hands back */
+    const BevMap *map;
+    const StepChoice *choice;
+    Steps *steps;
+    int32_t *interval_of; /* [cells] or -1 */
+    int64_t last_sector;  /* of the instruction that is recorded */
+    int wave;
+    bool loaded; /* the wave has a load */
+    bool failed; /* no memory */
+} Recorder;
+
+/* Room for one more element, doubled where it is full. NULL: no memory. */
+static void *grow(Recorder *recorder, void *array, int count, size_t bytes) {
+    enum { FIRST = 64 };
+    bool full = count == 0 || (count >= FIRST && (count & (count - 1)) == 0);
+    if (recorder->failed || !full)
+        return recorder->failed ? NULL : array;
+    void *larger = realloc(array, (size_t)(count ? 2 * count : FIRST) * bytes);
+    recorder->failed = !larger;
+    return larger;
+}
+
+/* Appends a zeroed element; NULL: no memory. */
+#define APPEND(recorder, field, count)                                                             \
+    append(recorder, (void **)&(recorder)->steps->field, &(recorder)->steps->count,                \
+           sizeof *(recorder)->steps->field)
+
+static void *append(Recorder *recorder, void **array, int *count, size_t bytes) {
+    void *larger = grow(recorder, *array, *count, bytes);
+    if (!larger)
+        return NULL;
+    *array = larger;
+    void *element = (char *)larger + (size_t)(*count)++ * bytes;
+    memset(element, 0, bytes);
+    return element;
+}
+
+static bool on_launch(TraceObserver *observer, const Launch *launch) {
+    Recorder *recorder = (Recorder *)observer;
+    if (launch->pools) {
+        recorder->steps->blocks = launch->blocks;
+        recorder->steps->warps_a_block = launch->warps;
+    }
+    return launch->pools || recorder->choice->passes;
+}
+
+static bool on_wants(TraceObserver *observer, const Launch *launch, const void *replay,
+                     int64_t block, int number, const void *state) {
+    Recorder *recorder = (Recorder *)observer;
+    const StepChoice *choice = recorder->choice;
+    Steps *steps = recorder->steps;
+    if ((choice->block >= 0 && block != choice->block) ||
+        (choice->warp >= 0 && number != choice->warp) ||
+        (choice->cell >= 0 &&
+         !(launch->touches && launch->touches(replay, state, (int32_t)choice->cell))))
+        return false;
+    steps->asked++;
+    if (choice->most && steps->warp_count >= choice->most)
+        return false;
+    StepWarp *warp = APPEND(recorder, warps, warp_count);
+    if (warp)
+        *warp = (StepWarp){.launch = launch->name,
+                           .block = block,
+                           .number = number,
+                           .first_step = steps->step_count};
+    return warp != NULL;
+}
+
+/* Whether the loads of a phase need those of the step before. An owner's next point does not: the
+ * warp counts it up by itself. */
+static bool waits_for_last(StepPhase phase, StepPhase before) {
+    return phase == PHASE_MAP || phase == PHASE_MULTIPLY ||
+           (phase == PHASE_POINTS && before == PHASE_OWNERS);
+}
+
+static void on_phase(TraceObserver *observer, StepPhase phase) {
+    Recorder *recorder = (Recorder *)observer;
+    Steps *steps = recorder->steps;
+    Step *step = APPEND(recorder, steps, step_count);
+    recorder->wave = 0;
+    recorder->loaded = false;
+    if (!step)
+        return;
+    StepWarp *warp = &steps->warps[steps->warp_count - 1];
+    *step = (Step){.phase = phase,
+                   .warp = steps->warp_count - 1,
+                   .waits = warp->step_count > 0 && waits_for_last(phase, step[-1].phase),
+                   .first_instruction = steps->instruction_count,
+                   .first_point = steps->point_count};
+    warp->step_count++;
+}
+
+/* The number in the map of the point with this depth in this cell. */
+static int32_t number_of(const Recorder *recorder, const StepPoint *point) {
+    const BevMap *map = recorder->map;
+    int32_t interval = recorder->interval_of[point->cell], t = map->interval_starts[interval];
+    while (map->ranks_depth[t] != point->depth)
+        t++;
+    return t;
+}
+
+static void on_point(TraceObserver *observer, const StepPoint *seen) {
+    Recorder *recorder = (Recorder *)observer;
+    StepPoint *point = APPEND(recorder, points, point_count);
+    if (!point)
+        return;
+    *point = *seen;
+    if (point->number < 0)
+        point->number = number_of(recorder, point);
+    point->weight = recorder->map->weights ? recorder->map->weights[point->number] : 1;
+    recorder->steps->steps[recorder->steps->step_count - 1].point_count++;
+}
+
+static void on_wait(TraceObserver *observer) {
+    Recorder *recorder = (Recorder *)observer;
+    recorder->wave += recorder->loaded;
+    recorder->loaded = false;
+}
+
+static void on_instruction(TraceObserver *observer, Place place, StepAccess access, int repeats) {
+    Recorder *recorder = (Recorder *)observer;
+    Steps *steps = recorder->steps;
+    StepInstruction *in = APPEND(recorder, instructions, instruction_count);
+    recorder->last_sector = -1;
+    recorder->loaded |= access == ACCESS_READ;
+    if (!in)
+        return;
+    *in = (StepInstruction){.name = place.name,
+                            .array = place.array,
+                            .access = access,
+                            .repeats = repeats,
+                            .wave = recorder->wave,
+                            .first_span = steps->span_count,
+                            .first_sector = steps->sector_count};
+    steps->steps[steps->step_count - 1].instruction_count++;
+}
+
+/* Bytes [from, to) of a sector are asked for. */
+static void touch(Recorder *recorder, StepInstruction *in, int64_t number, int from, int to,
+                  int times) {
+    StepSector *sector = NULL;
+    for (int i = in->sector_count - 1; i >= 0 && !sector; i--)
+        if (recorder->steps->sectors[in->first_sector + i].sector == number)
+            sector = &recorder->steps->sectors[in->first_sector + i];
+    if (!sector) {
+        sector = APPEND(recorder, sectors, sector_count);
+        if (!sector)
+            return;
+        sector->sector = number;
+        in->sector_count++;
+    }
+    sector->times += times;
+    sector->used |= (uint32_t)((((uint64_t)1 << to) - 1) & ~(((uint64_t)1 << from) - 1));
+}
+
+/* Neighbours of an instruction that share a sector ask for it once; additions ask each time. */
+static void on_span(TraceObserver *observer, StepLanes lanes, int64_t byte, int64_t asked,
+                    int64_t moved, int adds) {
+    Recorder *recorder = (Recorder *)observer;
+    Steps *steps = recorder->steps;
+    StepSpan *span = APPEND(recorder, spans, span_count);
+    if (!span)
+        return;
+    StepInstruction *in = &steps->instructions[steps->instruction_count - 1];
+    bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
+    *span = (StepSpan){byte, (int32_t)asked, moved > 0 ? (int32_t)moved : 0, adds, lanes};
+    in->span_count++;
+    in->bytes += (double)asked;
+    for (int64_t s = byte / SECTOR; moved > 0 && s <= (byte + moved - 1) / SECTOR; s++) {
+        int64_t from = byte - s * SECTOR, to = byte + moved - s * SECTOR;
+        bool again = !addition && s == recorder->last_sector;
+        in->sectors += again ? 0 : adds;
+        touch(recorder, in, s, from > 0 ? (int)from : 0, to < SECTOR ? (int)to : SECTOR,
+              again ? 0 : adds);
+        recorder->last_sector = s;
+    }
+}
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+const char *steps_unavailable(const BevKernel *kernel, const BevProblem *problem) {
+    if (kernel->where == BEV_CPU)
+        return "its accesses are not recorded: only those of CUDA kernels are";
+    if (kernel->small_l2)
+        return "it runs one of two others: choose v3_small_l2 or v3_large_l2";
+    if (!kernel->access.owner)
+        return "its row says nothing of its accesses (BevAccess)";
+    return bev_refuses(kernel, problem);
+}
+
+static bool choice_check(const Steps *steps, const StepChoice *choice, Err *err) {
+    const char *name = steps->kernel->name;
+    long long block = choice->block, blocks = steps->blocks, x = choice->cell % steps->shape.nx;
+    if (choice->block >= steps->blocks)
+        return err_set(err, ERR_USAGE, name, "",
+                       "there is no block %lld: its launch has blocks 0 to %lld", block,
+                       blocks - 1);
+    if (choice->warp >= steps->warps_a_block)
+        return err_set(err, ERR_USAGE, name, "", "there is no warp %d: a block has warps 0 to %d",
+                       choice->warp, steps->warps_a_block - 1);
+    if (steps->warp_count || choice->passes)
+        return true;
+    if (choice->cell >= 0)
+        return err_set(err, ERR_USAGE, name, "choose a cell with points",
+                       "no warp works on cell %lld,%lld", x,
+                       (long long)(choice->cell / steps->shape.nx));
+    return err_set(err, ERR_USAGE, name, "choose a lower block or warp",
+                   "no thread of block %lld, warp %d owns anything", block, choice->warp);
+}
+
+static bool find_intervals(Recorder *recorder, int64_t cells) {
+    const BevMap *map = recorder->map;
+    recorder->interval_of = malloc((size_t)(cells + 1) * sizeof *recorder->interval_of);
+    if (!recorder->interval_of)
+        return false;
+    memset(recorder->interval_of, 0xff, (size_t)cells * sizeof *recorder->interval_of);
+    for (int64_t i = 0; i < map->intervals; i++)
+        recorder->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
+    return true;
+}
+
+bool steps_record(const BevKernel *kernel, const BevProblem *problem, const StepChoice *choice,
+                  Steps *steps, Err *err) {
+    TraceCounts counts;
+    *steps = (Steps){.kernel = kernel, .shape = problem->shape};
+    Recorder recorder = {.observer = {.launch = on_launch,
+                                      .wants = on_wants,
+                                      .phase = on_phase,
+                                      .point = on_point,
+                                      .wait = on_wait,
+                                      .instruction = on_instruction,
+                                      .span = on_span},
+                         .map = &problem->map,
+                         .choice = choice,
+                         .steps = steps};
+    TraceWatch watch = {.observer = &recorder.observer};
+    int64_t cells = problem->shape.nx * problem->shape.ny;
+    const char *why = steps_unavailable(kernel, problem);
+    if (why)
+        return err_set(err, ERR_USAGE, kernel->name, "", "no steps: %s", why);
+    if (choice->cell >= cells)
+        return err_set(err, ERR_USAGE, kernel->name, "", "there is no cell %lld: the grid has %lld",
+                       (long long)choice->cell, (long long)cells);
+    bool ok = find_intervals(&recorder, cells)
+                  ? trace_replay(kernel, problem, &watch, &counts, NULL, err)
+                  : err_set(err, ERR_FAILED, kernel->name, "", "no memory for its steps");
+    if (ok && recorder.failed)
+        ok = err_set(err, ERR_FAILED, kernel->name, "", "no memory for its steps");
+    free(recorder.interval_of);
+    steps->form = ok ? counts.form : NULL;
+    return ok && choice_check(steps, choice, err);
+}
+
+void steps_free(Steps *steps) {
+    free(steps->warps);
+    free(steps->steps);
+    free(steps->instructions);
+    free(steps->spans);
+    free(steps->sectors);
+    free(steps->points);
+    *steps = (Steps){0};
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static void add_instruction(const Steps *steps, const StepInstruction *in, StepTotals *totals) {
+    bool addition = in->access == ACCESS_ADD || in->access == ACCESS_ATOMIC;
+    bool index = in->array == TRACE_RANKS || in->array == TRACE_OWNERS;
+    totals->index_loads += index;
+    totals->index_bytes += index ? in->bytes : 0;
+    *(in->access == ACCESS_READ ? &totals->read_bytes : &totals->written_bytes) += in->bytes;
+    totals->atomics += addition ? in->bytes / FLOAT : 0;
+    totals->sectors += in->sectors;
+    if (addition)
+        return;
+    totals->moved += in->sectors * SECTOR;
+    for (int s = 0; s < in->sector_count; s++)
+        totals->used += __builtin_popcount(steps->sectors[in->first_sector + s].used);
+}
+
+StepTotals steps_totals(const Steps *steps, int end) {
+    StepTotals totals = {0};
+    for (int i = 0; i < end; i++) {
+        const Step *step = &steps->steps[i];
+        int wave = -1;
+        totals.points += step->point_count;
+        for (int k = 0; k < step->instruction_count; k++) {
+            const StepInstruction *in = &steps->instructions[step->first_instruction + k];
+            add_instruction(steps, in, &totals);
+            totals.waits += in->access == ACCESS_READ && in->wave != wave;
+            wave = in->access == ACCESS_READ ? in->wave : wave;
+        }
+    }
+    return totals;
+}
+
+void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
+    int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
+    StepTotals totals = steps_totals(steps, end);
+    snprintf(text, size,
+             "so far %d steps: %.0f points taken; %.0f index loads, %.0f B; %.0f B read, %.0f B "
+             "written; %.0f sectors, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait "
+             "(>) for each other",
+             end, totals.points, totals.index_loads, totals.index_bytes, totals.read_bytes,
+             totals.written_bytes, totals.sectors,
+             totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
+}
+
+int step_alike(const Steps *steps, const Step *step, int from) {
+    const StepInstruction *first = &steps->instructions[step->first_instruction + from];
+    int count = 1;
+    while (from + count < step->instruction_count && first[count].name == first->name &&
+           first[count].access == first->access && first[count].wave == first->wave)
+        count++;
+    return count;
+}
+
+TraceCount steps_count(const Steps *steps, TraceArray array, bool write) {
+    TraceCount count = {0};
+    for (int i = 0; i < steps->instruction_count; i++) {
+        const StepInstruction *in = &steps->instructions[i];
+        bool counts = in->access == ACCESS_ADD || write == (in->access != ACCESS_READ);
+        if (in->array != array || !counts)
+            continue;
+        count.bytes += in->bytes;
+        count.requests += in->repeats;
+        count.sectors += in->sectors;
+    }
+    return count;
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to) {
+    int place = lane - span->lanes.first, end = span->bytes;
+    if (place < 0 || place % span->lanes.stride || place / span->lanes.stride >= span->lanes.count)
+        return false;
+    place /= span->lanes.stride;
+    int share = (span->bytes + span->lanes.count - 1) / span->lanes.count;
+    *from = span->byte + (span->lanes.same ? 0 : place * share);
+    *to = span->byte + (span->lanes.same || (place + 1) * share > end ? end : (place + 1) * share);
+    return *from < *to;
+}
+
+int64_t steps_longest_cell(const BevMap *map) {
+    int64_t longest = -1;
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (longest < 0 || map->interval_lengths[i] > map->interval_lengths[longest])
+            longest = i;
+    return longest < 0 ? -1 : map->ranks_bev[map->interval_starts[longest]];
+}
+
+StepPixel step_pixel(const BevShape *shape, int32_t depth) {
+    int64_t plane = shape->feat_h * shape->feat_w, bin = depth / plane, at = depth % plane;
+    return (StepPixel){bin / shape->depth_bins, bin % shape->depth_bins, at / shape->feat_w,
+                       at % shape->feat_w};
+}

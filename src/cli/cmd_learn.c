@@ -1,0 +1,117 @@
+/* bevscope learn [LESSON]: the list of lessons, or one of them in the live display, in a script, as
+ * plain text or as Markdown. */
+#include "src/cli/selection.h"
+#include "src/learn/course.h"
+#include "src/learn/lesson.h"
+#include "src/run/machine.h"
+#include "src/scene/scene.h"
+#include "src/ui/lesson_text.h"
+#include "src/ui/loop.h"
+#include "src/ui/rescue.h"
+#include "src/ui/script.h"
+
+#include <unistd.h>
+
+/* ---- the list -------------------------------------------------------------------------------- */
+
+static void progress_text(const ProgressRow *row, char *text, size_t size) {
+    if (!row)
+        snprintf(text, size, "new");
+    else if (row->page > 0)
+        snprintf(text, size, "at %d of %d, %d of %d right", row->page + 1, row->pages, row->right,
+                 row->asked);
+    else if (row->done)
+        snprintf(text, size, "done, %d of %d right", row->right, row->asked);
+    else
+        snprintf(text, size, "begun");
+}
+
+static void list_lesson(const char *name, const Progress *progress) {
+    char path[COURSE_PATH], text[64];
+    Lesson lesson;
+    Err err;
+    Course one = {.count = 1};
+    snprintf(one.names[0], sizeof one.names[0], "%s", name);
+    if (!course_find(&one, name, path, sizeof path, &err) || !lesson_load(path, &lesson, &err)) {
+        char line[600];
+        err_line(&err, line, sizeof line);
+        printf("%-34s cannot be taken: %s\n", name, line);
+        return;
+    }
+    progress_text(progress_find(progress, name), text, sizeof text);
+    printf("%-34s %2d min  %-28s %s\n", name, lesson.minutes, text, lesson.title);
+    lesson_free(&lesson);
+}
+
+static bool list_lessons(Err *err) {
+    static Course course;
+    static Progress progress;
+    char complaint[512];
+    course_read(&course);
+    progress_read(&progress, complaint, sizeof complaint);
+    for (int i = 0; i < course.count; i++)
+        list_lesson(course.names[i], &progress);
+    if (complaint[0])
+        printf("\n%s\n", complaint);
+    const char *next = course_next(&course, &progress);
+    if (next)
+        printf("\nNext: bevscope learn %s\n", next);
+    if (!course.count)
+        return err_set(err, ERR_FAILED, "samples/lessons", "bevscope learn FILE takes one",
+                       "no lesson is installed");
+    return fflush(stdout) == 0 ||
+           err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+}
+
+/* ---- one lesson ------------------------------------------------------------------------------ */
+
+static bool take_script(const Options *options, const ScriptOptions *script, Err *err) {
+    ScriptOptions one = *script;
+    return script_size(options->size ? options->size : "120x40", &one.columns, &one.rows, err) &&
+           script_run(&one, err);
+}
+
+static bool take_live(const Options *options, Err *err) {
+    LoopEnd end;
+    LoopOptions loop = {.scene = preset_world,
+                        .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
+                        .ascii = options->ascii,
+                        .no_window = options->no_window,
+                        .lesson = options->arguments[0],
+                        .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
+    if (!select_devices(options->device, &loop.where, err))
+        return false;
+    bool ok = loop_run(&loop, &end, err);
+    if (end.signal)
+        rescue_die(end.signal);
+    if (ok && end.threads_left) { /* exit() would free what they use */
+        fflush(stdout);
+        _exit(0);
+    }
+    return ok;
+}
+
+bool cmd_learn(const Options *options, Err *err) {
+    if (!options->argument_count)
+        return list_lessons(err);
+    const ScriptOptions script = {
+        .scene = "canonical",
+        .file = options->script,
+        .frames = options->frames ? options->frames : "frames",
+        .columns = 120,
+        .rows = 40,
+        .ascii = options->ascii,
+        .no_color = choices_find(CHOICE_COLOR, options->color) == TERM_COLOR_NEVER,
+        .lesson = options->arguments[0],
+    };
+    if (options->export)
+        return lesson_export(&script, options->export, err);
+    if (options->script)
+        return take_script(options, &script, err);
+    if (options->plain || term_impossible()) {
+        ScriptOptions plain = script;
+        plain.memory = options->again ? DESK_RENEWS : DESK_KEEPS;
+        return lesson_plain(&plain, err);
+    }
+    return take_live(options, err);
+}

@@ -1,0 +1,79 @@
+/* What limits each kernel by the memory model: the part of `bevscope regime` that says what the
+ * figures above it mean. */
+#include "src/cachesim/findings.h"
+#include "src/cli/model.h"
+#include "src/scene/scatter.h"
+
+#include <jansson.h>
+
+/* The model of the scene's problem on the chosen GPUs, until the next call. */
+static const MemoryModel *model_of(const SceneModel *scene, const ChosenGpus *chosen) {
+    static MemoryModel model; /* too large for some stacks */
+    model_begin(&model, &scene->problem.view, chosen->gpus, chosen->count);
+    for (int i = 0; i < scene->profile_count; i++)
+        model_add(&model, &scene->problem.view, &scene->profiles[i]);
+    return &model;
+}
+
+static IntervalLengths lengths_of(const SceneModel *scene) {
+    const BevProblem *problem = &scene->problem.view;
+    ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
+    return (IntervalLengths){stats.longest, stats.median};
+}
+
+static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,
+                         const MemoryModel *model, int gpu, bool all, FILE *out) {
+    char us[24];
+    unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, us, sizeof us);
+    fprintf(out, "%s on %s, %s:%s%s\n", kernel->title, model->gpus[gpu].title, us,
+            count && !all ? " " : "",
+            !count ? " no term stands out"
+            : all  ? ""
+                   : findings->text);
+    for (int i = 0; all && i < count; i++)
+        fprintf(out, "  %s\n      %s\n", findings[i].text, findings[i].evidence);
+}
+
+void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
+    Finding findings[FINDINGS_MAX];
+    const MemoryModel *model = model_of(scene, chosen);
+    const IntervalLengths lengths = lengths_of(scene);
+    for (int gpu = 0; gpu < chosen->count; gpu++)
+        for (int i = 0; i < model->kernel_count; i++) {
+            const PredictedKernel *kernel = &model->kernels[i];
+            if (!kernel->kernel)
+                continue;
+            int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
+            print_kernel(findings, count, kernel, model, gpu, all, out);
+        }
+}
+
+static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
+                            const PredictedKernel *kernel, int gpu, const Finding *finding) {
+    return json_pack("{ss ss ss ss ss sf ss ss}", "scene", scene->scene, "dtype",
+                     bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name, "kernel",
+                     kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain, "finding",
+                     finding->text, "evidence", finding->evidence);
+}
+
+json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
+    Finding findings[FINDINGS_MAX];
+    const MemoryModel *model = model_of(scene, chosen);
+    const IntervalLengths lengths = lengths_of(scene);
+    json_t *array = json_array();
+    bool whole = array != NULL;
+    for (int gpu = 0; gpu < chosen->count; gpu++)
+        for (int i = 0; i < model->kernel_count; i++) {
+            const PredictedKernel *kernel = &model->kernels[i];
+            int count = !kernel->kernel ? 0
+                                        : findings_of(model, kernel->kernel, gpu, NULL, &lengths,
+                                                      findings);
+            for (int f = 0; whole && f < count; f++)
+                whole = json_array_append_new(
+                            array, finding_json(scene, model, kernel, gpu, &findings[f])) == 0;
+        }
+    if (whole)
+        return array;
+    json_decref(array);
+    return NULL;
+}

@@ -1,0 +1,177 @@
+#include "src/cli/try_chart.h"
+
+#include "src/base/data.h"
+#include "src/base/units.h"
+#include "src/run/machine.h"
+#include "src/state/glossary.h"
+#include "src/view/term/chart_cells.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COLUMNS = 80, MAX_BARS = 16 };
+
+static const double TIMED_LAUNCHES = 8; /* what a timing takes at least, warm-up included */
+
+void try_progress(const char *what) {
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K%s%s", what, what[0] ? " ..." : "");
+}
+
+/* ---- the ladder ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const BevKernel *kernel; /* NULL: the learner's */
+    Timing timing;
+} Rung;
+
+/* The right kernels of the learner's device; the reference is none of them. */
+static bool on_ladder(const BevKernel *kernel, bool cuda) {
+    bool stands = cuda ? kernel->where == BEV_CUDA : kernel->where == BEV_CPU && kernel->twin;
+    return stands && kernel->launch && !kernel->wrong_on_purpose;
+}
+
+static bool time_ladder(const Options *options, const TryKernel *kernel, const BevProblem *problem,
+                        double limit_s, Rung *rungs, int *count, Err *err) {
+    const TimingOptions *timing = options->quick ? &timing_quick : &timing_default;
+    limit_s = TIMED_LAUNCHES * limit_s + timing->max_s;
+    bool ok = true;
+    *count = 0;
+    for (int i = 0; ok && bev_kernels[i] && *count < MAX_BARS - 1; i++)
+        if (on_ladder(bev_kernels[i], kernel->cuda) && !bev_unsupported(bev_kernels[i], problem)) {
+            try_progress(bev_kernels[i]->title);
+            rungs[*count].kernel = bev_kernels[i];
+            ok = try_time(kernel, bev_kernels[i], problem, timing, limit_s,
+                          &rungs[(*count)++].timing, err);
+        }
+    try_progress("yours");
+    rungs[*count].kernel = NULL;
+    ok = ok && try_time(kernel, NULL, problem, timing, limit_s, &rungs[(*count)++].timing, err);
+    try_progress("");
+    return ok;
+}
+
+static int by_latency(const void *a, const void *b) {
+    double x = ((const Rung *)a)->timing.median_us, y = ((const Rung *)b)->timing.median_us;
+    return (x > y) - (x < y);
+}
+
+/* ---- the chart ------------------------------------------------------------------------------- */
+
+typedef struct {
+    ChartSpec spec;
+    PlotBar bars[MAX_BARS];
+    char subtitle[300];
+} Standing;
+
+static const char *const part_names[] = {"ladder", "yours"};
+enum { LADDER, YOURS };
+
+/* Where the axis ends: a kernel that is much slower than the ladder is cut off, so that the ladder
+ * can still be read. */
+static double axis_end(const Rung *rungs, int count) {
+    double ladder = 0, all = 0;
+    for (int i = 0; i < count; i++) {
+        all = fmax(all, rungs[i].timing.median_us);
+        if (rungs[i].kernel)
+            ladder = fmax(ladder, rungs[i].timing.median_us);
+    }
+    return 1.02 * fmin(all, 6 * ladder);
+}
+
+/* rungs are in ascending order. */
+static void fill_standing(Standing *s, const char *scene, const BevProblem *problem,
+                          bool cuda, const Rung *rungs, int count) {
+    Machine machine;
+    char on[160];
+    double v2_us = NAN, end_us = axis_end(rungs, count), unit_us = end_us < 2000 ? 1 : 1000;
+    machine_read(&machine);
+    for (int i = 0; i < count; i++)
+        if (rungs[i].kernel && rungs[i].kernel->is_baseline)
+            v2_us = rungs[i].timing.median_us;
+    for (int i = 0; i < count; i++) {
+        const BevKernel *kernel = rungs[i].kernel;
+        const Timing *timing = &rungs[i].timing;
+        PlotBar *bar = &s->bars[i];
+        *bar = (PlotBar){.label = kernel ? kernel->title : "yours", .strong = !kernel};
+        bar->parts[kernel ? LADDER : YOURS] = timing->median_us / unit_us;
+        char latency[32];
+        figure_text(UNIT_US, timing->median_us, latency, sizeof latency);
+        snprintf(bar->text, sizeof bar->text, "%s%s, %.2f times V2", latency,
+                 timing->settled ? "" : "?", v2_us / timing->median_us);
+    }
+    if (cuda)
+        snprintf(on, sizeof on, "%s", machine.gpu);
+    else
+        snprintf(on, sizeof on, "%s, %d threads", machine.cpu, machine.threads);
+    snprintf(s->subtitle, sizeof s->subtitle,
+             "%.60s, C = %lld, FP32, nearest, caches warm; measured on %s", scene,
+             (long long)problem->shape.channels, on);
+    s->spec =
+        (ChartSpec){.title = "Your kernel beside the ladder",
+                    .subtitle = s->subtitle,
+                    .note = "Medians of launches in a row, every kernel in a process of its own; "
+                            "shorter is better. "
+                            "Times V2: its speed as a multiple of V2's. ?: did not settle.",
+                    .x = {.title = unit_us > 1 ? "ms" : "µs", .lo = 0, .hi = end_us / unit_us},
+                    .part_names = part_names,
+                    .part_count = 2,
+                    .bars = s->bars,
+                    .bar_count = count};
+}
+
+static void print_wrapped(const char *text) {
+    while (*text) {
+        size_t length = glossary_line(text, COLUMNS);
+        printf("%.*s\n", (int)length, text);
+        text += length;
+        text += *text == ' ';
+    }
+}
+
+static bool print_standing(const Standing *s, Err *err) {
+    Cells cells = {0};
+    int rows = chart_cells_want(&s->spec) + 1;
+    if (!cells_init(&cells, COLUMNS, rows, err))
+        return false;
+    cells.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    chart_cells_draw(&cells, (Area){0, 0, COLUMNS, rows}, &s->spec, "measured");
+    char *text = cells_to_text(&cells);
+    cells_free(&cells);
+    if (!text)
+        return err_set(err, ERR_FAILED, "try", "", "out of memory");
+    fputs(text, stdout);
+    free(text);
+    print_wrapped(s->subtitle);
+    print_wrapped(s->spec.note);
+    return true;
+}
+
+static bool draw_standing(const Options *options, Standing *s, bool svg, Err *err) {
+    Image image = {0};
+    uint8_t *bytes = NULL;
+    size_t length = 0;
+    s->spec.theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
+    bool ok = svg ? plot_svg(&s->spec, &bytes, &length, err)
+                  : plot_image(&s->spec, &image, err) && image_png(&image, &bytes, &length, err);
+    ok = ok && data_write(options->output, bytes, length, err);
+    image_free(&image);
+    free(bytes);
+    return ok;
+}
+
+bool try_ladder(const Options *options, const TryKernel *kernel, const char *scene,
+                const BevProblem *problem, double limit_s, bool svg, Err *err) {
+    Rung rungs[MAX_BARS];
+    Standing standing = {.bars = {{0}}};
+    int count;
+    if (!time_ladder(options, kernel, problem, limit_s, rungs, &count, err))
+        return false;
+    qsort(rungs, (size_t)count, sizeof *rungs, by_latency);
+    fill_standing(&standing, scene, problem, kernel->cuda, rungs, count);
+    return print_standing(&standing, err) &&
+           (!options->output || draw_standing(options, &standing, svg, err));
+}

@@ -1,0 +1,77 @@
+#include "src/learn/course.h"
+
+#include "src/base/data.h"
+#include "src/base/nearest.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char suffix[] = ".lesson";
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+static void add_name(Course *course, const char *file) {
+    const char *dot = strrchr(file, '.');
+    if (course->count < COURSE_LESSONS && dot && !strcmp(dot, suffix) && dot > file &&
+        dot - file < COURSE_NAME)
+        snprintf(course->names[course->count++], COURSE_NAME, "%.*s", (int)(dot - file), file);
+}
+
+void course_read(Course *course) {
+    char path[COURSE_PATH];
+    *course = (Course){.count = 0};
+    DIR *folder = data_path("samples/lessons", path, sizeof path, NULL) ? opendir(path) : NULL;
+    if (!folder)
+        return;
+    for (const struct dirent *entry; (entry = readdir(folder));)
+        add_name(course, entry->d_name);
+    closedir(folder);
+    qsort(course->names, (size_t)course->count, COURSE_NAME, compare_names);
+}
+
+/* "2" and "02" mean the lesson whose name begins with that number; "whose-bytes" the one whose name
+ * goes on with it. */
+static bool means(const char *name, const char *word) {
+    char *end, *word_end;
+    long number = strtol(name, &end, 10), asked = strtol(word, &word_end, 10);
+    bool numbered = end != name && *end == '-';
+    return !strcmp(name, word) || (numbered && !strcmp(end + 1, word)) ||
+           (numbered && word_end != word && !*word_end && number == asked);
+}
+
+bool course_find(const Course *course, const char *word, char *path, size_t size, Err *err) {
+    const char *names[COURSE_LESSONS];
+    char relative[COURSE_NAME + 32], hint[160] = "no lesson is installed";
+    for (int i = 0; i < course->count; i++) {
+        names[i] = course->names[i];
+        if (!means(names[i], word))
+            continue;
+        snprintf(relative, sizeof relative, "samples/lessons/%s%s", names[i], suffix);
+        return data_path(relative, path, size, err);
+    }
+    if (strpbrk(word, "./") && access(word, F_OK) == 0) {
+        snprintf(path, size, "%s", word);
+        return true;
+    }
+    if (course->count)
+        snprintf(hint, sizeof hint, "did you mean %s? bevscope learn lists them",
+                 nearest_name(word, names, (size_t)course->count));
+    return err_set(err, ERR_USAGE, word, hint, "no such lesson");
+}
+
+const char *course_next(const Course *course, const Progress *progress) {
+    const char *fresh = NULL;
+    for (int i = 0; i < course->count; i++) {
+        const ProgressRow *row = progress_find(progress, course->names[i]);
+        if (row && row->page > 0)
+            return course->names[i];
+        if (!fresh && !(row && row->done))
+            fresh = course->names[i];
+    }
+    return fresh ? fresh : course->count ? course->names[0] : NULL;
+}

@@ -1,0 +1,55 @@
+/* The course: the lessons in samples/lessons, and how far the learner has come. */
+#pragma once
+
+#include "kernels/err.h"
+
+#include <stddef.h>
+
+enum { COURSE_LESSONS = 64, COURSE_NAME = 64, COURSE_PATH = 4096 };
+
+typedef struct {
+    int count;
+    char names[COURSE_LESSONS][COURSE_NAME]; /* of files, without folder and suffix; sorted */
+} Course;
+
+/* The lessons that are installed; none where the folder is missing. */
+void course_read(Course *course);
+
+/* The path of a lesson: by number ("2", "02"), by name ("02-whose-bytes", "whose-bytes"), or the
+ * path of a file. Errors name the nearest one. */
+bool course_find(const Course *course, const char *word, char *path, size_t size, Err *err);
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+typedef struct {
+    char name[COURSE_NAME];
+    int page, pages; /* the page to go on with, from 0; pages of the lesson when it was saved */
+    int answered;    /* questions on the pages in front of this one were counted */
+    int right, asked;
+    bool done; /* was taken to its end at least once */
+} ProgressRow;
+
+enum { PROGRESS_ROWS = 256 };
+
+typedef struct {
+    int count;
+    ProgressRow rows[PROGRESS_ROWS];
+} Progress;
+
+/* $XDG_STATE_HOME/bevscope/progress, else ~/.local/state/bevscope/progress. False: neither variable
+ * is set. */
+bool progress_path(char *path, size_t size);
+
+/* Reads the file; a missing one is empty. Damaged lines are left out, and `complaint` (may be NULL)
+ * says so; "" where nothing is wrong. */
+void progress_read(Progress *progress, char *complaint, size_t size);
+
+/* Reads the file again, replaces one row and writes it, in one piece. Makes the folder. */
+bool progress_save(const ProgressRow *row, Err *err);
+
+/* The row of a lesson; NULL: it was never taken. */
+const ProgressRow *progress_find(const Progress *progress, const char *name);
+
+/* The lesson to take next: one that was begun, else the first that is not done; the first where all
+ * are. NULL: there are none. */
+const char *course_next(const Course *course, const Progress *progress);

@@ -1,0 +1,79 @@
+/* Expressions of lessons: figures, numbers and named values with + - * / < <= > >= = != and or not,
+ * parentheses, min() and max(). Parsed once into a row of operations; evaluated on a stack. */
+#pragma once
+
+#include "src/learn/figures.h"
+
+typedef enum {
+    OP_NUMBER,
+    OP_NAME,
+    OP_FIGURE,
+    OP_NEGATE,
+    OP_NOT,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_LESS,
+    OP_AT_MOST,
+    OP_MORE,
+    OP_AT_LEAST,
+    OP_EQUAL,
+    OP_UNEQUAL,
+    OP_AND,
+    OP_OR,
+    OP_MIN,
+    OP_MAX
+} OpKind;
+
+typedef struct {
+    OpKind kind;
+    bool truth;              /* OP_NUMBER: `true` or `false` */
+    int index;               /* OP_NAME: which; OP_FIGURE: its row */
+    double number;           /* OP_NUMBER; OP_FIGURE: after its format */
+    const BevKernel *kernel; /* OP_FIGURE */
+    FigureArray array;
+    int dtype;
+} Op;
+
+enum { EXPRESSION_OPS = 64, EXPRESSION_NAMES = 16, EXPRESSION_NAME = 32, EXPRESSION_POOL = 8192 };
+
+/* Where the operations of all expressions of a lesson are. free(ops). */
+typedef struct {
+    Op *ops;
+    int count, capacity;
+} OpPool;
+
+/* Operations [first, first + count) of a pool. */
+typedef struct {
+    int first, count;
+} Expression;
+
+/* The names that `let` has defined so far. */
+typedef struct {
+    int count;
+    char names[EXPRESSION_NAMES][EXPRESSION_NAME];
+} NameTable;
+
+/* False: `why` has one line that says what is wrong and names the nearest known word. */
+bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
+                      Expression *expression, char *why, size_t size);
+
+typedef struct {
+    const State *state;
+    const LiveData *live;
+    const Value *names;   /* values of the names, by index */
+    FigureSource timings; /* the source that latencies are taken from */
+    bool timing_missing;  /* set where a latency is unknown in that source */
+    char why[160];        /* why the value is unknown */
+} Evaluation;
+
+/* False: a figure is unknown, `why` says which; or the value is not finite. */
+bool expression_value(const OpPool *pool, Expression expression, Evaluation *evaluation,
+                      Value *value);
+
+/* Whether no figure and no name stands in it: it has the same value always. */
+bool expression_is_constant(const OpPool *pool, Expression expression);
+/* The kernels, but for the selection, whose memory model it asks for: bits by place in
+ * bev_kernels[]. */
+uint32_t expression_model_kernels(const OpPool *pool, Expression expression);

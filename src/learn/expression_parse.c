@@ -1,0 +1,313 @@
+/* From the text of an expression to operations: recursive descent, with a limit to its depth. */
+#include "src/base/nearest.h"
+#include "src/learn/expression.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MAX_DEPTH = 32, MAX_WORDS = 128 };
+
+typedef struct {
+    const char *at;
+    const NameTable *names;
+    OpPool *pool;
+    int first, depth;
+    bool failed;
+    char *why;
+    size_t size;
+} Parser;
+
+static void parse_or(Parser *parser);
+
+__attribute__((format(printf, 2, 3))) static void refuse(Parser *parser, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (!parser->failed)
+        vsnprintf(parser->why, parser->size, format, args);
+    va_end(args);
+    parser->failed = true;
+}
+
+static void skip_blanks(Parser *parser) {
+    parser->at += strspn(parser->at, " \t");
+}
+
+static void push(Parser *parser, Op op) {
+    OpPool *pool = parser->pool;
+    if (parser->failed)
+        return;
+    if (pool->count - parser->first == EXPRESSION_OPS || pool->count == EXPRESSION_POOL) {
+        refuse(parser, "the expression is too long");
+        return;
+    }
+    if (pool->count == pool->capacity) {
+        int capacity = pool->capacity ? 2 * pool->capacity : 64;
+        Op *ops = realloc(pool->ops, (size_t)capacity * sizeof *ops);
+        if (!ops) {
+            refuse(parser, "out of memory");
+            return;
+        }
+        pool->ops = ops;
+        pool->capacity = capacity;
+    }
+    pool->ops[pool->count++] = op;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Reads a name of letters, digits and _; "" where none stands. */
+static void read_word(Parser *parser, char word[EXPRESSION_NAME]) {
+    int length = 0;
+    skip_blanks(parser);
+    while (isalnum((unsigned char)parser->at[length]) || parser->at[length] == '_')
+        length++;
+    snprintf(word, EXPRESSION_NAME, "%.*s", length, parser->at);
+    parser->at += length;
+}
+
+/* Takes `token` if it is next. A token of letters must not go on. */
+static bool take(Parser *parser, const char *token) {
+    size_t length = strlen(token);
+    skip_blanks(parser);
+    if (strncmp(parser->at, token, length) != 0)
+        return false;
+    if (isalpha((unsigned char)token[0]) &&
+        (isalnum((unsigned char)parser->at[length]) || parser->at[length] == '_'))
+        return false;
+    parser->at += length;
+    return true;
+}
+
+static int find_name(const NameTable *names, const char *word) {
+    for (int i = 0; i < names->count; i++)
+        if (!strcmp(names->names[i], word))
+            return i;
+    return -1;
+}
+
+static void refuse_word(Parser *parser, const char *word) {
+    const char *words[MAX_WORDS];
+    size_t count = 0;
+    for (int i = 0; i < figure_count; i++)
+        words[count++] = figures[i].name;
+    for (int i = 0; i < parser->names->count; i++)
+        words[count++] = parser->names->names[i];
+    refuse(parser, "no figure or name is called \"%s\"; did you mean \"%s\"?", word,
+           nearest_name(word, words, count));
+}
+
+/* ---- arguments of figures -------------------------------------------------------------------- */
+
+static void read_kernel(Parser *parser, Op *op) {
+    char word[EXPRESSION_NAME];
+    const char *names[MAX_WORDS];
+    size_t count = 0;
+    if (take(parser, "*"))
+        return;
+    read_word(parser, word);
+    op->kernel = bev_kernel_find(word);
+    while (bev_kernels[count]) {
+        names[count] = bev_kernels[count]->name;
+        count++;
+    }
+    if (!op->kernel)
+        refuse(parser, "no kernel is called \"%s\"; did you mean \"%s\"?", word,
+               nearest_name(word, names, count));
+}
+
+static void read_array(Parser *parser, Op *op) {
+    char word[EXPRESSION_NAME];
+    read_word(parser, word);
+    for (int i = 0; i < ARRAY_COUNT; i++)
+        if (!strcmp(figure_arrays[i], word)) {
+            op->array = (FigureArray)i;
+            return;
+        }
+    refuse(parser, "no array is called \"%s\"; did you mean \"%s\"?", word,
+           nearest_name(word, figure_arrays, ARRAY_COUNT));
+}
+
+static void read_format(Parser *parser, Op *op) {
+    char word[EXPRESSION_NAME];
+    const char *names[BEV_DTYPE_COUNT];
+    read_word(parser, word);
+    for (int i = 0; i < BEV_DTYPE_COUNT; i++) {
+        names[i] = bev_dtypes[i].name;
+        if (!strcasecmp(bev_dtypes[i].name, word)) {
+            op->dtype = i;
+            return;
+        }
+    }
+    refuse(parser, "no number format is called \"%s\"; did you mean \"%s\"?", word,
+           nearest_name(word, names, BEV_DTYPE_COUNT));
+}
+
+static void read_number(Parser *parser, Op *op) {
+    char *end;
+    skip_blanks(parser);
+    op->number = strtod(parser->at, &end);
+    if (end == parser->at)
+        refuse(parser, "a number is missing, for example: rounded(fp8, 0.3)");
+    parser->at = end;
+}
+
+static void read_arguments(Parser *parser, Op *op) {
+    const FigureRow *row = &figures[op->index];
+    if (!take(parser, "(") || take(parser, ")"))
+        return;
+    if (row->takes == TAKES_KERNEL || row->takes == TAKES_KERNEL_AND_ARRAY)
+        read_kernel(parser, op);
+    else if (row->takes == TAKES_ARRAY)
+        read_array(parser, op);
+    else if (row->takes == TAKES_FORMAT || row->takes == TAKES_FORMAT_AND_NUMBER)
+        read_format(parser, op);
+    if (row->takes == TAKES_FORMAT_AND_NUMBER && take(parser, ","))
+        read_number(parser, op);
+    if (row->takes == TAKES_KERNEL_AND_ARRAY && take(parser, ","))
+        read_array(parser, op);
+    if (!take(parser, ")"))
+        refuse(parser, "%s() has too many arguments, or its ) is missing", row->name);
+}
+
+/* ---- from the innermost outwards ------------------------------------------------------------- */
+
+static void parse_pair(Parser *parser, OpKind kind) {
+    if (!take(parser, "("))
+        refuse(parser, "min and max take two values in parentheses");
+    parse_or(parser);
+    if (!take(parser, ","))
+        refuse(parser, "min and max take two values in parentheses");
+    parse_or(parser);
+    if (!take(parser, ")"))
+        refuse(parser, "a ) is missing");
+    push(parser, (Op){.kind = kind});
+}
+
+static void parse_word(Parser *parser) {
+    char word[EXPRESSION_NAME];
+    read_word(parser, word);
+    int name = find_name(parser->names, word), figure = figure_find(word);
+    if (!word[0])
+        refuse(parser, *parser->at ? "\"%.20s\" is no value" : "a value is missing%s", parser->at);
+    else if (!strcmp(word, "true") || !strcmp(word, "false"))
+        push(parser, (Op){.kind = OP_NUMBER, .truth = true, .number = word[0] == 't'});
+    else if (!strcmp(word, "min") || !strcmp(word, "max"))
+        parse_pair(parser, word[1] == 'i' ? OP_MIN : OP_MAX);
+    else if (name >= 0)
+        push(parser, (Op){.kind = OP_NAME, .index = name});
+    else if (figure >= 0) {
+        Op op = {.kind = OP_FIGURE, .index = figure, .dtype = -1};
+        read_arguments(parser, &op);
+        push(parser, op);
+    } else
+        refuse_word(parser, word);
+}
+
+static void parse_value(Parser *parser) {
+    char *end;
+    if (++parser->depth > MAX_DEPTH)
+        refuse(parser, "the expression is nested too deeply");
+    if (parser->failed)
+        return;
+    skip_blanks(parser);
+    if (isdigit((unsigned char)*parser->at)) {
+        double number = strtod(parser->at, &end);
+        parser->at = end;
+        push(parser, (Op){.kind = OP_NUMBER, .number = number});
+    } else if (take(parser, "(")) {
+        parse_or(parser);
+        if (!take(parser, ")"))
+            refuse(parser, "a ) is missing");
+    } else if (take(parser, "-")) {
+        parse_value(parser);
+        push(parser, (Op){.kind = OP_NEGATE});
+    } else
+        parse_word(parser);
+    parser->depth--;
+}
+
+/* Operators of one precedence; the longer token stands before its beginning. */
+typedef struct {
+    const char *token;
+    OpKind kind;
+} Operator;
+
+static bool take_operator(Parser *parser, const Operator *operators, OpKind *kind) {
+    for (; operators->token; operators++)
+        if (take(parser, operators->token)) {
+            *kind = operators->kind;
+            return true;
+        }
+    return false;
+}
+
+static void parse_products(Parser *parser) {
+    static const Operator operators[] = {{"*", OP_MULTIPLY}, {"/", OP_DIVIDE}, {NULL, OP_NUMBER}};
+    OpKind kind;
+    parse_value(parser);
+    while (!parser->failed && take_operator(parser, operators, &kind)) {
+        parse_value(parser);
+        push(parser, (Op){.kind = kind});
+    }
+}
+
+static void parse_sums(Parser *parser) {
+    static const Operator operators[] = {{"+", OP_ADD}, {"-", OP_SUBTRACT}, {NULL, OP_NUMBER}};
+    OpKind kind;
+    parse_products(parser);
+    while (!parser->failed && take_operator(parser, operators, &kind)) {
+        parse_products(parser);
+        push(parser, (Op){.kind = kind});
+    }
+}
+
+static void parse_comparison(Parser *parser) {
+    static const Operator operators[] = {{"<=", OP_AT_MOST}, {"<", OP_LESS},   {">=", OP_AT_LEAST},
+                                         {">", OP_MORE},     {"==", OP_EQUAL}, {"=", OP_EQUAL},
+                                         {"!=", OP_UNEQUAL}, {NULL, OP_NUMBER}};
+    OpKind kind;
+    parse_sums(parser);
+    if (!parser->failed && take_operator(parser, operators, &kind)) {
+        parse_sums(parser);
+        push(parser, (Op){.kind = kind});
+    }
+}
+
+static void parse_not(Parser *parser) {
+    bool negated = take(parser, "not");
+    parse_comparison(parser);
+    if (negated)
+        push(parser, (Op){.kind = OP_NOT});
+}
+
+static void parse_and(Parser *parser) {
+    parse_not(parser);
+    while (!parser->failed && take(parser, "and")) {
+        parse_not(parser);
+        push(parser, (Op){.kind = OP_AND});
+    }
+}
+
+static void parse_or(Parser *parser) {
+    parse_and(parser);
+    while (!parser->failed && take(parser, "or")) {
+        parse_and(parser);
+        push(parser, (Op){.kind = OP_OR});
+    }
+}
+
+bool expression_parse(const char *text, const NameTable *names, OpPool *pool,
+                      Expression *expression, char *why, size_t size) {
+    Parser parser = {
+        .at = text, .names = names, .pool = pool, .first = pool->count, .why = why, .size = size};
+    parse_or(&parser);
+    skip_blanks(&parser);
+    if (*parser.at)
+        refuse(&parser, "\"%.20s\" does not belong to the expression", parser.at);
+    *expression = (Expression){parser.first, pool->count - parser.first};
+    return !parser.failed;
+}

@@ -1,0 +1,467 @@
+/* The table of figures. Exact arithmetic over shapes and the map is SOURCE_COMPUTED; what the
+ * memory model simulates is SOURCE_MODEL; latencies have the source that the question asks for. */
+#include "src/learn/figures.h"
+
+#include "kernels/codec.h"
+#include "src/state/live_text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const figure_arrays[ARRAY_COUNT] = {"all",     "features", "depth", "indices",
+                                                "weights", "output",   "ranks"};
+
+__attribute__((format(printf, 2, 3))) static Reading unknown(const FigureQuery *query,
+                                                             const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(query->why, query->why_size, format, args);
+    va_end(args);
+    return (Reading){0};
+}
+
+static Reading computed(double value) {
+    return reading(value, SOURCE_COMPUTED);
+}
+
+static const BevKernel *kernel_of(const FigureQuery *query) {
+    return query->kernel ? query->kernel : query->live->job.config.kernel;
+}
+
+static BevDtype dtype_of(const FigureQuery *query) {
+    return query->dtype < 0 ? query->live->job.config.dtype : (BevDtype)query->dtype;
+}
+
+/* ---- latency --------------------------------------------------------------------------------- */
+
+static const PredictedKernel *known_to_model(const FigureQuery *query) {
+    const MemoryModel *model = query->live->model;
+    const PredictedKernel *kernel =
+        model ? model_of_kernel(model, kernel_of(query), state_gpu(query->state).l2_bytes) : NULL;
+    if (!kernel)
+        unknown(query, "the memory model does not know %s here", kernel_of(query)->title);
+    return kernel;
+}
+
+static bool predicted(const FigureQuery *query, Prediction *p) {
+    const State *state = query->state;
+    const PredictedKernel *kernel = known_to_model(query);
+    if (kernel)
+        *p = model_predict(query->live->model, kernel, state->gpu, &state->edit);
+    return kernel != NULL;
+}
+
+static Reading modelled_us(const FigureQuery *query) {
+    Prediction p;
+    return predicted(query, &p) ? reading(p.latency_us, SOURCE_MODEL) : (Reading){0};
+}
+
+static Reading latency(const FigureQuery *query) {
+    if (query->timings == SOURCE_MODEL && kernel_of(query)->where == BEV_CPU)
+        return unknown(query, "%s was not timed, and the model knows GPUs only",
+                       kernel_of(query)->title);
+    if (query->timings == SOURCE_MODEL)
+        return modelled_us(query);
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    bool known = row && row->median_us.source == query->timings && !row->median_us.stale;
+    bool doubtful = query->timings == SOURCE_MEASURED && live_latency(query->live, row).doubtful;
+    if (known && !doubtful)
+        return row->median_us;
+    return unknown(query, "%s was not %s here", kernel_of(query)->title,
+                   source_names[query->timings]);
+}
+
+static Reading prepare(const FigureQuery *query) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    if (row && row->prepare_us.source == query->timings && !row->prepare_us.stale)
+        return row->prepare_us;
+    return unknown(query, "the preparation of %s was not %s", kernel_of(query)->title,
+                   source_names[query->timings]);
+}
+
+/* A figure of another machine that stands beside the kernel's row. */
+static Reading of_row(const FigureQuery *query, size_t offset, const char *what) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    const Reading *got = row ? (const Reading *)((const char *)row + offset) : NULL;
+    if (got && got->source != SOURCE_UNKNOWN)
+        return *got;
+    return unknown(query, "%s of %s was not %s", what, kernel_of(query)->title,
+                   strcmp(what, "the latency") ? "recorded" : "published");
+}
+
+static Reading cold(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, cold_us), "the cold launch");
+}
+
+static Reading single(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, single_us), "the single launch");
+}
+
+static Reading warm(const FigureQuery *query) {
+    const LiveKernel *row = live_known_kernel(query->live, kernel_of(query));
+    if (row && row->median_us.source == SOURCE_RECORDED)
+        return row->median_us;
+    return unknown(query, "%s is not recorded here", kernel_of(query)->title);
+}
+
+static Reading clear(const FigureQuery *query) {
+    if (query->live->clear_us.source != SOURCE_UNKNOWN)
+        return query->live->clear_us;
+    return unknown(query, "the clear was not recorded");
+}
+
+static Reading published_us(const FigureQuery *query) {
+    return of_row(query, offsetof(LiveKernel, published_us[query->state->gpu]), "the latency");
+}
+
+static Reading term(const FigureQuery *query, LatencyTerm which) {
+    Prediction p;
+    return predicted(query, &p) ? reading(p.term_us[which], SOURCE_MODEL) : (Reading){0};
+}
+
+static Reading dram_us(const FigureQuery *query) {
+    return term(query, TERM_DRAM);
+}
+
+static Reading l2_us(const FigureQuery *query) {
+    return term(query, TERM_L2);
+}
+
+static Reading issue_us(const FigureQuery *query) {
+    return term(query, TERM_ISSUE);
+}
+
+static Reading chain_us(const FigureQuery *query) {
+    return term(query, TERM_CHAIN);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static Reading l2_hits(const FigureQuery *query) {
+    Prediction p;
+    if (!predicted(query, &p))
+        return (Reading){0};
+    if (isnan(p.hit_rate))
+        return unknown(query, "%s looks nothing up in L2", kernel_of(query)->title);
+    return reading(p.hit_rate * 100, SOURCE_MODEL);
+}
+
+static Reading dram(const FigureQuery *query) {
+    Prediction p;
+    return predicted(query, &p) ? reading(p.dram_read_bytes + p.dram_write_bytes, SOURCE_MODEL)
+                                : (Reading){0};
+}
+
+static Reading sectors(const FigureQuery *query) {
+    const PredictedKernel *kernel = known_to_model(query);
+    return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
+}
+
+/* The selection's problem with the shape and the map of the frame, for formulas. */
+static bool problem_of(const FigureQuery *query, BevProblem *problem) {
+    const LiveFrame *frame = &query->live->frame;
+    if (!frame->map) {
+        unknown(query, "no scene is loaded");
+        return false;
+    }
+    const KernelConfig *config = &query->live->job.config;
+    const BevDtypeInfo *format = &bev_dtypes[config->dtype];
+    const BevShape *s = &frame->shape;
+    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
+    *problem = (BevProblem){
+        .shape = *s,
+        .dtype = config->dtype,
+        .align = config->align,
+        .map = *frame->map,
+        .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
+        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
+        .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
+    return true;
+}
+
+static double of_array(const BevTraffic *traffic, FigureArray array) {
+    switch (array) {
+    case ARRAY_FEATURES:
+        return traffic->feat;
+    case ARRAY_DEPTH:
+        return traffic->depth;
+    case ARRAY_INDICES:
+        return traffic->index;
+    case ARRAY_WEIGHTS:
+        return traffic->weight;
+    case ARRAY_OUTPUT:
+        return traffic->out_read + traffic->out_write;
+    default:
+        return bev_traffic_total(*traffic);
+    }
+}
+
+/* Why no formula says what the kernel requests of this problem; NULL: one does. */
+static const char *without_formula(const BevKernel *kernel, const BevProblem *problem) {
+    const char *refused = bev_refuses(kernel, problem);
+    bool has_accesses = kernel->access.owner != BEV_OWNS_NOTHING;
+    return refused ? refused : kernel->bytes || has_accesses ? NULL : "its accesses are not known";
+}
+
+static Reading requested(const FigureQuery *query) {
+    BevProblem problem;
+    const BevKernel *kernel = kernel_of(query);
+    if (!problem_of(query, &problem))
+        return (Reading){0};
+    const char *why = without_formula(kernel, &problem);
+    if (why)
+        return unknown(query, "%s: %s", kernel->title, why);
+    if (query->array == ARRAY_RANKS && kernel->access.owner == BEV_OWNS_NOTHING)
+        return unknown(query, "%s: its accesses are not known", kernel->title);
+    if (query->array == ARRAY_RANKS)
+        return computed(bev_rank_bytes(kernel, &problem));
+    const BevTraffic traffic = bev_traffic(kernel, &problem);
+    return computed(of_array(&traffic, query->array));
+}
+
+static Reading atomics(const FigureQuery *query) {
+    BevProblem problem;
+    if (!problem_of(query, &problem))
+        return (Reading){0};
+    const char *why = without_formula(kernel_of(query), &problem);
+    if (why)
+        return unknown(query, "%s: %s", kernel_of(query)->title, why);
+    return computed(bev_traffic(kernel_of(query), &problem).atomics);
+}
+
+static Reading footprint(const FigureQuery *query) {
+    const BevFootprint *f = &query->live->memory.footprint;
+    if (!query->live->memory.known)
+        return unknown(query, "no scene is loaded");
+    const BevTraffic parts = {.feat = f->feat,
+                              .depth = f->depth,
+                              .index = f->index,
+                              .weight = f->weight,
+                              .out_write = f->out};
+    return computed(of_array(&parts, query->array));
+}
+
+static Reading gather(const FigureQuery *query) {
+    if (!query->live->memory.known)
+        return unknown(query, "no scene is loaded");
+    return computed(of_array(&query->live->memory.gather, query->array));
+}
+
+static Reading rounded(const FigureQuery *query) {
+    float x = (float)query->number;
+    switch (dtype_of(query)) {
+    case BEV_FP16:
+        return computed(bev_fp16_decode(bev_fp16_encode(x)));
+    case BEV_BF16:
+        return computed(bev_bf16_decode(bev_bf16_encode(x)));
+    case BEV_FP8:
+        return computed(bev_e4m3_decode(bev_e4m3_encode(x)));
+    case BEV_NVFP4:
+        return computed(bev_e2m1_decode(bev_e2m1_encode(x)));
+    default:
+        return computed(x);
+    }
+}
+
+static Reading moved_m(const FigureQuery *query) {
+    const LiveDifference *difference = &query->live->difference;
+    if (difference->known && isfinite(difference->moved_m))
+        return computed(difference->moved_m);
+    return unknown(query, "no comparison with a rig is on");
+}
+
+static Reading l2_bytes(const FigureQuery *query) {
+    return reading(state_gpu(query->state).l2_bytes, SOURCE_PUBLISHED);
+}
+
+static Reading dram_gbps(const FigureQuery *query) {
+    return reading(state_gpu(query->state).dram_gbps, SOURCE_PUBLISHED);
+}
+
+static Reading sms(const FigureQuery *query) {
+    return reading(state_gpu(query->state).sms, SOURCE_PUBLISHED);
+}
+
+static Reading bits(const FigureQuery *query) {
+    return computed(bev_dtypes[dtype_of(query)].bits);
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static const ScatterStats *stats_of(const FigureQuery *query) {
+    if (query->live->intervals.known)
+        return &query->live->intervals.stats;
+    unknown(query, "no scene is loaded");
+    return NULL;
+}
+
+#define OF_MAP(name, field)                                                                        \
+    static Reading name(const FigureQuery *query) {                                                \
+        const ScatterStats *stats = stats_of(query);                                               \
+        return stats ? computed((double)(field)) : (Reading){0};                                   \
+    }
+OF_MAP(points, stats->points)
+OF_MAP(intervals, stats->intervals)
+OF_MAP(longest, stats->longest)
+OF_MAP(median_length, stats->median)
+OF_MAP(p99_length, stats->p99)
+OF_MAP(cells, stats->cells)
+OF_MAP(empty_cells, stats->cells - stats->intervals)
+OF_MAP(mean_length, stats->intervals ? (double)stats->points / (double)stats->intervals : 0)
+#undef OF_MAP
+
+#define OF_SHAPE(name, field)                                                                      \
+    static Reading name(const FigureQuery *query) {                                                \
+        const BevShape *shape = &query->live->frame.shape;                                         \
+        return shape->nx ? computed((double)(field)) : unknown(query, "no scene is loaded");       \
+    }
+OF_SHAPE(channels, shape->channels)
+OF_SHAPE(cameras, shape->cameras)
+OF_SHAPE(depth_bins, shape->depth_bins)
+OF_SHAPE(pixels, shape->cameras * shape->feat_h * shape->feat_w)
+OF_SHAPE(pairs, shape->cameras * shape->feat_h * shape->feat_w * shape->depth_bins)
+#undef OF_SHAPE
+
+/* Of the pinned cell, or the one under the cursor. */
+static Reading cell_points(const FigureQuery *query) {
+    if (query->live->probe.cell < 0)
+        return unknown(query, "no cell is chosen");
+    return computed((double)query->live->probe.points);
+}
+
+static bool cell_differs(const LiveFrame *frame, int64_t cell) {
+    size_t bytes = (size_t)frame->channels * sizeof *frame->pooled;
+    size_t at = (size_t)(cell * frame->channels);
+    return memcmp(frame->pooled + at, frame->baseline + at, bytes) != 0;
+}
+
+/* Cells whose pooled values differ from the baseline's, in any bit. */
+static Reading moved_cells(const FigureQuery *query) {
+    const LiveFrame *frame = &query->live->frame;
+    if (!frame->pooled || !frame->baseline)
+        return unknown(query, "no comparison with the baseline is on");
+    int64_t moved = 0;
+    for (int64_t cell = 0; cell < frame->nx * frame->ny; cell++)
+        moved += cell_differs(frame, cell);
+    return computed((double)moved);
+}
+
+/* ---- accuracy -------------------------------------------------------------------------------- */
+
+static const LiveAccuracy *accuracy_of(const FigureQuery *query) {
+    const LiveAccuracy *accuracy = &query->live->accuracy[dtype_of(query)];
+    if (accuracy->source != SOURCE_UNKNOWN && !accuracy->stale)
+        return accuracy;
+    unknown(query, "%s was not checked", bev_dtypes[dtype_of(query)].title);
+    return NULL;
+}
+
+#define OF_ACCURACY(name, field)                                                                   \
+    static Reading name(const FigureQuery *query) {                                                \
+        const LiveAccuracy *accuracy = accuracy_of(query);                                         \
+        return accuracy ? reading((double)(field), accuracy->source) : (Reading){0};               \
+    }
+OF_ACCURACY(max_abs, accuracy->max_abs)
+OF_ACCURACY(cosine, accuracy->cosine)
+OF_ACCURACY(rel_l2, accuracy->rel_l2)
+OF_ACCURACY(nan_count, accuracy->nan_count)
+OF_ACCURACY(gate_a, accuracy->gate_a == LIVE_PASS)
+OF_ACCURACY(gate_b, accuracy->gate_b == LIVE_PASS)
+OF_ACCURACY(gate_c, accuracy->gate_c == LIVE_PASS)
+OF_ACCURACY(published_gate, accuracy->atol_1e2 == LIVE_PASS)
+#undef OF_ACCURACY
+
+/* ---- the state ------------------------------------------------------------------------------- */
+
+static Reading temperature(const FigureQuery *query) {
+    return computed(query->live->job.temperature);
+}
+
+static Reading time_s(const FigureQuery *query) {
+    return computed(query->live->job.time_s);
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+static Reading one_byte(const FigureQuery *query) {
+    (void)query;
+    return computed(1);
+}
+
+static Reading megabyte(const FigureQuery *query) {
+    (void)query;
+    return computed(1e6);
+}
+
+static Reading mebibyte(const FigureQuery *query) {
+    (void)query;
+    return computed(1 << 20);
+}
+
+/* clang-format off */
+const FigureRow figures[] = {
+    {"latency", TAKES_KERNEL, MEASURE_US, true, true, "median of a warm launch: measured here, else recorded, else by the model", latency},
+    {"prepare", TAKES_KERNEL, MEASURE_US, true, false, "what must be built once before launches", prepare},
+    {"model_us", TAKES_KERNEL, MEASURE_US, false, true, "latency that the model predicts on the chosen GPU and L2", modelled_us},
+    {"dram_us", TAKES_KERNEL, MEASURE_US, false, true, "its DRAM term", dram_us},
+    {"l2_us", TAKES_KERNEL, MEASURE_US, false, true, "its L2 term", l2_us},
+    {"issue_us", TAKES_KERNEL, MEASURE_US, false, true, "its issue term", issue_us},
+    {"chain_us", TAKES_KERNEL, MEASURE_US, false, true, "its chain term: the longest interval, step by step", chain_us},
+    {"l2_hits", TAKES_KERNEL, MEASURE_PERCENT, false, true, "hits of sectors looked up in L2", l2_hits},
+    {"dram", TAKES_KERNEL, MEASURE_BYTES, false, true, "bytes from and to DRAM", dram},
+    {"sectors", TAKES_KERNEL, MEASURE_COUNT, false, true, "L2 sectors of 32 bytes", sectors},
+    {"requested", TAKES_KERNEL_AND_ARRAY, MEASURE_BYTES, false, false, "bytes that threads ask for, caches not considered", requested},
+    {"atomics", TAKES_KERNEL, MEASURE_COUNT, false, false, "atomic additions", atomics},
+    {"footprint", TAKES_ARRAY, MEASURE_BYTES, false, false, "distinct bytes touched", footprint},
+    {"gather", TAKES_ARRAY, MEASURE_BYTES, false, false, "gather traffic, the published way of counting", gather},
+    {"l2_bytes", TAKES_NOTHING, MEASURE_CACHE, false, false, "L2 of the chosen GPU", l2_bytes},
+    {"dram_gbps", TAKES_NOTHING, MEASURE_GBPS, false, false, "DRAM bandwidth of the chosen GPU", dram_gbps},
+    {"sms", TAKES_NOTHING, MEASURE_COUNT, false, false, "multiprocessors of the chosen GPU", sms},
+    {"bits", TAKES_FORMAT, MEASURE_COUNT, false, false, "bits of an element", bits},
+    {"points", TAKES_NOTHING, MEASURE_COUNT, false, false, "points inside the grid", points},
+    {"intervals", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that hold a point", intervals},
+    {"longest", TAKES_NOTHING, MEASURE_COUNT, false, false, "points of the fullest cell", longest},
+    {"median_length", TAKES_NOTHING, MEASURE_COUNT, false, false, "median length of the intervals", median_length},
+    {"mean_length", TAKES_NOTHING, MEASURE_NONE, false, false, "points an interval", mean_length},
+    {"p99_length", TAKES_NOTHING, MEASURE_COUNT, false, false, "99th percentile of the lengths", p99_length},
+    {"cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells of the grid", cells},
+    {"empty_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells without a point", empty_cells},
+    {"channels", TAKES_NOTHING, MEASURE_COUNT, false, false, "feature channels C", channels},
+    {"cameras", TAKES_NOTHING, MEASURE_COUNT, false, false, "cameras of the rig", cameras},
+    {"depth_bins", TAKES_NOTHING, MEASURE_COUNT, false, false, "depth bins of a pixel", depth_bins},
+    {"pixels", TAKES_NOTHING, MEASURE_COUNT, false, false, "feature pixels of all cameras", pixels},
+    {"pairs", TAKES_NOTHING, MEASURE_COUNT, false, false, "pixels times depth bins", pairs},
+    {"cell_points", TAKES_NOTHING, MEASURE_COUNT, false, false, "points of the chosen cell", cell_points},
+    {"cold_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded with caches flushed before", cold},
+    {"single_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded as one launch from the host", single},
+    {"warm_us", TAKES_KERNEL, MEASURE_US, false, false, "recorded warm, in a graph", warm},
+    {"clear_us", TAKES_NOTHING, MEASURE_US, false, false, "recorded: a clear of the output alone", clear},
+    {"published_us", TAKES_KERNEL, MEASURE_US, false, false, "what the article says, on the chosen GPU", published_us},
+    {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
+    {"moved_m", TAKES_NOTHING, MEASURE_METRES, false, false, "how far calibration moves a point 40 m in front", moved_m},
+    {"moved_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that differ from the baseline", moved_cells},
+    {"max_abs", TAKES_FORMAT, MEASURE_ERROR, false, false, "largest error against FP64", max_abs},
+    {"cosine", TAKES_FORMAT, MEASURE_NONE, false, false, "cosine with FP64", cosine},
+    {"rel_l2", TAKES_FORMAT, MEASURE_ERROR, false, false, "relative error, L2 norm", rel_l2},
+    {"nan_count", TAKES_FORMAT, MEASURE_COUNT, false, false, "outputs that are no number", nan_count},
+    {"gate_a", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate A passes", gate_a},
+    {"gate_b", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate B passes", gate_b},
+    {"gate_c", TAKES_FORMAT, MEASURE_TRUTH, false, false, "gate C passes", gate_c},
+    {"published_gate", TAKES_FORMAT, MEASURE_TRUTH, false, false, "largest error at most 1e-2", published_gate},
+    {"temperature", TAKES_NOTHING, MEASURE_NONE, false, false, "depth temperature", temperature},
+    {"byte", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit: 12 * points * byte", one_byte},
+    {"MB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 1,000,000 bytes: footprint() / MB", megabyte},
+    {"MiB", TAKES_NOTHING, MEASURE_BYTES, false, false, "a unit, 2^20 bytes", mebibyte},
+    {"time", TAKES_NOTHING, MEASURE_NONE, false, false, "moment of the scene in seconds", time_s},
+};
+/* clang-format on */
+const int figure_count = sizeof figures / sizeof *figures;
+
+int figure_find(const char *name) {
+    for (int i = 0; i < figure_count; i++)
+        if (!strcmp(figures[i].name, name))
+            return i;
+    return -1;
+}

@@ -1,0 +1,53 @@
+/* The figures that lessons may ask for: one row a figure, a function over State and LiveData. To
+ * add a figure, add a row and its function to figures.c. */
+#pragma once
+
+#include "src/learn/value.h"
+#include "src/state/live_data.h"
+
+/* What stands in the parentheses. */
+typedef enum {
+    TAKES_NOTHING,
+    TAKES_KERNEL,           /* a kernel, `*` or nothing: the selection */
+    TAKES_KERNEL_AND_ARRAY, /* the same, and an array or nothing: all of them */
+    TAKES_ARRAY,            /* an array or nothing */
+    TAKES_FORMAT_AND_NUMBER,
+    TAKES_FORMAT            /* a number format or nothing: the selection's */
+} FigureTakes;
+
+/* clang-format off */
+typedef enum {
+    ARRAY_ALL, ARRAY_FEATURES, ARRAY_DEPTH, ARRAY_INDICES, ARRAY_WEIGHTS, ARRAY_OUTPUT,
+    ARRAY_RANKS, ARRAY_COUNT
+} FigureArray;
+/* clang-format on */
+extern const char *const figure_arrays[ARRAY_COUNT]; /* "all", "features", ... */
+
+/* What a figure is asked of. */
+typedef struct {
+    const State *state;
+    const LiveData *live;
+    const BevKernel *kernel; /* NULL: the selection */
+    FigureArray array;
+    int dtype;            /* -1: the selection's */
+    double number;        /* after the format */
+    FigureSource timings; /* the source that latencies are taken from */
+    char *why;            /* where the figure is unknown: why, in a few words */
+    size_t why_size;
+} FigureQuery;
+
+typedef struct {
+    const char *name;
+    FigureTakes takes;
+    Measure measure;
+    bool timing;      /* measured here, recorded, or by the model: all of a question's alike */
+    bool needs_model; /* from the memory model of the kernel */
+    const char *text; /* what it is, for the list of figures */
+    Reading (*get)(const FigureQuery *query);
+} FigureRow;
+
+extern const FigureRow figures[];
+extern const int figure_count;
+
+/* The place of the figure of that name; -1: there is none. */
+int figure_find(const char *name);

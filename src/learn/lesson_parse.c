@@ -1,0 +1,476 @@
+/* From the text of a lesson to steps and pages. Questions are read in lesson_question.c. */
+#include "src/learn/lesson_internal.h"
+
+#include "src/base/data.h"
+#include "src/base/nearest.h"
+#include "src/state/glossary.h"
+#include "src/state/keys.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE_CHARACTERS = 620, MAX_SECONDS = 5 };
+
+const char *const lesson_words[] = {
+    "title",  "minutes", "say",    "term", "point", "let", "animate", "ask",  "choose",
+    "number", "order",   "expect", "run",  "show",  "why", "again",   "hint", "source",
+};
+const int lesson_word_count = sizeof lesson_words / sizeof *lesson_words;
+
+/* ---- what the files of the parser share ------------------------------------------------------ */
+
+bool reader_refuse(Reader *reader, const char *hint, const char *format, ...) {
+    char where[256], what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    snprintf(where, sizeof where, "%.200s:%d", reader->where, reader->line);
+    return err_set(reader->err, ERR_FAILED, where, hint, "%s", what);
+}
+
+char *reader_word(char **rest) {
+    char *word = *rest + strspn(*rest, " \t");
+    size_t length = strcspn(word, " \t");
+    *rest = word + length;
+    if (**rest)
+        *(*rest)++ = '\0';
+    *rest += strspn(*rest, " \t");
+    return word;
+}
+
+bool reader_expression(Reader *reader, const char *text, Expression *expression) {
+    char why[200];
+    Lesson *lesson = reader->lesson;
+    if (!expression_parse(text, &lesson->names, &lesson->pool, expression, why, sizeof why))
+        return reader_refuse(reader, "", "%s", why);
+    lesson->model_kernels |= expression_model_kernels(&lesson->pool, *expression);
+    return true;
+}
+
+const char *lesson_brace_end(const char *at) {
+    return strchr(at, '}');
+}
+
+bool reader_text(Reader *reader, const char *text) {
+    char inner[256];
+    if (!*text)
+        return reader_refuse(reader, "", "a text is missing");
+    for (const char *at = text; (at = strchr(at, '{'));) {
+        const char *end = lesson_brace_end(at);
+        Expression unused;
+        if (!end || end - at >= (int)sizeof inner)
+            return reader_refuse(reader, "an expression ends with }", "a { is not closed");
+        snprintf(inner, sizeof inner, "%.*s", (int)(end - at - 1), at + 1);
+        OpPool *pool = &reader->lesson->pool;
+        int before = pool->count;
+        if (!reader_expression(reader, inner, &unused))
+            return false;
+        pool->count = before; /* it is parsed again when the text is shown */
+        at = end;
+    }
+    return true;
+}
+
+bool reader_control(Reader *reader, const char *text) {
+    static const Action not_here[] = {ACTION_QUIT, ACTION_RECORD, ACTION_LESSON,
+                                      ACTION_NEXT, ACTION_BACK,   ACTION_SKIP};
+    char why[200];
+    Command command;
+    if (!keys_parse(text, &command, why, sizeof why))
+        return reader_refuse(reader, "", "%s", why);
+    for (size_t i = 0; i < sizeof not_here / sizeof *not_here; i++)
+        if (command.action == not_here[i])
+            return reader_refuse(reader, "leave that to the learner", "a lesson may not use \"%s\"",
+                                 keys[command.action].word);
+    return true;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static LessonStep *add_step(Reader *reader, LessonKind kind, const char *text) {
+    Lesson *lesson = reader->lesson;
+    if (lesson->step_count == LESSON_STEPS) {
+        reader_refuse(reader, "make two lessons of it", "more than %d steps", LESSON_STEPS);
+        return NULL;
+    }
+    LessonStep *step = &lesson->steps[lesson->step_count++];
+    *step = (LessonStep){.kind = kind, .line = reader->line, .text = text};
+    return step;
+}
+
+static bool read_title(Reader *reader, char *rest) {
+    if (reader->lesson->title)
+        return reader_refuse(reader, "one is enough", "a second title");
+    if (!*rest || strlen(rest) >= sizeof((LessonPane *)0)->title)
+        return reader_refuse(reader, "", "a title has 1 to %zu characters",
+                             sizeof((LessonPane *)0)->title - 1);
+    reader->lesson->title = rest;
+    return true;
+}
+
+static bool read_minutes(Reader *reader, char *rest) {
+    int minutes;
+    char more[2];
+    if (sscanf(rest, "%d %1s", &minutes, more) != 1 || minutes < 1 || minutes > 60)
+        return reader_refuse(reader, "", "minutes takes a number from 1 to 60, not \"%s\"", rest);
+    reader->lesson->minutes = minutes;
+    return true;
+}
+
+static bool read_say(Reader *reader, char *rest) {
+    return reader_text(reader, rest) && add_step(reader, LESSON_SAY, rest);
+}
+
+static bool read_term(Reader *reader, char *rest) {
+    char nearest[64];
+    const GlossaryRow *row = glossary_find(rest);
+    glossary_nearest(rest, nearest, sizeof nearest);
+    if (!row)
+        return reader_refuse(reader, "", "not in the glossary: \"%s\"; did you mean \"%s\"?", rest,
+                             nearest);
+    LessonStep *step = add_step(reader, LESSON_TERM, rest);
+    if (step)
+        step->number = (int)(row - glossary);
+    return step != NULL;
+}
+
+static bool read_point(Reader *reader, char *rest) {
+    const char *at = reader_word(&rest);
+    if (strcmp(at, "at") != 0 || !*rest)
+        return reader_refuse(reader, "for example: point at kernels", "points at nothing");
+    for (int i = 1; i < PANEL_COUNT; i++)
+        if (!strcmp(lesson_panels[i], rest)) {
+            LessonStep *step = add_step(reader, LESSON_POINT, rest);
+            if (step)
+                step->number = i;
+            return step != NULL;
+        }
+    return reader_refuse(reader, "", "no panel is called \"%s\"; did you mean \"%s\"?", rest,
+                         nearest_name(rest, lesson_panels + 1, PANEL_COUNT - 1));
+}
+
+/* A name once defined may be given a new value. */
+static int name_index(NameTable *names, const char *name) {
+    for (int i = 0; i < names->count; i++)
+        if (!strcmp(names->names[i], name))
+            return i;
+    if (names->count == EXPRESSION_NAMES)
+        return -1;
+    snprintf(names->names[names->count], EXPRESSION_NAME, "%s", name);
+    return names->count++;
+}
+
+static bool is_reserved(const char *name) {
+    static const char *const words[] = {"min", "max", "and", "or", "not", "true", "false"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], name))
+            return true;
+    return false;
+}
+
+static bool read_let(Reader *reader, char *rest) {
+    Expression expression;
+    const char *name = reader_word(&rest);
+    size_t letters = strspn(name, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    if (!*name || name[letters] || letters >= EXPRESSION_NAME || strchr("0123456789", *name))
+        return reader_refuse(reader, "small letters, digits and _", "\"%s\" is no name", name);
+    if (figure_find(name) >= 0 || is_reserved(name))
+        return reader_refuse(reader, "choose another name", "\"%s\" means something else", name);
+    if (*rest != '=')
+        return reader_refuse(reader, "", "write: let %s = EXPRESSION", name);
+    if (!reader_expression(reader, rest + 1, &expression))
+        return false;
+    int index = name_index(&reader->lesson->names, name);
+    if (index < 0)
+        return reader_refuse(reader, "", "more than %d names", EXPRESSION_NAMES);
+    LessonStep *step = add_step(reader, LESSON_LET, name);
+    if (step) {
+        step->number = index;
+        step->expression = expression;
+    }
+    return step != NULL;
+}
+
+static bool read_animate(Reader *reader, char *rest) {
+    const char *word = reader_word(&rest);
+    double from, to, seconds;
+    int frames;
+    char more[2], line[96];
+    if (sscanf(rest, "%lf %lf %d %lf %1s", &from, &to, &frames, &seconds, more) != 4 ||
+        !isfinite(from) || !isfinite(to))
+        return reader_refuse(reader, "for example: animate temperature 1 4 10 0.2",
+                             "animate takes a control, from, to, frames and seconds");
+    if (frames < 2 || frames > LESSON_FRAMES || !(seconds >= 0 && seconds <= MAX_SECONDS))
+        return reader_refuse(reader, "", "an animation has 2 to %d frames of 0 to %d seconds each",
+                             LESSON_FRAMES, MAX_SECONDS);
+    snprintf(line, sizeof line, "%s %g", word, from);
+    if (!reader_control(reader, line))
+        return false;
+    LessonStep *step = add_step(reader, LESSON_ANIMATE, "");
+    if (step) {
+        step->word = word;
+        step->from = from;
+        step->to = to;
+        step->frames = frames;
+        step->seconds = seconds;
+    }
+    return step != NULL;
+}
+
+static bool read_ask(Reader *reader, char *rest) {
+    Lesson *lesson = reader->lesson;
+    if (!reader_text(reader, rest))
+        return false;
+    if (lesson->question_count == LESSON_QUESTIONS)
+        return reader_refuse(reader, "make two lessons of it", "more than %d questions",
+                             LESSON_QUESTIONS);
+    LessonStep *step = add_step(reader, LESSON_QUESTION, rest);
+    if (!step)
+        return false;
+    step->number = lesson->question_count++;
+    reader->open = &lesson->questions[step->number];
+    *reader->open = (LessonQuestion){.line = reader->line, .text = rest};
+    return true;
+}
+
+static bool read_source(Reader *reader, char *rest) {
+    int code = reader_code(reader, rest);
+    LessonStep *step = code < 0 ? NULL : add_step(reader, LESSON_SOURCE, "");
+    if (step)
+        step->number = code;
+    return step != NULL;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    bool (*read)(Reader *reader, char *rest);
+} rows[] = {
+    {"title", read_title},     {"minutes", read_minutes}, {"say", read_say},
+    {"term", read_term},       {"point", read_point},     {"let", read_let},
+    {"animate", read_animate}, {"ask", read_ask},         {"source", read_source},
+};
+
+static bool is_lesson_word(const char *word) {
+    for (int i = 0; i < lesson_word_count; i++)
+        if (!strcmp(lesson_words[i], word))
+            return true;
+    return false;
+}
+
+static bool is_control_word(const char *word) {
+    for (int i = 0; i < ACTION_COUNT; i++)
+        if (!strcmp(keys[i].word, word))
+            return true;
+    return false;
+}
+
+static bool refuse_word(Reader *reader, const char *word) {
+    const char *words[ACTION_COUNT + 32];
+    size_t count = 0;
+    for (int i = 0; i < lesson_word_count; i++)
+        words[count++] = lesson_words[i];
+    for (int i = 0; i < ACTION_COUNT; i++)
+        words[count++] = keys[i].word;
+    return reader_refuse(reader, "", "no word of lessons is called \"%s\"; did you mean \"%s\"?",
+                         word, nearest_name(word, words, count));
+}
+
+/* One word with its continuation lines joined. */
+static bool read_row(Reader *reader, char *line) {
+    bool known = false;
+    char *rest = line + strcspn(line, " \t"), word[32];
+    snprintf(word, sizeof word, "%.*s", (int)(rest - line), line);
+    rest += strspn(rest, " \t");
+    if (reader->open) {
+        bool ok = reader_question_row(reader, word, rest, &known);
+        if (known)
+            return ok;
+        if (!reader_close_question(reader))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!strcmp(rows[i].word, word))
+            return rows[i].read(reader, rest);
+    if (is_lesson_word(word))
+        return reader_refuse(reader, "it belongs under the row `ask` of a question",
+                             "\"%s\" without a question", word);
+    if (!is_control_word(word))
+        return refuse_word(reader, word);
+    return reader_control(reader, line) && add_step(reader, LESSON_CONTROL, line);
+}
+
+/* Cuts a comment, which begins the line or follows a blank, and blanks at the end. */
+static void trim(char *line) {
+    for (char *at = line; *at; at++)
+        if (*at == '#' && (at == line || at[-1] == ' ' || at[-1] == '\t')) {
+            *at = '\0';
+            break;
+        }
+    size_t length = strlen(line);
+    while (length && strchr(" \t\r", line[length - 1]))
+        line[--length] = '\0';
+}
+
+/* Moves `line` behind the row `row`, a blank between them. Both lie in the same text. */
+static void join(char *row, const char *line) {
+    char *end = row + strlen(row);
+    line += strspn(line, " \t");
+    *end++ = ' ';
+    memmove(end, line, strlen(line) + 1);
+}
+
+static bool read_rows(Reader *reader, char *text) {
+    char *row = NULL;
+    int number = 0;
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        number++;
+        trim(line);
+        bool goes_on = *line == ' ' || *line == '\t';
+        if (!line[strspn(line, " \t")])
+            continue;
+        if (goes_on && !row) {
+            reader->line = number;
+            return reader_refuse(reader, "an indented line continues the one before",
+                                 "the first line is indented");
+        }
+        if (goes_on) {
+            join(row, line);
+            continue;
+        }
+        if (row && !read_row(reader, row))
+            return false;
+        row = line;
+        reader->line = number;
+    }
+    return (!row || read_row(reader, row)) && (!reader->open || reader_close_question(reader));
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+/* Whether a page that holds the steps from `first` on ends in front of step `at`. */
+static bool page_ends(const Lesson *lesson, int first, int at) {
+    int characters = 0, pointed = 0;
+    for (int i = first; i < at; i++) {
+        const LessonStep *step = &lesson->steps[i];
+        characters += step->kind == LESSON_SAY ? (int)strlen(step->text) : 0;
+        characters += step->kind == LESSON_TERM || step->kind == LESSON_SOURCE ? 120 : 0;
+        pointed |= step->kind == LESSON_POINT;
+        if (step->kind == LESSON_QUESTION || step->kind == LESSON_ANIMATE)
+            return true;
+    }
+    const LessonStep *next = &lesson->steps[at];
+    return characters &&
+           (next->kind == LESSON_CONTROL || next->kind == LESSON_LET ||
+            (next->kind == LESSON_POINT && pointed) ||
+            (next->kind == LESSON_SAY && characters + (int)strlen(next->text) > PAGE_CHARACTERS));
+}
+
+static void make_pages(Lesson *lesson) {
+    for (int first = 0; first < lesson->step_count;) {
+        int at = first + 1;
+        while (at < lesson->step_count && !page_ends(lesson, first, at))
+            at++;
+        lesson->pages[lesson->page_count++] = (LessonPage){first, at - first};
+        first = at;
+    }
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* The line of the first byte that no text file has; 0: there is none. */
+static int binary_line(const char *text, size_t length) {
+    int line = 1;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        line += byte == '\n';
+        if ((byte < 0x20 && byte != '\n' && byte != '\t' && byte != '\r') || byte >= 0x7f)
+            return line;
+    }
+    return 0;
+}
+
+static bool allocate(Lesson *lesson, const char *text, size_t length) {
+    lesson->bytes = calloc(1, length + 2);
+    lesson->steps = calloc(LESSON_STEPS, sizeof *lesson->steps);
+    lesson->pages = calloc(LESSON_STEPS, sizeof *lesson->pages);
+    lesson->questions = calloc(LESSON_QUESTIONS, sizeof *lesson->questions);
+    lesson->codes = calloc(LESSON_STEPS, sizeof *lesson->codes);
+    if (lesson->bytes)
+        memcpy(lesson->bytes, text, length);
+    return lesson->bytes && lesson->steps && lesson->pages && lesson->questions && lesson->codes;
+}
+
+static bool complete(Reader *reader) {
+    const Lesson *lesson = reader->lesson;
+    reader->line = 1;
+    if (!lesson->title)
+        return reader_refuse(reader, "for example: title Whose bytes?", "the lesson has no title");
+    return lesson->step_count > 0 ||
+           reader_refuse(reader, "begin with say or ask", "the lesson has no steps");
+}
+
+bool lesson_parse(const char *text, size_t length, const char *where, Lesson *lesson, Err *err) {
+    Reader reader = {.lesson = lesson, .where = where, .err = err};
+    *lesson = (Lesson){.minutes = 3};
+    bool ok;
+    reader.line = binary_line(text, length);
+    if (length > LESSON_BYTES)
+        ok = err_set(err, ERR_FAILED, where, "make several lessons of it",
+                     "has %zu bytes; a lesson has at most %d", length, LESSON_BYTES);
+    else if (reader.line)
+        ok = reader_refuse(&reader, "a lesson is plain ASCII text",
+                           "a byte that no text in ASCII has");
+    else if (!allocate(lesson, text, length))
+        ok = err_set(err, ERR_FAILED, where, "", "out of memory");
+    else
+        ok = read_rows(&reader, lesson->bytes) && complete(&reader);
+    if (ok)
+        make_pages(lesson);
+    else
+        lesson_free(lesson);
+    return ok;
+}
+
+void lesson_free(Lesson *lesson) {
+    if (!lesson)
+        return;
+    for (int i = 0; i < lesson->code_count; i++)
+        free(lesson->codes[i].text);
+    free(lesson->codes);
+    free(lesson->questions);
+    free(lesson->pages);
+    free(lesson->steps);
+    free(lesson->bytes);
+    free(lesson->pool.ops);
+    *lesson = (Lesson){.bytes = NULL};
+}
+
+static void name_of(const char *path, char *name, size_t size) {
+    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot ? (size_t)(dot - base) : strlen(base);
+    snprintf(name, size, "%.*s", (int)(length < size ? length : size - 1), base);
+}
+
+bool lesson_load(const char *path, Lesson *lesson, Err *err) {
+    char *text;
+    size_t length;
+    *lesson = (Lesson){.bytes = NULL};
+    if (!data_read(path, LESSON_BYTES, &text, &length, err))
+        return false;
+    bool ok = lesson_parse(text, length, path, lesson, err);
+    free(text);
+    if (!ok)
+        return false;
+    name_of(path, lesson->name, sizeof lesson->name);
+    return lesson_read_codes(lesson, path, err) || (lesson_free(lesson), false);
+}

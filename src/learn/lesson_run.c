@@ -1,0 +1,396 @@
+#include "src/learn/lesson_run.h"
+
+#include "src/state/glossary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- where the machine stands ---------------------------------------------------------------- */
+
+static const LessonPage *page_of(const LessonRun *run) {
+    return &run->lesson->pages[run->page];
+}
+
+/* The last step of the page, if it is of that kind: questions and animations end pages. */
+static const LessonStep *last_step(const LessonRun *run, LessonKind kind) {
+    if (run->page >= run->lesson->page_count)
+        return NULL;
+    const LessonPage *page = page_of(run);
+    const LessonStep *step = &run->lesson->steps[page->first + page->count - 1];
+    return step->kind == kind ? step : NULL;
+}
+
+const LessonQuestion *lesson_run_question(const LessonRun *run) {
+    const LessonStep *step = last_step(run, LESSON_QUESTION);
+    return step ? &run->lesson->questions[step->number] : NULL;
+}
+
+const LessonStep *lesson_run_animation(const LessonRun *run) {
+    return last_step(run, LESSON_ANIMATE);
+}
+
+bool lesson_run_ended(const LessonRun *run) {
+    return run->phase == PHASE_END;
+}
+
+static bool is_quiet(const LessonRun *run) {
+    return run->page < run->target;
+}
+
+static void forget_answer(LessonRun *run) {
+    run->typed[0] = '\0';
+    run->choice = -1;
+    run->order_count = 0;
+    run->note[0] = '\0';
+}
+
+static void enter_page(LessonRun *run, int page) {
+    if (lesson_run_question(run))
+        run->point = PANEL_NONE; /* what was pointed at belonged to the question */
+    run->page = page;
+    run->word = run->again = 0;
+    run->verdict = VERDICT_NONE;
+    run->first = true;
+    run->hurries = false;
+    run->page_text = run->reveal = (PaneText){.count = 0};
+    forget_answer(run);
+    if (page >= run->lesson->page_count) {
+        run->phase = PHASE_END;
+        return;
+    }
+    run->step = page_of(run)->first;
+    run->phase = PHASE_ENTER;
+}
+
+/* Takes the lesson again from its beginning, without stops, to page `target`. */
+static void restart(LessonRun *run, int target) {
+    int pages = run->lesson->page_count;
+    run->target = target < 0 ? 0 : target < pages ? target : pages - 1;
+    run->point = PANEL_NONE;
+    enter_page(run, 0);
+    run->phase = PHASE_RESET;
+}
+
+void lesson_run_init(LessonRun *run, const Lesson *lesson, int page) {
+    *run = (LessonRun){.lesson = lesson, .answered = page};
+    restart(run, page);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static const LessonStep *step_now(const LessonRun *run) {
+    const LessonPage *page = page_of(run);
+    return run->step < page->first + page->count ? &run->lesson->steps[run->step] : NULL;
+}
+
+/* Whether the step's text or value needs figures. Without a stop, texts are not shown. */
+static bool needs_figures(const LessonRun *run, const LessonStep *step) {
+    return step->kind == LESSON_LET ||
+           (!is_quiet(run) && (step->kind == LESSON_SAY || step->kind == LESSON_QUESTION) &&
+            strchr(step->text, '{'));
+}
+
+static void add_term(PaneText *pane, const GlossaryRow *row) {
+    char text[GLOSSARY_WORD_MAX + GLOSSARY_TEXT_MAX + 8];
+    snprintf(text, sizeof text, "%s: %s", row->word, row->text);
+    pane_add(pane, PANE_TERM, false, text);
+}
+
+/* Carries out a step that needs neither a control nor figures. */
+static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
+    if (step->kind == LESSON_SAY)
+        pane_add(&run->page_text, PANE_TEXT, false, text);
+    else if (step->kind == LESSON_QUESTION)
+        pane_add(&run->page_text, PANE_QUESTION, false, text);
+    else if (step->kind == LESSON_TERM)
+        add_term(&run->page_text, &glossary[step->number]);
+    else if (step->kind == LESSON_SOURCE)
+        lesson_add_code(&run->page_text, &run->lesson->codes[step->number]);
+    else if (step->kind == LESSON_POINT)
+        run->point = (LessonPanel)step->number;
+    run->step++;
+}
+
+/* The page was carried out: it is shown, or the next one follows. */
+static void end_of_steps(LessonRun *run) {
+    const LessonQuestion *question = lesson_run_question(run);
+    if (question && is_quiet(run)) {
+        run->word = 0;
+        run->phase = PHASE_REVEAL;
+    } else if (lesson_run_animation(run)) {
+        run->word = 0;
+        run->phase = PHASE_ANIMATE;
+    } else if (is_quiet(run))
+        enter_page(run, run->page + 1);
+    else
+        run->phase = question ? PHASE_ASK : PHASE_TEXT;
+}
+
+/* Goes on to the next step that needs something from outside. */
+static void advance(LessonRun *run) {
+    for (const LessonStep *step; run->phase == PHASE_ENTER;) {
+        step = step_now(run);
+        if (!step)
+            end_of_steps(run);
+        else if (step->kind == LESSON_CONTROL || needs_figures(run, step))
+            return;
+        else
+            use_step(run, step, step->text);
+    }
+}
+
+/* ---- what it wants --------------------------------------------------------------------------- */
+
+LessonWants lesson_run_wants(const LessonRun *run) {
+    const LessonStep *step;
+    switch (run->phase) {
+    case PHASE_RESET:
+        return LESSON_WANTS_RESET;
+    case PHASE_ENTER:
+        step = step_now(run);
+        return step && step->kind == LESSON_CONTROL ? LESSON_WANTS_CONTROL : LESSON_WANTS_FIGURES;
+    case PHASE_ANIMATE:
+        return run->word % 2 ? LESSON_WANTS_PAUSE : LESSON_WANTS_CONTROL;
+    case PHASE_REVEAL:
+    case PHASE_AGAIN:
+        return LESSON_WANTS_CONTROL;
+    case PHASE_JUDGE:
+        return LESSON_WANTS_FIGURES;
+    default:
+        return LESSON_WANTS_INPUT;
+    }
+}
+
+/* An animation counts in halves: even ones set the control, odd ones wait. */
+static void animation_line(const LessonRun *run, char *line, size_t size) {
+    const LessonStep *step = lesson_run_animation(run);
+    int frame = is_quiet(run) ? step->frames - 1 : run->word / 2;
+    double part = (double)frame / (step->frames - 1);
+    snprintf(line, size, "%s %g", step->word, step->from + (step->to - step->from) * part);
+}
+
+void lesson_run_control(const LessonRun *run, char *line, size_t size) {
+    const LessonQuestion *question = lesson_run_question(run);
+    if (run->phase == PHASE_ANIMATE)
+        animation_line(run, line, size);
+    else if (run->phase == PHASE_REVEAL)
+        snprintf(line, size, "%s", question->runs[run->word]);
+    else if (run->phase == PHASE_AGAIN)
+        snprintf(line, size, "%s", question->agains[(run->again - 1) % question->again_count]);
+    else
+        snprintf(line, size, "%s", step_now(run)->text);
+}
+
+double lesson_run_pause(const LessonRun *run) {
+    return lesson_run_animation(run)->seconds;
+}
+
+static void after_reveal(LessonRun *run) {
+    if (run->word < lesson_run_question(run)->run_count)
+        return;
+    if (is_quiet(run)) {
+        enter_page(run, run->page + 1);
+        advance(run);
+    } else
+        run->phase = PHASE_JUDGE;
+}
+
+/* A page that has nothing but an animation is over with it. */
+static void after_frame(LessonRun *run) {
+    bool over = run->word >= 2 * lesson_run_animation(run)->frames;
+    if (is_quiet(run) || (over && !run->page_text.count)) {
+        enter_page(run, run->page + 1);
+        advance(run);
+    } else if (over)
+        run->phase = PHASE_TEXT;
+}
+
+void lesson_run_done(LessonRun *run) {
+    switch (run->phase) {
+    case PHASE_RESET:
+        run->phase = PHASE_ENTER;
+        advance(run);
+        break;
+    case PHASE_ENTER:
+        run->step++;
+        advance(run);
+        break;
+    case PHASE_ANIMATE:
+        run->word++;
+        after_frame(run);
+        break;
+    case PHASE_REVEAL:
+        run->word++;
+        after_reveal(run);
+        break;
+    case PHASE_AGAIN:
+        run->phase = PHASE_ASK;
+        break;
+    default:
+        break;
+    }
+    if (run->phase == PHASE_REVEAL)
+        after_reveal(run); /* a question may have nothing to run */
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
+    const LessonStep *step = step_now(run);
+    Evaluation evaluation = {.state = state, .live = live, .names = run->names};
+    Value value = {0};
+    char text[1200];
+    bool known = false;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources && !known; i++) {
+        evaluation.timings = sources[i];
+        if (step->kind == LESSON_LET)
+            known = expression_value(&run->lesson->pool, step->expression, &evaluation, &value);
+        else
+            known = lesson_text(run, step->text, &evaluation, text, sizeof text);
+    }
+    if (!known && !final)
+        return false;
+    if (step->kind == LESSON_LET) {
+        run->names[step->number] = known ? value : (Value){0};
+        run->step++;
+    } else
+        use_step(run, step, text);
+    advance(run);
+    return true;
+}
+
+bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    final = final || run->hurries;
+    if (run->phase == PHASE_ENTER)
+        return figures_of_step(run, state, live, final);
+    return run->phase != PHASE_JUDGE || lesson_run_judge(run, state, live, final);
+}
+
+/* ---- input ----------------------------------------------------------------------------------- */
+
+static void go_on(LessonRun *run) {
+    const LessonQuestion *question = lesson_run_question(run);
+    bool again = run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question &&
+                 question->again_count > 0;
+    if (again) {
+        run->again++;
+        run->verdict = VERDICT_NONE;
+        run->reveal = (PaneText){.count = 0};
+        forget_answer(run);
+        run->phase = PHASE_AGAIN;
+        return;
+    }
+    enter_page(run, run->page + 1);
+    advance(run);
+}
+
+static bool give_answer(LessonRun *run, const char *text) {
+    if (!lesson_read_answer(run, text))
+        return true;
+    run->note[0] = '\0';
+    run->word = 0;
+    run->hurries = false;
+    run->phase = PHASE_REVEAL;
+    after_reveal(run);
+    return true;
+}
+
+static void move_choice(LessonRun *run, int by) {
+    int count = lesson_run_question(run)->choice_count;
+    run->choice = run->choice < 0 ? (by > 0 ? 0 : count - 1) : (run->choice + by + count) % count;
+    snprintf(run->typed, sizeof run->typed, "%d", run->choice + 1);
+}
+
+static void type_key(LessonRun *run, char key) {
+    const LessonQuestion *question = lesson_run_question(run);
+    size_t length = strlen(run->typed);
+    run->note[0] = '\0';
+    if (question->asks == ASKS_CHOICE) {
+        if (key >= '1' && key < '1' + question->choice_count)
+            snprintf(run->typed, sizeof run->typed, "%d", (run->choice = key - '1') + 1);
+        return;
+    }
+    const char *before = question->asks == ASKS_ORDER && length ? " " : "";
+    if (length + 3 < sizeof run->typed)
+        snprintf(run->typed + length, sizeof run->typed - length, "%s%c", before, key);
+}
+
+static void erase_key(LessonRun *run) {
+    size_t length = strlen(run->typed);
+    run->choice = -1;
+    if (length)
+        run->typed[--length] = '\0';
+    while (length && run->typed[length - 1] == ' ')
+        run->typed[--length] = '\0';
+}
+
+/* While a question is asked. */
+static bool answer_input(LessonRun *run, const LessonInput *input) {
+    const LessonQuestion *question = lesson_run_question(run);
+    switch (input->kind) {
+    case INPUT_ANSWER:
+        return give_answer(run, input->text);
+    case INPUT_TYPE:
+        return type_key(run, input->key), true;
+    case INPUT_ERASE:
+        return erase_key(run), true;
+    case INPUT_UP:
+    case INPUT_DOWN:
+        if (question->asks == ASKS_CHOICE)
+            move_choice(run, input->kind == INPUT_DOWN ? 1 : -1);
+        return question->asks == ASKS_CHOICE;
+    case INPUT_ENTER:
+        return give_answer(run, run->typed);
+    case INPUT_NEXT:
+        snprintf(run->note, sizeof run->note, "First the answer; or skip the question.");
+        return true;
+    case INPUT_SKIP:
+        run->skipped += run->first;
+        enter_page(run, run->page + 1);
+        return advance(run), true;
+    default:
+        return false;
+    }
+}
+
+/* The last frame of an animation. */
+static void end_animation(LessonRun *run) {
+    int last = 2 * (lesson_run_animation(run)->frames - 1);
+    run->word = run->word < last ? last : run->word;
+}
+
+static bool other_input(LessonRun *run, LessonInputKind kind) {
+    bool goes = kind == INPUT_ENTER || kind == INPUT_NEXT || kind == INPUT_SKIP;
+    if (goes && lesson_run_wants(run) == LESSON_WANTS_FIGURES)
+        run->hurries = true;
+    else if (goes && run->phase == PHASE_ANIMATE)
+        end_animation(run);
+    else if (kind == INPUT_SKIP && run->phase == PHASE_VERDICT) {
+        enter_page(run, run->page + 1);
+        advance(run);
+    } else if (goes && (run->phase == PHASE_TEXT || run->phase == PHASE_VERDICT))
+        go_on(run);
+    else if (kind == INPUT_ANSWER)
+        snprintf(run->note, sizeof run->note, "Nothing is asked here: go on with next.");
+    else
+        return false;
+    return true;
+}
+
+bool lesson_run_input(LessonRun *run, const LessonInput *input) {
+    run->note[0] = '\0';
+    if (input->kind == INPUT_REPLAY) {
+        const Lesson *lesson = run->lesson;
+        lesson_run_init(run, lesson, 0);
+        return true;
+    }
+    if (input->kind == INPUT_BACK) {
+        bool again = run->phase == PHASE_VERDICT || run->again;
+        restart(run, run->page - !again);
+        return true;
+    }
+    if (run->phase == PHASE_ASK)
+        return answer_input(run, input);
+    return other_input(run, input->kind);
+}

@@ -1,0 +1,131 @@
+/* A lesson as it is taken: a state machine without clock, I/O and heap. The screens' loop, or a
+ * script, asks what it wants and brings that:
+ *
+ *     while (!enough)
+ *         switch (lesson_run_wants(&run)) {
+ *         case LESSON_WANTS_RESET:   begin with a fresh State, then lesson_run_done(&run)
+ *         case LESSON_WANTS_CONTROL: apply lesson_run_control(&run), then lesson_run_done(&run)
+ *         case LESSON_WANTS_FIGURES: when they are of the newest job: lesson_run_figures(...)
+ *         case LESSON_WANTS_PAUSE:   after lesson_run_pause(&run) seconds: lesson_run_done(&run)
+ *         case LESSON_WANTS_INPUT:   lesson_run_input(&run, ...) when the learner does something
+ *         }
+ *
+ * To go back, the lesson is taken again from its beginning, without stops, to the page before. */
+#pragma once
+
+#include "src/learn/lesson.h"
+
+typedef enum {
+    LESSON_WANTS_RESET,
+    LESSON_WANTS_CONTROL,
+    LESSON_WANTS_FIGURES,
+    LESSON_WANTS_PAUSE,
+    LESSON_WANTS_INPUT
+} LessonWants;
+
+/* What a learner does. */
+typedef enum {
+    INPUT_ANSWER, /* `text`: a whole answer, as scripts give it: "3", "2 1 4 3" */
+    INPUT_TYPE,   /* `key`: a digit, a point or a minus sign */
+    INPUT_ERASE,
+    INPUT_UP, /* the choice above or below */
+    INPUT_DOWN,
+    INPUT_ENTER, /* gives the answer that was typed or chosen; else goes on */
+    INPUT_NEXT,  /* goes on; ends an animation; not past a question */
+    INPUT_BACK,
+    INPUT_SKIP, /* leaves the question out, also when it is to be asked again; or goes on */
+    INPUT_REPLAY
+} LessonInputKind;
+
+typedef struct {
+    LessonInputKind kind;
+    char key;
+    const char *text;
+} LessonInput;
+
+typedef enum { VERDICT_NONE, VERDICT_RIGHT, VERDICT_WRONG, VERDICT_VOID } LessonVerdict;
+
+/* Where the machine stands. Private to lesson_run*.c. */
+typedef enum {
+    PHASE_RESET,
+    PHASE_ENTER,   /* carries out the steps of the page */
+    PHASE_TEXT,    /* the page is read */
+    PHASE_ANIMATE, /* an animation plays */
+    PHASE_ASK,
+    PHASE_REVEAL, /* the controls of the answer */
+    PHASE_JUDGE,  /* waits for the figures of the answer */
+    PHASE_VERDICT,
+    PHASE_AGAIN, /* a change before the question is asked again */
+    PHASE_END
+} LessonPhase;
+
+enum { ANSWER_TYPED = 24 };
+
+typedef struct {
+    const Lesson *lesson; /* borrowed */
+    LessonPhase phase;
+    int page, target; /* pages in front of `target` are carried out without a stop */
+    int step;         /* the next one to carry out */
+    int word;         /* of `run`, or the frame of an animation: which */
+    int again;        /* how often the question was asked again */
+    bool first;       /* the first answer to this question counts */
+    bool hurries;     /* the learner does not wait for figures that are not known yet */
+    int answered;     /* pages whose question was counted, all in front of this one */
+    int right, asked; /* score */
+    int skipped, void_count;
+    LessonPanel point;
+    Value names[EXPRESSION_NAMES];
+    char typed[ANSWER_TYPED]; /* the answer so far */
+    double number;            /* the same, once it was given */
+    int choice;               /* the marked one, from 0; -1: none */
+    int order[LESSON_ORDER], order_count;
+    LessonVerdict verdict;
+    /* The right answer to the last question judged: as text; a choice, from 0; a number; an order,
+     * the first place first. */
+    char solution[400];
+    int right_choice;
+    double right_number;
+    int right_order[LESSON_ORDER];
+    char note[200]; /* what is wrong with an input; "": nothing */
+    PaneText page_text, reveal;
+} LessonRun;
+
+/* Begins at page `page` (from 0). The lesson must outlive the run. The score so far may be set
+ * behind it: `right`, `asked` and `answered`. */
+void lesson_run_init(LessonRun *run, const Lesson *lesson, int page);
+
+LessonWants lesson_run_wants(const LessonRun *run);
+void lesson_run_control(const LessonRun *run, char *line, size_t size);
+double lesson_run_pause(const LessonRun *run); /* seconds */
+void lesson_run_done(LessonRun *run);
+
+/* The figures of the newest job are here. `final`: those that are unknown stay unknown. False: some
+ * that the lesson needs are not known yet, and not final: ask again with newer ones. */
+bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final);
+
+/* False: the input means nothing here. */
+bool lesson_run_input(LessonRun *run, const LessonInput *input);
+
+/* Writes what the learner sees. Keeps pane->scroll where the page is the same. */
+void lesson_run_show(const LessonRun *run, LessonPane *pane);
+
+bool lesson_run_ended(const LessonRun *run);
+
+/* ---- what the files of the machine share ----------------------------------------------------- */
+
+const LessonQuestion *lesson_run_question(const LessonRun *run); /* of this page; NULL: none */
+const LessonStep *lesson_run_animation(const LessonRun *run);    /* likewise */
+
+/* A text with the values of its braces. False: one is unknown, `evaluation->why` says why. */
+bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation, char *out,
+                 size_t size);
+
+/* Judges the answer; fills `reveal` and the verdict. False: see lesson_run_figures. */
+bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
+
+/* Adds file, line numbers and lines of a source. */
+void lesson_add_code(PaneText *pane, const LessonCode *code);
+
+/* "4 1 2" into an order of `count`. False: `note` says what is wrong. */
+bool lesson_read_order(LessonRun *run, const char *text);
+bool lesson_read_answer(LessonRun *run, const char *text);

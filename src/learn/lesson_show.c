@@ -1,0 +1,115 @@
+/* What a learner sees of a lesson, as rows of text. */
+#include "src/learn/lesson_run.h"
+
+#include "src/state/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void add_choices(const LessonRun *run, PaneText *pane) {
+    const LessonQuestion *question = lesson_run_question(run);
+    for (int i = 0; i < question->choice_count; i++) {
+        char text[320];
+        snprintf(text, sizeof text, "%d  %.300s", i + 1, question->choices[i].text);
+        pane_add(pane, PANE_CHOICE, question->asks == ASKS_CHOICE && i == run->choice, text);
+    }
+}
+
+static void add_input(const LessonRun *run, PaneText *pane) {
+    const LessonQuestion *question = lesson_run_question(run);
+    char text[160];
+    if (question->asks == ASKS_NUMBER)
+        snprintf(text, sizeof text, "%s%s%.40s   (%g to %g)", run->typed[0] ? run->typed : "_",
+                 *question->unit ? " " : "", question->unit, question->lo, question->hi);
+    else
+        snprintf(text, sizeof text, "%s", run->typed[0] ? run->typed : "_");
+    if (question->asks != ASKS_CHOICE)
+        pane_add(pane, PANE_INPUT, false, text);
+}
+
+/* The names of the keys come from the table of controls, those of answers are fixed. */
+static void add_keys(const LessonRun *run, PaneText *pane) {
+    char text[200];
+    KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_LESSON);
+    const LessonQuestion *question = lesson_run_question(run);
+    const char *first = "Enter: next";
+    if (run->phase == PHASE_ASK)
+        first = question->asks == ASKS_CHOICE ? "digit or Up/Down, then Enter" : "type, then Enter";
+    else if (run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question->again_count)
+        first = "Enter: changed, and asked again";
+    else if (run->phase == PHASE_END)
+        first = "";
+    bool asks = run->phase == PHASE_ASK, ended = run->phase == PHASE_END;
+    snprintf(text, sizeof text, "%s%s%s%s%s: back, %s: close%s", first, *first ? ", " : "",
+             asks ? skip.name : "", asks ? ": skip, " : "", back.name, close.name,
+             ended ? ", again: the next lesson" : "");
+    pane_add(pane, PANE_KEYS, false, text);
+}
+
+static void add_end(const LessonRun *run, PaneText *pane) {
+    char text[200];
+    snprintf(text, sizeof text, "The end of this lesson. %d of %d predictions were right.",
+             run->right, run->asked);
+    pane_add(pane, PANE_TEXT, false, text);
+    if (run->void_count || run->skipped) {
+        snprintf(text, sizeof text, "Not counted: %d skipped, %d that cannot be judged here.",
+                 run->skipped, run->void_count);
+        pane_add(pane, PANE_TEXT, false, text);
+    }
+}
+
+static void add_body(const LessonRun *run, PaneText *body) {
+    bool asked = run->phase == PHASE_ASK || run->phase == PHASE_REVEAL ||
+                 run->phase == PHASE_JUDGE || run->phase == PHASE_VERDICT ||
+                 run->phase == PHASE_AGAIN;
+    if (run->phase == PHASE_END)
+        add_end(run, body);
+    if (run->phase == PHASE_VERDICT || run->again) {
+        /* Of the page only the question: the verdict needs the room. */
+        for (int i = 0; i < run->page_text.count; i++)
+            if (run->page_text.rows[i].kind == PANE_QUESTION)
+                pane_add(body, PANE_QUESTION, false, pane_row(&run->page_text, i));
+    } else
+        pane_append(body, &run->page_text);
+    if (asked && run->again) {
+        char text[160];
+        const LessonQuestion *question = lesson_run_question(run);
+        snprintf(text, sizeof text, "Now with: %.120s",
+                 question->agains[(run->again - 1) % question->again_count]);
+        pane_add(body, PANE_SHOW, false, text);
+    }
+    if (asked) {
+        add_choices(run, body);
+        add_input(run, body);
+    }
+    pane_append(body, &run->reveal);
+}
+
+void lesson_run_show(const LessonRun *run, LessonPane *pane) {
+    int step = run->page + 1, steps = run->lesson->page_count;
+    int scroll = pane->step == step ? pane->scroll : 0;
+    LessonWants wants = lesson_run_wants(run);
+    *pane = (LessonPane){.open = true,
+                         .step = step < steps ? step : steps,
+                         .steps = steps,
+                         .right = run->right,
+                         .asked = run->asked,
+                         .point = run->point,
+                         .model_kernels = run->lesson->model_kernels,
+                         .ended = run->phase == PHASE_END,
+                         .scroll = scroll};
+    const LessonQuestion *question = lesson_run_question(run);
+    pane->asks = run->phase == PHASE_ASK ? question->asks : ASKS_NOTHING;
+    pane->computing = wants != LESSON_WANTS_INPUT && wants != LESSON_WANTS_PAUSE;
+    snprintf(pane->title, sizeof pane->title, "%s", run->lesson->title);
+    if (run->page < run->target) {
+        pane_add(&pane->body, PANE_NOTE, false, "Taking the lesson up again ...");
+        return;
+    }
+    add_body(run, &pane->body);
+    if (run->note[0])
+        pane_add(&pane->body, PANE_NOTE, false, run->note);
+    if (pane->computing)
+        pane_add(&pane->body, PANE_NOTE, false, "Computing ... (Enter does not wait)");
+    add_keys(run, &pane->body);
+}

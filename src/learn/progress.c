@@ -1,0 +1,118 @@
+/* How far the learner has come, as lines of text: name, page, pages, answered, right, asked, done.
+ */
+#include "src/learn/course.h"
+
+#include "src/base/data.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { PROGRESS_BYTES = 1 << 16, LINE = 160 };
+
+bool progress_path(char *path, size_t size) {
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        return snprintf(path, size, "%s/bevscope/progress", state) < (int)size;
+    return home && home[0] &&
+           snprintf(path, size, "%s/.local/state/bevscope/progress", home) < (int)size;
+}
+
+static bool read_line(const char *line, ProgressRow *row) {
+    int done;
+    char more[2];
+    *row = (ProgressRow){.page = 0};
+    return sscanf(line, "%63s %d %d %d %d %d %d %1s", row->name, &row->page, &row->pages,
+                  &row->answered, &row->right, &row->asked, &done, more) == 7 &&
+           (row->done = done == 1, done == 0 || done == 1) && row->page >= 0 &&
+           row->page <= row->pages && row->answered >= 0 && row->answered <= row->pages &&
+           row->right >= 0 && row->right <= row->asked;
+}
+
+static ProgressRow *find(Progress *progress, const char *name) {
+    for (int i = 0; i < progress->count; i++)
+        if (!strcmp(progress->rows[i].name, name))
+            return &progress->rows[i];
+    return NULL;
+}
+
+const ProgressRow *progress_find(const Progress *progress, const char *name) {
+    return find((Progress *)progress, name);
+}
+
+static bool put(Progress *progress, const ProgressRow *row) {
+    ProgressRow *place = find(progress, row->name);
+    if (!place && progress->count < PROGRESS_ROWS)
+        place = &progress->rows[progress->count++];
+    if (place)
+        *place = *row;
+    return place != NULL;
+}
+
+void progress_read(Progress *progress, char *complaint, size_t size) {
+    char path[COURSE_PATH], *text = NULL;
+    size_t length;
+    int damaged = 0;
+    Err err;
+    struct stat status;
+    *progress = (Progress){.count = 0};
+    if (complaint)
+        complaint[0] = '\0';
+    if (!progress_path(path, sizeof path) || (stat(path, &status) != 0 && errno == ENOENT))
+        return;
+    if (!data_read(path, PROGRESS_BYTES, &text, &length, &err)) {
+        if (complaint)
+            err_line(&err, complaint, (int)size);
+        return;
+    }
+    for (char *line = text, *next; line; line = next) {
+        ProgressRow row;
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (*line)
+            damaged += !read_line(line, &row) || !put(progress, &row);
+    }
+    damaged += strlen(text) < length && !strchr(text, '\n') && damaged == 0 && !progress->count;
+    free(text);
+    if (damaged && complaint)
+        snprintf(complaint, size, "%s: %d damaged lines were left out", path, damaged);
+}
+
+/* Makes the folder of the file, and those above it. */
+static bool make_folders(const char *path, Err *err) {
+    char folder[COURSE_PATH];
+    snprintf(folder, sizeof folder, "%s", path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            return err_set(err, ERR_FAILED, folder, "progress is not kept", "cannot be made: %s",
+                           strerror(errno));
+        *slash = '/';
+    }
+    return true;
+}
+
+bool progress_save(const ProgressRow *row, Err *err) {
+    char path[COURSE_PATH];
+    Progress progress;
+    if (!progress_path(path, sizeof path))
+        return err_set(err, ERR_FAILED, "progress", "set HOME", "there is no folder to keep it in");
+    progress_read(&progress, NULL, 0);
+    if (!put(&progress, row))
+        return err_set(err, ERR_FAILED, path, "delete it", "there is no room for another lesson");
+    char *text = malloc((size_t)progress.count * LINE + 1);
+    if (!text)
+        return err_set(err, ERR_FAILED, path, "", "out of memory");
+    size_t used = 0;
+    for (int i = 0; i < progress.count; i++) {
+        const ProgressRow *r = &progress.rows[i];
+        used += (size_t)snprintf(text + used, LINE, "%s %d %d %d %d %d %d\n", r->name, r->page,
+                                 r->pages, r->answered, r->right, r->asked, (int)r->done);
+    }
+    bool ok = make_folders(path, err) && data_write(path, text, used, err);
+    free(text);
+    return ok;
+}

@@ -1,0 +1,56 @@
+#include "src/learn/value.h"
+
+#include <math.h>
+#include <stdio.h>
+
+FigureSource weaker_source(FigureSource a, FigureSource b) {
+    /* From the strongest to the weakest. */
+    static const FigureSource order[] = {SOURCE_COMPUTED,  SOURCE_MEASURED, SOURCE_RECORDED,
+                                         SOURCE_PUBLISHED, SOURCE_MODEL,    SOURCE_UNKNOWN};
+    int i = 0, j = 0;
+    while (order[i] != a)
+        i++;
+    while (order[j] != b)
+        j++;
+    return order[i > j ? i : j];
+}
+
+/* Three significant digits, without an exponent and without zeros at the end. */
+static void plain_text(double number, char *text, size_t size) {
+    if (fabs(number) >= 1000)
+        unit_text(UNIT_COUNT, fabs(number), text, size);
+    else
+        snprintf(text, size, "%.3g", fabs(number));
+}
+
+void value_text(const Value *value, char *text, size_t size) {
+    static const Unit units[] = {[MEASURE_US] = UNIT_US,
+                                 [MEASURE_BYTES] = UNIT_BYTES,
+                                 [MEASURE_COUNT] = UNIT_COUNT,
+                                 [MEASURE_ERROR] = UNIT_ERROR,
+                                 [MEASURE_GBPS] = UNIT_GBPS};
+    char number[48];
+    double magnitude = fabs(value->number);
+    switch (value->measure) {
+    case MEASURE_TRUTH:
+        snprintf(number, sizeof number, "%s", value->number ? "true" : "false");
+        break;
+    case MEASURE_CACHE:
+        plain_text(magnitude / 1048576, number, sizeof number);
+        break;
+    case MEASURE_NONE:
+    case MEASURE_PERCENT:
+    case MEASURE_METRES:
+        plain_text(magnitude, number, sizeof number);
+        break;
+    default:
+        unit_text(units[value->measure], magnitude, number, sizeof number);
+    }
+    bool named = value->source != SOURCE_COMPUTED && value->source != SOURCE_MEASURED;
+    snprintf(text, size, "%s%s%s%s%s%s", value->number < 0 ? "-" : "", number,
+             value->measure == MEASURE_PERCENT  ? " %"
+             : value->measure == MEASURE_METRES ? " m"
+             : value->measure == MEASURE_CACHE  ? " MiB"
+                                                : "",
+             named ? " (" : "", named ? source_names[value->source] : "", named ? ")" : "");
+}

@@ -1,0 +1,13 @@
+/* Calls into the driver's libraries in a process of its own: there they may hang or crash. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum { CHILD_ANSWERED, CHILD_HUNG, CHILD_DIED } ChildEnd;
+
+/* Runs work(context, answer) in a child and copies the `size` bytes that it writes to `answer`, at
+ * most 4096 that hold no pointers. A child that has not answered within `ms` is killed and left
+ * behind; it may sleep in the kernel, where nothing ends it. */
+ChildEnd child_run(void (*work)(const void *context, void *answer), const void *context,
+                   void *answer, size_t size, int ms);

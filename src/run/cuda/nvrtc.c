@@ -1,0 +1,171 @@
+#include "src/run/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* dlsym gives an object pointer; POSIX promises that it may be copied to a function pointer. */
+static bool find(void *library, const char *symbol, void *function) {
+    void *address = dlsym(library, symbol);
+    memcpy(function, &address, sizeof address);
+    return address;
+}
+
+/* ---- libcuda.so: prototypes as in the driver's ABI ------------------------------------------- */
+
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
+
+typedef struct {
+    int (*init)(unsigned flags);
+    int (*get)(int *device, int index);
+    int (*attribute)(int *value, int attribute, int device);
+    int (*load)(void **module, const void *image);
+    int (*function)(void **function, void *module, const char *name);
+    int (*clear)(unsigned long long at, unsigned value, size_t count, void *stream);
+    int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                  unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                  void *stream, void **arguments, void **extra);
+    int (*error)(int status, const char **text);
+} Driver;
+
+static void *load_driver(Driver *driver, Err *err) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library && find(library, "cuInit", &driver->init) &&
+        find(library, "cuDeviceGet", &driver->get) &&
+        find(library, "cuDeviceGetAttribute", &driver->attribute))
+        return library;
+    err_set(err, ERR_DEVICE, "cuda", "kernels in C need no GPU",
+            "no NVIDIA driver: libcuda.so.1 was not found");
+    return NULL;
+}
+
+/* The rest, which loads and launches. */
+static bool load_launcher(Driver *driver, Err *err) {
+    void *library = load_driver(driver, err);
+    if (!library)
+        return false;
+    return (find(library, "cuModuleLoadData", &driver->load) &&
+            find(library, "cuModuleGetFunction", &driver->function) &&
+            find(library, "cuMemsetD32Async", &driver->clear) &&
+            find(library, "cuLaunchKernel", &driver->launch) &&
+            find(library, "cuGetErrorString", &driver->error)) ||
+           err_set(err, ERR_DEVICE, "cuda", "update the NVIDIA driver",
+                   "libcuda.so.1 lacks a function that launches kernels");
+}
+
+static bool driver_refuses(const Driver *driver, int status, ErrKind kind, const char *what,
+                           Err *err) {
+    const char *text = NULL;
+    if (driver->error)
+        driver->error(status, &text);
+    return err_set(err, kind, "cuda", "", "%s: error %d%s%s", what, status, text ? ", " : "",
+                   text ? text : "");
+}
+
+/* ---- libnvrtc: the compiler -------------------------------------------------------------------
+ */
+
+typedef struct {
+    int (*create)(void **program, const char *source, const char *name, int header_count,
+                  const char *const *headers, const char *const *names);
+    int (*compile)(void *program, int count, const char *const *options);
+    int (*log_size)(void *program, size_t *size);
+    int (*log)(void *program, char *log);
+    int (*image_size)(void *program, size_t *size);
+    int (*image)(void *program, char *image);
+} Compiler;
+
+static bool load_compiler(Compiler *compiler, Err *err) {
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+                                        "/usr/local/cuda/lib64/libnvrtc.so"};
+    void *library = NULL;
+    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library && find(library, "nvrtcCreateProgram", &compiler->create) &&
+        find(library, "nvrtcCompileProgram", &compiler->compile) &&
+        find(library, "nvrtcGetProgramLogSize", &compiler->log_size) &&
+        find(library, "nvrtcGetProgramLog", &compiler->log) &&
+        find(library, "nvrtcGetCUBINSize", &compiler->image_size) &&
+        find(library, "nvrtcGetCUBIN", &compiler->image))
+        return true;
+    return err_set(err, ERR_DEVICE, "nvrtc", "install the CUDA toolkit, or write the kernel in C",
+                   "libnvrtc.so was not found");
+}
+
+/* What a pair of functions, of a size and of the bytes, says; NULL: nothing. A zero follows. */
+static char *fetch(int (*size_of)(void *, size_t *), int (*get)(void *, char *), void *program,
+                   size_t *bytes) {
+    char *text = NULL;
+    *bytes = 0;
+    if (size_of(program, bytes) == 0 && *bytes > 0 && (text = calloc(1, *bytes + 1)))
+        if (get(program, text) != 0) {
+            free(text);
+            text = NULL;
+        }
+    return text;
+}
+
+/* Writes the option that names the first GPU's architecture. */
+static bool name_architecture(char *option, size_t size, Err *err) {
+    Driver driver = {0};
+    int device, major = 0, minor = 0, status;
+    if (!load_driver(&driver, err))
+        return false;
+    if ((status = driver.init(0)) || (status = driver.get(&device, 0)) ||
+        (status = driver.attribute(&major, CAPABILITY_MAJOR, device)) ||
+        (status = driver.attribute(&minor, CAPABILITY_MINOR, device)))
+        return driver_refuses(&driver, status, ERR_DEVICE, "there is no GPU to run on", err);
+    snprintf(option, size, "--gpu-architecture=sm_%d%d", major, minor);
+    return true;
+}
+
+bool nvrtc_compile(const char *source, const char *name, const char *headers, NvrtcResult *result,
+                   Err *err) {
+    Compiler compiler = {0};
+    char architecture[60], folder[4200];
+    void *program;
+    size_t log_bytes;
+    *result = (NvrtcResult){.image = NULL};
+    if (!name_architecture(architecture, sizeof architecture, err) ||
+        !load_compiler(&compiler, err))
+        return false;
+    snprintf(folder, sizeof folder, "--include-path=%s", headers);
+    const char *const options[] = {architecture, folder, "--std=c++17", "--generate-line-info"};
+    if (compiler.create(&program, source, name, 0, NULL, NULL) != 0)
+        return err_set(err, ERR_FAILED, "nvrtc", "", "does not start");
+    bool ok = compiler.compile(program, sizeof options / sizeof *options, options) == 0;
+    result->log = fetch(compiler.log_size, compiler.log, program, &log_bytes);
+    if (ok)
+        result->image = fetch(compiler.image_size, compiler.image, program, &result->bytes);
+    return result->image || err_set(err, ERR_FAILED, name, "", "does not compile");
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+static struct {
+    Driver driver;
+    void *function;
+} loaded;
+
+bool nvrtc_load(const char *image, const char *function, Err *err) {
+    void *module;
+    if (!load_launcher(&loaded.driver, err))
+        return false;
+    int status = loaded.driver.load(&module, image);
+    if (!status)
+        status = loaded.driver.function(&loaded.function, module, function);
+    return !status || driver_refuses(&loaded.driver, status, ERR_FAILED, function, err);
+}
+
+bool nvrtc_launch(const void *argument, void *out, size_t bytes, long threads, void *stream,
+                  Err *err) {
+    unsigned blocks = (unsigned)((threads + NVRTC_BLOCK - 1) / NVRTC_BLOCK);
+    void *arguments[] = {(void *)argument};
+    int status = loaded.driver.clear((unsigned long long)(uintptr_t)out, 0, bytes / 4, stream);
+    if (!status && blocks > 0)
+        status = loaded.driver.launch(loaded.function, blocks, 1, 1, NVRTC_BLOCK, 1, 1, 0, stream,
+                                      arguments, NULL);
+    return !status || driver_refuses(&loaded.driver, status, ERR_FAILED, "launch", err);
+}

@@ -1,0 +1,38 @@
+/* Compiles a CUDA kernel while the program runs, and launches it: libnvrtc and libcuda, loaded when
+ * they are needed. */
+#pragma once
+
+#include "kernels/err.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    char *image; /* machine code for the first GPU; NULL: it does not compile */
+    size_t bytes;
+    char *log; /* what the compiler said; may be NULL */
+} NvrtcResult;
+
+/* Compiles `source` for the first GPU. Messages name it `name`; headers are looked for in the
+ * folder `headers`. ERR_DEVICE: no driver, no GPU or no libnvrtc; ERR_FAILED: does not compile. The
+ * caller frees image and log, also after a failure. */
+bool nvrtc_compile(const char *source, const char *name, const char *headers, NvrtcResult *result,
+                   Err *err);
+
+/* Loads an image into the current CUDA context and finds its kernel `function`: extern "C", one
+ * argument by value. The image stays loaded until the process ends. */
+bool nvrtc_load(const char *image, const char *function, Err *err);
+
+/* Enqueues on `stream` (a cudaStream_t): clears `bytes` bytes at `out` on the device, a multiple of
+ * 4, then launches the loaded kernel with `argument` for at least `threads` threads, in blocks of
+ * NVRTC_BLOCK. */
+enum { NVRTC_BLOCK = 256 };
+bool nvrtc_launch(const void *argument, void *out, size_t bytes, long threads, void *stream,
+                  Err *err);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,32 @@
+/* Controls of the group "Lessons". The lessons themselves are above the state: a control notes what
+ * is asked for, STEP_LESSON tells it. */
+#include "src/state/control.h"
+
+#include <string.h>
+
+static unsigned wish(State *state, LessonWish what) {
+    state->lesson_wish = what;
+    return STEP_LESSON | STEP_REDRAW;
+}
+
+unsigned control_lesson(State *state, const Command *command) {
+    bool off = command->step ? state->lesson.open : !strcmp(command->argument, "off");
+    if (off && !state->lesson.open)
+        return SAY(state, command->action, "lesson: none is open");
+    snprintf(state->lesson_name, sizeof state->lesson_name, "%s",
+             command->step ? "" : command->argument);
+    SAY(state, command->action, "lesson %s",
+        off                       ? "closed"
+        : state->lesson_name[0] ? state->lesson_name
+                                  : "opened");
+    return wish(state, off ? WISH_CLOSE : WISH_OPEN);
+}
+
+unsigned control_lesson_move(State *state, const Command *command) {
+    if (!state->lesson.open)
+        return SAY(state, command->action, "%s: no lesson is open; %s opens one",
+                   keys[command->action].word, key_of(ACTION_LESSON).name);
+    return wish(state, command->action == ACTION_NEXT   ? WISH_NEXT
+                       : command->action == ACTION_BACK ? WISH_BACK
+                                                        : WISH_SKIP);
+}

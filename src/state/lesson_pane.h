@@ -1,0 +1,81 @@
+/* What a lesson shows, as plain values: rows of text, each with its role. A part of the State, so
+ * that every screen can draw it; src/learn fills it. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The role of a row; views choose ink and indent by it. */
+typedef enum {
+    PANE_TEXT,
+    PANE_TERM, /* an entry of the glossary */
+    PANE_QUESTION,
+    PANE_CHOICE, /* `marked`: the one that Enter takes, or the learner took */
+    PANE_INPUT,  /* what was typed so far */
+    PANE_RIGHT,  /* the verdict */
+    PANE_WRONG,
+    PANE_SHOW, /* what the run showed */
+    PANE_WHY,
+    PANE_HINT,
+    PANE_SOURCE, /* file and lines of the code below it */
+    PANE_CODE,   /* a line of it; not wrapped */
+    PANE_NOTE,   /* what is wrong, what is waited for */
+    PANE_KEYS,   /* which keys mean something now */
+    PANE_KIND_COUNT
+} PaneKind;
+
+typedef struct {
+    PaneKind kind;
+    bool marked;
+    uint16_t at; /* where its text begins in PaneText.text */
+} PaneRow;
+
+enum { PANE_ROWS = 64, PANE_BYTES = 6000 };
+
+/* Rows of text in one block, so that a State may be copied with `=`. */
+typedef struct {
+    int count, used;
+    PaneRow rows[PANE_ROWS];
+    char text[PANE_BYTES];
+} PaneText;
+
+/* Adds a row; text that has no room any more is cut. */
+void pane_add(PaneText *pane, PaneKind kind, bool marked, const char *text);
+const char *pane_row(const PaneText *pane, int row);
+/* Adds all rows of `more`. */
+void pane_append(PaneText *pane, const PaneText *more);
+
+/* The panels of the dashboard that a lesson can point at. */
+typedef enum {
+    PANEL_NONE,
+    PANEL_HEADLINE,
+    PANEL_KERNELS,
+    PANEL_MEMORY,
+    PANEL_INTERVALS,
+    PANEL_ACCURACY,
+    PANEL_PIPELINE,
+    PANEL_MODEL,
+    PANEL_BEV,
+    PANEL_STRIP,
+    PANEL_LOG,
+    PANEL_COUNT
+} LessonPanel;
+extern const char *const lesson_panels[PANEL_COUNT]; /* "", "headline", "kernels", ... */
+
+/* Which kind of answer is asked for now: decides what keys mean. */
+typedef enum { ASKS_NOTHING, ASKS_CHOICE, ASKS_NUMBER, ASKS_ORDER } LessonAsks;
+
+typedef struct {
+    bool open; /* a lesson runs: the screens show it */
+    char title[80];
+    int step, steps; /* from 1 */
+    int right, asked;
+    LessonPanel point;
+    LessonAsks asks;
+    bool computing;         /* waits for figures */
+    uint32_t model_kernels; /* whose memory model it asks for: bits by place in bev_kernels[] */
+    bool ended;
+    int scroll; /* rows that the learner moved the text by */
+    PaneText body;
+} LessonPane;

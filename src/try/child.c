@@ -1,0 +1,154 @@
+#include "src/try/child.h"
+
+#include "kernels/clean.h"
+
+#include "src/base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { TICK_MS = 20, NO_EXEC = 127, HIGH_FD = 100 };
+
+/* ---- the child, until it becomes the other program ------------------------------------------ */
+
+/* The caller's descriptors may be the very numbers that they become, so all are moved up first.
+ * Everything else is closed by exec. */
+static bool place_files(const ChildPlan *plan, int output) {
+    int moved[CHILD_FILES], null = open("/dev/null", O_RDONLY);
+    output = fcntl(output, F_DUPFD, HIGH_FD);
+    for (int i = 0; i < plan->file_count; i++)
+        moved[i] = fcntl(plan->files[i], F_DUPFD_CLOEXEC, HIGH_FD);
+    bool ok = dup2(null, 0) == 0 && dup2(output, 1) == 1 && dup2(output, 2) == 2;
+    for (int i = 0; ok && i < plan->file_count; i++)
+        ok = dup2(moved[i], CHILD_FIRST_FILE + i) >= 0;
+    if (null > 2)
+        fcntl(null, F_SETFD, FD_CLOEXEC);
+    close(output);
+    return ok;
+}
+
+static void become(const ChildPlan *plan, char **environment, int output, pid_t parent) {
+    sigset_t none;
+    sigemptyset(&none);
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || !place_files(plan, output))
+        _exit(NO_EXEC);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (plan->address_limit)
+        setrlimit(RLIMIT_AS, &(struct rlimit){plan->address_limit, plan->address_limit});
+    execve(plan->program, (char *const *)plan->words, environment);
+    _exit(NO_EXEC);
+}
+
+/* The environment with `set` in the place of its namesake. The caller frees it. */
+static char **environment_with(const char *set) {
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **copy = malloc((count + 2) * sizeof *copy);
+    size_t name = set ? strcspn(set, "=") + 1 : 0;
+    for (size_t i = 0; copy && i < count; i++)
+        if (!set || strncmp(environ[i], set, name) != 0)
+            copy[kept++] = environ[i];
+    if (copy && set)
+        copy[kept++] = (char *)set;
+    if (copy)
+        copy[kept] = NULL;
+    return copy;
+}
+
+/* ---- its parent ------------------------------------------------------------------------------ */
+
+/* Reads what is there. False: nothing more will come. */
+static bool collect(int fd, const ChildPlan *plan, ChildEnd *end) {
+    char bytes[16384];
+    ssize_t got = read(fd, bytes, sizeof bytes);
+    if (got < 0)
+        return errno == EINTR || errno == EAGAIN;
+    size_t room = plan->output_limit - end->length;
+    size_t kept = (size_t)got < room ? (size_t)got : room;
+    memcpy(end->output + end->length, bytes, kept);
+    end->length += kept;
+    end->output_length += (uint64_t)got;
+    return got > 0;
+}
+
+/* Whether the child has ended. It stays a zombie, so that its number is still its own. */
+static bool has_ended(pid_t pid) {
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+}
+
+static void watch(pid_t pid, int output, const ChildPlan *plan, ChildEnd *end) {
+    double start = clock_us(), limit_us = plan->limit_s * 1e6;
+    bool open = true;
+    while (!has_ended(pid)) {
+        struct pollfd ready = {.fd = open ? output : -1, .events = POLLIN};
+        if (poll(&ready, 1, open ? TICK_MS : 1) > 0)
+            open = collect(output, plan, end);
+        end->stopped = plan->stop && *plan->stop;
+        end->timed_out = clock_us() - start > limit_us;
+        if (end->stopped || end->timed_out)
+            break;
+    }
+    kill(-pid, SIGKILL); /* with all that it left behind */
+    kill(pid, SIGKILL);
+    while (waitpid(pid, &end->status, 0) < 0 && errno == EINTR)
+        ;
+    /* What is left in the pipe; a process that escaped may hold it open for ever. */
+    fcntl(output, F_SETFL, O_NONBLOCK);
+    for (int i = 0; open && i < 64; i++) {
+        struct pollfd ready = {.fd = output, .events = POLLIN};
+        open = poll(&ready, 1, 0) > 0 && collect(output, plan, end);
+    }
+    end->wall_s = (clock_us() - start) * 1e-6;
+}
+
+/* Control characters could reach the terminal; newlines stay. */
+static void clean(ChildEnd *end) {
+    for (size_t i = 0; i < end->length; i++)
+        if (end->output[i] == '\0' || end->output[i] == '\t')
+            end->output[i] = end->output[i] ? ' ' : '?';
+    for (char *line = end->output; line; line++) {
+        char *newline = strchr(line, '\n');
+        if (newline)
+            *newline = '\0';
+        clean_text(line, line, strlen(line) + 1);
+        if (!newline)
+            return;
+        *newline = '\n';
+        line = newline;
+    }
+}
+
+bool child_run(const ChildPlan *plan, ChildEnd *end, Err *err) {
+    *end = (ChildEnd){.output = calloc(1, plan->output_limit + 1)};
+    char **environment = environment_with(plan->set);
+    int output[2] = {-1, -1};
+    pid_t parent = getpid(), pid = -1;
+    bool ok = end->output && environment && pipe2(output, O_CLOEXEC) == 0;
+    if (ok && (pid = fork()) == 0)
+        become(plan, environment, output[1], parent);
+    if (output[1] >= 0)
+        close(output[1]);
+    if (pid > 0)
+        watch(pid, output[0], plan, end);
+    if (pid > 0)
+        clean(end);
+    else
+        err_set(err, ERR_FAILED, plan->program, "", "cannot be started: %s", strerror(errno));
+    if (output[0] >= 0)
+        close(output[0]);
+    free(environment);
+    return pid > 0;
+}

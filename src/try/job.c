@@ -1,0 +1,161 @@
+#include "src/try/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PATTERN = 0xa5, POISON = 0xff /* NaN */, PRINTED_LIMIT = 1 << 16 };
+
+const char try_runner_word[] = "--try-runner";
+const char try_compile_word[] = "compile";
+
+/* ---- where everything lies ------------------------------------------------------------------- */
+
+static size_t whole_pages(size_t bytes) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/* Places an array at `at`, behind a band of at least `band` bytes; returns the end. */
+static size_t place(JobArray *array, const char *name, bool input, int64_t count, size_t at,
+                    size_t band) {
+    size_t bytes = (size_t)count * 4, pages = whole_pages(bytes + band);
+    *array = (JobArray){name, input, bytes, at, pages, pages - bytes};
+    return at + pages;
+}
+
+JobSizes job_layout(const JobHeader *header, JobArray arrays[JOB_ARRAYS]) {
+    int64_t cells = header->shape.nx * header->shape.ny, channels = header->shape.channels;
+    const struct {
+        const char *name;
+        int64_t count;
+    } inputs[JOB_INPUTS] = {
+        {"ranks_depth", header->points},         {"ranks_feat", header->points},
+        {"ranks_bev", header->points},           {"interval_starts", header->intervals},
+        {"interval_lengths", header->intervals}, {"depth", header->depths},
+        {"feat", header->pixels * channels},
+    };
+    JobSizes sizes = {whole_pages(sizeof(JobHeader)), whole_pages(sizeof(JobReport))};
+    for (int i = 0; i < JOB_INPUTS; i++)
+        sizes.inputs = place(&arrays[i], inputs[i].name, true, inputs[i].count, sizes.inputs, 0);
+    for (int i = 0; i < header->calls; i++)
+        sizes.outputs = place(&arrays[JOB_INPUTS + i], "out", false, cells * channels,
+                              sizes.outputs, whole_pages(1));
+    return sizes;
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static bool write_at(int fd, const void *bytes, size_t count, size_t at) {
+    for (const char *from = bytes; count > 0;) {
+        ssize_t done = pwrite(fd, from, count, (off_t)at);
+        if (done <= 0)
+            return false;
+        from += done, at += (size_t)done, count -= (size_t)done;
+    }
+    return true;
+}
+
+/* The bytes before an input are all ones: NaN as a value, -1 as an index. */
+static bool write_input(int fd, const JobArray *array, const void *values) {
+    unsigned char ones[4096];
+    size_t at = array->offset, end = at + array->lead;
+    bool ok = true;
+    memset(ones, 0xff, sizeof ones);
+    for (; ok && at < end; at += sizeof ones)
+        ok = write_at(fd, ones, end - at < sizeof ones ? end - at : sizeof ones, at);
+    return ok && write_at(fd, values, array->bytes, end);
+}
+
+static bool write_inputs(const Job *job, const BevProblem *problem, size_t size) {
+    const BevMap *map = &problem->map;
+    const void *values[JOB_INPUTS] = {
+        map->ranks_depth,      map->ranks_feat,     map->ranks_bev,    map->interval_starts,
+        map->interval_lengths, problem->depth.data, problem->feat.data};
+    bool ok = ftruncate(job->inputs, (off_t)size) == 0 &&
+              write_at(job->inputs, &job->header, sizeof job->header, 0);
+    for (int i = 0; ok && i < JOB_INPUTS; i++)
+        ok = write_input(job->inputs, &job->arrays[i], values[i]);
+    /* From here on nobody can change them, whatever the kernel does. */
+    return ok && fcntl(job->inputs, F_ADD_SEALS,
+                       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0;
+}
+
+static bool poison_outputs(Job *job, size_t size) {
+    if (ftruncate(job->outputs, (off_t)size) != 0)
+        return false;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, job->outputs, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    job->out = memory;
+    job->out_bytes = size;
+    for (int i = 0; i < job->header.calls; i++) {
+        const JobArray *array = &job->arrays[JOB_INPUTS + i];
+        memset(job->out + array->offset, PATTERN, array->lead);
+        memset(job->out + array->offset + array->lead, POISON, array->bytes);
+    }
+    return true;
+}
+
+bool job_open(Job *job, const BevProblem *problem, const JobHeader *task, Err *err) {
+    *job = (Job){.header = *task,
+                 .inputs = memfd_create("inputs", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                 .outputs = memfd_create("outputs", MFD_CLOEXEC)};
+    job->header.shape = problem->shape;
+    job->header.points = problem->map.points;
+    job->header.intervals = problem->map.intervals;
+    job->header.depths = problem->depth.row_len;
+    job->header.pixels = problem->feat.rows;
+    JobSizes sizes = job_layout(&job->header, job->arrays);
+    if (job->inputs >= 0 && job->outputs >= 0 && write_inputs(job, problem, sizes.inputs) &&
+        poison_outputs(job, sizes.outputs))
+        return true;
+    return err_set(err, ERR_FAILED, "shared memory", "choose a smaller scene", "%s",
+                   strerror(errno));
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+bool job_run(Job *job, int library, Err *err) {
+    const char *const words[] = {"bevscope", try_runner_word, NULL};
+    ChildPlan plan = {.program = "/proc/self/exe",
+                      .words = words,
+                      .files = {job->inputs, job->outputs, library},
+                      .file_count = library < 0 ? 2 : 3,
+                      .limit_s = job->header.limit_s,
+                      .output_limit = PRINTED_LIMIT};
+    return child_run(&plan, &job->end, err);
+}
+
+void job_close(Job *job) {
+    if (job->out)
+        munmap(job->out, job->out_bytes);
+    if (job->inputs >= 0)
+        close(job->inputs);
+    if (job->outputs >= 0)
+        close(job->outputs);
+    free(job->end.output);
+    *job = (Job){.inputs = -1, .outputs = -1};
+}
+
+const JobReport *job_report(const Job *job) {
+    return (const JobReport *)job->out;
+}
+
+const void *job_output(const Job *job, int call) {
+    const JobArray *array = &job->arrays[JOB_INPUTS + call];
+    return job->out + array->offset + array->lead;
+}
+
+int64_t job_band_broken(const Job *job, int call) {
+    const JobArray *array = &job->arrays[JOB_INPUTS + call];
+    const unsigned char *band = job->out + array->offset;
+    for (size_t i = array->lead; i > 0; i--)
+        if (band[i - 1] != PATTERN)
+            return (int64_t)(array->lead - i) / 4 + 1;
+    return 0;
+}

@@ -1,0 +1,307 @@
+/* The runner: this program as a process that runs one kernel on one problem (job.h). */
+#include "src/try/runner.h"
+#include "src/try/sandbox.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* Forbidden bytes on both sides of an array, and the room of the handler's stack. */
+enum { ZONE = 1 << 20, HANDLER_STACK = 1 << 16 };
+
+typedef void PoolFunction(const Pool *);
+
+/* An array where this process sees it. */
+typedef struct {
+    const char *start; /* its first element */
+    size_t bytes;
+    bool input;
+} Mapped;
+
+static struct {
+    const JobHeader *header;
+    JobReport *report;
+    Mapped arrays[JOB_ARRAYS];
+    int array_count;
+    PoolFunction *pool;
+    Pool problem;
+} runner;
+
+static int give_up(JobState state, const char *text) {
+    snprintf(runner.report->text, sizeof runner.report->text, "%s", text);
+    runner.report->state = state;
+    return EXIT_FAILURE;
+}
+
+/* ---- a signal: what does it mean? ------------------------------------------------------------ */
+
+/* Distances are in elements of four bytes. An access near the stack pointer that faults is one that
+ * left the stack. */
+static void explain_address(JobReport *report, uintptr_t address, uintptr_t stack) {
+    bool near = stack && address - stack + ZONE < 2 * (uintptr_t)ZONE;
+    report->access = near ? ACCESS_STACK : address < 65536 ? ACCESS_NULL : ACCESS_OTHER;
+    for (int i = 0; i < runner.array_count; i++) {
+        uintptr_t start = (uintptr_t)runner.arrays[i].start, end = start + runner.arrays[i].bytes;
+        if (address < start - ZONE || address >= end + ZONE)
+            continue;
+        report->access = address < start ? ACCESS_BEFORE
+                         : address < end ? ACCESS_INSIDE
+                                         : ACCESS_AFTER;
+        report->array = i;
+        report->element = address < start ? -(int64_t)((start - address + 3) / 4)
+                                          : (int64_t)((address - start) / 4);
+        return;
+    }
+}
+
+/* Of a page fault: 1 a write, 0 a read, -1 unknown. */
+static int was_write(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return context->uc_mcontext.gregs[REG_ERR] >> 1 & 1;
+#else
+    (void)context;
+    return -1;
+#endif
+}
+
+/* The stack pointer at the fault; 0: unknown. */
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+/* The first thread to come here reports; the others wait for the end of the process. */
+static void on_signal(int signal, siginfo_t *info, void *context) {
+    static volatile int taken;
+    JobReport *report = runner.report;
+    while (__atomic_exchange_n(&taken, 1, __ATOMIC_ACQ_REL))
+        pause();
+    report->signal = signal;
+    report->writes = -1;
+    if (signal == SIGSEGV || signal == SIGBUS) {
+        report->writes = was_write(context);
+        /* An address that no pointer can have arrives as 0, with another code. */
+        bool known = info->si_code > 0 && info->si_code < SI_KERNEL;
+        explain_address(report, known ? (uintptr_t)info->si_addr : UINTPTR_MAX,
+                        stack_pointer(context));
+    }
+    if (signal == SIGSYS)
+        report->refused = info->si_errno;
+    report->state = JOB_SIGNAL;
+    _exit(EXIT_FAILURE);
+}
+
+static void watch_signals(void) {
+    static const int watched[] = {SIGSEGV, SIGBUS, SIGFPE,  SIGILL,
+                                  SIGABRT, SIGSYS, SIGXCPU, SIGTRAP};
+    static char stack[HANDLER_STACK];
+    struct sigaction action = {.sa_sigaction = on_signal,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
+        sigaction(watched[i], &action, NULL);
+}
+
+/* ---- the problem in this process's memory ---------------------------------------------------- */
+
+/* Maps the pages of an array between two forbidden zones; NULL: no memory. */
+static void *map_array(const JobArray *array) {
+    char *zone = mmap(NULL, array->pages_bytes + 2 * ZONE, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (zone == MAP_FAILED)
+        return NULL;
+    if (array->pages_bytes > 0 &&
+        mmap(zone + ZONE, array->pages_bytes, array->input ? PROT_READ : PROT_READ | PROT_WRITE,
+             (array->input ? MAP_PRIVATE : MAP_SHARED) | MAP_FIXED, array->input ? JOB_IN : JOB_OUT,
+             (off_t)array->offset) == MAP_FAILED)
+        return NULL;
+    return zone + ZONE + array->lead;
+}
+
+/* The header and the report, then all arrays. The report is not there before it is mapped. */
+static bool map_job(void) {
+    JobArray arrays[JOB_ARRAYS];
+    void *header = mmap(NULL, sizeof *runner.header, PROT_READ, MAP_PRIVATE, JOB_IN, 0);
+    void *report =
+        mmap(NULL, sizeof *runner.report, PROT_READ | PROT_WRITE, MAP_SHARED, JOB_OUT, 0);
+    if (header == MAP_FAILED || report == MAP_FAILED)
+        return false;
+    runner.header = header;
+    runner.report = report;
+    runner.array_count = JOB_INPUTS + runner.header->calls;
+    job_layout(runner.header, arrays);
+    for (int i = 0; i < runner.array_count; i++) {
+        void *start = map_array(&arrays[i]);
+        if (!start)
+            return give_up(JOB_FAILED, strerror(errno)), false;
+        runner.arrays[i] = (Mapped){start, arrays[i].bytes, arrays[i].input};
+    }
+    return true;
+}
+
+/* Inputs in the order of job_layout. */
+static BevProblem problem_of(void *const inputs[JOB_INPUTS], float *out) {
+    const JobHeader *header = runner.header;
+    const BevShape *shape = &header->shape;
+    int64_t channels = shape->channels;
+    return (BevProblem){
+        .shape = *shape,
+        .map = {.points = header->points,
+                .intervals = header->intervals,
+                .ranks_depth = inputs[0],
+                .ranks_feat = inputs[1],
+                .ranks_bev = inputs[2],
+                .interval_starts = inputs[3],
+                .interval_lengths = inputs[4]},
+        .depth = {.rows = 1, .row_len = header->depths, .data = inputs[5], .scale = 1},
+        .feat = {.rows = header->pixels, .row_len = channels, .data = inputs[6], .scale = 1},
+        .out = {.rows = shape->nx * shape->ny, .row_len = channels, .data = out, .scale = 1}};
+}
+
+/* The same as the learner's function gets it. */
+Pool runner_pool(const BevProblem *problem) {
+    const BevMap *map = &problem->map;
+    return (Pool){.points = map->points,
+                  .intervals = map->intervals,
+                  .channels = problem->shape.channels,
+                  .cells = problem->shape.nx * problem->shape.ny,
+                  .ranks_depth = map->ranks_depth,
+                  .ranks_feat = map->ranks_feat,
+                  .ranks_bev = map->ranks_bev,
+                  .interval_starts = map->interval_starts,
+                  .interval_lengths = map->interval_lengths,
+                  .depth = problem->depth.data,
+                  .feat = problem->feat.data,
+                  .out = problem->out.data};
+}
+
+/* ---- judging: one call after the other ------------------------------------------------------- */
+
+static bool call_on_gpu(const BevProblem *problem) {
+    float *outs[JOB_CALLS];
+    Err err;
+    for (int call = 0; call < runner.header->calls; call++)
+        outs[call] = (float *)runner.arrays[JOB_INPUTS + call].start;
+    JobState state = gpu_call_all(problem, runner.header->calls, outs, &err);
+    return state == JOB_DONE || (give_up(state, err.what), false);
+}
+
+static bool call_all(void) {
+    void *inputs[JOB_INPUTS];
+    for (int i = 0; i < JOB_INPUTS; i++)
+        inputs[i] = (void *)runner.arrays[i].start;
+    BevProblem problem = problem_of(inputs, (float *)runner.arrays[JOB_INPUTS].start);
+    if (runner.header->cuda)
+        return call_on_gpu(&problem);
+    for (int call = 0; call < runner.header->calls; call++) {
+        problem.out.data = (void *)runner.arrays[JOB_INPUTS + call].start;
+        runner.problem = runner_pool(&problem);
+        runner.pool(&runner.problem);
+    }
+    return true;
+}
+
+/* ---- timing: a session, as bench has it ------------------------------------------------------ */
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)problem, (void)plan, (void)stream, (void)err;
+    runner.pool(&runner.problem);
+    return true;
+}
+
+/* A copy of the inputs in ordinary memory, as other programs have theirs. */
+static bool copy_inputs(void *copies[JOB_INPUTS]) {
+    for (int i = 0; i < JOB_INPUTS; i++) {
+        if (!(copies[i] = malloc(runner.arrays[i].bytes + 1)))
+            return false;
+        memcpy(copies[i], runner.arrays[i].start, runner.arrays[i].bytes);
+    }
+    return true;
+}
+
+static bool time_kernel(Err *err) {
+    static const BevKernel learner = {.name = "yours",
+                                      .title = "yours",
+                                      .where = BEV_CPU,
+                                      .dtypes = 1u << BEV_FP32,
+                                      .aligns = 1u << BEV_NEAREST,
+                                      .launch = launch};
+    const char *instead = runner.header->instead;
+    const BevKernel *kernel = instead[0]            ? bev_kernel_find(instead)
+                              : runner.header->cuda ? &gpu_learner
+                                                    : &learner;
+    const BevShape *shape = &runner.header->shape;
+    void *inputs[JOB_INPUTS];
+    float *out = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *out);
+    Session *session = NULL;
+    if (!out || !copy_inputs(inputs))
+        return err_set(err, ERR_FAILED, "timing", "", "out of memory");
+    BevProblem problem = problem_of(inputs, out);
+    runner.problem = runner_pool(&problem);
+    bool ok =
+        session_open(&session, kernel, &problem, err) &&
+        session_time(session, CACHE_WARM, &runner.header->timing, &runner.report->timing, err);
+    session_close(session);
+    return ok; /* the process ends: its memory goes with it */
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+/* Room for the arrays three times over, and for the threads' stacks and heaps. */
+static size_t address_bytes(void) {
+    size_t bytes = (size_t)4 << 30, threads = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    for (int i = 0; i < runner.array_count; i++)
+        bytes += 3 * runner.arrays[i].bytes;
+    return bytes + threads * ((size_t)80 << 20);
+}
+
+/* The learner's function; false: the report says why there is none. */
+static bool load_library(void) {
+    char path[32];
+    Err err;
+    if (runner.header->cuda)
+        return gpu_load(JOB_LIBRARY, &err) || (give_up(JOB_NO_LIBRARY, err.what), false);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", JOB_LIBRARY);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return give_up(JOB_NO_LIBRARY, dlerror()), false;
+    void *address = dlsym(library, "pool");
+    memcpy(&runner.pool, &address, sizeof address); /* POSIX: the same bits */
+    if (!address)
+        give_up(JOB_NO_FUNCTION, "");
+    return address;
+}
+
+int try_runner(int argc, char **argv) {
+    Err err;
+    if (argc == 4 && !strcmp(argv[2], try_compile_word))
+        return gpu_compile(argv[3]);
+    if (argc != 2 || !map_job()) {
+        fputs("bevscope: this word is for bevscope try alone\n", stderr);
+        return ERR_USAGE;
+    }
+    double threads = (double)sysconf(_SC_NPROCESSORS_ONLN);
+    watch_signals();
+    if (!runner.header->cuda) /* a driver needs more than that leaves */
+        sandbox_enter(runner.header->limit_s * threads, address_bytes());
+    if (!runner.header->instead[0] && !load_library())
+        return EXIT_FAILURE;
+    runner.report->state = JOB_RUNNING;
+    if (runner.header->calls ? !call_all() : !time_kernel(&err))
+        return runner.header->calls ? EXIT_FAILURE : give_up(JOB_FAILED, err.what);
+    runner.report->state = JOB_DONE;
+    fflush(NULL);
+    _exit(EXIT_SUCCESS);
+}

@@ -1,0 +1,168 @@
+#include "src/ui/lesson_desk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The scene on which a lesson begins that names none. */
+static const char first_scene[] = "canonical";
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static bool find_path(const char *word, char *path, size_t size, Err *err) {
+    static Course course; /* large; only the main thread opens lessons */
+    static Progress progress;
+    course_read(&course);
+    if (word[0])
+        return course_find(&course, word, path, size, err);
+    progress_read(&progress, NULL, 0);
+    const char *next = course_next(&course, &progress);
+    return next ? course_find(&course, next, path, size, err)
+                : err_set(err, ERR_FAILED, "lesson", "bevscope learn FILE takes one",
+                          "no lesson is installed");
+}
+
+/* Where the learner left it; a lesson that was changed since begins anew. */
+static void take_up(LessonDesk *desk) {
+    static Progress progress;
+    lesson_run_init(&desk->run, &desk->lesson, 0);
+    if (desk->memory != DESK_KEEPS)
+        return;
+    progress_read(&progress, NULL, 0);
+    const ProgressRow *row = progress_find(&progress, desk->lesson.name);
+    bool same = row && row->pages == desk->lesson.page_count && row->page < row->pages;
+    if (!same || row->page == 0)
+        return;
+    lesson_run_init(&desk->run, &desk->lesson, row->page);
+    desk->run.answered = row->answered;
+    desk->run.right = row->right;
+    desk->run.asked = row->asked;
+}
+
+bool lesson_desk_open(LessonDesk *desk, const char *word, DeskMemory memory, State *state,
+                      Err *err) {
+    char path[COURSE_PATH];
+    Lesson lesson;
+    if (!find_path(word, path, sizeof path, err) || !lesson_load(path, &lesson, err))
+        return false;
+    lesson_free(&desk->lesson);
+    desk->lesson = lesson;
+    desk->open = true;
+    desk->memory = memory;
+    desk->saved_page = -1;
+    take_up(desk);
+    state->lesson = (LessonPane){.open = false};
+    lesson_run_show(&desk->run, &state->lesson);
+    return true;
+}
+
+/* Saves where the learner stands, where that has changed. */
+static bool save(LessonDesk *desk, Err *err) {
+    static Progress progress;
+    const LessonRun *run = &desk->run;
+    int page = lesson_run_ended(run) ? run->lesson->page_count : run->page;
+    if (desk->memory == DESK_FORGETS || page == desk->saved_page || run->page < run->target)
+        return true;
+    progress_read(&progress, NULL, 0);
+    const ProgressRow *before = progress_find(&progress, desk->lesson.name);
+    bool ended = lesson_run_ended(run);
+    ProgressRow row = {.page = ended ? 0 : page,
+                       .pages = desk->lesson.page_count,
+                       .answered = ended ? desk->lesson.page_count : run->answered,
+                       .right = run->right,
+                       .asked = run->asked,
+                       .done = ended || (before && before->done)};
+    snprintf(row.name, sizeof row.name, "%s", desk->lesson.name);
+    desk->saved_page = page; /* a failure is told once, not at every page */
+    return progress_save(&row, err);
+}
+
+bool lesson_desk_close(LessonDesk *desk, State *state, Err *err) {
+    if (!desk->open)
+        return true;
+    desk->saved_page = -1;
+    bool ok = save(desk, err);
+    desk->open = false;
+    lesson_free(&desk->lesson);
+    state->lesson = (LessonPane){.open = false};
+    return ok;
+}
+
+/* ---- serving it ------------------------------------------------------------------------------ */
+
+static bool begin(const LessonHost *host, Err *err) {
+    int scene = menu_find(&host->state->menu.scenes, first_scene);
+    return host->reset(host->context, scene < 0 ? 0 : scene, err);
+}
+
+static bool apply_control(LessonDesk *desk, const LessonHost *host, Err *err) {
+    char line[160];
+    lesson_run_control(&desk->run, line, sizeof line);
+    lesson_run_done(&desk->run);
+    return host->control(host->context, line, err);
+}
+
+static bool take_figures(LessonDesk *desk, const LessonHost *host) {
+    bool final = false;
+    const LiveData *live = host->figures(host->context, &final);
+    return live && lesson_run_figures(&desk->run, host->state, live, final);
+}
+
+bool lesson_desk_turn(LessonDesk *desk, const LessonHost *host, Err *err) {
+    bool ok = true, more = desk->open;
+    while (ok && more) {
+        switch (lesson_run_wants(&desk->run)) {
+        case LESSON_WANTS_RESET:
+            lesson_run_done(&desk->run);
+            ok = begin(host, err);
+            break;
+        case LESSON_WANTS_CONTROL:
+            more = host->scene_known(host->context);
+            ok = !more || apply_control(desk, host, err);
+            break;
+        case LESSON_WANTS_FIGURES:
+            more = take_figures(desk, host);
+            break;
+        default:
+            more = false;
+        }
+    }
+    if (desk->open)
+        lesson_run_show(&desk->run, &host->state->lesson);
+    Err unsaved;
+    if (desk->open && !save(desk, &unsaved))
+        host->tell(host->context, &unsaved);
+    return ok;
+}
+
+bool lesson_desk_input(LessonDesk *desk, const LessonInput *input) {
+    return desk->open && lesson_run_input(&desk->run, input);
+}
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+bool lesson_desk_wish(LessonWish wish, LessonInput *input) {
+    static const LessonInputKind kinds[] = {
+        [WISH_NEXT] = INPUT_NEXT, [WISH_BACK] = INPUT_BACK, [WISH_SKIP] = INPUT_SKIP};
+    if (wish < WISH_NEXT)
+        return false;
+    *input = (LessonInput){.kind = kinds[wish]};
+    return true;
+}
+
+bool lesson_desk_key(const LessonPane *pane, int32_t key, LessonInput *input) {
+    if (!pane->open)
+        return false;
+    bool types =
+        (key >= '0' && key <= '9') || ((key == '.' || key == '-') && pane->asks == ASKS_NUMBER);
+    if (pane->asks != ASKS_NOTHING && types)
+        *input = (LessonInput){.kind = INPUT_TYPE, .key = (char)key};
+    else if (key == KEYCODE_ENTER)
+        *input = (LessonInput){.kind = INPUT_ENTER};
+    else if (key == KEYCODE_BACKSPACE)
+        *input = (LessonInput){.kind = pane->asks == ASKS_NOTHING ? INPUT_BACK : INPUT_ERASE};
+    else if (pane->asks == ASKS_CHOICE && (key == KEYCODE_UP || key == KEYCODE_DOWN))
+        *input = (LessonInput){.kind = key == KEYCODE_UP ? INPUT_UP : INPUT_DOWN};
+    else
+        return false;
+    return true;
+}

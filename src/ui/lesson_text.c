@@ -1,0 +1,276 @@
+#include "src/ui/lesson_text.h"
+
+#include "src/base/data.h"
+#include "src/state/glossary.h"
+#include "src/ui/script_internal.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_WIDTH = 78 };
+
+/* ---- plain text ------------------------------------------------------------------------------ */
+
+static void print_wrapped(const char *text, int indent) {
+    while (*text) {
+        size_t length = glossary_line(text, TEXT_WIDTH - indent);
+        printf("%*s%.*s\n", indent, "", (int)length, text);
+        text += length;
+        text += *text == ' ';
+    }
+}
+
+/* What the keys do has no place here: the words are named at the beginning. */
+static void print_pane(const LessonPane *pane) {
+    const PaneText *body = &pane->body;
+    PaneKind before = PANE_KEYS;
+    printf("\n-- %s, %d of %d", pane->title, pane->step, pane->steps);
+    if (pane->asked)
+        printf(", %d of %d right", pane->right, pane->asked);
+    puts("");
+    for (int i = 0; i < body->count; i++) {
+        PaneKind kind = body->rows[i].kind;
+        if (kind == PANE_KEYS || kind == PANE_INPUT)
+            continue;
+        if (kind != before || kind == PANE_TEXT)
+            puts("");
+        print_wrapped(pane_row(body, i), kind == PANE_CHOICE || kind == PANE_CODE ? 2 : 0);
+        before = kind;
+    }
+}
+
+/* What a control did, or a note, since the last time. */
+static void print_log(const Log *log, char said[LOG_LENGTH]) {
+    if (log->count && strcmp(log->lines[0].text, said) != 0)
+        print_wrapped(log->lines[0].text, 0);
+    snprintf(said, LOG_LENGTH, "%s", log->count ? log->lines[0].text : "");
+}
+
+static bool is_answer(const char *line) {
+    return isdigit((unsigned char)*line) || *line == '-' || *line == '.';
+}
+
+static bool use_plain_line(Script *script, char *line, Err *err) {
+    line[strcspn(line, "\r\n")] = '\0';
+    line += strspn(line, " \t");
+    if (!*line) {
+        const LessonInput next = {.kind = INPUT_ENTER};
+        return script_lesson_input(script, &next, err);
+    }
+    return is_answer(line) ? script_answer(script, line, err) : script_use_line(script, line, err);
+}
+
+/* Pictures are not seen here: an animation is over at once. */
+static bool end_animations(Script *script, Err *err) {
+    bool ok = true;
+    while (ok && script->desk.open && lesson_run_wants(&script->desk.run) == LESSON_WANTS_PAUSE)
+        ok = script_lesson_tick(script, err);
+    return ok;
+}
+
+static bool take_plain(Script *script, Err *err) {
+    char line[256], told[600], said[LOG_LENGTH] = "";
+    puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
+    if (!end_animations(script, err))
+        return false;
+    for (;;) {
+        print_log(&script->state.log, said);
+        if (script->desk.open)
+            print_pane(&script->state.lesson);
+        fputs("> ", stdout);
+        fflush(stdout);
+        if (!script->desk.open || script->quit || script->state.lesson.ended ||
+            !fgets(line, sizeof line, stdin))
+            break;
+        Err slip;
+        script->line++;
+        if (!use_plain_line(script, line, &slip) || !end_animations(script, &slip)) {
+            err_line(&slip, told, sizeof told); /* a slip of the learner ends nothing */
+            puts(told);
+        }
+    }
+    puts("");
+    return fflush(stdout) == 0 ||
+           err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
+}
+
+bool lesson_plain(const ScriptOptions *options, Err *err) {
+    Script *script = calloc(1, sizeof *script);
+    if (!script)
+        return err_set(err, ERR_FAILED, "lesson", "", "out of memory");
+    ScriptOptions plain = *options;
+    plain.file = "standard input";
+    plain.frames = ".";
+    bool ok = script_open(script, &plain, err) && take_plain(script, err);
+    script_close(script);
+    free(script);
+    return ok;
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+typedef struct {
+    Script *script;
+    FILE *out;
+    char stem[256]; /* of the pictures' names */
+    int pictures;
+    uint64_t drawn; /* serial of the job that the last picture shows */
+    Chart chart;
+    int view;
+} Export;
+
+/* Signs that Markdown would read as marks. */
+static void put_text(FILE *out, const char *text) {
+    for (; *text; text++)
+        fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
+}
+
+static void put_row(FILE *out, const PaneText *body, int row) {
+    static const char *const before[PANE_KIND_COUNT] = {[PANE_QUESTION] = "**", [PANE_TERM] = "> "};
+    static const char *const after[PANE_KIND_COUNT] = {[PANE_QUESTION] = "**"};
+    PaneKind kind = body->rows[row].kind;
+    const char *text = pane_row(body, row);
+    bool code = kind == PANE_CODE;
+    bool first = code && body->rows[row - 1].kind != PANE_CODE;
+    bool last = code && (row + 1 == body->count || body->rows[row + 1].kind != PANE_CODE);
+    if (kind == PANE_CHOICE)
+        fprintf(out, "%d. ", atoi(text));
+    if (first)
+        fputs("```c\n", out);
+    fputs(before[kind] ? before[kind] : "", out);
+    if (code)
+        fputs(text, out);
+    else
+        put_text(out, kind == PANE_CHOICE ? text + 3 : text);
+    fprintf(out, "%s\n", after[kind] ? after[kind] : "");
+    if (last)
+        fputs("```\n", out);
+    if (!code || last)
+        fputs(kind == PANE_CHOICE ? "" : "\n", out);
+}
+
+/* Rows that belong to the screen, or that only a learner's answer has. */
+static bool is_of_screen(PaneKind kind) {
+    return kind == PANE_KEYS || kind == PANE_INPUT || kind == PANE_NOTE || kind == PANE_RIGHT ||
+           kind == PANE_WRONG || kind == PANE_HINT;
+}
+
+static void put_rows(FILE *out, const PaneText *body) {
+    for (int i = 0; i < body->count; i++) {
+        if (!is_of_screen(body->rows[i].kind))
+            put_row(out, body, i);
+        if (body->rows[i].kind == PANE_CHOICE &&
+            (i + 1 == body->count || body->rows[i + 1].kind != PANE_CHOICE))
+            fputs("\n", out);
+    }
+}
+
+/* The picture of the window, without the lesson, where it is another one than before. */
+static bool put_picture(Export *export, Err *err) {
+    Script *script = export->script;
+    char name[300];
+    Image image = {0};
+    bool same = export->pictures && export->drawn == script->state.job.serial &&
+                export->chart == script->state.chart && export->view == script->state.view;
+    if (same)
+        return true;
+    export->drawn = script->state.job.serial;
+    export->chart = script->state.chart;
+    export->view = script->state.view;
+    snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
+    LessonPane pane = script->state.lesson;
+    script->state.lesson.open = false;
+    bool ok =
+        window_image(1280, 860, 1, &script->state, &script->live, &script->picture, &image, err) &&
+        script_write_image(script, name, &image, err);
+    script->state.lesson = pane;
+    image_free(&image);
+    fprintf(export->out, "![%s](%s)\n\n", "what the display shows", name);
+    return ok;
+}
+
+/* Some answer that is in range: the right one is what is written. */
+static bool answer_somehow(Script *script, Err *err) {
+    const LessonQuestion *question = lesson_run_question(&script->desk.run);
+    char answer[32] = "1";
+    if (question->asks == ASKS_NUMBER)
+        snprintf(answer, sizeof answer, "%.6g", question->lo);
+    for (int i = 1; question->asks == ASKS_ORDER && i < question->choice_count; i++)
+        snprintf(answer + strlen(answer), sizeof answer - strlen(answer), " %d", i + 1);
+    return script_answer(script, answer, err);
+}
+
+static bool put_answer(Export *export, Err *err) {
+    Script *script = export->script;
+    if (!answer_somehow(script, err) || !put_picture(export, err))
+        return false;
+    const LessonRun *run = &script->desk.run;
+    fputs("<details><summary>The answer</summary>\n\n", export->out);
+    put_text(export->out, run->solution);
+    fputs("\n\n", export->out);
+    put_rows(export->out, &run->reveal);
+    fputs("</details>\n\n", export->out);
+    return true;
+}
+
+static bool put_page(Export *export, Err *err) {
+    Script *script = export->script;
+    const LessonPane *pane = &script->state.lesson;
+    if (pane->asks == ASKS_NOTHING && !put_picture(export, err))
+        return false;
+    put_rows(export->out, &pane->body);
+    const LessonInput go = {.kind = INPUT_SKIP};
+    return (pane->asks == ASKS_NOTHING || put_answer(export, err)) &&
+           script_lesson_input(script, &go, err) && end_animations(script, err);
+}
+
+static bool put_lesson(Export *export, Err *err) {
+    Script *script = export->script;
+    const Lesson *lesson = &script->desk.lesson;
+    fprintf(export->out,
+            "# %s\n\n%d minutes. Written by `bevscope learn %s --export`; figures are "
+            "of formulas, recordings and the model, as they say.\n\n",
+            lesson->title, lesson->minutes, lesson->name);
+    if (!end_animations(script, err))
+        return false;
+    while (!script->state.lesson.ended)
+        if (!put_page(export, err))
+            return false;
+    return true;
+}
+
+/* Splits a path into the folder and the name without its suffix. */
+static bool split_path(const char *path, char *folder, size_t size, Export *export, Err *err) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot ? (size_t)(dot - base) : strlen(base);
+    int n = snprintf(folder, size, "%.*s", slash ? (int)(slash - path + !(slash - path)) : 1,
+                     slash ? path : ".");
+    if (!length || length >= sizeof export->stem || n >= (int)size)
+        return err_set(err, ERR_USAGE, path, "for example: lesson.md", "is no name of a file");
+    snprintf(export->stem, sizeof export->stem, "%.*s", (int)length, base);
+    return true;
+}
+
+bool lesson_export(const ScriptOptions *options, const char *path, Err *err) {
+    char folder[4096], *text = NULL;
+    size_t length = 0;
+    Script *script = calloc(1, sizeof *script);
+    Export export = {.script = script, .out = open_memstream(&text, &length)};
+    ScriptOptions own = *options;
+    own.file = "lesson";
+    own.frames = folder;
+    bool ok = script && export.out ? split_path(path, folder, sizeof folder, &export, err)
+                                   : err_set(err, ERR_FAILED, path, "", "out of memory");
+    ok = ok && script_open(script, &own, err) && put_lesson(&export, err);
+    if (export.out && fclose(export.out) != 0 && ok)
+        ok = err_set(err, ERR_FAILED, path, "", "out of memory");
+    ok = ok && data_write(path, text, length, err);
+    free(text);
+    if (script)
+        script_close(script);
+    free(script);
+    return ok;
+}

@@ -1,0 +1,74 @@
+#include "src/ui/tty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* O_NONBLOCK belongs to the open file, which the shell and other programs share: it is set for one
+ * write only. */
+ssize_t tty_try(int fd, const char *bytes, size_t length) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0)
+        return -1;
+    if (!(flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    ssize_t put = write(fd, bytes, length);
+    int reason = errno;
+    if (!(flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags);
+    errno = reason;
+    return put >= 0 ? put : reason == EAGAIN || reason == EINTR ? 0 : -1;
+}
+
+/* Where the terminal is full or stopped, poll() says so; where it lies, the pause keeps this from
+ * taking a whole core. */
+static void wait_for_room(int fd, int64_t until_ms) {
+    struct pollfd waiting = {.fd = fd, .events = POLLOUT};
+    int64_t left = until_ms - now_ms();
+    if (left > 0 && poll(&waiting, 1, (int)left) > 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Returns how many bytes were written; *broken: no more can be. */
+static size_t write_until(int fd, const char *bytes, size_t length, int64_t until_ms,
+                          bool *broken) {
+    size_t done = 0;
+    *broken = false;
+    while (done < length) {
+        ssize_t put = tty_try(fd, bytes + done, length - done);
+        *broken = put < 0;
+        if (*broken || (put == 0 && now_ms() >= until_ms))
+            break;
+        done += (size_t)put;
+        if (put == 0)
+            wait_for_room(fd, until_ms);
+    }
+    return done;
+}
+
+bool tty_write(int fd, const char *bytes, size_t length, int ms) {
+    bool broken;
+    return write_until(fd, bytes, length, now_ms() + ms, &broken) == length;
+}
+
+bool tty_insist(int fd, const char *bytes, size_t length, int ms) {
+    bool broken;
+    size_t done = write_until(fd, bytes, length, now_ms() + ms / 2, &broken);
+    if (done == length || broken)
+        return done == length;
+    /* TCOON starts what TCOOFF has stopped; the pair also starts what Ctrl-S has stopped. */
+    tcflow(fd, TCOOFF);
+    tcflow(fd, TCOON);
+    tcflush(fd, TCOFLUSH);
+    return tty_write(fd, bytes + done, length - done, ms - ms / 2);
+}

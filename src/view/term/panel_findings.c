@@ -1,0 +1,75 @@
+/* What limits the selection by the memory model, and what would help: all findings on a tall
+ * screen, the first one in a line on others. */
+#include "src/state/live_text.h"
+#include "src/view/draw/text.h"
+#include "src/view/term/panel.h"
+
+#include <stdio.h>
+
+enum { INDENT = 2, TALL_ROWS = 54 };
+
+/* On a tall screen without a chart, which needs the rows; else the first stands in its line. */
+static bool findings_shown(const PanelData *data) {
+    Finding findings[FINDINGS_MAX];
+    return data->state->rows >= TALL_ROWS && data->state->chart == CHART_NONE &&
+           live_findings(data->state, data->live, findings) > 0;
+}
+
+/* The finding, and its evidence below it. Returns the rows; with `cells` NULL it only counts. */
+static int draw_finding(Cells *cells, Area area, const Finding *finding) {
+    char text[sizeof finding->evidence + 8];
+    text_micro(finding->text, text, sizeof text);
+    int rows = draw_paragraph(cells, area, INK_TEXT, text);
+    Area below = {area.x + INDENT, area.y + rows, area.w - INDENT, area.h - rows};
+    text_micro(finding->evidence, text, sizeof text);
+    return rows + (below.h > 0 ? draw_paragraph(cells, below, INK_MUTED, text) : 0);
+}
+
+static int findings_want(const PanelData *data, int width) {
+    Finding findings[FINDINGS_MAX];
+    int count = live_findings(data->state, data->live, findings), rows = 1;
+    for (int i = 0; i < count; i++)
+        rows += draw_finding(NULL, (Area){0, 0, width, 4}, &findings[i]);
+    return rows;
+}
+
+static void findings_draw(Cells *cells, Area area, const PanelData *data) {
+    Finding findings[FINDINGS_MAX];
+    int count = live_findings(data->state, data->live, findings);
+    char title[96], on[64];
+    prediction_gpu(data->state, on, sizeof on);
+    snprintf(title, sizeof title, "Findings on %s", on);
+    area = panel_title(cells, area, title, "model, estimated gain");
+    for (int i = 0; i < count; i++) {
+        int rows = draw_finding(NULL, (Area){0, 0, area.w, 4}, &findings[i]);
+        if (rows > area.h)
+            return;
+        draw_finding(cells, area, &findings[i]);
+        area.y += rows;
+        area.h -= rows;
+    }
+}
+
+const DashPanel findings_panel = {.fold = 0,
+                                  .spare = true,
+                                  .grow = 6,
+                                  .height = 4,
+                                  .want = findings_want,
+                                  .shown = findings_shown,
+                                  .draw = findings_draw};
+
+void findings_line_draw(Cells *cells, Area area, const PanelData *data) {
+    Finding findings[FINDINGS_MAX];
+    if (findings_shown(data))
+        return;
+    char text[160], brief[sizeof findings[0].brief + 8], on[64];
+    if (!live_findings(data->state, data->live, findings))
+        return;
+    prediction_gpu(data->state, on, sizeof on);
+    text_micro(findings[0].brief, brief, sizeof brief);
+    snprintf(text, sizeof text, "Model, %s: %s", on, brief);
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "Model: %s", brief);
+    if (cells_width(text) <= area.w)
+        cells_line(cells, area, cell_style(INK_WARN), text);
+}

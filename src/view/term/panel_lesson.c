@@ -1,0 +1,191 @@
+/* The lesson on the dashboard: its rows, wrapped; and the frame around the panel that it points
+ * at. */
+#include "src/view/term/panel.h"
+
+#include "src/state/glossary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_LINES = 320, INDENT = 2, CODE_INDENT = 0 };
+
+typedef struct {
+    PaneKind kind;
+    bool marked, first; /* `first`: of its row */
+    const char *text;   /* NULL: a blank line */
+    int length, indent;
+} Line;
+
+typedef struct {
+    int count;
+    Line lines[MAX_LINES];
+} Lines;
+
+/* ---- from rows to lines ---------------------------------------------------------------------- */
+
+static void add_line(Lines *lines, Line line) {
+    if (lines->count < MAX_LINES)
+        lines->lines[lines->count++] = line;
+}
+
+static int indent_of(PaneKind kind) {
+    return kind == PANE_CHOICE || kind == PANE_INPUT ? INDENT : 0;
+}
+
+/* A blank line stands between paragraphs and in front of a new kind of row. */
+static bool begins_block(const PaneText *body, int row) {
+    PaneKind kind = body->rows[row].kind, before = row ? body->rows[row - 1].kind : kind;
+    bool list = kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_INPUT;
+    return row > 0 && !(list && (before == kind || kind == PANE_CODE || before == PANE_CHOICE));
+}
+
+static void add_row(Lines *lines, const PaneText *body, int row, int width) {
+    const PaneRow *r = &body->rows[row];
+    const char *text = pane_row(body, row);
+    int indent = indent_of(r->kind);
+    Line line = {.kind = r->kind, .marked = r->marked, .indent = indent};
+    if (r->kind == PANE_CODE) {
+        line.text = text;
+        line.length = (int)strlen(text);
+        add_line(lines, line);
+        return;
+    }
+    for (bool first = true; *text || first; first = false) {
+        /* The number of a choice stands out; its text goes on below itself. */
+        line.indent = indent + (r->kind == PANE_CHOICE && !first ? 3 : 0);
+        line.first = first;
+        line.text = text;
+        line.length = (int)glossary_line(text, width - line.indent);
+        add_line(lines, line);
+        text += line.length;
+        text += *text == ' ';
+    }
+}
+
+/* All rows but the last, which names the keys and stands at the bottom. */
+static void make_lines(Lines *lines, const PaneText *body, int width, bool blanks) {
+    lines->count = 0;
+    for (int i = 0; i + 1 < body->count; i++) {
+        if (blanks && begins_block(body, i))
+            add_line(lines, (Line){.text = NULL});
+        add_row(lines, body, i, width);
+    }
+}
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+static CellStyle style_of(const Cells *cells, const Line *line) {
+    static const Ink inks[PANE_KIND_COUNT] = {
+        [PANE_TEXT] = INK_TEXT,   [PANE_TERM] = INK_MUTED,   [PANE_QUESTION] = INK_TITLE,
+        [PANE_CHOICE] = INK_TEXT, [PANE_INPUT] = INK_ACCENT, [PANE_RIGHT] = INK_GOOD,
+        [PANE_WRONG] = INK_WARN,  [PANE_SHOW] = INK_TEXT,    [PANE_WHY] = INK_ACCENT,
+        [PANE_HINT] = INK_WARN,   [PANE_SOURCE] = INK_MUTED, [PANE_CODE] = INK_TEXT,
+        [PANE_NOTE] = INK_WARN,   [PANE_KEYS] = INK_MUTED};
+    bool bold = line->kind == PANE_QUESTION || line->kind == PANE_INPUT ||
+                line->kind == PANE_RIGHT || line->kind == PANE_WRONG || line->marked;
+    CellStyle style = bold ? cell_bold(inks[line->kind]) : cell_style(inks[line->kind]);
+    if (line->marked && cells->color)
+        style.paper = INK_SELECTED;
+    if (line->marked && !cells->color)
+        style.attributes |= CELL_REVERSE;
+    return style;
+}
+
+static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
+    char text[256];
+    if (!line->text)
+        return;
+    snprintf(text, sizeof text, "%.*s", line->length, line->text);
+    if (line->kind == PANE_CODE && cells_width(text) > w)
+        snprintf(text + (w - 1 < (int)sizeof text - 4 ? w - 1 : (int)sizeof text - 4), 4, "\u2026");
+    if (line->first && line->marked)
+        cells_put(cells, x, y, 0x203a, cell_bold(INK_ACCENT));
+    cells_text(cells, x + line->indent, y, w - line->indent, style_of(cells, line), text);
+}
+
+int lesson_want(const PanelData *data, int width) {
+    static Lines lines; /* large; screens are drawn by one thread */
+    make_lines(&lines, &data->state->lesson.body, width, true);
+    return lines.count + 3;
+}
+
+/* "3 of 9, 2 of 2 right", or without the score where that leaves no room for the title. */
+static void progress_note(const LessonPane *pane, int width, char *text, size_t size) {
+    int title = cells_width(pane->title);
+    snprintf(text, size, "%d of %d, %d of %d right", pane->step, pane->steps, pane->right,
+             pane->asked);
+    if (!pane->asked || title + cells_width(text) + 4 > width)
+        snprintf(text, size, "%d of %d", pane->step, pane->steps);
+}
+
+/* Which line comes first: a text is read from its beginning; where something was asked or judged,
+ * its end is seen. The learner moves it. */
+static int first_line(const LessonPane *pane, int count, int rows) {
+    int last = count > rows ? count - rows : 0;
+    bool end = false;
+    for (int i = 0; i < pane->body.count; i++)
+        end |= pane->body.rows[i].kind == PANE_QUESTION;
+    int first = (end ? last : 0) + pane->scroll;
+    return first < 0 ? 0 : first > last ? last : first;
+}
+
+/* Tells at the right edge that there is more. */
+static void draw_more(Cells *cells, Area area, int first, int count) {
+    if (first > 0)
+        cells_put(cells, area.x + area.w - 1, area.y, 0x2191, cell_bold(INK_ACCENT));
+    if (first + area.h < count)
+        cells_put(cells, area.x + area.w - 1, area.y + area.h - 1, 0x2193, cell_bold(INK_ACCENT));
+}
+
+/* The last row: what the keys do. On a small screen the figures are a page of their own. */
+static void draw_keys(Cells *cells, Area area, const LessonPane *pane) {
+    char text[256], page[48] = "";
+    if (cells->columns < PAGE_BOTH_COLUMNS)
+        snprintf(page, sizeof page, ", %s: figures", key_of(ACTION_PAGE).name);
+    snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
+    cells_line(cells, area, cell_style(INK_MUTED), text);
+}
+
+void lesson_draw(Cells *cells, Area area, const PanelData *data) {
+    static Lines lines;
+    const LessonPane *pane = &data->state->lesson;
+    char note[64];
+    progress_note(pane, area.w, note, sizeof note);
+    area = panel_title(cells, area, pane->title, note);
+    if (pane->body.count && area.h > 1) {
+        draw_keys(cells, (Area){area.x, area.y + area.h - 1, area.w, 1}, pane);
+        area.h--;
+    }
+    int width = area.w - 2; /* room for the arrows */
+    make_lines(&lines, &pane->body, width, true);
+    if (lines.count > area.h)
+        make_lines(&lines, &pane->body, width, false);
+    int first = first_line(pane, lines.count, area.h);
+    for (int i = 0; i < area.h && first + i < lines.count; i++)
+        draw_line(cells, area.x, area.y + i, width, &lines.lines[first + i]);
+    draw_more(cells, area, first, lines.count);
+}
+
+/* ---- what it points at ----------------------------------------------------------------------- */
+
+static void put_blank(Cells *cells, int x, int y, uint32_t glyph) {
+    bool inside = x >= 0 && y >= 0 && x < cells->columns && y < cells->rows;
+    if (inside && !cells->drawn[(size_t)y * (size_t)cells->columns + (size_t)x])
+        cells_put(cells, x, y, glyph, cell_bold(INK_WARN));
+}
+
+void lesson_frame(Cells *cells, Area area) {
+    int left = area.x - 1, right = area.x + area.w, top = area.y - 1, bottom = area.y + area.h;
+    for (int x = left + 1; x < right; x++) {
+        put_blank(cells, x, top, 0x2501);
+        put_blank(cells, x, bottom, 0x2501);
+    }
+    for (int y = top + 1; y < bottom; y++) {
+        put_blank(cells, left, y, 0x2503);
+        put_blank(cells, right, y, 0x2503);
+    }
+    put_blank(cells, left, top, 0x250f);
+    put_blank(cells, right, top, 0x2513);
+    put_blank(cells, left, bottom, 0x2517);
+    put_blank(cells, right, bottom, 0x251b);
+}

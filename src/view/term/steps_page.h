@@ -1,0 +1,28 @@
+/* The steps of warps as character cells: for the live display, for the text and the pictures of
+ * `bevscope steps`. Pure: the same steps give the same cells. */
+#pragma once
+
+#include "src/cachesim/steps.h"
+#include "src/scene/features.h"
+#include "src/scene/geometry.h"
+#include "src/view/term/cells.h"
+
+/* What a page shows. */
+typedef struct {
+    const Steps *steps;
+    const BevMap *map;
+    const Features *values; /* FP32: what is summed; NULL: not shown */
+    const Rig *rig;         /* names of the cameras; NULL: numbers */
+    int64_t cell;           /* the one that is looked at; -1: none */
+} StepsView;
+
+/* Which warps were recorded: three rows. Returns the rows used. */
+int steps_head_draw(Cells *cells, Area area, const StepsView *view);
+
+/* Step `number`, from 0, in as many rows as it takes or as the area has. Returns the rows used; a
+ * step past the last one draws nothing. */
+int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number);
+
+/* The counters over all steps up to and with `number`: two rows, or more where the area is narrow.
+ * Returns the rows used. */
+int steps_totals_draw(Cells *cells, Area area, const StepsView *view, int number);

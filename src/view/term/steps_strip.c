@@ -1,0 +1,197 @@
+/* The instructions of a step: what each asks for, and its lanes on the sectors that they touch. */
+#include "src/view/term/steps_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SECTOR_WORDS = 8, WORD_BYTES = 4, MAX_SHOWN = 64 };
+
+static Ink array_ink(TraceArray array) {
+    switch (array) {
+    case TRACE_FEAT:
+        return INK_FEATURES;
+    case TRACE_DEPTH:
+    case TRACE_WEIGHT:
+        return INK_DEPTH;
+    case TRACE_OUT:
+    case TRACE_SUMS:
+        return INK_OUTPUT;
+    default:
+        return INK_INDEX;
+    }
+}
+
+Ink steps_lane_ink(const Cells *cells, int lane) {
+    static const uint32_t dark[] = {0x7fd1ff, 0xffd479, 0x9be28a, 0xff9f9f,
+                                    0xcfb3ff, 0x7fe3d4, 0xffb97a, 0xf0a6e0};
+    static const uint32_t light[] = {0x00558f, 0x7a5200, 0x1f6b1f, 0xa32020,
+                                     0x5b35a8, 0x00695c, 0x9a4a00, 0x8f2a78};
+    return INK_RGB | (cells->light ? light : dark)[lane % 8];
+}
+
+static char lane_sign(int lane) {
+    return (char)(lane < 10 ? '0' + lane : 'a' + lane - 10);
+}
+
+Area rows_next(Rows *rows) {
+    Area area = rows->area;
+    area.y += rows->row;
+    area.h = rows->row < rows->area.h;
+    rows->row += area.h;
+    return area;
+}
+
+void rows_say(Rows *rows, CellStyle style, const char *text) {
+    Area row = rows_next(rows);
+    if (row.h)
+        cells_text(rows->cells, row.x, row.y, row.w, style, text);
+}
+
+/* ---- instructions ---------------------------------------------------------------------------- */
+
+/* Neighbouring instructions that access the same array alike. */
+typedef struct {
+    const StepInstruction *first;
+    int count;
+} Group;
+
+/* A sector of a group, and the lane that asks for each of its words: the lowest; -1: none;
+ * STEP_LANES: several ask for the same bytes. */
+typedef struct {
+    int64_t sector;
+    int lanes[SECTOR_WORDS];
+    uint32_t bytes; /* asked for so far; bit i: byte i */
+} Shown;
+
+static void mark_words(Shown *shown, const StepSpan *span) {
+    int64_t begin = shown->sector * SECTOR_WORDS * WORD_BYTES;
+    for (int lane = 0; lane < STEP_LANES; lane++) {
+        int64_t from, to;
+        if (!step_lane_bytes(span, lane, &from, &to))
+            continue;
+        for (int byte = 0; byte < SECTOR_WORDS * WORD_BYTES; byte++) {
+            int *word = &shown->lanes[byte / WORD_BYTES];
+            if (begin + byte < from || begin + byte >= to)
+                continue;
+            if (shown->bytes >> byte & 1)
+                *word = STEP_LANES;
+            else if (*word < 0)
+                *word = lane;
+            shown->bytes |= (uint32_t)1 << byte;
+        }
+    }
+}
+
+/* Returns how many distinct sectors there are; the first ones are filled in. */
+static int show_sectors(const Steps *steps, const Group *group, Shown shown[MAX_SHOWN]) {
+    int count = 0;
+    for (int i = 0; i < group->count; i++) {
+        const StepInstruction *in = &group->first[i];
+        for (int s = 0; s < in->sector_count && count < MAX_SHOWN; s++) {
+            int64_t sector = steps->sectors[in->first_sector + s].sector;
+            int at = 0;
+            while (at < count && shown[at].sector != sector)
+                at++;
+            if (at == count) {
+                shown[count++] = (Shown){.sector = sector};
+                memset(shown[at].lanes, 0xff, sizeof shown[at].lanes);
+            }
+        }
+        for (int at = 0; at < count; at++)
+            for (int s = 0; s < in->span_count; s++)
+                mark_words(&shown[at], &steps->spans[in->first_span + s]);
+    }
+    return count;
+}
+
+/* Sectors side by side, as many characters each as there is room for. */
+static void strip_draw(Cells *cells, int x, int y, int w, const Shown *shown, int count) {
+    int signs = SECTOR_WORDS;
+    while (signs > 1 && count * (signs + 1) > w)
+        signs /= 2;
+    for (int s = 0, end = x + w; s < count; s++) {
+        if (x + signs >= end && s + 1 < count) {
+            cells_put(cells, x, y, '>', cell_style(INK_MUTED));
+            return;
+        }
+        for (int i = 0; i < signs; i++) {
+            int lane = -1;
+            for (int word = i * SECTOR_WORDS / signs; word < (i + 1) * SECTOR_WORDS / signs; word++)
+                lane = lane < 0 ? shown[s].lanes[word] : lane;
+            uint32_t sign = lane < 0 ? '.' : lane == STEP_LANES ? '*' : (uint32_t)lane_sign(lane);
+            cells_put(cells, x++, y, sign,
+                      lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(cells, lane)));
+        }
+        if (signs > 1 && s + 1 < count)
+            cells_put(cells, x++, y, '|', cell_style(INK_RULE));
+    }
+}
+
+/* ">" before the name: it needs what loads before have brought. */
+static void group_row(Rows *rows, const Steps *steps, const Step *step, const Group *group) {
+    Shown shown[MAX_SHOWN];
+    char text[96], share[16], times[12] = "";
+    double bytes = 0, sectors = 0, used = 0;
+    int repeats = 0, queue = 0, count = show_sectors(steps, group, shown);
+    bool addition = group->first->access >= ACCESS_ADD;
+    for (int i = 0; i < group->count; i++) {
+        const StepInstruction *in = &group->first[i];
+        bytes += in->bytes;
+        sectors += in->sectors;
+        repeats += in->repeats;
+        for (int s = 0; s < in->sector_count; s++) {
+            const StepSector *sector = &steps->sectors[in->first_sector + s];
+            used += __builtin_popcount(sector->used);
+            queue = sector->times > queue ? sector->times : queue;
+        }
+    }
+    Area row = rows_next(rows);
+    if (!row.h)
+        return;
+    bool ahead = step->phase == PHASE_MULTIPLY && group->first->array == TRACE_RANKS;
+    bool waits = group->first->wave > 0 || (step->waits && !ahead);
+    if (repeats > 1)
+        snprintf(times, sizeof times, "x%d", repeats);
+    if (addition)
+        snprintf(share, sizeof share, "q%d", queue);
+    else
+        snprintf(share, sizeof share, "%.0f%%",
+                 sectors > 0 ? 100 * used / (sectors * SECTOR_WORDS * WORD_BYTES) : 0);
+    snprintf(text, sizeof text, "%c %-14.14s %-6s %-4s%6.0f%5.0f %5s ", waits ? '>' : ' ',
+             group->first->name, step_accesses[group->first->access], times, bytes, sectors, share);
+    int used_w = cells_text(rows->cells, row.x, row.y, row.w,
+                            cell_style(array_ink(group->first->array)), text);
+    if (used_w < row.w)
+        strip_draw(rows->cells, row.x + used_w, row.y, row.w - used_w, shown, count);
+}
+
+/* How the additions of a step meet. */
+static void queue_row(Rows *rows, const Steps *steps, const Group *group) {
+    char text[160];
+    int queue = 0, lanes = 0;
+    for (int s = 0; s < group->first->sector_count; s++) {
+        int times = steps->sectors[group->first->first_sector + s].times;
+        queue = times > queue ? times : queue;
+    }
+    for (int s = 0; s < group->first->span_count; s++)
+        lanes += steps->spans[group->first->first_span + s].lanes.count;
+    if (steps->form->merges)
+        snprintf(text, sizeof text,
+                 "         runs of a cell shrink by shuffles of 1, 2, 4, 8, 16: %d lane%s", lanes,
+                 lanes == 1 ? " adds" : "s add");
+    else
+        snprintf(text, sizeof text, "         %d lanes add; at one sector %d additions queue",
+                 lanes, queue);
+    rows_say(rows, cell_style(INK_WARN), text);
+}
+
+void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {
+    for (int i = 0; i < step->instruction_count;) {
+        Group group = {&steps->instructions[step->first_instruction + i],
+                       step_alike(steps, step, i)};
+        group_row(rows, steps, step, &group);
+        if (group.first->access == ACCESS_ATOMIC)
+            queue_row(rows, steps, &group);
+        i += group.count;
+    }
+}

@@ -1,0 +1,180 @@
+/* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
+#include "src/cachesim/steps.h"
+#include "src/scene/workload.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static void need(bool ok, const Err *err) {
+    if (ok)
+        return;
+    printf("Bail out! %s: %s\n", err->where, err->what);
+    exit(EXIT_FAILURE);
+}
+
+static const StepChoice everything = {.cell = -1, .block = -1, .warp = -1, .passes = true};
+
+static bool same(const TraceCount *steps, const TraceCount *replay, const char *array,
+                 const char *what) {
+    bool equal = steps->bytes == replay->bytes && steps->requests == replay->requests &&
+                 steps->sectors == replay->sectors;
+    if (!equal)
+        tap_note("%s %s: steps %.0f bytes, %.0f requests, %.0f sectors; replay %.0f, %.0f, %.0f",
+                 array, what, steps->bytes, steps->requests, steps->sectors, replay->bytes,
+                 replay->requests, replay->sectors);
+    return equal;
+}
+
+/* A warp asks for each sector once in an instruction: the sectors that a picture shows are those
+ * that are counted. */
+static bool each_once(const Steps *steps) {
+    for (int i = 0; i < steps->instruction_count; i++) {
+        const StepInstruction *in = &steps->instructions[i];
+        double times = 0;
+        for (int s = 0; s < in->sector_count; s++)
+            times += steps->sectors[in->first_sector + s].times;
+        if (times != in->sectors)
+            return false;
+    }
+    return true;
+}
+
+static void test_sums(const char *scene, const BevProblem *problem, const char *only) {
+    Err err = {0};
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        TraceCounts counts;
+        Steps steps;
+        bool equal = true;
+        if (bev_refuses(kernel, problem) || (only && strcmp(only, kernel->name)))
+            continue;
+        need(trace_replay(kernel, problem, NULL, &counts, NULL, &err), &err);
+        need(steps_record(kernel, problem, &everything, &steps, &err), &err);
+        for (int a = 0; a < TRACE_ARRAY_COUNT; a++) {
+            TraceCount read = steps_count(&steps, (TraceArray)a, false);
+            TraceCount write = steps_count(&steps, (TraceArray)a, true);
+            equal &= same(&read, &counts.read[a], trace_arrays[a], "read");
+            equal &= same(&write, &counts.write[a], trace_arrays[a], "written");
+        }
+        StepTotals totals = steps_totals(&steps, steps.step_count);
+        bool atomic = steps.form->sums != BEV_SUMS_PLAIN;
+        tap_ok(equal, "%s %s %s: the steps add up to the counts", scene,
+               bev_dtypes[problem->dtype].name, kernel->name);
+        tap_ok(!atomic || totals.atomics == counts.atomics, "and so do the atomics");
+        tap_ok(each_once(&steps), "sectors shown are sectors counted");
+        steps_free(&steps);
+    }
+}
+
+/* All kernels, or the one of that name. */
+static void test_scene(const char *name, int64_t channels, BevDtype dtype, BevAlign align,
+                       const char *kernel) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    WorkloadOptions options = {.channels = channels};
+    need(workload_open(&workload, name, &options, &err), &err);
+    need(workload_problem(&workload, dtype, align, &problem, &err), &err);
+    test_sums(name, &problem.view, kernel);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+static int64_t map_points(const BevMap *map, int64_t cell) {
+    int64_t points = 0;
+    for (int64_t t = 0; t < map->points; t++)
+        points += map->ranks_bev[t] == cell;
+    return points;
+}
+
+/* The warps that work on a cell are those that have a point of it, or store it. */
+static void test_owner(const BevProblem *problem) {
+    Err err = {0};
+    int64_t cell = steps_longest_cell(&problem->map);
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
+        Steps steps;
+        if (bev_refuses(kernel, problem))
+            continue;
+        need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+        int points = 0, tiles = (int)(problem->shape.channels / steps.form->tile);
+        for (int p = 0; p < steps.point_count; p++)
+            points += steps.points[p].cell == cell;
+        bool all = points >= map_points(&problem->map, cell) && steps.asked == steps.warp_count;
+        if (steps.form->tiles_outside)
+            all &= points == map_points(&problem->map, cell) * tiles;
+        tap_ok(all, "%s: its warps take all points of a cell%s", kernel->name,
+               steps.form->tiles_outside ? ", once a tile of channels" : "");
+        steps_free(&steps);
+    }
+}
+
+/* A key must not wait: the longest cell's steps of any kernel, the best of five. Processor time, so
+ * that other programs do not count. */
+static void test_time(const BevProblem *problem) {
+    Err err = {0};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    double slowest = 0;
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        double best = INFINITY;
+        for (int run = 0; run < 5 && !bev_refuses(kernel, problem); run++) {
+            Steps steps;
+            clock_t begun = clock();
+            need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+            best = fmin(best, 1e3 * (double)(clock() - begun) / CLOCKS_PER_SEC);
+            steps_free(&steps);
+        }
+        slowest = isfinite(best) ? fmax(slowest, best) : slowest;
+    }
+    tap_ok(slowest < 100, "recorded in less than 100 ms: %.0f", slowest);
+}
+
+static void test_refusals(const BevProblem *problem) {
+    Err err = {0};
+    Steps steps;
+    const BevKernel *v2 = bev_kernel_find("v2");
+    StepChoice choices[] = {
+        {.cell = problem->shape.nx * problem->shape.ny, .block = -1, .warp = -1},
+        {.cell = -1, .block = 1 << 30, .warp = -1},
+        {.cell = -1, .block = 0, .warp = 31}};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        bool ok = steps_record(v2, problem, &choices[i], &steps, &err);
+        tap_ok(!ok && err.kind == ERR_USAGE, "refused: %s", err.what);
+        steps_free(&steps);
+    }
+    tap_ok(steps_unavailable(bev_kernel_find("cpu_v2"), problem) &&
+               steps_unavailable(bev_kernel_find("v3"), problem) && !steps_unavailable(v2, problem),
+           "kernels without a record of accesses say why");
+}
+
+static void test_canonical(void) {
+    Err err = {0};
+    Workload workload;
+    HostProblem problem;
+    need(workload_open(&workload, "canonical", NULL, &err), &err);
+    need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
+    test_owner(&problem.view);
+    test_refusals(&problem.view);
+    test_time(&problem.view);
+    problem_free(&problem);
+    workload_close(&workload);
+}
+
+int main(void) {
+    test_scene("toy", 0, BEV_FP16, BEV_BILINEAR, NULL);
+    test_scene("toy", 0, BEV_FP16, BEV_NEAREST, NULL);
+    test_scene("toy", 0, BEV_FP32, BEV_NEAREST, NULL);
+    test_scene("toy", 0, BEV_FP8, BEV_BILINEAR, NULL);
+    test_scene("toy", 64, BEV_FP16, BEV_NEAREST, "v4");
+    test_scene("asymmetric", 16, BEV_FP16, BEV_NEAREST, NULL);
+    test_scene("asymmetric", 8, BEV_FP16, BEV_BILINEAR, "bev_align");
+    test_scene("asymmetric", 64, BEV_NVFP4, BEV_NEAREST, "v4");
+    test_scene("asymmetric", 64, BEV_FP16, BEV_BILINEAR, "v4");
+    test_canonical();
+    return tap_done();
+}
