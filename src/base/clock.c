@@ -25,6 +25,10 @@ double clock_thread_us(void) {
     return read_us(CLOCK_THREAD_CPUTIME_ID);
 }
 
+double clock_threads_us(void) {
+    return read_us(CLOCK_PROCESS_CPUTIME_ID);
+}
+
 /* Field 22 of /proc/self/stat. Field 2, "(name)", may contain spaces and brackets. */
 double clock_process_us(void) {
     enum { NAME = 2, STARTED = 22 };

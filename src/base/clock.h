@@ -9,8 +9,9 @@ extern "C" {
 double clock_us(void);
 double clock_ms(void);
 
-/* CPU time of the calling thread, in microseconds. */
+/* CPU time of the calling thread, and of all threads of this process, in microseconds. */
 double clock_thread_us(void);
+double clock_threads_us(void);
 
 /* Microseconds since this process started, accurate to 10 ms; NaN when unknown. */
 double clock_process_us(void);

@@ -85,7 +85,9 @@ extern const TimingOptions timing_default, timing_quick;
 typedef struct {
     double median_us, p95_us, p99_us, min_us;
     double noise; /* interquartile range / median */
-    bool settled; /* the medians of the two halves differ by at most `drift_limit` */
+    /* The medians of the two halves differ by at most `drift_limit` and, on the CPU, some thread of
+     * this process ran nearly all the time: other programs did not have the cores. */
+    bool settled;
     double drift_limit; /* 0.05 (GPU) or 0.15 (CPU) */
     int samples;
     int inner; /* launches in each sample; its time is divided by them */
