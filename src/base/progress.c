@@ -1,5 +1,6 @@
 #include "src/base/progress.h"
 
+#include "kernels/clean.h"
 #include "src/base/clock.h"
 #include "src/base/worker.h"
 
@@ -49,15 +50,16 @@ static void replace_line(const char *text) {
 
 /* Under the lock. */
 static void draw(void) {
-    char text[LINE], left[48] = "";
+    char text[LINE], shown[LINE], left[48] = "";
     double done = share(), passed_ms = clock_ms() - progress.begun_ms;
     if (passed_ms > ESTIMATE_MS && done > 0.02)
         snprintf(left, sizeof left, ", about %.0f s left",
                  ceil(passed_ms * (1 - done) / done * 1e-3));
     snprintf(text, sizeof text, "bevscope: %s: %s, %.0f %%, %.0f s%s", progress.what, progress.step,
              floor(100 * done), passed_ms * 1e-3, left);
+    clean_text(text, shown, sizeof shown); /* scenes may be named by whomever */
     if (tcgetpgrp(STDERR_FILENO) == getpgrp())
-        replace_line(text);
+        replace_line(shown);
 }
 
 /* Short work shows nothing. */
@@ -121,6 +123,15 @@ void progress_plan(double work) {
     progress.planned = true;
     progress.expected = work;
     progress.done = 0;
+    worker_unlock(&progress.worker);
+}
+
+void progress_hide(void) {
+    if (!progress.open)
+        return;
+    worker_lock(&progress.worker);
+    if (progress.drawn)
+        replace_line("");
     worker_unlock(&progress.worker);
 }
 

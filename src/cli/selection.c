@@ -3,6 +3,7 @@
 #include "config.h"
 #include "kernels/clean.h"
 #include "kernels/codec.h"
+#include "src/base/progress.h"
 #include "src/scene/scatter.h"
 
 #include <stdlib.h>
@@ -115,6 +116,7 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
     snprintf(line, sizeof line, "%s, %s", clean, bev_aligns[align].name);
     if (points > 0 || !strcmp(line, said))
         return;
+    progress_hide();
     fprintf(stderr, "bevscope: %s: %s\n", line, scatter_empty);
     memcpy(said, line, sizeof said);
 }
