@@ -63,10 +63,10 @@ steps-at 2
 kernel v2
 steps on
 tick 0
-key )
+steps-at
 steps-at 4
 tick 0
-key (
+steps-at -
 baseline on
 kernel v2_do
 size 160 50
