@@ -26,7 +26,7 @@ says() {
     tap_ok $ok "$name"
 }
 
-says 0 '^5 passed, 0 failed' 'verify: the sound scene passes' verify toy.npz --dtype fp32 --align nearest
+says 0 '^[1-9][0-9]* passed, 0 failed' 'verify: the sound scene passes' verify toy.npz --dtype fp32 --align nearest
 says 3 'gate A: nothing was compared: .*NaN' 'verify: all NaN is a failure of the check' \
     verify nan.npz --dtype fp32
 says 3 'gate C: nothing was compared: no cell has a point' 'verify: so is a scene without points' \

@@ -1,6 +1,7 @@
 #include "src/ui/lesson_text.h"
 
 #include "src/base/data.h"
+#include "src/base/memory_stream.h"
 #include "src/state/glossary.h"
 #include "src/ui/script_internal.h"
 
@@ -255,20 +256,21 @@ static bool split_path(const char *path, char *folder, size_t size, Export *expo
 }
 
 bool lesson_export(const ScriptOptions *options, const char *path, Err *err) {
-    char folder[4096], *text = NULL;
-    size_t length = 0;
+    char folder[4096];
+    MemoryStream text = {0};
     Script *script = calloc(1, sizeof *script);
-    Export export = {.script = script, .out = open_memstream(&text, &length)};
+    bool opened = memory_stream_open(&text, NULL);
+    Export export = {.script = script, .out = text.stream};
     ScriptOptions own = *options;
     own.file = "lesson";
     own.frames = folder;
-    bool ok = script && export.out ? split_path(path, folder, sizeof folder, &export, err)
-                                   : err_set(err, ERR_FAILED, path, "", "out of memory");
+    bool ok = script && opened ? split_path(path, folder, sizeof folder, &export, err)
+                               : err_set(err, ERR_FAILED, path, "", "out of memory");
     ok = ok && script_open(script, &own, err) && put_lesson(&export, err);
-    if (export.out && fclose(export.out) != 0 && ok)
-        ok = err_set(err, ERR_FAILED, path, "", "out of memory");
-    ok = ok && data_write(path, text, length, err);
-    free(text);
+    if (opened)
+        ok = memory_stream_close(&text, path, ok ? err : NULL) && ok;
+    ok = ok && data_write(path, text.bytes, text.length, err);
+    free(text.bytes);
     if (script)
         script_close(script);
     free(script);
