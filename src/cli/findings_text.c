@@ -1,5 +1,6 @@
 /* What limits each kernel by the memory model: the part of `bevscope regime` that says what the
  * figures above it mean. */
+#include "kernels/clean.h"
 #include "src/cachesim/findings.h"
 #include "src/cli/model.h"
 #include "src/scene/scatter.h"
@@ -50,7 +51,9 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
 
 static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
                             const PredictedKernel *kernel, int gpu, const Finding *finding) {
-    return json_pack("{ss ss ss ss ss sf ss ss}", "scene", scene->scene, "dtype",
+    char clean[256];
+    clean_text(scene->scene, clean, sizeof clean);
+    return json_pack("{ss ss ss ss ss sf ss ss}", "scene", clean, "dtype",
                      bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name, "kernel",
                      kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain, "finding",
                      finding->text, "evidence", finding->evidence);
