@@ -95,6 +95,11 @@ done >"$build/floors.calls"
 [ -s "$build/floors.defined" ] && [ ! -s "$build/floors.calls" ]
 tap_ok $? "no library calls one above it ($(wc -l <"$build/floors.defined") symbols)"
 rm -f "$build/floors.calls"
+# Two libraries with a function of one name: which of them is called depends on the order of linking.
+twice=$(awk '{ print $1 }' "$build/floors.defined" | sort | uniq -d | grep -v '^_Z')
+[ -z "$twice" ] || echo "# $twice"
+[ -z "$twice" ]
+tap_ok $? 'no name is defined by two libraries'
 
 # Toolkits stay where they belong.
 only() { # PATTERN FOLDER: the pattern occurs in that folder only

@@ -1,7 +1,7 @@
 #include "src/run/cuda/driver.h"
 
 #include "src/base/worker.h"
-#include "src/run/cuda/child.h"
+#include "src/run/cuda/ask_child.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -44,11 +44,11 @@ static bool load_cuda(Driver *driver, Err *err) {
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "no NVIDIA driver: libcuda.so.1 was not found");
     bool whole = library && find(library, "cuInit", &driver->init) &&
-           find(library, "cuDriverGetVersion", &driver->version) &&
-           find(library, "cuDeviceGetCount", &driver->count) &&
-           find(library, "cuDeviceGet", &driver->get) &&
-           find(library, "cuDeviceGetName", &driver->name) &&
-           find(library, "cuDeviceGetAttribute", &driver->attribute);
+                 find(library, "cuDriverGetVersion", &driver->version) &&
+                 find(library, "cuDeviceGetCount", &driver->count) &&
+                 find(library, "cuDeviceGet", &driver->get) &&
+                 find(library, "cuDeviceGetName", &driver->name) &&
+                 find(library, "cuDeviceGetAttribute", &driver->attribute);
     return whole || err_set(err, ERR_DEVICE, "cuda", use_cpu,
                             "the NVIDIA driver is broken: libcuda.so.1 cannot be used");
 }
@@ -113,7 +113,8 @@ static bool probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     return check_device(&driver, needs, index, err);
 }
 
-/* ---- in a child: a driver may hang or crash ---------------------------------------------------- */
+/* ---- in a child: a driver may hang or crash ----------------------------------------------------
+ */
 
 enum { PROBE_MS = 10000, VERSION_MS = 3000 };
 
@@ -136,19 +137,19 @@ static void answer_question(const void *context, void *memory) {
 
 bool driver_probe(int index, const DriverNeeds *needs, int *version, Err *err) {
     static bool asked; /* in a child; a second one could not use CUDA after this process does */
-    static ChildEnd end;
+    static AskEnd end;
     const Question question = {index, needs};
     Answer answer = {.usable = false};
-    if (asked && end == CHILD_ANSWERED)
+    if (asked && end == ASK_ANSWERED)
         return probe(index, needs, version, err);
     if (!asked)
-        end = child_run(answer_question, &question, &answer, sizeof answer, PROBE_MS);
+        end = ask_child(answer_question, &question, &answer, sizeof answer, PROBE_MS);
     asked = true;
     *version = answer.version;
-    if (end == CHILD_HUNG)
+    if (end == ASK_HUNG)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu,
                        "the NVIDIA driver hangs: no answer within %d s", PROBE_MS / 1000);
-    if (end == CHILD_DIED)
+    if (end == ASK_DIED)
         return err_set(err, ERR_DEVICE, "cuda", use_cpu, "the NVIDIA driver crashes as it starts");
     if (!answer.usable && err)
         *err = answer.err;
@@ -222,8 +223,7 @@ static void read_version(const void *context, void *answer) {
 
 void driver_version(char *text, unsigned size) {
     char found[VERSION_TEXT] = "";
-    bool known =
-        child_run(read_version, NULL, found, sizeof found, VERSION_MS) == CHILD_ANSWERED;
+    bool known = ask_child(read_version, NULL, found, sizeof found, VERSION_MS) == ASK_ANSWERED;
     snprintf(text, size, "%s", known ? found : "");
 }
 

@@ -1,4 +1,4 @@
-#include "src/run/cuda/child.h"
+#include "src/run/cuda/ask_child.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,34 +30,34 @@ static int64_t now_ms(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static ChildEnd wait_for_answer(int from, void *answer, size_t size, int ms) {
+static AskEnd wait_for_answer(int from, void *answer, size_t size, int ms) {
     struct pollfd waiting = {.fd = from, .events = POLLIN};
     int64_t until = now_ms() + ms, left;
     while ((left = until - now_ms()) > 0) {
         int ready = poll(&waiting, 1, (int)left);
         if (ready > 0)
-            return read(from, answer, size) == (ssize_t)size ? CHILD_ANSWERED : CHILD_DIED;
+            return read(from, answer, size) == (ssize_t)size ? ASK_ANSWERED : ASK_DIED;
         if (ready < 0 && errno != EINTR)
-            return CHILD_DIED;
+            return ASK_DIED;
     }
-    return CHILD_HUNG;
+    return ASK_HUNG;
 }
 
-ChildEnd child_run(void (*work)(const void *context, void *answer), const void *context,
-                   void *answer, size_t size, int ms) {
+AskEnd ask_child(void (*work)(const void *context, void *answer), const void *context, void *answer,
+                 size_t size, int ms) {
     int ends[2];
     assert(size <= PIPE_BUF);
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return CHILD_DIED;
+        return ASK_DIED;
     pid_t child = fork();
     if (child == 0)
         answer_parent(work, context, answer, size, ends[1]);
     close(ends[1]);
-    ChildEnd end = child < 0 ? CHILD_DIED : wait_for_answer(ends[0], answer, size, ms);
+    AskEnd end = child < 0 ? ASK_DIED : wait_for_answer(ends[0], answer, size, ms);
     close(ends[0]);
-    if (child > 0 && end == CHILD_HUNG)
+    if (child > 0 && end == ASK_HUNG)
         kill(child, SIGKILL);
     if (child > 0)
-        waitpid(child, NULL, end == CHILD_HUNG ? WNOHANG : 0);
+        waitpid(child, NULL, end == ASK_HUNG ? WNOHANG : 0);
     return end;
 }
