@@ -97,6 +97,7 @@ static void test_stand_in(void) {
     const RecordedSet set = {&recording, 1};
     TimedKernel timed = fresh_kernel();
     const KernelConfig config = timed.config;
+    timed.live.kernel = config.kernel;
     timed_kernel_stand_in(&set, "canonical", 80, &config, &timed.live);
     LiveData live = {.timed = true, .baseline_us = reading(140, SOURCE_RECORDED)};
     Reading latency = live_latency(&live, &timed.live), speedup = live_speedup(&live, &timed.live);

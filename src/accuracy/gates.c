@@ -349,3 +349,8 @@ GateResult gate_exact(const BevProblem *problem, const void *codes, const double
     }
     return verdict_of(result);
 }
+
+bool gate_passes(const GateResult *result, const BevMap *map) {
+    bool empty = map->points == 0 && result->checked > 0 && result->bad == 0;
+    return result->verdict == GATE_PASS || empty;
+}
