@@ -142,7 +142,7 @@ if [ -w /dev/full ]; then
         'bench --recorded canonical' 'regime toy --gpu h200' 'toy --plain --device cpu'; do
         # shellcheck disable=SC2086
         "$BEVSCOPE" $words </dev/null >/dev/full 2>"$folder/said"
-        [ $? = 1 ] && [ "$(grep -c '^bevscope: ' "$folder/said")" = 1 ]
+        [ $? = 1 ] && [ "$(grep -c '^bevscope: standard output: ' "$folder/said")" = 1 ]
         tap_ok $? "a full disk is not silent: $words" || sed 's/^/# /' "$folder/said"
     done
 fi

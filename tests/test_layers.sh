@@ -96,7 +96,8 @@ done >"$build/floors.calls"
 tap_ok $? "no library calls one above it ($(wc -l <"$build/floors.defined") symbols)"
 rm -f "$build/floors.calls"
 # Two libraries with a function of one name: which of them is called depends on the order of linking.
-twice=$(awk '{ print $1 }' "$build/floors.defined" | sort | uniq -d | grep -v '^_Z\|^DW\.ref')
+twice=$(nm --defined-only "$build"/lib*.a 2>/dev/null | awk 'NF == 3 && $2 ~ /[TDBR]/ { print $3 }' |
+    sort | uniq -d)
 [ -z "$twice" ] || echo "# $twice"
 [ -z "$twice" ]
 tap_ok $? 'no name is defined by two libraries'
