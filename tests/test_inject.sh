@@ -5,6 +5,8 @@
 export PYTHONDONTWRITEBYTECODE=1
 grep -qE '__(asan|tsan|msan)_init' "$BEVSCOPE" &&
     tap_skip_all "sanitizers have malloc and the other calls to themselves"
+"$BEVSCOPE" --version | grep -q '^CUDA kernels: yes' &&
+    tap_skip_all "the CUDA runtime, linked in, crashes without memory before main: build --without-cuda"
 command -v python3 >/dev/null || tap_skip_all "no python3"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
