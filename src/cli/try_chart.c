@@ -104,7 +104,7 @@ static void fill_standing(Standing *s, const char *scene, const BevProblem *prob
                  timing->settled ? "" : "?", v2_us / timing->median_us);
     }
     if (cuda)
-        snprintf(on, sizeof on, "%s", machine.gpu);
+        snprintf(on, sizeof on, "%s", machine.gpu[0] ? machine.gpu : "the first GPU");
     else
         snprintf(on, sizeof on, "%s, %d threads", machine.cpu, machine.threads);
     snprintf(s->subtitle, sizeof s->subtitle,
