@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now_s(void) {
+double pty_now_s(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
@@ -100,16 +100,16 @@ static bool read_some(Pty *pty, double seconds) {
 }
 
 void pty_read(Pty *pty, double seconds) {
-    double end = now_s() + seconds;
-    for (double left = seconds; left > 0; left = end - now_s())
+    double end = pty_now_s() + seconds;
+    for (double left = seconds; left > 0; left = end - pty_now_s())
         if (!read_some(pty, left))
             usleep(1000);
 }
 
 bool pty_wait_text(Pty *pty, const char *text, size_t from, double seconds) {
-    double end = now_s() + seconds;
+    double end = pty_now_s() + seconds;
     while (!memmem(pty->output + from, pty->length - from, text, strlen(text))) {
-        if (now_s() > end)
+        if (pty_now_s() > end)
             return false;
         read_some(pty, 0.05);
     }
@@ -117,16 +117,16 @@ bool pty_wait_text(Pty *pty, const char *text, size_t from, double seconds) {
 }
 
 bool pty_wait_status(Pty *pty, int *status, double seconds) {
-    double end = now_s() + seconds;
-    while (now_s() < end) {
+    double end = pty_now_s() + seconds;
+    while (pty_now_s() < end) {
         struct pollfd waiting = {.fd = pty->reports, .events = POLLIN};
         if (pty->master >= 0)
             read_some(pty, 0.01);
         if (poll(&waiting, 1, 10) > 0) {
             bool told = read(pty->reports, status, sizeof *status) == sizeof *status;
             /* What it said last; one that goes on drawing never falls silent. */
-            double drained = now_s() + 1;
-            while (pty->master >= 0 && now_s() < drained && read_some(pty, 0.05)) {
+            double drained = pty_now_s() + 1;
+            while (pty->master >= 0 && pty_now_s() < drained && read_some(pty, 0.05)) {
             }
             return told;
         }

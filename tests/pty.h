@@ -43,3 +43,6 @@ void pty_last_line(const Pty *pty, char *line, size_t size);
 
 /* Kills what is left, closes and frees. */
 void pty_end(Pty *pty);
+
+/* Seconds of a clock that only goes forward. */
+double pty_now_s(void);

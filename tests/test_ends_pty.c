@@ -6,17 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 static char *program;
 static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static bool start_scene(Pty *pty, const char *scene) {
     char *argv[] = {program, (char *)scene, "--no-window", "--device", "cpu", NULL};
@@ -119,11 +112,11 @@ static void test_unread(int number) {
     int status = 0;
     bool ok = start_scene(&pty, "toy");
     fill(&pty);
-    double begun = now_s();
+    double begun = pty_now_s();
     kill(pty.program, number);
     ok = ok && wait_unread(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
          WTERMSIG(status) == number;
-    double took_s = now_s() - begun;
+    double took_s = pty_now_s() - begun;
     pty_read(&pty, 0.3);
     tap_ok(ok && took_s < 2 && came_back(&pty),
            "a terminal that does not read: signal %d ends it within 2 s, and resets what is read "
@@ -140,10 +133,10 @@ static void test_stopped(void) {
     bool ok = start_scene(&pty, "toy");
     pty_type(&pty, "\023"); /* Ctrl-S */
     pty_read(&pty, 1);
-    double begun = now_s();
+    double begun = pty_now_s();
     kill(pty.program, SIGTERM);
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status);
-    double took_s = now_s() - begun;
+    double took_s = pty_now_s() - begun;
     check_end(&pty, "Ctrl-S, then SIGTERM", "terminated", ok && took_s < 3);
     pty_end(&pty);
 }
@@ -204,13 +197,13 @@ static void test_soon(const char *scene, double typed_s) {
     char *argv[] = {program, (char *)scene, "--no-window", "--device", "cpu", NULL};
     bool ok = pty_start(&pty, 100, 30, argv, xterm) && pty_wait_text(&pty, ENTER, 0, PATIENCE_S);
     pty_read(&pty, typed_s);
-    double begun = now_s();
+    double begun = pty_now_s();
     pty_type(&pty, "q");
     ok = ok && pty_wait_text(&pty, LEAVE, 0, PATIENCE_S);
-    double left_s = now_s() - begun;
-    while (ok && !kill(pty.program, 0) && now_s() - begun < PATIENCE_S)
+    double left_s = pty_now_s() - begun;
+    while (ok && !kill(pty.program, 0) && pty_now_s() - begun < PATIENCE_S)
         pty_read(&pty, 0.002);
-    double took_s = now_s() - begun;
+    double took_s = pty_now_s() - begun;
     double limit_s = getenv("PACE_STRICT") ? 0.3 : 0.3 * SLOW;
     check_end(&pty, scene, "bevscope: quit", ok && took_s < limit_s);
     tap_note("%s, q after %.1f s: terminal back after %.0f ms, ended after %.0f ms", scene, typed_s,

@@ -5,17 +5,10 @@
 #include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 static char *program;
 static char *const xterm[] = {"TERM=xterm-256color", "LC_ALL=C.UTF-8", NULL};
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* How many files lie in a folder of the working folder, those of its folders included. */
 static int files_in(const char *path) {
@@ -50,11 +43,11 @@ static void test_command(const char *name, const char *words) {
     ok = ok && pty_wait_text(&pty, " %, 1 s", 0, PATIENCE_S);
     tap_ok(ok, "%s: a line with a share and seconds", name);
     int before = files_in("kept");
-    double begun = now_s();
+    double begun = pty_now_s();
     pty_type(&pty, "\003");
-    while (ok && !kill(pty.program, 0) && now_s() - begun < PATIENCE_S)
+    while (ok && !kill(pty.program, 0) && pty_now_s() - begun < PATIENCE_S)
         pty_read(&pty, 0.002);
-    double took_s = now_s() - begun;
+    double took_s = pty_now_s() - begun;
     ok = ok && pty_wait_status(&pty, &status, PATIENCE_S) && WIFSIGNALED(status) &&
          WTERMSIG(status) == SIGINT;
     tap_ok(ok && took_s < (getenv("PACE_STRICT") ? 0.3 : 0.3 * SLOW) && pty_same_modes(&pty) &&

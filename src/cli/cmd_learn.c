@@ -1,16 +1,13 @@
 /* bevscope learn [LESSON]: the list of lessons, or one of them in the live display, in a script, as
  * plain text or as Markdown. */
+#include "src/cli/live.h"
 #include "src/cli/selection.h"
 #include "src/learn/course.h"
 #include "src/learn/lesson.h"
 #include "src/run/machine.h"
 #include "src/scene/scene.h"
 #include "src/ui/lesson_text.h"
-#include "src/ui/loop.h"
-#include "src/ui/rescue.h"
 #include "src/ui/script.h"
-
-#include <unistd.h>
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
@@ -72,7 +69,6 @@ static bool take_script(const Options *options, const ScriptOptions *script, Err
 }
 
 static bool take_live(const Options *options, Err *err) {
-    LoopEnd end;
     LoopOptions loop = {.scene = preset_world,
                         .color = (TermColor)choices_find(CHOICE_COLOR, options->color),
                         .ascii = options->ascii,
@@ -81,14 +77,7 @@ static bool take_live(const Options *options, Err *err) {
                         .memory = options->again ? DESK_RENEWS : DESK_KEEPS};
     if (!select_devices(options->device, &loop.where, err))
         return false;
-    bool ok = loop_run(&loop, &end, err);
-    if (end.signal)
-        rescue_die(end.signal);
-    if (ok && end.threads_left) { /* exit() would free what they use */
-        fflush(stdout);
-        _exit(0);
-    }
-    return ok;
+    return live_run(&loop, err);
 }
 
 bool cmd_learn(const Options *options, Err *err) {

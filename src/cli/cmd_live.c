@@ -1,10 +1,10 @@
 /* bevscope [live] [SCENE]: from the options to the loop of the live display. */
 #include "src/base/progress.h"
 #include "src/cachesim/gpus.h"
+#include "src/cli/live.h"
 #include "src/cli/selection.h"
 #include "src/run/machine.h"
 #include "src/scene/scene.h"
-#include "src/ui/loop.h"
 #include "src/ui/rescue.h"
 #include "src/ui/script.h"
 
@@ -18,6 +18,19 @@ static void keep_memory_flat(void) {
     enum { LARGE = 256 << 10 };
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
+bool live_run(const LoopOptions *options, Err *err) {
+    LoopEnd end;
+    keep_memory_flat();
+    bool ok = loop_run(options, &end, err);
+    if (end.signal)
+        rescue_die(end.signal);
+    if (ok && end.threads_left) { /* exit() would free what they use */
+        fflush(stdout);
+        _exit(0);
+    }
+    return ok;
 }
 
 static void add_word(LoopOptions *loop, const char *control, const char *value) {
@@ -88,15 +101,6 @@ bool cmd_live(const Options *options, Err *err) {
     add_number(&loop, "evenness", options->evenness);
     if (options->script)
         return run_script(options, &loop, err);
-    LoopEnd end;
     add_gpu(&loop);
-    keep_memory_flat();
-    bool ok = loop_run(&loop, &end, err);
-    if (end.signal)
-        rescue_die(end.signal);
-    if (ok && end.threads_left) { /* exit() would free what they use */
-        fflush(stdout);
-        _exit(0);
-    }
-    return ok;
+    return live_run(&loop, err);
 }
