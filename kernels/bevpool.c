@@ -25,6 +25,12 @@ const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT] = {
                      "As published: shared out to lower cell corners, half a cell off."},
 };
 
+const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT] = {
+    [BEV_FORWARD] = {"forward", "Forward", "Points add features to cells."},
+    [BEV_BACKWARD] = {"backward", "Backward",
+                      "Points bring the cells' gradients back to depth and features."},
+};
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool is_twin(const BevKernel *cpu, const BevKernel *cuda) {
@@ -66,6 +72,8 @@ const char *bev_unavailable(const BevKernel *kernel) {
 }
 
 const char *bev_refuses(const BevKernel *kernel, const BevProblem *problem) {
+    if (kernel->direction != problem->direction)
+        return "goes the other direction";
     if (!(kernel->dtypes & 1u << problem->dtype))
         return "has no kernel for this format";
     if (!(kernel->aligns & 1u << problem->align))
@@ -85,6 +93,21 @@ size_t bev_tensor_bytes(const BevTensor *tensor) {
            bev_block_scale_bytes(tensor->dtype, tensor->rows, tensor->row_len);
 }
 
+int bev_outputs(const BevProblem *problem, const BevTensor *outputs[BEV_MAX_OUTPUTS]) {
+    bool backward = problem->direction == BEV_BACKWARD;
+    outputs[0] = backward ? &problem->grad_depth : &problem->out;
+    outputs[1] = backward ? &problem->grad_feat : NULL;
+    return backward ? 2 : 1;
+}
+
+size_t bev_output_bytes(const BevProblem *problem) {
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    size_t bytes = 0;
+    for (int i = bev_outputs(problem, outputs); i-- > 0;)
+        bytes += bev_tensor_bytes(outputs[i]);
+    return bytes;
+}
+
 BevFootprint bev_footprint(const BevProblem *problem) {
     const BevMap *map = &problem->map;
     return (BevFootprint){
@@ -94,16 +117,18 @@ BevFootprint bev_footprint(const BevProblem *problem) {
             (double)sizeof(int32_t) * (3.0 * (double)map->points + 2.0 * (double)map->intervals),
         .weight = map->weights ? (double)sizeof(float) * (double)map->points : 0,
         .out = (double)bev_tensor_bytes(&problem->out),
+        .grads = problem->direction == BEV_BACKWARD ? (double)bev_output_bytes(problem) : 0,
     };
 }
 
 double bev_footprint_total(BevFootprint footprint) {
-    return footprint.feat + footprint.depth + footprint.index + footprint.weight + footprint.out;
+    return footprint.feat + footprint.depth + footprint.index + footprint.weight + footprint.out +
+           footprint.grads;
 }
 
 double bev_traffic_total(BevTraffic traffic) {
     return traffic.feat + traffic.depth + traffic.index + traffic.weight + traffic.out_read +
-           traffic.out_write;
+           traffic.out_write + traffic.grad_read + traffic.grad_write;
 }
 
 BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits) {

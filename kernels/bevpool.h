@@ -2,7 +2,14 @@
  *
  *     out[ranks_bev[t], c] += weight[t] * depth[ranks_depth[t]] * feat[ranks_feat[t], c]
  *
- * for every point t and every channel c; weight is 1 for nearest pooling. Shapes:
+ * for every point t and every channel c; weight is 1 for nearest pooling. Backward, from the
+ * gradient of a loss with respect to `out`:
+ *
+ *     grad_depth[ranks_depth[t]]  += weight[t] * D[t]
+ *     D[t] = sum over c of grad_out[ranks_bev[t], c] * feat[ranks_feat[t], c],
+ *     grad_feat[ranks_feat[t], c] += weight[t] * depth[ranks_depth[t]] * grad_out[ranks_bev[t], c]
+ *
+ * Shapes, of the gradients too:
  *     depth (camera, depth, h, w)   feat (camera, h, w, c)   out (cell, c), cell = y * nx + x
  * The five index arrays carry BEVDet's names, order and meaning. */
 #pragma once
@@ -25,9 +32,9 @@ typedef enum { BEV_FP32, BEV_FP16, BEV_BF16, BEV_FP8, BEV_NVFP4, BEV_DTYPE_COUNT
  * codec.c and, for GPUs, Codec and with_dtype in cuda/common.cuh; then what depends on formats
  * elsewhere: the masks in kernel rows, gate_b_limits (src/accuracy/gates.c), channel_instructions
  * (src/cachesim/predict.c), with_code_type (src/run/cuda/session_cuda.cu). test_codec, test_gates
- * and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in blocks,
- * as NVFP4's are. `depth` and `out` are the element formats that go with features of
- * this format: NVFP4 features travel with FP8 depth and output, as in the published ladder. */
+ * and checkbev go through all rows. Codes of another width than 8, 16 or 32 bits are packed in
+ * blocks, as NVFP4's are. `depth` and `out` are the element formats that go with features of this
+ * format: NVFP4 features travel with FP8 depth and output, as in the published ladder. */
 typedef struct {
     const char *name;  /* command line and JSON: "fp16" */
     const char *title; /* on screen: "FP16" */
@@ -56,6 +63,17 @@ typedef struct {
 } BevAlignInfo;
 
 extern const BevAlignInfo bev_aligns[BEV_ALIGN_COUNT];
+
+/* ---- directions ---------------------------------------------------------------------------- */
+
+/* FORWARD pools. BACKWARD computes the gradients of depth and features. A kernel has one. */
+typedef enum { BEV_FORWARD, BEV_BACKWARD, BEV_DIRECTION_COUNT } BevDirection;
+
+typedef struct {
+    const char *name, *title, *idea;
+} BevDirectionInfo;
+
+extern const BevDirectionInfo bev_directions[BEV_DIRECTION_COUNT];
 
 /* ---- the problem --------------------------------------------------------------------------- */
 
@@ -86,22 +104,30 @@ typedef struct {
     float scale;           /* tensor scale; 1 for FP32, FP16, BF16 */
 } BevTensor;
 
-/* Everything a kernel may read, and `out`, which it owns. Pointers lie where the kernel runs
- * (host or device). Only `out` is written. The tensors' shapes agree with `shape`. */
+/* Everything a kernel may read, and its outputs, which it owns: forward `out`, backward
+ * `grad_depth` and `grad_feat`. Pointers lie where the kernel runs (host or device). Only outputs
+ * are written, every element of them. The tensors' shapes agree with `shape`. */
 typedef struct {
     BevShape shape;
+    BevDirection direction;
     BevDtype dtype; /* the format's row; feat.dtype == dtype, depth.dtype == its .depth, ... */
     BevAlign align;
-    BevMap map;
+    BevMap map;      /* sorted by cell in both directions */
     BevTensor depth; /* one row of cameras * depth_bins * feat_h * feat_w */
     BevTensor feat;  /* cameras * feat_h * feat_w rows of channels */
     BevTensor out;   /* nx * ny rows of channels; out.scale is given, never chosen by a kernel */
+    /* Backward only, all of format `dtype` with scale 1; forward their data are NULL. */
+    BevTensor grad_out;   /* as out; read. `out` then has no data */
+    BevTensor grad_depth; /* as depth */
+    BevTensor grad_feat;  /* as feat */
+    void *workspace; /* scratch of the kernel's workspace_bytes, 256-aligned; NULL if those are 0 */
 } BevProblem;
 
 /* Bytes that a kernel asks the memory system for, caches not considered. */
 typedef struct {
     double feat, depth, index, weight; /* reads; index = the five arrays or what replaces them */
     double out_read, out_write;        /* read-modify-write of the output counts in both */
+    double grad_read, grad_write;      /* backward: of both gradients; grad_out is out_read */
     double atomics;                    /* a count, not bytes */
 } BevTraffic;
 
@@ -181,6 +207,7 @@ typedef struct BevKernel {
     const char *twin;      /* CPU rows: name of the CUDA row that does the same: "v3"; NULL: none */
     const char *published; /* the article's name of the kernel that this row stands for, or NULL */
     BevWhere where;
+    BevDirection direction;
     bool is_default;         /* the row to begin with; one per backend. The live display begins
                                 with the CPU's, or with its twin where CUDA runs */
     bool is_baseline;        /* the row that others are compared with; one per backend */
@@ -203,7 +230,11 @@ typedef struct BevKernel {
      * with ERR_USAGE where the kernel refuses this map, so that a table goes on without it. */
     bool (*prepare)(const BevProblem *problem, BevPlan **plan, Err *err);
     void (*release)(BevPlan *plan); /* accepts NULL */
-    /* Pools: writes every element of `out`, the clear included. On CUDA it only enqueues on
+    /* Bytes of scratch that a launch needs in problem->workspace, whatever they hold before; NULL:
+     * none. Launches of one plan run at the same time where each has outputs and scratch of its
+     * own. */
+    size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
+    /* Writes every element of the outputs, the clear included. On CUDA it only enqueues on
      * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel.
      * NULL: not in this build (CUDA), or nowhere (model_only). */
     bool (*launch)(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err);
@@ -249,9 +280,19 @@ int bev_access_tile(const BevAccess *access, const BevProblem *problem);
 /* Bytes of a tensor's codes and block scales. */
 size_t bev_tensor_bytes(const BevTensor *tensor);
 
+/* The tensors that a kernel writes: forward `out`, backward `grad_depth` and `grad_feat`. Returns
+ * their number. `outputs` points into `problem`. */
+enum { BEV_MAX_OUTPUTS = 2 };
+int bev_outputs(const BevProblem *problem, const BevTensor *outputs[BEV_MAX_OUTPUTS]);
+
+/* Bytes of all outputs. Where outputs are copied to one block, they follow each other in that
+ * order. */
+size_t bev_output_bytes(const BevProblem *problem);
+
 /* Distinct bytes the operator touches: the whole of each array once. */
 typedef struct {
-    double feat, depth, index, weight, out;
+    double feat, depth, index, weight, out; /* backward: out is that of grad_out */
+    double grads;                           /* backward: of the two gradients */
 } BevFootprint;
 BevFootprint bev_footprint(const BevProblem *problem);
 double bev_footprint_total(BevFootprint footprint);
@@ -267,6 +308,11 @@ BevTraffic bev_gather_traffic(const BevProblem *problem, int out_bits);
  * `out` and `abs_sum` (may be NULL) have nx * ny * channels elements; abs_sum receives
  * S = sum |weight * depth * feat|. Host pointers. */
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum);
+
+/* The same backward: FP64 gradients of the stored values. grad_depth has as many elements as depth,
+ * grad_feat as feat; S of each (may be NULL) is the sum of the magnitudes of all products in it. */
+void bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
+                            double *grad_depth_abs, double *grad_feat_abs);
 
 #ifdef __cplusplus
 }

@@ -47,6 +47,37 @@ void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     }
 }
 
+static void clear(double *values, int64_t count) {
+    for (int64_t i = 0; values && i < count; i++)
+        values[i] = 0;
+}
+
+void bev_reference_backward(const BevProblem *problem, double *grad_depth, double *grad_feat,
+                            double *grad_depth_abs, double *grad_feat_abs) {
+    const BevMap *map = &problem->map;
+    int64_t channels = problem->shape.channels;
+    int64_t depths = problem->depth.rows * problem->depth.row_len;
+    int64_t feats = problem->feat.rows * channels;
+    clear(grad_depth, depths), clear(grad_depth_abs, depths);
+    clear(grad_feat, feats), clear(grad_feat_abs, feats);
+    for (int64_t t = 0; t < map->points; t++) {
+        double weight = map->weights ? map->weights[t] : 1;
+        int64_t from = map->ranks_depth[t], pixel = map->ranks_feat[t];
+        double depth = bev_tensor_at(&problem->depth, 0, from);
+        for (int64_t c = 0; c < channels; c++) {
+            double grad = weight * bev_tensor_at(&problem->grad_out, map->ranks_bev[t], c);
+            double of_depth = grad * bev_tensor_at(&problem->feat, pixel, c);
+            double of_feat = grad * depth;
+            grad_depth[from] += of_depth;
+            grad_feat[pixel * channels + c] += of_feat;
+            if (grad_depth_abs)
+                grad_depth_abs[from] += fabs(of_depth);
+            if (grad_feat_abs)
+                grad_feat_abs[pixel * channels + c] += fabs(of_feat);
+        }
+    }
+}
+
 struct BevPlan {
     double *sums; /* (cell, c) */
     float *row;   /* one cell's sums on their way into the output's format */
