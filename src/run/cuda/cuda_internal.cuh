@@ -55,6 +55,8 @@ struct CudaSession {
     std::vector<char> transposed_feat; // channels-first features, if the kernel needs them
     char *transposed_out;              // on the device: the output, channels last, once it was read
     Staging staging;                   // the output on the host, once session_output was called
+    char *workspace;                   // the kernel's scratch, then a guard band; NULL: none
+    size_t workspace_bytes;
 };
 
 // SessionBackend's open, close, functions and time.

@@ -109,6 +109,25 @@ bool fill_arena(CudaSession *s, Err *err) {
     return upload(s, s->buffers.size(), err);
 }
 
+// Gives the kernel the scratch that it asks for with its present plan.
+bool take_workspace(CudaSession *s, Err *err) {
+    size_t bytes =
+        s->kernel->workspace_bytes ? s->kernel->workspace_bytes(&s->problem, s->plan) : 0;
+    if (s->workspace && bytes == s->workspace_bytes)
+        return true;
+    cudaFree(s->workspace);
+    s->problem.workspace = s->workspace = NULL;
+    s->workspace_bytes = bytes;
+    if (!bytes)
+        return true;
+    if (!cuda_allocate((void **)&s->workspace, bytes + GUARD, s->kernel->name, err))
+        return device_failed(err);
+    s->problem.workspace = s->workspace;
+    TRY(cudaMemsetAsync(s->workspace, GUARD_BYTE, bytes + GUARD, s->stream));
+    TRY(cudaStreamSynchronize(s->stream));
+    return true;
+}
+
 // ---- the session's functions -------------------------------------------------------------------
 
 bool begin(CudaSession *s, Err *err) {
@@ -118,7 +137,7 @@ bool begin(CudaSession *s, Err *err) {
     if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->kernel->name, err))
         return device_failed(err);
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    return fill_arena(s, err);
+    return fill_arena(s, err) && (s->kernel->prepare || take_workspace(s, err));
 }
 
 bool prepare(void *state, double *us, Err *err) {
@@ -131,7 +150,7 @@ bool prepare(void *state, double *us, Err *err) {
         return device_failed(err);
     TRY(cudaStreamSynchronize(NULL));
     *us = clock_us() - start;
-    return true;
+    return take_workspace(s, err);
 }
 
 bool update(void *state, Err *err) {
@@ -151,6 +170,8 @@ bool poison(void *state, Err *err) {
     if (!device_usable(err))
         return false;
     TRY(cudaMemsetAsync(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out), s->stream));
+    if (s->workspace)
+        TRY(cudaMemsetAsync(s->workspace, 0xff, s->workspace_bytes, s->stream));
     return true;
 }
 
@@ -225,6 +246,17 @@ bool output(void *state, const void **codes, Err *err) {
     return read(s, s->staging.memory, err);
 }
 
+// Whether nothing was written behind the workspace.
+bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
+    char band[GUARD];
+    *whole = true;
+    if (!s->workspace)
+        return true;
+    TRY(cudaMemcpy(band, s->workspace + s->workspace_bytes, GUARD, cudaMemcpyDeviceToHost));
+    *whole = std::all_of(band, band + GUARD, [](char byte) { return byte == (char)GUARD_BYTE; });
+    return true;
+}
+
 // Everything in the arena except the output must be as it was filled: inputs, and the guards
 // between buffers.
 bool inputs_untouched(void *state, Err *err) {
@@ -244,7 +276,10 @@ bool inputs_untouched(void *state, Err *err) {
         inputs = inputs && (!b.source || !memcmp(&found[b.offset], b.source, b.bytes));
         next = b.offset + b.bytes;
     }
-    guards = guards && intact(next, s->arena_bytes);
+    bool whole;
+    if (!workspace_whole(s, &whole, err))
+        return false;
+    guards = guards && whole && intact(next, s->arena_bytes);
     if (!inputs)
         return err_set(err, ERR_FAILED, s->kernel->name, "", "the kernel changed its inputs");
     return guards ||
@@ -272,6 +307,7 @@ void cuda_session_close(void *state) {
             s->kernel->release(s->plan);
         cudaFree(s->arena);
         cudaFree(s->transposed_out);
+        cudaFree(s->workspace);
         if (s->stream)
             cudaStreamDestroy(s->stream);
     }
