@@ -42,11 +42,9 @@ static void subject_free(Subject *s) {
 
 /* Pools `problem` into its own output. */
 static void pool_with(const BevKernel *kernel, const BevProblem *problem) {
-    BevPlan *plan = NULL;
     Err err;
-    if (!kernel->prepare(problem, &plan, &err) || !kernel->launch(problem, plan, NULL, &err))
+    if (!problem_pool(kernel, problem, &err))
         tap_ok(false, "pooling: %s", err.what);
-    kernel->release(plan);
 }
 
 static void pool(const BevProblem *problem) {

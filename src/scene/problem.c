@@ -162,11 +162,22 @@ static int64_t encode(BevTensor *tensor, const float *values) {
     return saturated;
 }
 
-static bool pool_fp32(const BevProblem *problem, Err *err) {
-    const BevKernel *kernel = bev_twin(bev_v3(), BEV_CPU);
+enum { WORKSPACE_ALIGN = 256 };
+
+bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) {
+    BevProblem given = *problem;
     BevPlan *plan = NULL;
-    bool ok = kernel->prepare(problem, &plan, err) && kernel->launch(problem, plan, NULL, err);
-    kernel->release(plan);
+    bool ok = !kernel->prepare || kernel->prepare(problem, &plan, err);
+    size_t bytes = ok && kernel->workspace_bytes ? kernel->workspace_bytes(problem, plan) : 0;
+    given.workspace = bytes ? aligned_alloc(WORKSPACE_ALIGN, (bytes + WORKSPACE_ALIGN - 1) /
+                                                                 WORKSPACE_ALIGN * WORKSPACE_ALIGN)
+                            : NULL;
+    if (bytes && !given.workspace)
+        ok = err_set(err, ERR_FAILED, kernel->name, "choose a smaller scene", "out of memory");
+    ok = ok && kernel->launch(&given, plan, NULL, err);
+    if (kernel->release)
+        kernel->release(plan);
+    free(given.workspace);
     return ok;
 }
 
@@ -187,7 +198,7 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     original.out.data = problem->pooled_fp32;
     bool ok = original.out.data ||
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
-    ok = ok && pool_fp32(&original, err);
+    ok = ok && problem_pool(bev_twin(bev_v3(), BEV_CPU), &original, err);
     if (ok)
         out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
     return ok;

@@ -65,5 +65,8 @@ float *random_grad_out(const BevShape *shape, uint64_t seed);
 
 void problem_free(HostProblem *problem);
 
+/* Runs a CPU kernel once on host memory: prepares, gives it scratch, launches and releases. */
+bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err);
+
 /* Decodes `codes`, an output of the problem, into `values`, FP32 (ny, nx, channels). */
 void problem_output(const BevProblem *problem, const void *codes, float *values);
