@@ -144,6 +144,10 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
     const PredictedKernel *predicted = prediction_kernel(state, live);
     char on[128], us[32];
     prediction_gpu(state, on, sizeof on);
+    if (!predicted && !model_follows(&live->job.config)) {
+        snprintf(text, size, "n/a: %s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
+        return;
+    }
     if (!predicted) {
         snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
                  unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
