@@ -186,7 +186,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_grad_owner = {
     .name = "cpu_grad_owner", .title = "OWNER",
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
-    .twin = "grad_owner", .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes, .launch = launch,
     .bytes = bytes,

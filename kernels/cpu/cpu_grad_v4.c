@@ -279,7 +279,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 const BevKernel kernel_cpu_grad_v4 = {
     .name = "cpu_grad_v4", .title = "V4",
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
-    .twin = "grad_v4", .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
     .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes, .launch = launch,
     .bytes = bytes,
