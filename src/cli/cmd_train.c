@@ -9,13 +9,13 @@
 #include <string.h>
 
 static const double USUAL_TEMPERATURE = 10;
-enum { USUAL_STEPS = 200 };
 
 typedef struct {
     const Options *options;
     TrainKernels kernels;
     double temperature; /* of the depth to start from */
     Workload truth, start;
+    const char *scene;
     Trainer *trainer;
     TrainStep *steps;
     int count;
@@ -48,7 +48,7 @@ static bool choose_kernels(Training *training, Err *err) {
 }
 
 static bool open_scenes(Training *training, Err *err) {
-    const char *scene = training->options->arguments[0];
+    const char *scene = training->scene;
     WorkloadOptions workload = select_workload(training->options);
     workload.temperature = 0;
     if (!workload_open(&training->truth, scene, &workload, err))
@@ -121,11 +121,13 @@ static bool report(const Training *training, Err *err) {
 static bool draw(const Training *training, bool svg, Err *err) {
     const Options *options = training->options;
     const TrainKernels *k = &training->kernels;
-    const TrainStep *last = &training->steps[training->count - 1];
+    const TrainStep *kept = &training->steps[training->count - 1];
+    while (kept->taken_back)
+        kept--;
     char subtitle[200];
     snprintf(subtitle, sizeof subtitle,
              "%.60s, %s, %s. Forward by %s, backward by %s. Plain gradient descent on depth alone.",
-             options->arguments[0], bev_dtypes[k->dtype].title, bev_aligns[k->align].title,
+             training->scene, bev_dtypes[k->dtype].title, bev_aligns[k->align].title,
              k->forward->name, k->backward->name);
     TrainPage page = {.title = "From smeared to sharp",
                       .subtitle = subtitle,
@@ -139,7 +141,7 @@ static bool draw(const Training *training, bool svg, Err *err) {
              "Start: depth at temperature %g, loss %.3g", training->temperature,
              training->steps[0].loss);
     snprintf(page.captions[TRAIN_END], sizeof *page.captions, "After %d steps: loss %.3g",
-             last->step, last->loss);
+             training->steps[training->count - 1].step, kept->loss);
     snprintf(page.captions[TRAIN_TARGET], sizeof *page.captions, "True depth");
     return train_page_write(&page, svg, options->output, err);
 }
@@ -160,6 +162,7 @@ static bool train(Training *training, Err *err) {
 
 bool cmd_train(const Options *options, Err *err) {
     Training training = {.options = options,
+                         .scene = options->argument_count ? options->arguments[0] : "canonical",
                          .temperature =
                              options->temperature > 0 ? options->temperature : USUAL_TEMPERATURE};
     bool ok = train(&training, err);

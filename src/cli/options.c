@@ -433,7 +433,8 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .color = "auto",
                          .block = -1,
                          .warp = -1,
-                         .from = 1};
+                         .from = 1,
+                         .steps = 200};
     int first;
     if (!find_command(options, argc, argv, &first, err))
         return false;

@@ -67,6 +67,8 @@ static bool render_all(Drawing *drawing, Err *err) {
 /* ---- the curve ---------------------------------------------------------------------------------
  */
 
+static const double LEAST_SHOWN = 1e-9;
+
 static bool fill_curve(Drawing *drawing, Err *err) {
     const TrainPage *page = drawing->page;
     size_t count = (size_t)page->step_count;
@@ -76,31 +78,34 @@ static bool fill_curve(Drawing *drawing, Err *err) {
         drawing->y[c] = malloc(count * sizeof(double));
     if (!drawing->x || !drawing->y[LOSS] || !drawing->y[DEPTH_ERROR])
         return err_set(err, ERR_FAILED, "train", "", "out of memory");
+    int kept = 0;
     for (size_t i = 0; i < count; i++) {
         const TrainStep *step = &page->steps[i];
-        drawing->x[i] = step->step;
-        drawing->y[LOSS][i] = step->taken_back || step->loss <= 0 ? NAN : step->loss;
-        drawing->y[DEPTH_ERROR][i] =
-            step->taken_back || step->depth_error <= 0 ? NAN : step->depth_error;
+        if (step->taken_back)
+            continue;
+        drawing->x[kept] = step->step;
+        drawing->y[LOSS][kept] = step->loss;
+        drawing->y[DEPTH_ERROR][kept] = step->depth_error;
         for (int c = 0; c < CURVES; c++) {
-            least = fmin(least, drawing->y[c][i]);
-            most = fmax(most, drawing->y[c][i]);
+            least = fmin(least, fmax(drawing->y[c][kept], LEAST_SHOWN));
+            most = fmax(most, drawing->y[c][kept]);
         }
+        kept++;
     }
-    drawing->series[LOSS] = (PlotSeries){.name = "loss: |grid - true grid|^2 / |true grid|^2",
+    drawing->series[LOSS] = (PlotSeries){.name = "loss: |grid − true grid|² / |true grid|²",
                                          .x = drawing->x,
                                          .y = drawing->y[LOSS],
-                                         .count = page->step_count,
+                                         .count = kept,
                                          .strong = true};
     drawing->series[DEPTH_ERROR] = (PlotSeries){.name = "share of depth in the wrong bin",
                                                 .x = drawing->x,
                                                 .y = drawing->y[DEPTH_ERROR],
-                                                .count = page->step_count,
+                                                .count = kept,
                                                 .color = 1};
     drawing->curve = (ChartSpec){
         .title = "What the descent does",
         .subtitle = "Steps that raised the loss were taken back; the curves leave them out.",
-        .x = {.title = "step", .lo = 0, .hi = fmax(1, drawing->x[count - 1])},
+        .x = {.title = "step", .lo = 0, .hi = fmax(1, page->steps[count - 1].step)},
         .y = {.title = "loss, share",
               .log = true,
               .lo = least * 0.8,

@@ -16,8 +16,9 @@ struct Trainer {
     Features now;                      /* depth is the trainer's, feat the workload's */
     const float *truth;                /* (camera, depth, h, w) */
     float *logits, *before, *gradient; /* likewise; `before`: of the last step that was kept */
-    float *target, *pooled, *grad_out; /* (cell, c) */
-    void *codes;                       /* both gradients, as the kernel wrote them */
+    float *target, *pooled, *kept,
+        *grad_out; /* (cell, c); `kept`: of the last step that was kept */
+    void *codes;   /* both gradients, as the kernel wrote them */
     HostProblem forward, backward;
     Session *pools, *returns;
     double target_square, kept_loss, rate;
@@ -157,6 +158,12 @@ static void descend(Trainer *t) {
     all_softmax(t);
 }
 
+static void swap(float **a, float **b) {
+    float *was = *a;
+    *a = *b;
+    *b = was;
+}
+
 /* A step that raised the loss is taken back: the gradient is still that of the one before. */
 static bool judge(Trainer *t, TrainStep *step, Err *err) {
     step->taken_back = t->step > 0 && step->loss > t->kept_loss;
@@ -165,6 +172,7 @@ static bool judge(Trainer *t, TrainStep *step, Err *err) {
         return true;
     }
     t->kept_loss = step->loss;
+    swap(&t->pooled, &t->kept);
     memcpy(t->before, t->logits, depths(t) * sizeof *t->logits);
     if (!bring_back(t, &step->backward_us, err))
         return false;
@@ -206,9 +214,10 @@ static bool allocate(Trainer *t, Err *err) {
     t->gradient = malloc(depth);
     t->target = malloc(grid);
     t->pooled = malloc(grid);
+    t->kept = malloc(grid);
     t->grad_out = calloc(1, grid);
     return (t->now.depth && t->logits && t->before && t->gradient && t->target && t->pooled &&
-            t->grad_out) ||
+            t->kept && t->grad_out) ||
            err_set(err, ERR_FAILED, "train", "choose a smaller scene", "out of memory");
 }
 
@@ -276,18 +285,14 @@ void trainer_close(Trainer *t) {
     problem_free(&t->forward);
     problem_free(&t->backward);
     free(t->now.depth), free(t->logits), free(t->before), free(t->gradient);
-    free(t->target), free(t->pooled), free(t->grad_out), free(t->codes);
+    free(t->target), free(t->pooled), free(t->kept), free(t->grad_out), free(t->codes);
     free(t);
 }
 
 const float *trainer_pooled(const Trainer *t) {
-    return t->pooled;
+    return t->kept;
 }
 
 const float *trainer_target(const Trainer *t) {
     return t->target;
-}
-
-const float *trainer_depth(const Trainer *t) {
-    return t->now.depth;
 }

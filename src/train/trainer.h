@@ -46,8 +46,7 @@ void trainer_close(Trainer *trainer); /* accepts NULL */
  */
 bool trainer_step(Trainer *trainer, TrainStep *step, Err *err);
 
-/* The grid of the last step and that of the true depth, FP32 (cell, c); the depth of the last step
- * (camera, depth, h, w). Owned by the trainer. */
+/* The grid of the last step that was kept, and that of the true depth, FP32 (cell, c). Owned by the
+ * trainer, valid until its next step. */
 const float *trainer_pooled(const Trainer *trainer);
 const float *trainer_target(const Trainer *trainer);
-const float *trainer_depth(const Trainer *trainer);
