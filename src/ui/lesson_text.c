@@ -166,8 +166,10 @@ typedef struct {
 } Export;
 
 /* Signs that Markdown would read as marks. */
-static void put_text(FILE *out, const char *text) {
-    for (; *text; text++)
+static void put_text(FILE *out, const char *ascii) {
+    char micro[PANE_BYTES];
+    text_micro(ascii, micro, sizeof micro);
+    for (const char *text = micro; *text; text++)
         fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
 }
 
