@@ -319,10 +319,10 @@ void steps_totals_text(const Steps *steps, int number, char *text, size_t size) 
     int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
     StepTotals totals = steps_totals(steps, end);
     snprintf(text, size,
-             "so far %d steps: %.0f points taken; %.0f index loads, %.0f B; %.0f B read, %.0f B "
+             "so far %d step%s: %.0f points taken; %.0f index loads, %.0f B; %.0f B read, %.0f B "
              "written; %.0f sectors, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait "
              "(>) for each other",
-             end, totals.points, totals.index_loads, totals.index_bytes, totals.read_bytes,
+             end, end == 1 ? "" : "s", totals.points, totals.index_loads, totals.index_bytes, totals.read_bytes,
              totals.written_bytes, totals.sectors,
              totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
 }

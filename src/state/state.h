@@ -135,7 +135,11 @@ typedef struct {
 } Log;
 
 /* What a control asks of the lesson; src/learn, above the state, does it. */
-typedef enum { WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_NEXT, WISH_BACK, WISH_SKIP } LessonWish;
+/* clang-format off */
+typedef enum {
+    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_NEXT, WISH_BACK, WISH_SKIP
+} LessonWish;
+/* clang-format on */
 
 /* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
  * A cell's centre lies at +0.5. */
@@ -191,6 +195,7 @@ struct State {
     LessonPane lesson;      /* what the lesson shows that runs now */
     LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
+    int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
     Pace pace; /* newest EVENT_PACE */
     Log log;
