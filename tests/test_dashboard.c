@@ -234,6 +234,12 @@ static void test_model(void) {
            "another GPU, and another L2 of it");
     tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
            "what threads ask for stands beside the working set, and on which GPU");
+    use("l2 6");
+    draw();
+    tap_ok(shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
+           "an L2 in which nearly all hits, though the footprint does not fit: why");
+    use("l2 16");
+    draw();
     cells.color = false;
     draw();
     tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");

@@ -132,6 +132,7 @@ typedef struct {
 typedef struct {
     LogLine lines[LOG_LINES]; /* [0] is the newest */
     int count;
+    uint64_t said; /* lines so far, those included that are no longer kept */
 } Log;
 
 /* What a control asks of the lesson; src/learn, above the state, does it. */

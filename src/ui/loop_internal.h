@@ -107,7 +107,8 @@ typedef struct {
     int64_t recorded;                    /* number of the frame written last */
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
-    char printed[LOG_LENGTH]; /* the log line that was printed last */
+    char printed[LOG_LENGTH]; /* the log line that was printed last, */
+    uint64_t printed_said;    /* and how many lines there had been */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
     bool greeted;             /* it was said what the first figures wait for */
