@@ -292,6 +292,10 @@ static void test_unknown(void) {
            "what is unknown prints n/a, never 0");
     tap_ok(shows("not measured") && shows("not checked"), "and says that it was not looked at");
     tap_ok(!shows("Pipeline"), "a panel without a single figure leaves its room to others");
+    state_step(&state, &(Event){.kind = EVENT_WAITING, .text = "computing dense: map, 1.2 s"});
+    draw();
+    tap_ok(shows("computing dense: map, 1.2 s"), "a slow picture says what it waits for");
+    state_step(&state, &(Event){.kind = EVENT_WAITING, .text = ""});
     char *plain = dashboard_plain(&state, &live);
     tap_ok(plain && strstr(plain, "latency n/a (not measured)") && strchr(plain, '\n') != NULL,
            "the plain line, too: %s", plain ? "" : "no memory");

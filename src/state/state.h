@@ -194,6 +194,7 @@ struct State {
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
 
     Pace pace; /* newest EVENT_PACE */
+    char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -212,6 +213,7 @@ typedef enum {
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_PACE,    /* newest answer times: `pace` */
+    EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
