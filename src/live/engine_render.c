@@ -107,6 +107,7 @@ static PipelineNeeds needs_of(Engine *engine) {
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
         .give_up = {gives_way, engine},
+        .doing = &engine->doing,
     };
 }
 
@@ -133,6 +134,7 @@ static bool make_picture(Engine *engine) {
     if (!engine->options.make_picture)
         return true;
     double begun = clock_ms();
+    engine->doing = "picture";
     void *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
                                                  &give_up, &err);
     if (!picture && given_up(&give_up))

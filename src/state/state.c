@@ -213,6 +213,9 @@ unsigned state_step(State *state, const Event *event) {
     case EVENT_PACE:
         state->pace = *event->pace;
         return 0; /* shown with the next picture; not worth one of its own */
+    case EVENT_WAITING:
+        snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
+        return STEP_REDRAW;
     case EVENT_NOTE:
         return SAY(state, ACTION_COUNT, "%s", event->text);
     }

@@ -132,6 +132,7 @@ typedef struct {
 typedef struct {
     LogLine lines[LOG_LINES]; /* [0] is the newest */
     int count;
+    uint64_t said; /* lines so far, those included that are no longer kept */
 } Log;
 
 /* What a control asks of the lesson; src/learn, above the state, does it. */
@@ -198,6 +199,7 @@ struct State {
     int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
     Pace pace; /* newest EVENT_PACE */
+    char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -216,6 +218,7 @@ typedef enum {
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_PACE,    /* newest answer times: `pace` */
+    EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
