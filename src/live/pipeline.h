@@ -72,7 +72,8 @@ typedef struct {
     BuiltMap *map;
     BevShape shape;
     KernelConfig config, baseline; /* baseline.kernel NULL: none */
-    int64_t probe_cell;
+    int64_t probe_cell, block; /* -1: none */
+    int warp;
     double l2_bytes; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
