@@ -198,3 +198,26 @@ int steps_pass(const Steps *steps, int number) {
     const StepWarp *warp = &steps->warps[steps->steps[number].warp];
     return (int)(warp->block / (steps->blocks / steps->passes)) + 1;
 }
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end) {
+    int32_t cell = map->ranks_bev[number];
+    *first = number;
+    *end = number + 1;
+    while (*first > 0 && map->ranks_bev[*first - 1] == cell)
+        --*first;
+    while (*end < map->points && map->ranks_bev[*end] == cell)
+        ++*end;
+}
+
+int steps_read_before(const Steps *steps, const Step *step, int32_t number) {
+    int times = 0;
+    for (int i = step->first_point + step->point_count - 1; i >= 0; i--) {
+        bool same = steps->points[i].number == number;
+        if (same && i >= step->first_point)
+            return -1;
+        times += same;
+    }
+    return times;
+}

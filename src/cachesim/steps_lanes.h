@@ -54,5 +54,12 @@ bool steps_tree(const Steps *steps, const StepValues *values, int number, StepTr
  * lane i. They queue. 0: the lane adds nothing. */
 uint32_t steps_queue(const Steps *steps, int number, int lane);
 
+/* The points of the interval that a point of the map belongs to: [*first, *end). */
+void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end);
+
+/* How often these warps have read the indices of a point of the map before this step; -1: they read
+ * them now. */
+int steps_read_before(const Steps *steps, const Step *step, int32_t number);
+
 /* Which of the kernel's passes over the points the warp of a step belongs to, from 1. */
 int steps_pass(const Steps *steps, int number);

@@ -30,18 +30,19 @@ static BevProblem bare_problem(const FrameInputs *inputs, const KernelConfig *co
         .out = {.dtype = dtype->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
 }
 
-/* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. */
-static const BevKernel *kernel_of(const KernelConfig *config, const BevProblem *problem,
-                                  double l2_bytes) {
-    const BevKernel *kernel = bev_twin(config->kernel, BEV_CUDA);
+/* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. `named`: a
+ * kernel of any kind that was asked for, or NULL. */
+static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
+                                  const BevProblem *problem, double l2_bytes) {
+    const BevKernel *kernel = named ? named : bev_twin(config->kernel, BEV_CUDA);
     return kernel && kernel->small_l2 ? bev_v3_choose(problem, l2_bytes).kernel : kernel;
 }
 
 /* False: no steps, and `error_text` says why. */
-static bool record(const FrameInputs *inputs, const KernelConfig *config, const StepChoice *choice,
-                   double l2_bytes, Steps *steps, char *error_text, size_t size) {
+static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
+                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text, size_t size) {
     BevProblem problem = bare_problem(inputs, config);
-    const BevKernel *kernel = kernel_of(config, &problem, l2_bytes);
+    const BevKernel *kernel = kernel_of(config, named, &problem, l2_bytes);
     Err err;
     if (!kernel)
         snprintf(error_text, size, "%s has no twin on a GPU, and so no steps",
@@ -59,6 +60,7 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
                     (!a->baseline.kernel || kernel_config_equal(&a->baseline, &b->baseline));
     return baseline && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
            kernel_config_equal(&a->config, &b->config) && a->probe_cell == b->probe_cell &&
+           a->kernels[0] == b->kernels[0] && a->kernels[1] == b->kernels[1] &&
            a->block == b->block && a->warp == b->warp &&
            a->l2_bytes == b->l2_bytes;
 }
@@ -71,9 +73,15 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
                              .shape = inputs->features->shape,
                              .config = job->config,
                              .probe_cell = job->probe_cell,
+                             .kernels = {job->steps_kernels[0], job->steps_kernels[1]},
                              .block = job->steps_block,
                              .warp = job->steps_warp,
                              .l2_bytes = gpu_edited(&gpus[state->gpu], &state->edit).l2_bytes};
+    if (request.kernels[0]) {
+        if (request.kernels[1])
+            request.baseline = job->config;
+        return request;
+    }
     if (job->baseline_pinned && !job_rigs_differ(job) &&
         job->baseline.align == job->config.align &&
         !kernel_config_equal(&job->baseline, &job->config))
@@ -85,7 +93,6 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
  * works on. */
 static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
     LiveSteps *steps = &made->steps;
-    char unused[sizeof steps->error_text];
     bool own = made->block >= 0;
     const BevMap *map = &inputs->map->map;
     steps->cell = made->probe_cell >= 0 ? made->probe_cell : steps_longest_cell(map);
@@ -94,15 +101,15 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
         snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
         return;
     }
-    if (!record(inputs, &made->config, &choice, made->l2_bytes, &steps->selection,
+    if (!record(inputs, &made->config, made->kernels[0], &choice, made->l2_bytes, &steps->selection,
                 steps->error_text, sizeof steps->error_text))
         return;
     if (own)
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
     if (made->baseline.kernel && steps->cell >= 0)
-        record(inputs, &made->baseline, &choice, made->l2_bytes, &steps->baseline, unused,
-               sizeof unused);
+        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes,
+               &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {

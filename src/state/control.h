@@ -83,6 +83,12 @@ typedef struct {
 } StepsOf;
 StepsOf state_steps_of(const State *state);
 
+/* The kernels whose steps are shown: "own", "v2", "v2_chw,v2". */
+typedef struct {
+    char text[80];
+} StepsPair;
+StepsPair state_steps_pair(const State *state);
+
 /* Moves the viewport's centre so that the view lies inside the grid. */
 void control_fit_viewport(State *state);
 

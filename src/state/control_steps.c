@@ -8,6 +8,7 @@
 enum { LANES = 32 };
 
 void control_steps_reset(State *state) {
+    state->job.steps_kernels[0] = state->job.steps_kernels[1] = NULL;
     state->job.steps_block = state->job.steps_warp = -1;
     state->step_at = 0;
     state->step_lane = -1;
@@ -168,4 +169,62 @@ unsigned control_steps_of(State *state, const Command *command) {
     int64_t block = level >= BLOCK ? warp->block : -1;
     int number = level >= THE_WARP ? warp->number : -1;
     return follow(state, command->action, block, number, level >= LANE ? level - LANE : -1);
+}
+
+/* ---- which kernels --------------------------------------------------------------------------- */
+
+/* Pairs that differ in one idea each. */
+static const struct {
+    const char *names, *idea;
+} pairs[] = {
+    {"own", "the selection, and a pinned baseline"},
+    {"v2_tiles,v2_do", "channel tiles outside, or depth outer"},
+    {"v2_chw,v2", "channels first, or last"},
+    {"atomic,block_atomic", "an atomic each, or shuffles first"},
+    {"v2_tiles,block_atomic", "32 lanes at one sum, or a tree"},
+    {"v2,v4", "a point a step, or a small matrix"},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+StepsPair state_steps_pair(const State *state) {
+    const BevKernel *const *kernels = state->job.steps_kernels;
+    StepsPair pair = {"own"};
+    if (kernels[0])
+        snprintf(pair.text, sizeof pair.text, "%s%s%s", kernels[0]->name, kernels[1] ? "," : "",
+                 kernels[1] ? kernels[1]->name : "");
+    return pair;
+}
+
+/* "v2" or "v2_chw,v2"; "own": none. False: a name is unknown, or says nothing of its accesses. */
+static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
+    char first[64], second[64] = "";
+    kernels[0] = kernels[1] = NULL;
+    if (!strcmp(names, "own"))
+        return true;
+    int found = sscanf(names, "%63[^,],%63[^,]", first, second);
+    kernels[0] = found >= 1 ? bev_kernel_find(first) : NULL;
+    kernels[1] = found == 2 ? bev_kernel_find(second) : NULL;
+    return kernels[0] && (found == 1 || kernels[1]) && strchr(names, ',') == strrchr(names, ',');
+}
+
+unsigned control_steps_pair(State *state, const Command *command) {
+    const BevKernel *kernels[2];
+    const char *names = command->argument, *idea = "";
+    int at = 0;
+    if (steps_missing(state, command->action))
+        return STEP_REDRAW;
+    for (int i = 0; i < PAIRS; i++)
+        at = strcmp(pairs[i].names, state_steps_pair(state).text) ? at : i;
+    if (command->step) {
+        at = wrapped(at + command->step, PAIRS);
+        names = pairs[at].names;
+        idea = pairs[at].idea;
+    }
+    if (!find_kernels(names, kernels))
+        return SAY(state, command->action,
+                   "steps-pair: '%s' is not own, a kernel, or two such as v2_chw,v2", names);
+    control_steps_reset(state);
+    memcpy(state->job.steps_kernels, kernels, sizeof kernels);
+    SAY(state, command->action, "steps of %s%s%s", names, *idea ? ": " : "", idea);
+    return control_changed(state);
 }

@@ -130,6 +130,7 @@ typedef struct {
     Steps selection, baseline; /* without steps: see error_text; no baseline is pinned */
     int64_t cell;              /* -1: the map has no points */
     char error_text[200];      /* why the selection has no steps */
+    char baseline_text[200];   /* why the baseline has none; "": it has, or there is none */
 } LiveSteps;
 
 enum { LIVE_MOVED_AT_M = 40 };

@@ -70,6 +70,7 @@ typedef struct {
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
     bool steps;         /* record what warps do on it step by step; no cell: on the longest */
+    const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
     int64_t steps_block; /* instead of the cell's warps those of this block, -1: not; */
     int steps_warp;      /* only this one of them, -1: all */
     bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */

@@ -145,7 +145,7 @@ static const Arrangement arrangements[] = {
 enum { TWO_STEPS_W = 200 };
 /* clang-format off */
 static const Arrangement with_steps[] = {
-    {PAGE_BEV, 0, {{46, {&bev_panel}}, {54, {&camera_panel}}}},
+    {PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
 };

@@ -54,6 +54,10 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
         first.w = second.w = (area.w - SIDES_GAP) / 2;
         second.x += area.w - second.w;
         side_draw(cells, second, &other, state->step_at);
+    } else if (live->baseline_text[0]) {
+        first.h--;
+        cells_text(cells, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
+                   live->baseline_text);
     } else if (both) {
         second.h = TOTALS_H;
         second.h = short_side_draw(NULL, second, &other, state->step_at);

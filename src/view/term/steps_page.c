@@ -147,16 +147,14 @@ static void point_rows(Rows *rows, const StepsView *view, const Step *step, int 
 
 /* ---- the index arrays ------------------------------------------------------------------------ */
 
-/* How often these warps have read a point's indices before this step: '.' not yet, '=' once, 2 to 9
- * times, '+' more often; '#' they read them now. */
+/* '.' not read yet, '=' once, 2 to 9 times, '+' more often; '#' now. */
 static char index_sign(const Steps *steps, const Step *step, int32_t number) {
-    int times = 0;
-    for (int i = step->first_point + step->point_count - 1; i >= 0; i--)
-        if (steps->points[i].number == number && i >= step->first_point)
-            return '#';
-        else
-            times += steps->points[i].number == number;
-    return times == 0 ? '.' : times == 1 ? '=' : times < 10 ? (char)('0' + times) : '+';
+    int times = steps_read_before(steps, step, number);
+    return times < 0    ? '#'
+           : times == 0 ? '.'
+           : times == 1 ? '='
+           : times < 10 ? (char)('0' + times)
+                        : '+';
 }
 
 /* The indices of one interval around the point that is looked at, eight a sector. */
@@ -164,13 +162,10 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
     const StepPoint *focus = focus_of(view, step);
     const BevMap *map = view->map;
     Area row = rows_next(rows);
-    int32_t first = focus->number, end = first + 1;
-    while (first > 0 && map->ranks_bev[first - 1] == focus->cell)
-        first--;
-    while (end < map->points && map->ranks_bev[end] == focus->cell)
-        end++;
+    int32_t first, end;
     if (!row.h)
         return;
+    steps_interval(map, focus->number, &first, &end);
     char text[48];
     snprintf(text, sizeof text, " %d of %d", focus->number - first + 1, end - first);
     int room = row.w - 9 - cells_width(text),

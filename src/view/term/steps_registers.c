@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* "-0.1405", at most 8 characters; "n/a" where the sum needs warps that were not recorded. */
+/* " -0.1405", 8 characters; "n/a" where the sum needs warps that were not recorded. */
 static void number_text(float value, char *text, size_t size) {
-    snprintf(text, size, "%8.4g", (double)value);
-    if (!isfinite(value))
-        snprintf(text, size, "     n/a");
-    else if (strlen(text) > 8)
-        snprintf(text, size, "%8.1e", (double)value);
+    double large = fabs((double)value);
+    const char *format = large >= 100 || value == 0 ? "%8.4g" : large < 1e-3 ? "%8.1e" : "%8.4f";
+    snprintf(text, size, "%8s", "n/a");
+    if (isfinite(value))
+        snprintf(text, size, format, (double)value + 0.0);
 }
 
 static StepValues values_of(const StepsView *view) {
@@ -51,8 +51,8 @@ static void queue_rows(Rows *rows, const StepsView *view, int number) {
     int turns = __builtin_popcount(longest);
     queue_text(longest, lanes, sizeof lanes);
     rows_label(rows, "queue", cell_bold(INK_WARN), lanes);
-    snprintf(text, sizeof text, "%d lane%s at one sum: cell %c, channel %d; %d turn%s, one after "
-             "the other", turns, turns == 1 ? "" : "s", cell_letter(steps, step, point->cell),
+    snprintf(text, sizeof text, "%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns,
+             turns == 1 ? "" : "s", cell_letter(steps, step, point->cell),
              step_lane_channel(steps, point, of_lane), turns, turns == 1 ? "" : "s");
     rows_label(rows, "", cell_style(INK_WARN), text);
 }
@@ -93,8 +93,7 @@ static void tree_rows(Rows *rows, const StepsView *view, int number, const StepT
         snprintf(text, sizeof text, "5 shuffles, then %d lane%s: one atomic a channel", adds,
                  adds == 1 ? " adds" : "s add");
     else
-        snprintf(text, sizeof text, "5 shuffles; %d lane%s; lane 0's sum goes to the warp where "
-                 "its run began", adds, adds == 1 ? " adds" : "s add");
+        snprintf(text, sizeof text, "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's", adds, adds == 1 ? " adds" : "s add");
     rows_label(rows, "atomics", cell_style(INK_WARN), text);
 }
 
@@ -199,7 +198,7 @@ void matrix_rows(Rows *rows, const StepsView *view, int number) {
     snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld", camera, (long long)at.w,
              (long long)at.h, (long long)at.h + MATRIX - 1);
     rows_label(rows, "matrix", cell_style(INK_ACCENT), text);
-    snprintf(text, sizeof text, "rows cells 0 to 15  x channel %-2d of the row  = sums so far, by cell",
+    snprintf(text, sizeof text, "rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
              product.channel);
     rows_say(rows, cell_style(INK_MUTED), text);
     for (int line = 0; line < MATRIX / 2; line++)
