@@ -135,6 +135,8 @@ static const OptionRow rows[] = {
      2e9},
     {"warp", 0, "W", KIND_INT, ON(STEPS), FIELD(warp), "the warp of this number in its block",
      CHOICE_NONE, 0, 31},
+    {"lane", 0, "L", KIND_INT, ON(STEPS), FIELD(lane),
+     "look at this thread of each warp: its point, sum and queue", CHOICE_NONE, 0, 31},
     {"from", 0, "N", KIND_INT, ON(STEPS), FIELD(from), "the first step (default: 1)", CHOICE_NONE,
      1, 2e9},
     {"count", 0, "N", KIND_INT, ON(STEPS), FIELD(count), "so many steps (default: 8)", CHOICE_NONE,
@@ -433,6 +435,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .color = "auto",
                          .block = -1,
                          .warp = -1,
+                         .lane = -1,
                          .from = 1,
                          .steps = 200};
     int first;

@@ -50,7 +50,7 @@ typedef struct {
     bool counters;
 
     const char *cell, *png;
-    int64_t block, warp, from, count;
+    int64_t block, warp, lane, from, count;
 
     const char *color;
     bool ascii, no_window, plain, quiet;
