@@ -12,6 +12,7 @@ kernels             kernels
 kernels/cpu         kernels
 kernels/cuda        kernels
 kernels/cuda/v4     kernels
+kernels/cuda/grad_v4 kernels
 src/base            base      kernels
 src/scene           scene     kernels base
 src/cachesim        cachesim  kernels base
