@@ -18,7 +18,8 @@
     ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
     ROW(v2_tiles) ROW(v2_chw) ROW(v2) ROW(v2_do)                                                   \
     ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)                                                      \
-    ROW(v4)
+    ROW(v4)                                                                                        \
+    ROW(grad_reference)
 /* clang-format on */
 
 #define DECLARE(name) extern const BevKernel kernel_##name;

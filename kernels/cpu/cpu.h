@@ -9,6 +9,7 @@ enum {
     CPU_ALL_DTYPES =
         1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
     CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+    CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of gradients */
     CPU_CHUNK =
         64, /* intervals a thread takes at a time: few requests, long intervals still spread */
 };

@@ -24,13 +24,15 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
      "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says what "
      "the number format costs against FP64 over the original inputs, gate C demands exact equality "
-     "on data that every order of summation sums exactly. Without SCENE: canonical, asymmetric and "
-     "toy. Exit status 3 when a gate fails.",
+     "on data that every order of summation sums exactly. Backward, with a random gradient of the "
+     "output, the same gates judge both gradients, and the adjoint identity holds them against "
+     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Without SCENE: canonical, "
+     "asymmetric and toy. Exit status 3 when a gate fails.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth by "
-     "the kernel's own traffic model, and the speed-up over V2 on the same device. Without SCENE: "
-     "the published configurations.",
+     "the kernel's own traffic model, and the speed-up over V2 on the same device (backward on the "
+     "CPU: over cpu_grad_owner). Without SCENE: the published configurations.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
@@ -132,6 +134,9 @@ static const OptionRow rows[] = {
     {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
     {"kernel", 'k', "LIST", KIND_LIST, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(kernel),
      "kernels by name or title (default: all)", CHOICE_KERNEL},
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH), FIELD(direction),
+     "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
+     "or that of the kernels named)", CHOICE_DIRECTION},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),

@@ -20,7 +20,7 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -33,6 +33,7 @@ typedef struct {
     int argument_count;
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
+    const char *direction;                       /* "forward", "backward", "both"; NULL: not given */
     double time_s, temperature, evenness;
     int64_t channels;
 

@@ -21,6 +21,7 @@ typedef struct {
     BevPlan *plan;
     unsigned char *workspace; /* the kernel's scratch, then a guard band; NULL: it needs none */
     size_t workspace_bytes;
+    void *codes; /* several outputs as one block, once session_output was called */
 } State;
 
 /* ---- one launch ------------------------------------------------------------------------------ */
@@ -29,8 +30,10 @@ static void cpu_close(void *state) {
     State *s = state;
     if (s && s->kernel->release)
         s->kernel->release(s->plan);
-    if (s)
+    if (s) {
         free(s->workspace);
+        free(s->codes);
+    }
     free(s);
 }
 
@@ -83,7 +86,9 @@ static bool cpu_update(void *state, Err *err) {
 static bool cpu_poison(void *state, Err *err) {
     (void)err;
     const State *s = state;
-    memset(s->problem->out.data, 0xff, bev_tensor_bytes(&s->problem->out));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    for (int i = bev_outputs(s->problem, outputs); i-- > 0;)
+        memset(outputs[i]->data, 0xff, bev_tensor_bytes(outputs[i]));
     if (s->workspace)
         memset(s->workspace, 0xff, s->workspace_bytes);
     return true;
@@ -99,15 +104,25 @@ static bool cpu_run(void *state, Err *err) {
 static bool cpu_read(void *state, void *codes, Err *err) {
     (void)err;
     const State *s = state;
-    memcpy(codes, s->problem->out.data, bev_tensor_bytes(&s->problem->out));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    int count = bev_outputs(s->problem, outputs);
+    unsigned char *to = codes;
+    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
+        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
     return true;
 }
 
 static bool cpu_output(void *state, const void **codes, Err *err) {
-    (void)err;
-    const State *s = state;
-    *codes = s->problem->out.data;
-    return true;
+    State *s = state;
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    if (bev_outputs(s->problem, outputs) == 1) {
+        *codes = outputs[0]->data;
+        return true;
+    }
+    if (!s->codes && !(s->codes = malloc(bev_output_bytes(s->problem))))
+        return err_set(err, ERR_FAILED, s->kernel->name, "choose a smaller scene", "out of memory");
+    *codes = s->codes;
+    return cpu_read(s, s->codes, err);
 }
 
 static bool cpu_inputs_untouched(void *state, Err *err) {

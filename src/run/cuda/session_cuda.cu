@@ -1,4 +1,4 @@
-// Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the output
+// Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the outputs
 // copied back.
 #include "kernels/codec.h"
 #include "src/base/clock.h"
@@ -67,7 +67,12 @@ void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool o
     s->arena_bytes = offset + round_up(bytes) + GUARD;
 }
 
-// Decides where in the arena each array of the problem will be, the output last.
+// Places a tensor that the kernel writes.
+void place_output(CudaSession *s, BevTensor *tensor) {
+    place(s, &tensor->data, NULL, bev_tensor_bytes(tensor), true);
+}
+
+// Decides where in the arena each array of the problem will be, the outputs last.
 void plan_arena(CudaSession *s) {
     BevProblem *p = &s->problem;
     const BevProblem *host = s->host;
@@ -79,6 +84,7 @@ void plan_arena(CudaSession *s) {
     place(s, &p->feat.data, feat_source(s), bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
+    place(s, &p->grad_out.data, host->grad_out.data, bev_tensor_bytes(&host->grad_out));
     s->value_buffers = s->buffers.size();
     place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
     place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
@@ -86,7 +92,10 @@ void plan_arena(CudaSession *s) {
     place(s, &p->map.interval_starts, host->map.interval_starts, intervals);
     place(s, &p->map.interval_lengths, host->map.interval_lengths, intervals);
     place(s, &p->map.weights, host->map.weights, points);
-    place(s, &p->out.data, NULL, bev_tensor_bytes(&host->out), true);
+    if (host->direction == BEV_FORWARD)
+        return place_output(s, &p->out);
+    place_output(s, &p->grad_depth);
+    place_output(s, &p->grad_feat);
 }
 
 // Copies the first `count` buffers from the host.
@@ -169,7 +178,9 @@ bool poison(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
         return false;
-    TRY(cudaMemsetAsync(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out), s->stream));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    for (int i = bev_outputs(&s->problem, outputs); i-- > 0;)
+        TRY(cudaMemsetAsync(outputs[i]->data, 0xff, bev_tensor_bytes(outputs[i]), s->stream));
     if (s->workspace)
         TRY(cudaMemsetAsync(s->workspace, 0xff, s->workspace_bytes, s->stream));
     return true;
@@ -230,8 +241,12 @@ bool read(void *state, void *codes, Err *err) {
     bool transposed = s->kernel->channels_first;
     if (transposed && !transpose_output(s, err))
         return false;
-    TRY(cudaMemcpyAsync(codes, transposed ? s->transposed_out : p->out.data,
-                        bev_tensor_bytes(&p->out), cudaMemcpyDeviceToHost, s->stream));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    int count = bev_outputs(p, outputs);
+    char *to = (char *)codes;
+    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
+        TRY(cudaMemcpyAsync(to, transposed ? s->transposed_out : outputs[i]->data,
+                            bev_tensor_bytes(outputs[i]), cudaMemcpyDeviceToHost, s->stream));
     TRY(cudaStreamSynchronize(s->stream));
     return true;
 }
@@ -240,7 +255,7 @@ bool output(void *state, const void **codes, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
         return false;
-    if (!s->staging.memory && !staging_take(&s->staging, bev_tensor_bytes(&s->problem.out), err))
+    if (!s->staging.memory && !staging_take(&s->staging, bev_output_bytes(&s->problem), err))
         return false;
     *codes = s->staging.memory;
     return read(s, s->staging.memory, err);
@@ -257,7 +272,7 @@ bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
     return true;
 }
 
-// Everything in the arena except the output must be as it was filled: inputs, and the guards
+// Everything in the arena except the outputs must be as it was filled: inputs, and the guards
 // between buffers.
 bool inputs_untouched(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
