@@ -17,8 +17,8 @@ static inline BevpoolShape lib_case_shape(const BevShape *s) {
 }
 
 static inline BevpoolArrays lib_case_arrays(const BevMap *map) {
-    return (BevpoolArrays){map->points,          map->intervals,        map->ranks_depth,
-                           map->ranks_feat,      map->ranks_bev,        map->interval_starts,
+    return (BevpoolArrays){map->points,           map->intervals, map->ranks_depth,
+                           map->ranks_feat,       map->ranks_bev, map->interval_starts,
                            map->interval_lengths, map->weights};
 }
 

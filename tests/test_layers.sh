@@ -15,6 +15,7 @@ kernels/cuda/v4     kernels
 kernels/cuda/grad_v4 kernels
 src/base            base      kernels
 src/scene           scene     kernels base
+src/lib             api       kernels base scene
 src/cachesim        cachesim  kernels base
 src/run             run       kernels base scene cachesim
 src/run/cuda        run       kernels base scene cachesim

@@ -129,8 +129,8 @@ static void test_layouts(void) {
     float feats_first[FEATS * C], out_first[CELLS * C], found[CELLS * C];
     channels_first((const float(*)[C])s.feats, B * N, FEATS, feats_first);
     channels_first((const float(*)[C])s.out, B, CELLS, out_first);
-    BevpoolArrays arrays = {.points = s.points, .ranks_depth = s.depth, .ranks_feat = s.feat,
-                            .ranks_bev = s.cell};
+    BevpoolArrays arrays = {
+        .points = s.points, .ranks_depth = s.depth, .ranks_feat = s.feat, .ranks_bev = s.cell};
     BevpoolMap *map = NULL;
     fine(bevpool_map_from_arrays(&map, &small_shape, &arrays, BEVPOOL_CPU, 0, &error),
          "a map without intervals");
@@ -167,11 +167,10 @@ static void rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolRig *to) {
         memcpy(cameras[i].position_m, rig->cameras[i].position_m, sizeof cameras[i].position_m);
     }
     *to = (BevpoolRig){
-        sizeof *to,       cameras,         rig->camera_count, f->image_w,      f->image_h,
-        f->resize,        f->crop_x,       f->crop_y,         f->input_w,      f->input_h,
-        f->feat_w,        f->feat_h,       f->depth_start_m,  f->depth_stop_m, f->depth_step_m,
-        g->x_min_m,       g->x_max_m,      g->y_min_m,        g->y_max_m,      g->z_min_m,
-        g->z_max_m,       g->nx,           g->ny};
+        sizeof *to,       cameras,         rig->camera_count, f->image_w, f->image_h, f->resize,
+        f->crop_x,        f->crop_y,       f->input_w,        f->input_h, f->feat_w,  f->feat_h,
+        f->depth_start_m, f->depth_stop_m, f->depth_step_m,   g->x_min_m, g->x_max_m, g->y_min_m,
+        g->y_max_m,       g->z_min_m,      g->z_max_m,        g->nx,      g->ny};
 }
 
 /* Whether sample `b` of a map of two equal rigs is `one`, moved. */

@@ -24,10 +24,11 @@ tap_run "a manual page" test -s "$(find "$root" -name 'bevpool.3*')"
 # ---- names -------------------------------------------------------------------------------------
 
 # foreign FILE NM-OPTION...: lists names that are defined for others and do not begin with bevpool_.
+# Type u: constants of CUDA's own headers, which are made to be shared.
 foreign() {
     file=$1
     shift
-    nm "$@" --defined-only "$file" | awk 'NF == 3 { print $3 }' | sed 's/@.*//' |
+    nm "$@" --defined-only "$file" | awk 'NF == 3 && $2 != "u" { print $3 }' | sed 's/@.*//' |
         grep -v '^bevpool_' | grep -v '^BEVPOOL_0$'
 }
 count=$(nm -D --defined-only "$libdir/libbevpool.so" | grep -c ' T bevpool_')

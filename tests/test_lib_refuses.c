@@ -46,7 +46,7 @@ static void map_refused(BevpoolArrays arrays, BevpoolShape its_shape, BevpoolSta
         BevpoolArrays a = arrays_of();                                                             \
         BevpoolShape s = shape;                                                                    \
         change;                                                                                    \
-        (void)a, (void)s
+    (void)a, (void)s
 
 #define REFUSED(wanted, words)                                                                     \
     map_refused(a, s, wanted, words);                                                              \
@@ -94,10 +94,10 @@ static void test_lies(void) {
         int32_t value;
         const char *words;
     } lies[] = {
-        {ranks_depth, 1, 4, "ranks_depth[1]"},  {ranks_depth, 1, -1, "ranks_depth[1]"},
-        {ranks_feat, 2, 0, "ranks_feat[2]"},    {ranks_bev, 2, 2, "ranks_bev[2]"},
-        {ranks_bev, 0, -5, "ranks_bev[0]"},     {starts, 1, 1, "interval_starts[1]"},
-        {lengths, 0, 1000000, "interval"},      {lengths, 1, 0, "interval_lengths[1]"},
+        {ranks_depth, 1, 4, "ranks_depth[1]"}, {ranks_depth, 1, -1, "ranks_depth[1]"},
+        {ranks_feat, 2, 0, "ranks_feat[2]"},   {ranks_bev, 2, 2, "ranks_bev[2]"},
+        {ranks_bev, 0, -5, "ranks_bev[0]"},    {starts, 1, 1, "interval_starts[1]"},
+        {lengths, 0, 1000000, "interval"},     {lengths, 1, 0, "interval_lengths[1]"},
         {ranks_bev, 1, 1, "ranks_bev"},
     };
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
@@ -117,8 +117,8 @@ static void test_lies(void) {
 
 static void test_rigs(void) {
     BevpoolCamera camera = {{100, 0, 50, 0, 100, 50, 0, 0, 1}, {0, 0, 1, -1, 0, 0, 0, -1, 0}, {0}};
-    const BevpoolRig right = {sizeof right, &camera, 1,   100, 100, 1,  0,   0,  100, 100, 10, 10, 1,
-                              20,           1,       -20, 20,  -20, 20, -5, 5,  40,  40};
+    const BevpoolRig right = {sizeof right, &camera, 1,   100, 100, 1,  0,  0, 100, 100, 10, 10, 1,
+                              20,           1,       -20, 20,  -20, 20, -5, 5, 40,  40};
     BevpoolMap *map = NULL;
     BevpoolRig rigs[2] = {right, right};
     BevpoolStatus status = bevpool_map_from_rigs(&map, rigs, 2, 0, BEVPOOL_CPU, &error);
@@ -177,9 +177,14 @@ static void test_plans(BevpoolMap *map) {
         {{.size = size, .channels = 4, .kernel = "cpu_race"}, BEVPOOL_UNSUPPORTED, "cpu_race"},
         {{.size = size, .channels = 4, .kernel = "v4"}, BEVPOOL_UNSUPPORTED, "kernel v4"},
         {{.size = size, .channels = 4, .dtype = BEVPOOL_FP8, .direction = BEVPOOL_BACKWARD},
-         BEVPOOL_UNSUPPORTED, "gradients"},
-        {{.size = size, .channels = 4, .dtype = BEVPOOL_NVFP4,
-          .feat_layout = BEVPOOL_CHANNELS_FIRST}, BEVPOOL_UNSUPPORTED, "NVFP4"},
+         BEVPOOL_UNSUPPORTED,
+         "gradients"},
+        {{.size = size,
+          .channels = 4,
+          .dtype = BEVPOOL_NVFP4,
+          .feat_layout = BEVPOOL_CHANNELS_FIRST},
+         BEVPOOL_UNSUPPORTED,
+         "NVFP4"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         plan_refused(map, bad[i].options, bad[i].wanted, bad[i].words);
@@ -197,8 +202,8 @@ static float depth[4], feat[2][CHANNELS], out[2][CHANNELS];
 static _Alignas(256) char workspace[1 << 16];
 
 static BevpoolCall call_of(void) {
-    BevpoolCall call = {.size = sizeof call, .workspace = workspace,
-                        .workspace_bytes = sizeof workspace};
+    BevpoolCall call = {
+        .size = sizeof call, .workspace = workspace, .workspace_bytes = sizeof workspace};
     call.tensors[BEVPOOL_DEPTH] = (BevpoolTensor){depth, sizeof depth, BEVPOOL_FP32, 1};
     call.tensors[BEVPOOL_FEAT] = (BevpoolTensor){feat, sizeof feat, BEVPOOL_FP32, 1};
     call.tensors[BEVPOOL_OUT] = (BevpoolTensor){out, sizeof out, BEVPOOL_FP32, 1};

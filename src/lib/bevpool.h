@@ -79,10 +79,7 @@ typedef enum BevpoolDirection { BEVPOOL_FORWARD = 0, BEVPOOL_BACKWARD = 1 } Bevp
 
 /* Where channels stand. Features: (B * N, H, W, C) or (B * N, C, H, W). Outputs: (B, Z, Y, X, C)
  * or (B, C, Z, Y, X). Kernels work with channels last; another order costs a transposition. */
-typedef enum BevpoolLayout {
-    BEVPOOL_CHANNELS_LAST = 0,
-    BEVPOOL_CHANNELS_FIRST = 1
-} BevpoolLayout;
+typedef enum BevpoolLayout { BEVPOOL_CHANNELS_LAST = 0, BEVPOOL_CHANNELS_FIRST = 1 } BevpoolLayout;
 
 /* ---- maps --------------------------------------------------------------------------------- */
 
@@ -136,7 +133,8 @@ enum { BEVPOOL_TRUST_MAP = 1 }; /* leave out the pass over all points that check
 /* Copies arrays into a map for `device`. They may be in host memory or, each of them, on that GPU;
  * work that writes them must be done, and they may be freed when the call returns. Counts and
  * sizes are always checked; ranks, intervals and weights too unless `flags` say otherwise: a map
- * that lies then reads and writes foreign memory. Waits for the device. The caller destroys *map. */
+ * that lies then reads and writes foreign memory. Waits for the device. The caller destroys *map.
+ */
 BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
                                       const BevpoolArrays *arrays, int32_t device, uint32_t flags,
                                       BevpoolError *error);
@@ -154,8 +152,7 @@ void bevpool_map_destroy(BevpoolMap *map);
 BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error);
 
 /* The arrays of a map, in memory of its device; they belong to the map. */
-BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays,
-                                 BevpoolError *error);
+BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, BevpoolError *error);
 
 /* ---- plans -------------------------------------------------------------------------------- */
 
@@ -221,7 +218,7 @@ typedef struct BevpoolTensor {
  * depth, feat and grad_out and writes all of grad_depth and grad_feat. Arrays that the plan does
  * not use are ignored. */
 typedef struct BevpoolCall {
-    size_t size; /* sizeof(BevpoolCall) */
+    size_t size;                          /* sizeof(BevpoolCall) */
     BevpoolTensor tensors[BEVPOOL_ROLES]; /* by BevpoolRole */
     void *workspace;        /* of the device, begins on a multiple of 256 bytes; any contents */
     size_t workspace_bytes; /* at least bevpool_plan_workspace_bytes() */

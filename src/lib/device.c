@@ -148,9 +148,8 @@ static void transpose_square(const void *from, void *to, size_t bytes, int64_t f
         transpose_uint32_t((const uint32_t *)from + first, (uint32_t *)to + first, a, b, i0, j0);
 }
 
-BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes,
-                            int64_t outer, int64_t a, int64_t b, void *stream,
-                            BevpoolError *error) {
+BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
+                            int64_t a, int64_t b, void *stream, BevpoolError *error) {
 #ifdef HAVE_CUDA
     Err err;
     if (device != BEVPOOL_CPU)

@@ -77,8 +77,8 @@ LibPlace lib_cuda_place(const void *pointer, int device) {
         cudaGetLastError(); // not a lasting error
         return LIB_ON_HOST;
     }
-    if (found.type == cudaMemoryTypeManaged || (found.type == cudaMemoryTypeHost &&
-                                                found.devicePointer == pointer))
+    if (found.type == cudaMemoryTypeManaged ||
+        (found.type == cudaMemoryTypeHost && found.devicePointer == pointer))
         return LIB_ON_DEVICE;
     if (found.type != cudaMemoryTypeDevice)
         return LIB_ON_HOST;

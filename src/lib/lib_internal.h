@@ -93,7 +93,7 @@ BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char
 /* Whether a launch may start: the thread's GPU is the plan's, and nothing failed before. */
 BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);
 
-/* (outer, a, b) -> (outer, b, a), of elements of `bytes` bytes: 1, 2 or 4. On a GPU only enqueued. */
-BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes,
-                            int64_t outer, int64_t a, int64_t b, void *stream,
-                            BevpoolError *error);
+/* (outer, a, b) -> (outer, b, a), of elements of `bytes` bytes: 1, 2 or 4. On a GPU only enqueued.
+ */
+BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
+                            int64_t a, int64_t b, void *stream, BevpoolError *error);

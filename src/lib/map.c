@@ -158,9 +158,9 @@ static BevpoolStatus check_arrays(const BevpoolArrays *a, int32_t device, Bevpoo
         if ((uintptr_t)arrays[i].array % 4)
             return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
                             "%s does not begin on a multiple of 4 bytes", arrays[i].name);
-        BevpoolStatus status = arrays[i].array ? lib_check_readable(device, arrays[i].array,
-                                                                    arrays[i].name, error)
-                                               : BEVPOOL_OK;
+        BevpoolStatus status =
+            arrays[i].array ? lib_check_readable(device, arrays[i].array, arrays[i].name, error)
+                            : BEVPOOL_OK;
         if (status)
             return status;
     }

@@ -129,8 +129,8 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
         if (b == 0)
             shape = its;
         if (!same_sizes(&shape, &its))
-            status = lib_fail(error, BEVPOOL_BAD_MAP,
-                              "rigs[%lld] has other sizes than rigs[0]", (long long)b);
+            status = lib_fail(error, BEVPOOL_BAD_MAP, "rigs[%lld] has other sizes than rigs[0]",
+                              (long long)b);
         else
             status = lib_check_shape(&shape, error);
         if (!status)

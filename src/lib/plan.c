@@ -12,9 +12,12 @@ const char *const lib_role_names[BEVPOOL_ROLES] = {
 
 BevTensor *lib_tensor(BevProblem *p, int32_t role) {
     BevTensor *tensors[BEVPOOL_ROLES] = {
-        [BEVPOOL_DEPTH] = &p->depth,       [BEVPOOL_FEAT] = &p->feat,
-        [BEVPOOL_OUT] = &p->out,           [BEVPOOL_GRAD_OUT] = &p->grad_out,
-        [BEVPOOL_GRAD_DEPTH] = &p->grad_depth, [BEVPOOL_GRAD_FEAT] = &p->grad_feat,
+        [BEVPOOL_DEPTH] = &p->depth,
+        [BEVPOOL_FEAT] = &p->feat,
+        [BEVPOOL_OUT] = &p->out,
+        [BEVPOOL_GRAD_OUT] = &p->grad_out,
+        [BEVPOOL_GRAD_DEPTH] = &p->grad_depth,
+        [BEVPOOL_GRAD_FEAT] = &p->grad_feat,
     };
     return tensors[role];
 }
@@ -211,8 +214,8 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
         atomic_fetch_add(&map->references, 1);
         made->map = map;
         made->problem = problem_of(map, options);
-        status = options->kernel ? take_named(made, options->kernel, error)
-                                 : take_best(made, error);
+        status =
+            options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
     } else {
         status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     }

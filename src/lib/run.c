@@ -101,10 +101,10 @@ static BevpoolStatus transpose(const BevpoolPlan *plan, const BevpoolCall *call,
         bool to_first = outputs != plan->kernel->channels_first;
         int64_t channels = problem.shape.channels;
         size_t bytes = (size_t)bev_dtypes[dtype_of(&problem, role)].bits / 8;
-        BevpoolStatus status = lib_transpose(
-            plan->map->device, outputs ? own : caller, outputs ? caller : own, bytes, copy->outer,
-            to_first ? copy->rows : channels, to_first ? channels : copy->rows, call->stream,
-            error);
+        BevpoolStatus status =
+            lib_transpose(plan->map->device, outputs ? own : caller, outputs ? caller : own, bytes,
+                          copy->outer, to_first ? copy->rows : channels,
+                          to_first ? channels : copy->rows, call->stream, error);
         if (status)
             return status;
     }
