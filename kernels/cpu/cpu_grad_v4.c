@@ -61,17 +61,20 @@ typedef struct {
 #define LANES 4
 #define TARGET
 #define WIDE(name) name##_4
+#define HALF(name) name##_4
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 
 #ifdef __x86_64__
 #define LANES      8
 #define TARGET     __attribute__((target("avx2")))
 #define WIDE(name) name##_8
+#define HALF(name) name##_4
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 
 #define LANES      16
 #define TARGET     __attribute__((target("avx512f")))
 #define WIDE(name) name##_16
+#define HALF(name) name##_8
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 #endif
 
