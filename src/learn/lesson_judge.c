@@ -325,6 +325,7 @@ bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, 
     else
         add_verdict(run, &judgement);
     add_reasons(run, &evaluation);
+    lesson_explain_sources(run, &run->reveal);
     count(run);
     run->phase = PHASE_VERDICT;
     return true;

@@ -67,6 +67,7 @@ static void restart(LessonRun *run, int target) {
     int pages = run->lesson->page_count;
     run->target = target < 0 ? 0 : target < pages ? target : pages - 1;
     run->point = PANEL_NONE;
+    run->explained = 0;
     enter_page(run, 0);
     run->phase = PHASE_RESET;
 }
@@ -113,6 +114,7 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
 
 /* The page was carried out: it is shown, or the next one follows. */
 static void end_of_steps(LessonRun *run) {
+    lesson_explain_sources(run, &run->page_text);
     const LessonQuestion *question = lesson_run_question(run);
     if (question && is_quiet(run)) {
         run->word = 0;
@@ -271,8 +273,8 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     return true;
 }
 
-/* The question's text once more, with the figures after the change. The page shows nothing else from
- * here on. */
+/* The question's text once more, with the figures after the change. The page shows nothing else
+ * from here on. */
 static bool renew_question(LessonRun *run, const State *state, const LiveData *live, bool final) {
     char text[EXPANDED];
     if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)

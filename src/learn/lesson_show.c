@@ -6,6 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
+void lesson_explain_sources(LessonRun *run, PaneText *pane) {
+    static const struct {
+        FigureSource source;
+        const char *named, *text;
+    } sources[] = {
+        {SOURCE_RECORDED, "(recorded)",
+         "recorded: measured before, on another machine; marked r on "
+         "the other panels."},
+        {SOURCE_MODEL, "(model)", "model: computed by the memory model, timed nowhere; marked m."},
+        {SOURCE_PUBLISHED, "(published)",
+         "published: what an article or a data sheet says; marked "
+         "p."}};
+    const int rows = pane->count;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        for (int row = 0; row < rows && !(run->explained >> sources[i].source & 1); row++)
+            if (strstr(pane_row(pane, row), sources[i].named)) {
+                run->explained |= 1u << sources[i].source;
+                pane_add(pane, PANE_TERM, false, sources[i].text);
+            }
+}
+
 static void add_choices(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     for (int i = 0; i < question->choice_count; i++) {

@@ -44,7 +44,10 @@ static void print_pane(const LessonPane *pane) {
             puts("");
         if (body->rows[i].marked)
             printf("> ");
-        print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
+        if (kind == PANE_CODE)
+            printf("  %s\n", pane_row(body, i));
+        else
+            print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }
 }
@@ -58,6 +61,7 @@ static char *panel_text(Script *script) {
         !cells_init(&cells, TEXT_WIDTH, PANEL_ROWS, &unused))
         return NULL;
     cells.ascii = true;
+    cells.color = false;
     if (dashboard_draw_panel(&cells, script->state.lesson.point, &script->state, &script->live,
                              &script->picture.bev))
         text = cells_to_text(&cells);
@@ -81,11 +85,15 @@ static void print_panel(Script *script, char **shown) {
     printf("\n%.*s\n", (int)length, text);
 }
 
-/* What a control did, or a note, since the last time. */
+/* What a control did, or a note, since the last time; without the figures that follow in the log: a
+ * lesson prints those that it means. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
-    if (log->count && strcmp(log->lines[0].text, said) != 0)
-        print_wrapped(log->lines[0].text, 0);
-    snprintf(said, LOG_LENGTH, "%s", log->count ? log->lines[0].text : "");
+    const char *text = !log->count             ? ""
+                       : log->lines[0].said[0] ? log->lines[0].said
+                                               : log->lines[0].text;
+    if (strcmp(text, said) != 0)
+        print_wrapped(text, 0);
+    snprintf(said, LOG_LENGTH, "%s", text);
 }
 
 static bool is_answer(const char *line) {
