@@ -99,11 +99,13 @@ static void add_term(PaneText *pane, const GlossaryRow *row) {
 
 /* Carries out a step that needs neither a control nor figures. */
 static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
-    if (step->kind == LESSON_SAY)
+    if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, text);
-    else if (step->kind == LESSON_QUESTION)
+        lesson_explain_sources(run, &run->page_text, text);
+    } else if (step->kind == LESSON_QUESTION) {
+        lesson_explain_sources(run, &run->page_text, text);
         pane_add(&run->page_text, PANE_QUESTION, false, text);
-    else if (step->kind == LESSON_TERM)
+    } else if (step->kind == LESSON_TERM)
         add_term(&run->page_text, &glossary[step->number]);
     else if (step->kind == LESSON_SOURCE)
         lesson_add_code(&run->page_text, &run->lesson->codes[step->number]);
@@ -114,7 +116,6 @@ static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
 
 /* The page was carried out: it is shown, or the next one follows. */
 static void end_of_steps(LessonRun *run) {
-    lesson_explain_sources(run, &run->page_text);
     const LessonQuestion *question = lesson_run_question(run);
     if (question && is_quiet(run)) {
         run->word = 0;

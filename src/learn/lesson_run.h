@@ -125,9 +125,8 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
 /* Judges the answer; fills `reveal` and the verdict. False: see lesson_run_figures. */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
 
-/* Explains each source of figures, "(model)", where the lesson names it first. `pane` is a text
- * that is complete. */
-void lesson_explain_sources(LessonRun *run, PaneText *pane);
+/* Adds what the sources of figures mean, "(model)", that `text` is the first of the lesson to name. */
+void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 
 /* Adds file, line numbers and lines of a source. */
 void lesson_add_code(PaneText *pane, const LessonCode *code);

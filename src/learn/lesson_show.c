@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void lesson_explain_sources(LessonRun *run, PaneText *pane) {
+void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
     static const struct {
         FigureSource source;
         const char *named, *text;
@@ -18,13 +18,11 @@ void lesson_explain_sources(LessonRun *run, PaneText *pane) {
         {SOURCE_PUBLISHED, "(published)",
          "published: what an article or a data sheet says; marked "
          "p."}};
-    const int rows = pane->count;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        for (int row = 0; row < rows && !(run->explained >> sources[i].source & 1); row++)
-            if (strstr(pane_row(pane, row), sources[i].named)) {
-                run->explained |= 1u << sources[i].source;
-                pane_add(pane, PANE_TERM, false, sources[i].text);
-            }
+        if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
+            run->explained |= 1u << sources[i].source;
+            pane_add(pane, PANE_TERM, false, sources[i].text);
+        }
 }
 
 static void add_choices(const LessonRun *run, PaneText *pane) {
