@@ -316,6 +316,8 @@ static void go_on(LessonRun *run) {
 static bool give_answer(LessonRun *run, const char *text) {
     if (!lesson_read_answer(run, text))
         return true;
+    if (text != run->typed && lesson_run_question(run)->asks == ASKS_ORDER)
+        snprintf(run->typed, sizeof run->typed, "%s", text);
     run->note[0] = '\0';
     run->word = 0;
     run->hurries = false;

@@ -37,13 +37,15 @@ static void add_choices(const LessonRun *run, PaneText *pane) {
 static void add_input(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *typed = run->typed[0] ? run->typed : "_";
-    char text[160];
-    if (question->asks == ASKS_NUMBER)
-        snprintf(text, sizeof text, "%s%s%.40s   (%g to %g)", typed, *question->unit ? " " : "",
-                 question->unit, question->lo, question->hi);
-    else
-        snprintf(text, sizeof text, "%s   (all %d numbers, the first place first)", typed,
+    char text[160], range[80] = "";
+    bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
+    if (asks && number)
+        snprintf(range, sizeof range, "   (%g to %g)", question->lo, question->hi);
+    else if (asks)
+        snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
                  question->choice_count);
+    snprintf(text, sizeof text, "%s%s%.40s%s", typed, *question->unit && number ? " " : "",
+             number ? question->unit : "", range);
     if (question->asks != ASKS_CHOICE)
         pane_add(pane, PANE_INPUT, false, text);
 }

@@ -31,6 +31,17 @@ static void print_title(const LessonPane *pane) {
     puts("");
 }
 
+/* What is wrong with an answer; false: nothing. */
+static bool print_note(const PaneText *body) {
+    bool any = false;
+    for (int i = 0; i < body->count; i++)
+        if (body->rows[i].kind == PANE_NOTE) {
+            print_wrapped(pane_row(body, i), 0);
+            any = true;
+        }
+    return any;
+}
+
 /* What the keys do has no place here: the words are named at the beginning. */
 static void print_pane(const LessonPane *pane) {
     const PaneText *body = &pane->body;
@@ -125,7 +136,8 @@ static bool take_plain(Script *script, Err *err) {
         return false;
     for (;;) {
         print_log(&script->state.log, said);
-        if (script->desk.open) {
+        const LessonPane *pane = &script->state.lesson;
+        if (script->desk.open && !(pane->asks != ASKS_NOTHING && print_note(&pane->body))) {
             print_title(&script->state.lesson);
             print_panel(script, &shown);
             print_pane(&script->state.lesson);
@@ -171,6 +183,7 @@ typedef struct {
     uint64_t drawn; /* serial of the job that the last picture shows */
     Chart chart;
     int view;
+    Compare compare;
 } Export;
 
 /* Signs that Markdown would read as marks. */
@@ -227,12 +240,14 @@ static bool put_picture(Export *export, Err *err) {
     char name[300];
     Image image = {0};
     bool same = export->pictures && export->drawn == script->state.job.serial &&
-                export->chart == script->state.chart && export->view == script->state.view;
+                export->chart == script->state.chart && export->view == script->state.view &&
+                export->compare == script->state.compare;
     if (same)
         return true;
     export->drawn = script->state.job.serial;
     export->chart = script->state.chart;
     export->view = script->state.view;
+    export->compare = script->state.compare;
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->state.lesson;
     script->state.lesson.open = false;
@@ -258,10 +273,10 @@ static bool answer_somehow(Script *script, Err *err) {
 
 static bool put_answer(Export *export, Err *err) {
     Script *script = export->script;
+    fputs("<details><summary>The answer</summary>\n\n", export->out);
     if (!answer_somehow(script, err) || !put_picture(export, err))
         return false;
     const LessonRun *run = &script->desk.run;
-    fputs("<details><summary>The answer</summary>\n\n", export->out);
     put_text(export->out, run->solution);
     fputs("\n\n", export->out);
     put_rows(export->out, &run->reveal);
@@ -272,7 +287,8 @@ static bool put_answer(Export *export, Err *err) {
 static bool put_page(Export *export, Err *err) {
     Script *script = export->script;
     const LessonPane *pane = &script->state.lesson;
-    if (pane->asks == ASKS_NOTHING && !put_picture(export, err))
+    bool looks = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
+    if (looks && !put_picture(export, err))
         return false;
     put_rows(export->out, &pane->body);
     const LessonInput go = {.kind = INPUT_SKIP};
