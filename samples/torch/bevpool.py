@@ -20,6 +20,7 @@ The library is libbevpool.so.0 on the usual paths, or the file that BEVPOOL_LIBR
 import collections
 import ctypes
 import os
+import threading
 import weakref
 
 import numpy as np
@@ -102,8 +103,13 @@ class Error(RuntimeError):
         super().__init__(f"{self.status}: {error.text.decode()}")
 
 
+_thread = threading.local()  # an error's text is written and read by one thread
+
+
 def _check(function, *arguments):
-    error = _Error()
+    error = getattr(_thread, "error", None)
+    if error is None:
+        error = _thread.error = _Error()
     if function(*arguments, ctypes.byref(error)):
         raise Error(error)
 
@@ -124,18 +130,24 @@ def _is_tensor(array):
 
 
 def _device(array):
-    if not _is_tensor(array) or array.device.type == "cpu":
+    if not _is_tensor(array):
         return CPU
-    if array.device.type != "cuda":
+    if array.is_cuda:
+        return array.get_device()
+    if array.device.type != "cpu":
         raise ValueError(f"a tensor on {array.device}, expected the CPU or CUDA")
-    return array.device.index
+    return CPU
+
+
+_dtypes = {np.dtype("float32"): FP32, np.dtype("float16"): FP16}
+if torch is not None:
+    _dtypes |= {torch.float32: FP32, torch.float16: FP16, torch.bfloat16: BF16}
 
 
 def _dtype(array):
-    name = str(array.dtype).replace("torch.", "")
-    if name not in ("float32", "float16", "bfloat16"):
-        raise TypeError(f"features of {name}, expected float32, float16 or bfloat16")
-    return ("float32", "float16", "bfloat16").index(name)
+    if array.dtype not in _dtypes:
+        raise TypeError(f"features of {array.dtype}, expected float32, float16 or bfloat16")
+    return _dtypes[array.dtype]
 
 
 def _dense(array):
@@ -159,10 +171,6 @@ def _address(array):
 
 def _empty(like, shape):
     return like.new_empty(shape) if _is_tensor(like) else np.empty(shape, like.dtype)
-
-
-def _bytes(array):
-    return array.numel() * array.element_size() if _is_tensor(array) else array.nbytes
 
 
 # ---- maps and plans ------------------------------------------------------------------------------
@@ -222,43 +230,47 @@ class Plan:
         self._destroy = weakref.finalize(self, _library.bevpool_plan_destroy, made)
         self._plan = made
         self.device, self.dtype = grid.device, dtype
+        self._template = bytes(_Call(size=ctypes.sizeof(_Call)))
         self.kernel = _library.bevpool_plan_kernel(made).decode()
         self.workspace_bytes = _library.bevpool_plan_workspace_bytes(made)
 
     def _workspace(self, like):
-        if self.workspace_bytes and _is_tensor(like):
-            return torch.empty(self.workspace_bytes + ALIGNMENT, dtype=torch.uint8,
-                               device=like.device)
-        return np.empty(self.workspace_bytes + ALIGNMENT, np.uint8) if self.workspace_bytes else None
+        count = self.workspace_bytes + ALIGNMENT
+        if _is_tensor(like):
+            return torch.empty(count, dtype=torch.uint8, device=like.device)
+        return np.empty(count, np.uint8)
 
     def run(self, arrays):
         """Launches with dense arrays by role, {DEPTH: ...}, on the current stream."""
-        call = _Call(size=ctypes.sizeof(_Call), workspace_bytes=self.workspace_bytes)
+        call = _Call.from_buffer_copy(self._template)
+        tensors = call.tensors
         for role, array in arrays.items():
-            call.tensors[role] = _Tensor(_address(array), _bytes(array), self.dtype, 1)
+            tensor = tensors[role]
+            tensor.data, tensor.bytes, tensor.dtype = _address(array), array.nbytes, self.dtype
             if _device(array) != self.device:
                 raise ValueError(f"the map is on device {self.device}, an array is not")
-        workspace = self._workspace(arrays[FEAT])
-        if workspace is not None:
+        if self.workspace_bytes:
+            workspace = self._workspace(arrays[FEAT])
             call.workspace = (_address(workspace) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+            call.workspace_bytes = self.workspace_bytes
         if self.device == CPU:
             return _check(_library.bevpool_run, self._plan, ctypes.byref(call))
+        call.stream = torch.cuda.current_stream(self.device).cuda_stream
+        if torch.cuda.current_device() == self.device:
+            return _check(_library.bevpool_run, self._plan, ctypes.byref(call))
         with torch.cuda.device(self.device):
-            call.stream = torch.cuda.current_stream().cuda_stream
             _check(_library.bevpool_run, self._plan, ctypes.byref(call))
 
 
 def _sized(grid, depth, feat):
     """Dense arrays of the map's shape and one format."""
     b, n, d, h, w = grid.shape[:5]
-    channels = int(feat.shape[-1])
-    for name, array, shape in ("depth", depth, (b * n, d, h, w)), \
-            ("feat", feat, (b * n, h, w, channels)):
-        sizes = tuple(int(size) for size in array.shape)
-        if sizes not in (shape, (b, n) + shape[1:]):
-            raise ValueError(f"{name} has shape {sizes}, expected {(b, n) + shape[1:]}")
+    for name, array, shape in ("depth", depth, (d, h, w)), ("feat", feat, (h, w, feat.shape[-1])):
+        if array.shape != (b, n, *shape) and array.shape != (b * n, *shape):
+            raise ValueError(f"{name} has shape {tuple(array.shape)}, expected {(b, n, *shape)}")
     _dtype(feat)
-    depth = depth.to(feat.dtype) if _is_tensor(depth) else np.asarray(depth, feat.dtype)
+    if depth.dtype != feat.dtype:
+        depth = depth.to(feat.dtype) if _is_tensor(depth) else depth.astype(feat.dtype)
     return _dense(depth), _dense(feat)
 
 
@@ -297,11 +309,10 @@ class _Recent:
 
     def __init__(self, most=16):
         self.most, self.maps = most, collections.OrderedDict()
+        self.same = {}  # by the objects themselves, which is faster
 
     @staticmethod
     def identity(array):
-        if array is None:
-            return None, None
         if not _is_tensor(array):
             return (id(array), array.shape), weakref.ref(array)
         reference = StorageWeakRef(array.untyped_storage())
@@ -310,6 +321,20 @@ class _Recent:
                 version), reference
 
     def find(self, arrays, rest, make):
+        key = rest, *map(id, arrays)
+        known = self.same.get(key)
+        if known and all(r() is a and (not _is_tensor(a) or (a._version, a.data_ptr()) == state)
+                         for r, a, state in zip(known[1], arrays, known[2])):
+            return known[0]
+        found = self.find_by_memory(arrays, rest, make)
+        if not any(_is_tensor(a) and a.is_inference() for a in arrays):
+            if len(self.same) > 4 * self.most:
+                self.same.clear()
+            self.same[key] = found, [weakref.ref(a) for a in arrays], \
+                [(a._version, a.data_ptr()) if _is_tensor(a) else None for a in arrays]
+        return found
+
+    def find_by_memory(self, arrays, rest, make):
         keys, references = zip(*map(self.identity, arrays))
         key = keys, rest
         found = self.maps.get(key)
@@ -323,8 +348,6 @@ class _Recent:
 
     @staticmethod
     def gone(reference):
-        if reference is None:
-            return False
         return reference() is None if isinstance(reference, weakref.ref) else reference.expired()
 
 
@@ -332,12 +355,12 @@ _recent = _Recent()
 
 
 def _v2_map(depth, feat, arrays, bev_feat_shape):
-    b, n, d, h, w = (int(size) for size in depth.shape)
-    z, y, x = (int(size) for size in bev_feat_shape[1:4])
+    b, n, d, h, w = depth.shape
+    its_batch, z, y, x, channels = bev_feat_shape
     shape = b, n, d, h, w, z, y, x
-    if int(bev_feat_shape[0]) != b or int(bev_feat_shape[4]) != int(feat.shape[-1]):
+    if its_batch != b or channels != feat.shape[-1]:
         raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected "
-                         f"({b}, Z, Y, X, {int(feat.shape[-1])})")
+                         f"({b}, Z, Y, X, {feat.shape[-1]})")
     device = _device(feat)
     return _recent.find(arrays, (shape, device), lambda: Map(shape, *arrays, device=device))
 
@@ -406,7 +429,10 @@ def pool(depth, feat, grid, channels_first=False, kernel=None):
     """Pools depth (B, N, D, H, W) and feat (B, N, H, W, C) with a Map: (B, Z, Y, X, C), or
     (B, C, Z, Y, X). The axes B and N may be one. `kernel` (no gradients): one that kernels() names."""
     if _is_tensor(feat) and kernel is None:
-        return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
+        if _traced(depth, feat):
+            return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
+        if _wants_grad(depth, feat):
+            return _Pool.apply(depth, feat, grid, channels_first)
     return _forward(depth, feat, grid, channels_first, kernel)
 
 
@@ -416,9 +442,9 @@ def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
     (B, Z, Y, X, C). (B, C, Z, Y, X)"""
     arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
     sizes = [int(size) for size in bev_feat_shape]
-    if _is_tensor(feat):
+    if _is_tensor(feat) and _traced(depth, feat):
         return torch.ops.bevpool.bev_pool_v2(depth, feat, *arrays, sizes)
-    return _forward(depth, feat, _v2_map(depth, feat, arrays, sizes), True)
+    return pool(depth, feat, _v2_map(depth, feat, arrays, sizes), channels_first=True)
 
 
 # ---- operators of PyTorch ------------------------------------------------------------------------
@@ -426,7 +452,28 @@ def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
 if torch is not None:
     from torch import Tensor
 
+    def _traced(depth, feat):
+        """Whether a compiler looks on, which must see an operator. Otherwise the ways below cost a
+        tenth of that."""
+        plain = Tensor, torch.nn.Parameter
+        return torch.compiler.is_compiling() or type(feat) not in plain or type(depth) not in plain
+
+    def _wants_grad(depth, feat):
+        return torch.is_grad_enabled() and (depth.requires_grad or feat.requires_grad)
+
+    class _Pool(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, depth, feat, grid, channels_first):
+            ctx.grid, ctx.channels_first = grid, channels_first
+            ctx.save_for_backward(depth, feat)
+            return _forward(depth, feat, grid, channels_first)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return *_backward(grad, *ctx.saved_tensors, ctx.grid, ctx.channels_first), None, None
+
     def _handled(handle):
+        handle = int(handle)  # a compiler may think that it varies
         if handle not in _maps:
             raise ValueError(f"map {handle} is gone: keep the Map as long as it is used")
         return _maps[handle]
