@@ -22,6 +22,8 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     SAY(state, action, "%s", line);
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
+    if (config.kernel != state->job.config.kernel) /* it has other blocks */
+        state->job.steps_block = state->job.steps_warp = -1;
     state->job.config = config;
     if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
