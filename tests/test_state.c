@@ -136,7 +136,7 @@ static void test_defects(void) {
     use(&state, "baseline on");
     tap_ok(!state.job.baseline_pinned, "a defect is no baseline");
     use(&state, "defect none");
-    tap_ok(state.job.config.kernel == bev_default(BEV_CPU), "none is the default kernel");
+    tap_ok(state.job.config.kernel == bev_default(BEV_CPU, BEV_FORWARD), "none is the default kernel");
     use(&state, "defect -");
     tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
     use(&state, "kernel v2");

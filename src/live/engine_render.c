@@ -90,7 +90,7 @@ static bool gives_way(void *context) {
 /* The kernel that pools in place of one that no key can wait for: the CPU's default, until the
  * background thread has pooled the slow one's grid. The screens say so. NULL: none. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
-    const BevKernel *fast = bev_default(BEV_CPU);
+    const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);
     bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;
     bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != fast &&
                 measure_is_slow(engine->measure, config);
@@ -107,6 +107,7 @@ static PipelineNeeds needs_of(Engine *engine) {
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
         .give_up = {gives_way, engine},
+        .doing = &engine->doing,
     };
 }
 
@@ -133,6 +134,7 @@ static bool make_picture(Engine *engine) {
     if (!engine->options.make_picture)
         return true;
     double begun = clock_ms();
+    engine->doing = "picture";
     void *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
                                                  &give_up, &err);
     if (!picture && given_up(&give_up))

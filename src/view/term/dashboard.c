@@ -142,10 +142,11 @@ static const Arrangement arrangements[] = {
 /* clang-format on */
 
 /* While the steps of warps are shown. */
+enum { TWO_STEPS_W = 200 };
 /* clang-format off */
 static const Arrangement with_steps[] = {
-    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &intervals_panel}}}},
+    {PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
 };
 /* clang-format on */
@@ -165,8 +166,16 @@ static LessonPanel pointed_at(const State *state) {
     return state->lesson.open ? state->lesson.point : PANEL_NONE;
 }
 
+/* Two kernels side by side leave no room for the BEV on a screen of usual width: Tab leads to it. */
+static bool two_steps(const PanelData *data, int columns) {
+    const LiveSteps *steps = data->live->frame.steps;
+    return data->state->job.steps && steps && steps->baseline.step_count && columns < TWO_STEPS_W;
+}
+
 /* The panels of `page`, as a screen of so many columns arranges them. */
 static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
+    if (page == PAGE_BOTH && two_steps(data, columns))
+        page = PAGE_DASHBOARD;
     const Arrangement *arrangement = choose(data->state->job.steps, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)

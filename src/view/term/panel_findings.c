@@ -75,7 +75,9 @@ void findings_line_draw(Cells *cells, Area area, const PanelData *data) {
              key_of(ACTION_EXPLAIN).name);
     snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
     if (cells_width(text) > area.w)
-        snprintf(text, sizeof text, "Model: %s%s", brief, lesson);
+        snprintf(text, sizeof text, "Model, %s: %s", on, brief);
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "Model: %s", brief);
     if (cells_width(text) <= area.w)
         cells_line(cells, area, cell_style(INK_WARN), text);
 }
