@@ -243,17 +243,14 @@ static bool find_intervals(Recorder *recorder, int64_t cells) {
 static void describe_form(Steps *steps, const BevAccess *form, const BevProblem *problem) {
     int tile = bev_access_tile(form, problem);
     steps->form = form;
-    steps->passes =
-        form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
+    steps->passes = form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
 }
 
 bool steps_record(const BevKernel *kernel, const BevProblem *problem, const StepChoice *choice,
                   Steps *steps, Err *err) {
     TraceCounts counts;
-    *steps = (Steps){.choice = *choice,
-                     .kernel = kernel,
-                     .shape = problem->shape,
-                     .out = problem->out.dtype};
+    *steps = (Steps){
+        .choice = *choice, .kernel = kernel, .shape = problem->shape, .out = problem->out.dtype};
     Recorder recorder = {.observer = {.launch = on_launch,
                                       .wants = on_wants,
                                       .phase = on_phase,
@@ -330,12 +327,13 @@ StepTotals steps_totals(const Steps *steps, int end) {
 void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
     int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
     StepTotals totals = steps_totals(steps, end);
-    snprintf(text, size,
-             "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
-             "sectors in %.0f lines, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait (>)",
-             totals.points, totals.points == 1 ? "" : "s", totals.index_loads, totals.index_bytes, totals.read_bytes,
-             totals.written_bytes, totals.sectors, totals.lines,
-             totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
+    snprintf(
+        text, size,
+        "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
+        "sectors in %.0f lines, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait (>)",
+        totals.points, totals.points == 1 ? "" : "s", totals.index_loads, totals.index_bytes,
+        totals.read_bytes, totals.written_bytes, totals.sectors, totals.lines,
+        totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
 }
 
 int step_alike(const Steps *steps, const Step *step, int from) {

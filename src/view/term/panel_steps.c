@@ -68,5 +68,9 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
     side_draw(cells, first, &view, state->step_at);
 }
 
-const DashPanel steps_panel = {
-    .point = PANEL_STEPS, .fold = 9, .grow = 1, .height = 10, .want = steps_want, .draw = steps_draw};
+const DashPanel steps_panel = {.point = PANEL_STEPS,
+                               .fold = 9,
+                               .grow = 1,
+                               .height = 10,
+                               .want = steps_want,
+                               .draw = steps_draw};
