@@ -1,11 +1,11 @@
-/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it, or
- * its counters where there is no room. */
+/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it,
+ * below it, or its counters where there is no room. */
 #include "src/view/term/panel.h"
 #include "src/view/term/steps_page.h"
 
 #include <stdio.h>
 
-enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60 };
+enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
 
 static int steps_want(const PanelData *data, int width) {
     (void)data, (void)width;
@@ -53,6 +53,11 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
     if (both && beside) {
         first.w = second.w = (area.w - SIDES_GAP) / 2;
         second.x += area.w - second.w;
+        side_draw(cells, second, &other, state->step_at);
+    } else if (both && area.h > 2 * SIDE_LEAST_H) {
+        first.h = (area.h - 1) / 2;
+        second.y += first.h + 1;
+        second.h -= first.h + 1;
         side_draw(cells, second, &other, state->step_at);
     } else if (live->baseline_text[0]) {
         first.h--;

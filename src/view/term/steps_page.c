@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18 };
+enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -210,26 +210,30 @@ static int done_draw(Cells *cells, Area area, const Steps *steps) {
     return rows.row;
 }
 
-/* A low area has room for the tree of a reduction, whose first row has the lanes in it, or for
- * lanes and registers. */
+/* A low area leaves out what says least: first the lanes, which the tree of a reduction has in its
+ * first row, then the points; and in a few rows how sums meet comes before the instructions. */
 int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     Rows rows = {cells, area, 0};
     if (number >= steps->step_count)
         return done_draw(cells, area, steps);
     const Step *step = &steps->steps[number];
-    bool low = area.h < LOW_H, reduces = steps->form->merges && view->values;
+    bool low = area.h < LOW_H, few = area.h < FEW_H, reduces = steps->form->merges && view->values;
     title_row(&rows, view, number);
     if (step->point_count && step->phase == PHASE_MULTIPLY)
         matrix_rows(&rows, view, number);
     else if (step->point_count) {
         if (!low || !reduces)
             lanes_row(&rows, view, step);
-        point_rows(&rows, view, step, low ? 1 : POINT_ROWS);
-        index_row(&rows, view, step);
+        if (!few)
+            point_rows(&rows, view, step, low ? 1 : POINT_ROWS);
+        if (!few || !reduces)
+            index_row(&rows, view, step);
     }
+    if (step->point_count && few)
+        meeting_rows(&rows, view, number);
     instruction_rows(&rows, steps, step);
-    if (step->point_count)
+    if (step->point_count && !few)
         meeting_rows(&rows, view, number);
     if (view->values)
         register_rows(&rows, view, number);
