@@ -12,10 +12,16 @@ static int steps_want(const PanelData *data, int width) {
     return 60;
 }
 
+/* Rows for the counters: one where there is little room for the step itself. */
+static int totals_height(Area area) {
+    return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
+}
+
 static void side_draw(Cells *cells, Area area, const StepsView *view, int number) {
     int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
     int top = steps_head_draw(cells, (Area){area.x, area.y, area.w, head}, view) + blank;
-    int totals = steps_totals_draw(NULL, (Area){.w = area.w, .h = TOTALS_H}, view, number);
+    int totals =
+        steps_totals_draw(NULL, (Area){.w = area.w, .h = totals_height(area)}, view, number);
     Area step = {area.x, area.y + top, area.w, area.h - top - totals - blank};
     int used = steps_step_draw(cells, step, view, number);
     steps_totals_draw(cells, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
@@ -64,7 +70,7 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
         cells_text(cells, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
                    live->baseline_text);
     } else if (both) {
-        second.h = TOTALS_H;
+        second.h = totals_height(area);
         second.h = short_side_draw(NULL, second, &other, state->step_at);
         first.h -= second.h;
         second.y += first.h;
