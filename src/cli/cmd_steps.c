@@ -45,7 +45,8 @@ static bool read_cell(StepsCommand *command, Err *err) {
 static const BevKernel *find_kernel(const char *word) {
     const BevKernel *kernel = bev_kernel_find(word);
     for (int i = 0; !kernel && bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == BEV_CUDA && !strcasecmp(bev_kernels[i]->title, word))
+        if (bev_kernels[i]->where == BEV_CUDA && bev_kernels[i]->direction == BEV_FORWARD &&
+            !strcasecmp(bev_kernels[i]->title, word))
             kernel = bev_kernels[i];
     return kernel;
 }

@@ -109,6 +109,7 @@ typedef struct {
      * NULL: each pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;
     GiveUp give_up; /* asked between the stages and within the long ones */
+    _Atomic(const char *) *doing; /* set to the name of the stage in hand; NULL: nobody asks */
 } PipelineNeeds;
 
 /* What a run made before it was given up is kept for the next run. */

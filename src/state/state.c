@@ -8,7 +8,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
-    config->kernel = kernel_twin(bev_default(BEV_CPU), where);
+    config->kernel = kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
     config->dtype = BEV_FP16;
     config->align = BEV_NEAREST;
     char said[160] = "";
@@ -221,6 +221,9 @@ unsigned state_step(State *state, const Event *event) {
     case EVENT_PACE:
         state->pace = *event->pace;
         return 0; /* shown with the next picture; not worth one of its own */
+    case EVENT_WAITING:
+        snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
+        return STEP_REDRAW;
     case EVENT_NOTE:
         return SAY(state, ACTION_COUNT, "%s", event->text);
     }

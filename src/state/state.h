@@ -135,6 +135,7 @@ typedef struct {
 typedef struct {
     LogLine lines[LOG_LINES]; /* [0] is the newest */
     int count;
+    uint64_t said; /* lines so far, those included that are no longer kept */
 } Log;
 
 /* The warps whose steps are shown, in their order. */
@@ -149,7 +150,11 @@ typedef struct {
 } ShownWarps;
 
 /* What a control asks of the lesson; src/learn, above the state, does it. */
-typedef enum { WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_NEXT, WISH_BACK, WISH_SKIP } LessonWish;
+/* clang-format off */
+typedef enum {
+    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_NEXT, WISH_BACK, WISH_SKIP
+} LessonWish;
+/* clang-format on */
 
 /* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
  * A cell's centre lies at +0.5. */
@@ -209,8 +214,10 @@ struct State {
     LessonPane lesson;      /* what the lesson shows that runs now */
     LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
+    int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
     Pace pace; /* newest EVENT_PACE */
+    char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -229,6 +236,7 @@ typedef enum {
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_PACE,    /* newest answer times: `pace` */
+    EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 

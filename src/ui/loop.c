@@ -84,6 +84,7 @@ static struct timespec patience(const Loop *loop) {
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
     wait = fmin(wait, loop_lesson_in_ms(loop));
+    wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     if (loop->term)
         wait = fmin(wait, term_key_in_ms(loop->term));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
@@ -126,6 +127,7 @@ static void wait_for_something(Loop *loop) {
 static void live(Loop *loop) {
     while (!loop->quit) {
         loop_echo(loop);
+        loop_slow(loop);
         loop_draw(loop);
         wait_for_something(loop);
         obey_signals(loop);
@@ -188,7 +190,7 @@ static bool open_all(Loop *loop, Err *err) {
     if (loop->options->lesson &&
         !loop_open_lesson(loop, loop->options->lesson, loop->options->memory, err))
         return false;
-    loop_submit(loop); /* it computes while the screens open */
+    loop_submit_first(loop); /* it computes while the screens open */
     if (!plain && !loop_open_terminal(loop, err))
         return false;
     loop_open_window(loop);

@@ -285,6 +285,24 @@ static int draw_bottom(Cells *cells, Area area, const PanelData *data) {
     return used + 1;
 }
 
+int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
+                         const BevPicture *picture) {
+    static const DashPanel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
+                                              &accuracy_panel, &pipeline_panel, &model_panel,
+                                              &bev_panel};
+    const PanelData data = {state, live, picture};
+    cells_clear(cells);
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
+        if (panels[i]->point != point || point == PANEL_NONE)
+            continue;
+        int want = panels[i]->want(&data, cells->columns);
+        int rows = want < cells->rows ? want : cells->rows;
+        panels[i]->draw(cells, (Area){0, 0, cells->columns, rows}, &data);
+        return rows;
+    }
+    return 0;
+}
+
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture) {
     PanelData data = {state, live, picture};

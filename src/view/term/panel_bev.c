@@ -233,6 +233,16 @@ static void faults_text(const PanelData *data, char *text, size_t size) {
         }
 }
 
+/* Over the old picture, while the new one is being computed. */
+static void draw_waiting(Cells *cells, Area area, const char *text) {
+    int w = cells_width(text);
+    if (!text[0] || w + 2 > area.w || area.h < 1)
+        return;
+    Area box = {area.x + (area.w - w - 2) / 2, area.y + area.h / 2, w + 2, 1};
+    cells_erase(cells, box, INK_DEFAULT);
+    cells_text(cells, box.x + 1, box.y, w, cell_bold(INK_ACCENT), text);
+}
+
 static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -249,8 +259,10 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
     if (!data->picture || !data->picture->ready) {
-        cells_line(cells, area, cell_style(INK_MUTED),
-                   data->picture && data->picture->reason[0] ? data->picture->reason : "n/a");
+        const char *reason = state->waiting[0]                         ? state->waiting
+                             : data->picture && data->picture->reason[0] ? data->picture->reason
+                                                                         : "n/a";
+        cells_line(cells, area, cell_style(INK_MUTED), reason);
         return;
     }
     Area picture = area;
@@ -258,6 +270,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     Area used = bev_cells_draw(cells, picture, data->picture, state);
     Part part = part_of(state);
     draw_step(cells, used, &part, data);
+    draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
     int y = used.y + used.h;
     scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)

@@ -141,6 +141,7 @@ static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *reason = view->picture               ? view->picture->bev.reason
                          : view->live->error_text[0] ? view->live->error_text
+                         : view->state->waiting[0]   ? view->state->waiting
                                                      : "computing the first picture";
     TextStyle style = aligned(style_body(view->pen), ALIGN_CENTER);
     pen_fill(view->pen, *bev, view->pen->theme->tint, 1);
@@ -159,6 +160,19 @@ void window_draw_bev(const WindowView *view) {
         draw_wipe(view);
 }
 
+/* Over the old picture, while the new one is being computed. */
+static void draw_waiting(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    const char *text = view->state->waiting;
+    TextStyle style = aligned(style_strong(view->pen), ALIGN_CENTER);
+    double w = fmin(pen_text_width(view->pen, &style, text) + 24, bev->w), h = 2 * style.size;
+    if (!text[0])
+        return;
+    Box box = {bev->x + (bev->w - w) / 2, bev->y + (bev->h - h) / 2, w, h};
+    pen_fill(view->pen, box, view->pen->theme->page, 0.9);
+    pen_text(view->pen, bev->x + bev->w / 2, box.y + h / 2 + style.size / 3, w, &style, text);
+}
+
 void window_draw_over_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     if (!window_has_bev(view))
@@ -167,6 +181,7 @@ void window_draw_over_bev(const WindowView *view) {
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
     draw_comparison(view);
+    draw_waiting(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
         axes_draw(view->pen, &view->visible, &panel, true);
