@@ -17,7 +17,7 @@ struct SdlWindow {
     int w, h;                                /* of texture and surface, pixels */
     Drag drag;                               /* what the pressed mouse button does */
     double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
-    WindowSpots spots;      /* of the picture that is shown */
+    WindowSpots spots;                       /* of the picture that is shown */
     const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
@@ -173,8 +173,7 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
     cairo_t *cr = cairo_create(window->surface);
     cairo_scale(cr, scale, scale);
     WindowSpots spots;
-    bool drawn =
-        window_paint(cr, w / scale, h / scale, state, live, picture, &spots, give_up, err);
+    bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, &spots, give_up, err);
     cairo_destroy(cr);
     if (!drawn || given_up(give_up))
         return false;
@@ -200,11 +199,15 @@ static const struct {
     SDL_Keycode code;
     int32_t key, shifted;
 } special_keys[] = {
-    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},   {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
+    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},
+    {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
     {SDLK_BACKSPACE, KEYCODE_BACKSPACE, KEYCODE_BACKSPACE},
-    {SDLK_TAB, KEYCODE_TAB, KEYCODE_TAB},          {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
-    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},       {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
-    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT}, {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
+    {SDLK_TAB, KEYCODE_TAB, KEYCODE_TAB},
+    {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
+    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},
+    {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
+    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT},
+    {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
     {SDLK_HOME, KEYCODE_HOME, KEYCODE_HOME},
 };
 
