@@ -245,7 +245,7 @@ static const char trial[] = "title Trial\n"
                             "say Hello {points}.\n"
                             "point at intervals\n"
                             "let before = points\n"
-                            "ask How many points?\n"
+                            "ask How many points in {bits()} bits?\n"
                             "number 1 1000000 points\n"
                             "expect before within 5 %\n"
                             "run chart mrc\n"
@@ -349,12 +349,14 @@ static void test_wrong(void) {
     begin();
     give(INPUT_NEXT, NULL);
     give(INPUT_ANSWER, "7");
+    live.job.config.dtype = BEV_FP8; /* as a control of `again` does */
     tap_ok(run.verdict == VERDICT_WRONG && run.right == 0 && run.asked == 1 &&
                shows("Not yet: it is 209,019 points") && shows("Count again."),
            "a wrong answer, its hint");
     give(INPUT_NEXT, NULL);
     tap_ok(run.phase == PHASE_ASK && shows("Now with: chart none") && controls == 2,
            "asked again after a change");
+    tap_ok(shows("in 8 bits?") && !shows("in 16 bits?"), "with the figures after it");
     give(INPUT_ANSWER, "8");
     give(INPUT_NEXT, NULL);
     tap_ok(run.phase == PHASE_ASK && run.again == 2, "and again, until right");

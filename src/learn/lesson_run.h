@@ -56,6 +56,7 @@ typedef enum {
     PHASE_JUDGE,  /* waits for the figures of the answer */
     PHASE_VERDICT,
     PHASE_AGAIN, /* a change before the question is asked again */
+    PHASE_RENEW, /* waits for the figures of the question's text after that change */
     PHASE_END
 } LessonPhase;
 

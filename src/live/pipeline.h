@@ -72,7 +72,9 @@ typedef struct {
     BuiltMap *map;
     BevShape shape;
     KernelConfig config, baseline; /* baseline.kernel NULL: none */
-    int64_t probe_cell;
+    const BevKernel *kernels[2]; /* instead of theirs; NULL: theirs */
+    int64_t probe_cell, block; /* -1: none */
+    int warp;
     double l2_bytes; /* V3 takes one of its forms by it */
 } RecordedSteps;
 

@@ -4,13 +4,14 @@
 #include "src/base/memory_stream.h"
 #include "src/state/glossary.h"
 #include "src/ui/script_internal.h"
+#include "src/view/term/dashboard.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_WIDTH = 78 };
+enum { TEXT_WIDTH = 78, PANEL_ROWS = 28 };
 
 /* ---- plain text ------------------------------------------------------------------------------ */
 
@@ -23,23 +24,61 @@ static void print_wrapped(const char *text, int indent) {
     }
 }
 
-/* What the keys do has no place here: the words are named at the beginning. */
-static void print_pane(const LessonPane *pane) {
-    const PaneText *body = &pane->body;
-    PaneKind before = PANE_KEYS;
+static void print_title(const LessonPane *pane) {
     printf("\n-- %s, %d of %d", pane->title, pane->step, pane->steps);
     if (pane->asked)
         printf(", %d of %d right", pane->right, pane->asked);
     puts("");
+}
+
+/* What the keys do has no place here: the words are named at the beginning. */
+static void print_pane(const LessonPane *pane) {
+    const PaneText *body = &pane->body;
+    PaneKind before = PANE_KEYS;
     for (int i = 0; i < body->count; i++) {
         PaneKind kind = body->rows[i].kind;
-        if (kind == PANE_KEYS || kind == PANE_INPUT)
+        bool inside = kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_INPUT;
+        if (kind == PANE_KEYS)
             continue;
         if (kind != before || kind == PANE_TEXT)
             puts("");
-        print_wrapped(pane_row(body, i), kind == PANE_CHOICE || kind == PANE_CODE ? 2 : 0);
+        if (body->rows[i].marked)
+            printf("> ");
+        print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }
+}
+
+/* The panel that the lesson points at, as text; malloc'd. NULL: none, or no memory. */
+static char *panel_text(Script *script) {
+    Cells cells = {.rows = 0};
+    Err unused;
+    char *text = NULL;
+    if (script->state.lesson.point == PANEL_NONE ||
+        !cells_init(&cells, TEXT_WIDTH, PANEL_ROWS, &unused))
+        return NULL;
+    cells.ascii = true;
+    if (dashboard_draw_panel(&cells, script->state.lesson.point, &script->state, &script->live,
+                             &script->picture.bev))
+        text = cells_to_text(&cells);
+    cells_free(&cells);
+    return text;
+}
+
+/* The same, where it is another one than before. `shown` is owned by the caller: free(*shown). */
+static void print_panel(Script *script, char **shown) {
+    char *text = panel_text(script);
+    size_t length = text ? strlen(text) : 0;
+    bool same = text && *shown && !strcmp(text, *shown);
+    if (!text || same) {
+        free(text);
+        return;
+    }
+    free(*shown);
+    *shown = text;
+    while (length && text[length - 1] == '\n')
+        length--;
+    printf("\n%.*s\n", (int)length, text);
 }
 
 /* What a control did, or a note, since the last time. */
@@ -72,14 +111,17 @@ static bool end_animations(Script *script, Err *err) {
 }
 
 static bool take_plain(Script *script, Err *err) {
-    char line[256], told[600], said[LOG_LENGTH] = "";
+    char line[256], told[600], said[LOG_LENGTH] = "", *shown = NULL;
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
     if (!end_animations(script, err))
         return false;
     for (;;) {
         print_log(&script->state.log, said);
-        if (script->desk.open)
+        if (script->desk.open) {
+            print_title(&script->state.lesson);
+            print_panel(script, &shown);
             print_pane(&script->state.lesson);
+        }
         fputs("> ", stdout);
         fflush(stdout);
         if (!script->desk.open || script->quit || script->state.lesson.ended ||
@@ -92,6 +134,7 @@ static bool take_plain(Script *script, Err *err) {
             puts(told);
         }
     }
+    free(shown);
     puts("");
     return fflush(stdout) == 0 ||
            err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
@@ -123,8 +166,10 @@ typedef struct {
 } Export;
 
 /* Signs that Markdown would read as marks. */
-static void put_text(FILE *out, const char *text) {
-    for (; *text; text++)
+static void put_text(FILE *out, const char *ascii) {
+    char micro[PANE_BYTES];
+    text_micro(ascii, micro, sizeof micro);
+    for (const char *text = micro; *text; text++)
         fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
 }
 

@@ -31,7 +31,8 @@ enum {
 /* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
  * but each of them at its time. */
 static double tick_in_ms(const Loop *loop, double now) {
-    bool moving = loop->state.playing || loop->state.recording;
+    bool steps = loop->state.job.steps && loop->state.step_speed != 0;
+    bool moving = loop->state.playing || loop->state.recording || steps;
     bool ready = loop->frame && loop->frame->state.job.serial == loop->state.job.serial;
     return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
 }
@@ -46,7 +47,10 @@ static void tick(Loop *loop) {
     loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
+    int step = loop->state.step_at;
     loop_step(loop, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
+    if (loop->state.step_at != step)
+        return;
     loop->term_dirty = term_dirty; /* nothing new to see until its frame comes */
     loop->window_dirty = window_dirty;
 }

@@ -196,7 +196,11 @@ void loop_take_frame(Loop *loop) {
         loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});
     }
     const Headline headline = live_headline(&frame->live);
-    loop_step(loop, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    ShownWarps warps;
+    bool recorded = live_warps(&frame->live, &warps);
+    loop_step(loop, &(Event){.kind = EVENT_RESULT,
+                             .headline = &headline,
+                             .warps = recorded ? &warps : NULL});
     if (strcmp(loop->error_text, frame->live.error_text) != 0) {
         memcpy(loop->error_text, frame->live.error_text, sizeof loop->error_text);
         if (loop->error_text[0])

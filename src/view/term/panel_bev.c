@@ -121,16 +121,12 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
 /* The cells of the step that is shown. */
 static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
     const State *state = data->state;
-    const LiveSteps *live = data->live->frame.steps;
-    if (!live || state->step_at >= live->selection.step_count)
-        return;
-    const Steps *steps = &live->selection;
-    const Step *step = &steps->steps[state->step_at];
-    for (int i = 0; i < step->point_count; i++) {
-        int32_t cell = steps->points[step->first_point + i].cell;
-        draw_sign(cells, used, part, (double)(cell % steps->shape.nx) + 0.5,
-                  (double)(cell / steps->shape.nx) + 0.5, state, '*', INK_RGB | 0xff5fd2);
-    }
+    const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_step_points(data->live, state, points);
+    for (int i = 0; i < count; i++)
+        draw_sign(cells, used, part, (double)(points[i]->cell % state->scene.nx) + 0.5,
+                  (double)(points[i]->cell / state->scene.nx) + 0.5, state, '*',
+                  INK_RGB | 0xff5fd2);
 }
 
 /* Between the baseline on the left and the selection on the right: they often look alike. */

@@ -6,7 +6,6 @@
 
 #include "src/state/glossary.h"
 #include "src/state/help.h"
-#include "src/view/draw/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -93,11 +93,17 @@ static CellStyle style_of(const Cells *cells, const Line *line) {
     return style;
 }
 
+/* The unit at the beginning of a line belongs to the number at the end of the one before. */
 static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
-    char text[256];
+    char ascii[256], micro[300];
+    const char *text = micro + 1;
     if (!line->text)
         return;
-    snprintf(text, sizeof text, "%.*s", line->length, line->text);
+    snprintf(ascii, sizeof ascii, " %.*s", line->length, line->text);
+    if (line->kind == PANE_CODE)
+        snprintf(micro, sizeof micro, "%s", ascii);
+    else
+        text_micro(ascii, micro, sizeof micro);
     if (line->first && line->marked)
         cells_put(cells, x, y, 0x203a, cell_bold(INK_ACCENT));
     cells_text(cells, x + line->indent, y, w - line->indent, style_of(cells, line), text);
