@@ -109,7 +109,8 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
         *grid = ref_keep(there);
         return true;
     }
-    return inputs_pool(&run->pipeline->runners[runner], with, &config, grid, times, run->err);
+    return inputs_pool(&run->pipeline->runners[runner], with, &config, &run->needs->give_up, grid,
+                       times, run->err);
 }
 
 /* The map of the baseline: that of the selection, or one of another align or of a pinned rig. */
@@ -231,7 +232,7 @@ static bool make_grid(Run *run, const State *state) {
 static bool make_fp64(Run *run, const State *state) {
     (void)state;
     return !run->needs->fp64_original ||
-           inputs_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
+           inputs_fp64(run->pipeline->made.fp64_original, &run->needs->give_up, &run->next, run->err);
 }
 
 static bool make_steps(Run *run, const State *state) {

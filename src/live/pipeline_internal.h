@@ -53,15 +53,16 @@ typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-/* Pools the features of `next` with its map, and adds to `times`. */
+/* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
+ * after preparing. */
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 PooledGrid **pooled, StageTimes *times, Err *err);
+                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
 /* Reads back what a session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
                              const KernelConfig *config, Err *err);
 
-bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err);
+bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
 
 /* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
  * the one in FP64. */
