@@ -15,21 +15,6 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->map);
 }
 
-/* The problem without values: accesses do not depend on them. */
-static BevProblem bare_problem(const FrameInputs *inputs, const KernelConfig *config) {
-    const BevShape *s = &inputs->features->shape;
-    const BevDtypeInfo *dtype = &bev_dtypes[config->dtype];
-    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
-    return (BevProblem){
-        .shape = *s,
-        .dtype = config->dtype,
-        .align = config->align,
-        .map = inputs->map->map,
-        .depth = {.dtype = dtype->depth, .rows = 1, .row_len = pixels * s->depth_bins, .scale = 1},
-        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels, .scale = 1},
-        .out = {.dtype = dtype->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
-}
-
 /* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. `named`: a
  * kernel of any kind that was asked for, or NULL. */
 static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
@@ -42,10 +27,13 @@ static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *n
 static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
                    const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text,
                    size_t size) {
-    BevProblem problem = bare_problem(inputs, config);
+    const KernelConfig forward = inputs_forward_config(config);
+    BevProblem problem = inputs_bare_problem(inputs, &forward);
     const BevKernel *kernel = kernel_of(config, named, &problem, l2_bytes);
     Err err;
-    if (!kernel)
+    if ((named ? named : config->kernel)->direction == BEV_BACKWARD)
+        snprintf(error_text, size, "the steps follow forward kernels only");
+    else if (!kernel)
         snprintf(error_text, size, "%s has no twin on a GPU, and so no steps",
                  config->kernel->title);
     else if (steps_record(kernel, &problem, choice, steps, &err))
