@@ -276,7 +276,7 @@ static void test_findings(void) {
     live.model = fixture_model();
     live.job.config.kernel = &fixture_kernels[4];
     draw();
-    tap_ok(shows("Model, RTX A6000: ") && shows(" times to gain"), "a small one the first of them");
+    tap_ok(shows("Model: ") && shows(" times to gain: lesson 3"), "a small one the first of them");
     begin(120, 40);
     live.model = fixture_model();
     live.job.config.kernel = &fixture_kernels[4];
