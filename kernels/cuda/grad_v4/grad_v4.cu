@@ -36,14 +36,18 @@
 namespace {
 
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
-cudaError_t columns_enter(const Grad &grad, const ColumnMap &map, cudaStream_t stream) {
+cudaError_t columns_enter(const Grad &grad, const GradV4Plan &plan, cudaStream_t stream) {
     auto kernel = grad_v4_kernel<D, W, CHANNELS, WARPS>;
-    size_t shared = ColumnShared<D, CHANNELS, WARPS>::bytes(grad.channels);
-    dim3 grid((unsigned)map.shape.count(), (unsigned)(grad.channels / CHANNELS));
+    const ColumnShape &s = plan.map.shape;
+    size_t shared =
+        ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
+    dim3 block(WARPS * WARP, (unsigned)plan.columns);
+    dim3 grid((unsigned)s.cameras * s.slabs * blocks_for(s.strips, plan.columns),
+              (unsigned)(grad.channels / CHANNELS));
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (status == cudaSuccess)
-        kernel<<<grid, WARPS * WARP, shared, stream>>>(grad, map);
+        kernel<<<grid, block, shared, stream>>>(grad, plan.map);
     return status;
 }
 
@@ -52,9 +56,9 @@ cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, cudaStream_
     cudaError_t status = cudaSuccess;
     with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
         constexpr int CHANNELS = EIGHTY ? 80 : 64;
-        status = plan.warps == 16  ? columns_enter<D, W, CHANNELS, 16>(grad, plan.map, stream)
-                 : plan.warps == 8 ? columns_enter<D, W, CHANNELS, 8>(grad, plan.map, stream)
-                                   : columns_enter<D, W, CHANNELS, 4>(grad, plan.map, stream);
+        status = plan.warps == 16  ? columns_enter<D, W, CHANNELS, 16>(grad, plan, stream)
+                 : plan.warps == 8 ? columns_enter<D, W, CHANNELS, 8>(grad, plan, stream)
+                                   : columns_enter<D, W, CHANNELS, 4>(grad, plan, stream);
     });
     return status;
 }
