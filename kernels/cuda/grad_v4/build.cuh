@@ -141,7 +141,7 @@ bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *pla
     if (!grad_allocate(&plan->chunk_memory, NAME, layout, err))
         return false;
     out.column_chunks = findings.column_chunks;
-    TRY_CUDA(NAME, cudaMemsetAsync(out.chunks, 0, (size_t)chunks * sizeof(Chunk), 0));
+    TRY_CUDA(NAME, cudaMemsetAsync(out.chunks, 0, (size_t)chunks * sizeof(Chunk), 0)); // no bins
     v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
     plan->map = {s,         findings.column_chunks, out.chunks,
                  out.cells, out.entries,            (const float *)plan->weights};

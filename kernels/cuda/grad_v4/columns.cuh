@@ -46,11 +46,11 @@ __device__ inline ColumnPixel column_pixel(const ColumnShape &s, int column, int
 
 // The points of a column in one depth bin and one cell: a bit a pixel, and packed fields. Entries of
 // a chunk are sorted by bin; in the order by cell, entry FROM of the chunk comes at this place.
-struct Entry {
+struct alignas(8) Entry {
     uint32_t pixels, fields;
 
     __host__ __device__ static uint32_t pack(int from, int slot, bool last, int bin) {
-        return (uint32_t)(from | slot << 5 | last << 9 | bin << 16);
+        return (uint32_t)(from | slot << 5 | last << 9) | (uint32_t)bin << 16;
     }
     __device__ static int from(uint32_t fields) { // this and no other field is of the order by cell
         return fields & 31;
@@ -70,7 +70,7 @@ constexpr int CHUNK_ENTRIES = WARP; // a lane each; those that do not exist have
 
 // Depth bins [first_bin, first_bin + bins) of a column. The chunks of a column have all its bins, in
 // order; a bin is in one chunk. A chunk without bins does not exist.
-struct Chunk {
+struct alignas(16) Chunk {
     int first_bin, bins;
     int16_t entries, cells;
     int first_weights; // weighted maps: row of `weights` of entry 0

@@ -4,7 +4,8 @@
 
 #include "kernels/cuda/grad_v4/products.cuh"
 
-constexpr int ENTRY_BATCH = 4; // entries that are looked up together
+// Entries that are looked up together; weights come from far away.
+template <bool W> constexpr int ENTRY_BATCH = W ? 8 : 4;
 
 // ---- the depths of a block: all its columns, all bins, in shared memory -------------------------
 
@@ -14,7 +15,7 @@ template <BevDtype D> struct BlockDepths {
     static constexpr int WORD = 4 / (int)sizeof(Code<D>); // pixels of 4 bytes
     const ColumnShape &shape;
     Code<D> *codes; // [bins][rows][width]
-    int width;      // image columns of the block
+    int width;      // image columns of the block, a power of two
     int pixels;     // 32 * columns
     int h0, w0;
     int64_t first; // element of bin 0, row 0, column 0 of the camera
@@ -22,9 +23,12 @@ template <BevDtype D> struct BlockDepths {
     // Calls f(place in codes, element, exists) for all words of 4 bytes, or for all codes.
     template <typename F> __device__ void each(int step, F f) const {
         int words = pixels / step, threads = blockDim.x * blockDim.y;
+        int log_words = __ffs(words) - 1, log_width = __ffs(width) - 1; // powers of two
         int64_t plane = (int64_t)shape.height * shape.width;
+#pragma unroll 4
         for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < shape.bins * words; i += threads) {
-            int bin = i / words, p = i % words * step, h = h0 + p / width, w = w0 + p % width;
+            int bin = i >> log_words, p = (i & (words - 1)) * step;
+            int h = h0 + (p >> log_width), w = w0 + (p & (width - 1));
             f(bin * pixels + p, first + bin * plane + (int64_t)h * shape.width + w,
               h < shape.height && w < shape.width);
         }
@@ -142,13 +146,15 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
         int from = Entry::from(part.entry.fields);
         uint32_t by_cell = __shfl_sync(~0u, part.entry.pixels, from);
         uint32_t fields = __shfl_sync(~0u, part.entry.fields, from);
+        if (lane >= part.chunk.entries) // FROM is of no entry
+            by_cell = fields = 0;
         const Code<D> *own = depths + part.chunk.first_bin * depth_step;
         float sum = 0;
-        for (int e = 0; e < part.chunk.entries; e += ENTRY_BATCH) {
-            float term[ENTRY_BATCH];
-            uint32_t field[ENTRY_BATCH];
+        for (int e = 0; e < part.chunk.entries; e += ENTRY_BATCH<W>) {
+            float term[ENTRY_BATCH<W>];
+            uint32_t field[ENTRY_BATCH<W>];
 #pragma unroll
-            for (int b = 0; b < ENTRY_BATCH; b++) { // past the last entry: no pixels, not the last
+            for (int b = 0; b < ENTRY_BATCH<W>; b++) { // past the last entry: no pixels, not the last
                 field[b] = __shfl_sync(~0u, fields, e + b);
                 bool mine = __shfl_sync(~0u, by_cell, e + b) >> lane & 1;
                 int number = __shfl_sync(~0u, from, e + b);
@@ -157,7 +163,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
                     term[b] *= weight(part.chunk, number);
             }
 #pragma unroll
-            for (int b = 0; b < ENTRY_BATCH; b++) {
+            for (int b = 0; b < ENTRY_BATCH<W>; b++) {
                 sum += term[b];
                 if (Entry::last(field[b])) {
                     put_factor(Entry::slot(field[b]), sum);
@@ -179,11 +185,11 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
             *own = Codec<D>::encode(sum);
             own += depth_step, bin++, sum = 0;
         };
-        for (int e = 0; e < part.chunk.entries; e += ENTRY_BATCH) {
-            float term[ENTRY_BATCH];
-            int bins[ENTRY_BATCH];
+        for (int e = 0; e < part.chunk.entries; e += ENTRY_BATCH<W>) {
+            float term[ENTRY_BATCH<W>];
+            int bins[ENTRY_BATCH<W>];
 #pragma unroll
-            for (int b = 0; b < ENTRY_BATCH; b++) { // past the last entry: no pixels, bin 0
+            for (int b = 0; b < ENTRY_BATCH<W>; b++) { // past the last entry: no pixels, bin 0
                 uint32_t fields = __shfl_sync(~0u, part.entry.fields, e + b);
                 bool mine = __shfl_sync(~0u, part.entry.pixels, e + b) >> lane & 1;
                 term[b] = mine ? sums[Entry::slot(fields)][lane] : 0.0f;
@@ -192,7 +198,7 @@ template <BevDtype D, bool W, int CHANNELS, int WARPS> struct ColumnWarp {
                 bins[b] = Entry::bin(fields);
             }
 #pragma unroll
-            for (int b = 0; b < ENTRY_BATCH; b++) {
+            for (int b = 0; b < ENTRY_BATCH<W>; b++) {
                 while (bin < bins[b])
                     put();
                 sum += term[b];
