@@ -5,8 +5,6 @@
 #include "kernels/cuda/grad_v4/kernel.cuh"
 #include "kernels/cuda/grad_v4/prepare.cuh"
 
-#include <stdlib.h>
-
 namespace {
 
 constexpr char NAME[] = "grad_v4";
@@ -15,7 +13,7 @@ constexpr int POINTS_A_CHUNK = 24; // likewise, of the chunks of columns that al
 
 struct GradV4Plan {
     bool in_columns;
-    int warps, columns; // of a block: warps a column, columns
+    int warps, columns; // of a block: warps a column, columns; 0: columns do not fit
     ColumnMap map;
     PixelOrder order; // if not in columns
     void *weights, *chunk_memory;
@@ -45,21 +43,37 @@ template <int WARPS> size_t shared_bytes(const BevProblem *problem, int columns)
     return bytes;
 }
 
-// How large a block is, by the shared memory of this device; *warps 0: too little for any, or a
-// number of channels that needs the other form.
+struct BlockShape {
+    int columns, warps; // warps a column
+};
+
+// Few columns: a block each, with many warps. Many: two and two, so that neighbouring depths are
+// loaded together; FP32, whose products take longer, with more warps. The last ones are for devices
+// with less shared memory, or for long rows.
 bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     int64_t channels = problem->shape.channels;
-    int device, most;
+    int device, most, multiprocessors;
     TRY_CUDA(NAME, cudaGetDevice(&device));
     TRY_CUDA(NAME, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    size_t limit = channels == 80 || channels % 64 == 0 ? (size_t)most : 0;
-    plan->columns = 1;
-    plan->warps = shared_bytes<16>(problem, 1) <= limit  ? 16
-                  : shared_bytes<8>(problem, 1) <= limit ? 8
-                  : shared_bytes<4>(problem, 1) <= limit ? 4
-                                                         : 0;
-    if (const char *forced = getenv("GRAD_V4_WARPS"))
-        plan->warps = atoi(forced) % 100, plan->columns = atoi(forced) / 100;
+    TRY_CUDA(NAME, cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    bool few = plan->map.shape.count() <= 2 * multiprocessors;
+    const BlockShape wanted[] = {few                            ? BlockShape{1, 16}
+                                 : problem->dtype == BEV_FP32 ? BlockShape{2, 8}
+                                                                : BlockShape{2, 4},
+                                 {1, 8},
+                                 {1, 4}};
+    plan->warps = 0;
+    if (channels != 80 && channels % 64)
+        return true;
+    for (BlockShape block : wanted) {
+        size_t bytes = block.warps == 16  ? shared_bytes<16>(problem, block.columns)
+                       : block.warps == 8 ? shared_bytes<8>(problem, block.columns)
+                                          : shared_bytes<4>(problem, block.columns);
+        if (bytes > (size_t)most)
+            continue;
+        plan->warps = block.warps, plan->columns = block.columns;
+        break;
+    }
     return true;
 }
 
