@@ -158,7 +158,7 @@ static BevTraffic grad_block_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_block) = {
     .name = "grad_block", .title = "BLOCK",
-    .idea = "Points sorted by pixel: a block adds up first, one atomic a block and target.",
+    .idea = "Backward: points sorted by pixel: a block adds up first, one atomic a block and target.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),

@@ -139,7 +139,7 @@ static BevTraffic grad_owner_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_owner) = {
     .name = "grad_owner", .title = "OWNER",
-    .idea = "A warp owns a pixel: both gradients from one read of grad_out, no atomics.",
+    .idea = "Backward: a warp owns a pixel: both gradients from one read of grad_out, no atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,

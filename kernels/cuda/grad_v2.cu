@@ -89,7 +89,7 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_v2) = {
     .name = "grad_v2", .title = "V2",
-    .idea = "A thread owns a pixel and its interval of points: no atomics, and few threads.",
+    .idea = "Backward: a thread owns a pixel and its interval of points: no atomics, and few threads.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,

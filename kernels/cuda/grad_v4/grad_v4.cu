@@ -102,7 +102,7 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_v4) = {
     .name = "grad_v4", .title = "V4",
-    .idea = "A camera's columns as matrices: both gradients are products with the same rows.",
+    .idea = "Backward: a camera's columns as matrices: both gradients are products with the same rows.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
