@@ -47,7 +47,8 @@ template <int GROUPS> struct Row {
             }
     }
 
-    template <BevDtype D, bool A> __device__ void load(const void *rows, int64_t row, int channels) {
+    template <BevDtype D, bool A>
+    __device__ void load(const void *rows, int64_t row, int channels) {
 #pragma unroll
         for (int n = 0; n < GROUPS; n++)
             load_quad<D, A>(rows, row, (n * WARP + (int)threadIdx.x % WARP) * QUAD, channels, v[n]);
@@ -158,10 +159,12 @@ static BevTraffic grad_block_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_block) = {
     .name = "grad_block", .title = "BLOCK",
-    .idea = "Backward: points sorted by pixel: a block adds up first, one atomic a block and target.",
+    .idea = "Backward: points sorted by pixel: a block adds up first, "
+            "one atomic a block and target.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
+    .unsupported = channels_unsupported,
+    .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>), .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_block_launch), .bytes = grad_block_bytes,
 };

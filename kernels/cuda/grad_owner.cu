@@ -144,6 +144,7 @@ CUDA_ROW(grad_owner) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
-    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
+    .release = ON_CUDA(release_plan<PixelOrder>),
+    .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
 };
 /* clang-format on */

@@ -89,11 +89,14 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_v2) = {
     .name = "grad_v2", .title = "V2",
-    .idea = "Backward: a thread owns a pixel and its interval of points: no atomics, and few threads.",
-    .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
+    .idea = "Backward: a thread owns a pixel and its interval of points: "
+            "no atomics, and few threads.",
+    .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true,
+    .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
-    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,
+    .release = ON_CUDA(release_plan<PixelOrder>),
+    .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,
 };
 /* clang-format on */
