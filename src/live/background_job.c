@@ -24,6 +24,7 @@ struct Background {
 
 void background_job_drop(BackgroundJob *job) {
     ref_drop(job->grid);
+    ref_drop(job->gradients);
     ref_drop(job->model);
     frame_inputs_drop(&job->inputs);
     *job = (BackgroundJob){.kind = JOB_NONE};
@@ -63,6 +64,11 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
         return background_launch(&background->kept, job, err);
     case JOB_ACCURACY:
         return background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
+    case JOB_GRADIENTS:
+        if (!inputs_loss(&job->inputs, &job->job, &job->gradients, err))
+            return false;
+        inputs_gradients(&background->kept, job->gradients);
+        return true;
     case JOB_CACHESIM:
         return simulate(background, job, err);
     case JOB_NONE:

@@ -14,6 +14,8 @@ struct Pipeline {
     FrameInputs inputs; /* of the last frame */
     FrameInputs made;   /* the newest of each, including what runs made that were given up */
     PooledGrid *offers[OFFERS];      /* pooled elsewhere; newest first */
+    Gradients *offered_gradients;    /* computed elsewhere */
+    Runner gradient_runner;
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
     BuiltMap *pinned_map;            /* of a baseline with a rig of its own */
@@ -39,6 +41,8 @@ void pipeline_close(Pipeline *pipeline) {
     ref_drop(pipeline->pinned_map);
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
+    ref_drop(pipeline->offered_gradients);
+    runner_clear(&pipeline->gradient_runner);
     map_builder_clear(&pipeline->builder);
     frame_inputs_drop(&pipeline->made);
     frame_inputs_drop(&pipeline->inputs);
@@ -62,6 +66,15 @@ void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
     for (int i = OFFERS - 1; i > 0; i--)
         pipeline->offers[i] = pipeline->offers[i - 1];
     pipeline->offers[0] = grid;
+}
+
+bool pipeline_lacks_gradients(const Pipeline *pipeline) {
+    return pipeline->inputs.gradients && pipeline->inputs.gradients->waits;
+}
+
+void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
+    ref_drop(pipeline->offered_gradients);
+    pipeline->offered_gradients = gradients;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -182,6 +195,12 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
             ref_drop(pipeline->offers[i]);
             pipeline->offers[i] = NULL;
         }
+    if (pipeline->offered_gradients && pipeline->offered_gradients->pooled->map->scene != scene) {
+        ref_drop(pipeline->offered_gradients);
+        pipeline->offered_gradients = NULL;
+    }
+    if (pipeline->gradient_runner.features && pipeline->gradient_runner.features->scene != scene)
+        runner_clear(&pipeline->gradient_runner);
     for (int i = 0; i < 2; i++)
         if (pipeline->runners[i].features && pipeline->runners[i].features->scene != scene)
             runner_clear(&pipeline->runners[i]);
@@ -238,6 +257,27 @@ static bool make_fp64(Run *run, const State *state) {
            inputs_fp64(run->pipeline->made.fp64_original, &run->needs->give_up, &run->next, run->err);
 }
 
+/* Those that wait are waited for again until the background thread has offered them. */
+static bool make_gradients(Run *run, const State *state) {
+    Pipeline *pipeline = run->pipeline;
+    Gradients *const there[] = {pipeline->offered_gradients, pipeline->made.gradients};
+    Gradients **next = &run->next.gradients;
+    const Job *job = &state->job;
+    bool later = run->needs->gradients_later;
+    if (job->config.kernel->direction == BEV_FORWARD)
+        return true;
+    for (int i = 0; i < 2 && !*next; i++)
+        if (inputs_gradients_fit(there[i], run->next.pooled, job) && (later || !there[i]->waits))
+            *next = ref_keep(there[i]);
+    if (*next)
+        return true;
+    if (!inputs_loss(&run->next, job, next, run->err))
+        return false;
+    if (!later)
+        inputs_gradients(&pipeline->gradient_runner, *next);
+    return true;
+}
+
 static bool make_steps(Run *run, const State *state) {
     return inputs_steps(run->pipeline->made.steps, state, &run->next, run->err);
 }
@@ -248,7 +288,8 @@ static PipelineEnd run_stages(Run *run, const State *state) {
         bool (*make)(Run *run, const State *state);
     } stages[] = {{"features", make_features}, {"map", make_map},
                   {"pooling", make_grid},      {"pooling the baseline", make_baseline},
-                  {"FP64", make_fp64},         {"steps", make_steps}};
+                  {"FP64", make_fp64},         {"steps", make_steps},
+                  {"gradients", make_gradients}};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
@@ -286,7 +327,8 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
     const FrameInputs *last = &pipeline->inputs;
     pipeline->content += !same_inputs(last, next);
     pipeline->baseline_content += last->baseline != next->baseline;
-    pipeline->seen_content += last->features != next->features || last->views != next->views;
+    pipeline->seen_content += last->features != next->features || last->views != next->views ||
+                              last->gradients != next->gradients;
 }
 
 static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
@@ -312,6 +354,8 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .world = scene->has_world ? &scene->world : NULL,
         .time_s = features->time_s,
     };
+    if (inputs->gradients)
+        frame->gradients = inputs_live_gradients(inputs->gradients);
 }
 
 /* Stages that this run did not need keep the time that they last took, marked stale. */

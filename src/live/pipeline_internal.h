@@ -87,6 +87,20 @@ LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig 
 /* How many points each pixel has, as lengths of intervals. */
 bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err *err);
 
+/* ---- inputs_gradients.c ---------------------------------------------------------------------- */
+
+/* Whether these are of that grid, and of the job's loss, cell and kernel. */
+bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
+
+/* The job's loss on the pooled grid of `with`; its gradients still wait, or `text` says why there
+ * are none. */
+bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
+
+/* Computes the gradients that wait. `runner` keeps problem and session for the next loss. */
+void inputs_gradients(Runner *runner, Gradients *made);
+
+LiveGradients inputs_live_gradients(const Gradients *made);
+
 /* ---- inputs_steps.c -------------------------------------------------------------------------- */
 
 /* Records the steps of the selection, and of a pinned baseline, where the state asks for them.

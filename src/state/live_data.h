@@ -145,6 +145,13 @@ typedef struct {
                        of a camera, of the camera that it moved most; NaN: no rig */
 } LiveDifference;
 
+/* Backward: of a loss on some cells. Borrowed like the frame; NULL where there are none. */
+typedef struct {
+    const GridLoss *loss; /* its `inside` is NULL where it is on all cells, or there is none */
+    const float *grad_depth, *grad_feat; /* as depth and features; both or none */
+    const char *text;                    /* why there are none; "": there are */
+} LiveGradients;
+
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
@@ -163,6 +170,7 @@ typedef struct {
     const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
     double time_s;
+    LiveGradients gradients; /* backward only */
 } LiveFrame;
 
 typedef struct {
