@@ -57,12 +57,21 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     return true;
 }
 
+static bool is_ending(void *context) {
+    Background *background = context;
+    worker_lock(&background->worker);
+    bool stop = background->worker.stop;
+    worker_unlock(&background->worker);
+    return stop;
+}
+
 static bool run(Background *background, BackgroundJob *job, Err *err) {
     switch (job->kind) {
     case JOB_LAUNCH:
         return background_launch(&background->kept, job, err);
     case JOB_ACCURACY:
-        return background_accuracy(&job->inputs, &job->config, &job->accuracy, err);
+        return background_accuracy(&job->inputs, &job->config, &(GiveUp){is_ending, background},
+                                   &job->accuracy, err);
     case JOB_CACHESIM:
         return simulate(background, job, err);
     case JOB_NONE:

@@ -48,9 +48,27 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->live.model = engine->model = NULL;
 }
 
+/* Says once for each scene and format what is given up to stay within the memory budget. */
+static void note_budget(Engine *engine, const FrameInputs *inputs) {
+    const BevShape *shape = &inputs->features->shape;
+    double grid_mb = (double)(shape->nx * shape->ny * shape->channels) * sizeof(float) / 1e6;
+    bool same = inputs->scene == engine->shown.scene && engine->shown.features &&
+                engine->shown.features->shape.channels == shape->channels;
+    Err note;
+    if (same || !inputs_large(shape))
+        return;
+    err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
+            "a grid of %.0f MB, memory budget %d MB: no grid, map or problem is kept for later, "
+            "errors and gates are computed in parts",
+            grid_mb, LIVE_BUDGET_MB);
+    err_line(&note, engine->note, sizeof engine->note);
+    engine->notes++;
+}
+
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
+    note_budget(engine, inputs);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
         engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
@@ -61,7 +79,8 @@ static void notice_changes(Engine *engine) {
     if (engine->measure)
         measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
     aim_simulation(engine, inputs, config);
-    FrameInputs kept = frame_inputs_keep(inputs);
+    FrameInputs kept = frame_inputs_keep(&(FrameInputs){
+        .scene = inputs->scene, .features = inputs->features, .map = inputs->map});
     frame_inputs_drop(&engine->shown);
     engine->shown = kept;
     engine->shown_config = *config;

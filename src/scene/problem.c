@@ -165,6 +165,8 @@ static bool pool_fp32(const BevProblem *problem, Err *err) {
     return ok;
 }
 
+static const size_t KEPT_BYTES = 48 << 20; /* of pooled_fp32: more is allocated again */
+
 /* Sets the scale of the output, where its format has one, by the largest magnitude that pooling the
  * FP32 originals gives. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
@@ -185,6 +187,10 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     ok = ok && pool_fp32(&original, err);
     if (ok)
         out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
+    if ((size_t)outputs * sizeof *problem->pooled_fp32 > KEPT_BYTES) {
+        free(problem->pooled_fp32);
+        problem->pooled_fp32 = NULL;
+    }
     return ok;
 }
 
