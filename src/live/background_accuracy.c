@@ -38,7 +38,7 @@ static bool verify(const FrameInputs *inputs, const KernelConfig *config, const 
     workload.scene.has_map = false;
     workload.maps[config->align] = inputs->map->map;
     workload.map_us[config->align] = 1;
-    if (inputs_large(shape)) {
+    if (inputs_large(shape, inputs->map)) {
         int64_t rows = PART_VALUES / (shape->nx * shape->channels);
         return verify_in_parts(&workload, config, rows ? rows : 1, give_up, row, err);
     }

@@ -54,6 +54,8 @@ static bool simulate(Background *background, BackgroundJob *job, Err *err) {
     if (live_model_known(live_model) == job->shown)
         job->complete = !live_model_step(live_model, job->depth, &watch);
     job->model = ref_keep(live_model_known(live_model));
+    if (inputs_large(&job->inputs.features->shape, job->inputs.map))
+        live_model_forget_map(live_model);
     return true;
 }
 

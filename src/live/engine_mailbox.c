@@ -90,13 +90,21 @@ static EngineFrame *frame_new(Engine *engine) {
     memcpy(frame->note, engine->note, sizeof frame->note);
     frame->device_lost = engine->device_lost;
     frame->inputs = frame_inputs_keep(inputs);
-    if (inputs->features && inputs_large(&inputs->features->shape))
+    if (inputs->features && inputs_large(&inputs->features->shape, inputs->map))
         drop_grids(frame);
     frame->picture = ref_keep(engine->picture);
     frame->model = ref_keep(engine->model);
     if (inputs->scene)
         frame->facts = inputs->scene->facts;
     return frame;
+}
+
+void engine_free_retired(Mailbox *mailbox) {
+    worker_lock(&mailbox->worker);
+    EngineFrame *retired = mailbox->retired;
+    mailbox->retired = NULL;
+    worker_unlock(&mailbox->worker);
+    frame_free(retired);
 }
 
 void engine_publish(Engine *engine) {

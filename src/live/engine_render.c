@@ -55,7 +55,7 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     bool same = inputs->scene == engine->shown.scene && engine->shown.features &&
                 engine->shown.features->shape.channels == shape->channels;
     Err note;
-    if (same || !inputs_large(shape))
+    if (same || !inputs_large(shape, inputs->map))
         return;
     err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
             "a grid of %.0f MB, memory budget %d MB: no grid, map or problem is kept for later, "
@@ -196,6 +196,7 @@ static void pause_simulation(Engine *engine, bool pause) {
 
 void engine_render(Engine *engine, const State *request) {
     bool moved = request->job.time_s != engine->state.job.time_s;
+    engine_free_retired(&engine->mailbox);
     engine->state = *request;
     engine->request_ms = clock_ms();
     bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */

@@ -98,8 +98,9 @@ static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);
 }
 
-bool inputs_large(const BevShape *shape) {
-    return grid_values(shape) * sizeof(float) > LIVE_LARGE_BYTES;
+bool inputs_large(const BevShape *shape, const BuiltMap *map) {
+    size_t grid = grid_values(shape) * sizeof(float), indices = 3 * sizeof(int32_t);
+    return grid + (map ? (size_t)map->map.points * indices : 0) > LIVE_LARGE_BYTES;
 }
 
 static void pooled_destroy(void *contents) {
@@ -124,7 +125,7 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
 
 /* The values of an output, or of a large one that is in the problem's own memory this memory. */
 static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
-    if (codes == view->out.data && inputs_large(&view->shape)) {
+    if (codes == view->out.data && inputs_large(&view->shape, pooled->map)) {
         pooled->codes = view->out;
         view->out.data = NULL;
         view->out.block_scales = NULL;
@@ -151,7 +152,7 @@ PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const Kern
     pooled->footprint = bev_footprint(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
     pooled->own = bev_traffic(config->kernel, view);
-    if (inputs_large(&view->shape))
+    if (inputs_large(&view->shape, pooled->map))
         runner_clear(runner);
     return pooled;
 }
@@ -229,7 +230,7 @@ bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err) {
     next->fp64_original = grid;
     grid->features = ref_keep(next->features);
     grid->map = ref_keep(next->map);
-    if (inputs_large(shape))
+    if (inputs_large(shape, next->map))
         return index_intervals(grid, shape) || inputs_no_memory("FP64 grid", err);
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)

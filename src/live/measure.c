@@ -304,7 +304,7 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
 static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
-    if (inputs_large(&measure->inputs.features->shape))
+    if (inputs_large(&measure->inputs.features->shape, measure->inputs.map))
         close_problem(measure);
     else
         close_session(measure);

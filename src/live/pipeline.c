@@ -104,7 +104,7 @@ static void let_go(PooledGrid **grid) {
 static void make_room(Run *run, bool baseline) {
     Pipeline *pipeline = run->pipeline;
     LiveFrame *frame = &run->live->frame;
-    if (!inputs_large(&run->next.features->shape))
+    if (!inputs_large(&run->next.features->shape, run->next.map))
         return;
     let_go(baseline ? &pipeline->made.baseline : &pipeline->made.pooled);
     let_go(baseline ? &pipeline->inputs.baseline : &pipeline->inputs.pooled);
@@ -235,7 +235,7 @@ static bool make_map(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool only_one = inputs_large(&run->next.features->shape) && !job->pool_baseline;
+    bool only_one = inputs_large(&run->next.features->shape, pipeline->inputs.map) && !job->pool_baseline;
     for (int align = 0; only_one && align < BEV_ALIGN_COUNT; align++)
         if (align != (int)job->config.align) {
             ref_drop(pipeline->maps[align]);

@@ -56,8 +56,9 @@ typedef struct {
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Whether the display keeps as little as it can of grids of this shape (LIVE_LARGE_BYTES). */
-bool inputs_large(const BevShape *shape);
+/* Whether the display keeps as little as it can of a problem (LIVE_LARGE_BYTES). `map` may be NULL:
+ * the grid alone decides. */
+bool inputs_large(const BevShape *shape, const BuiltMap *map);
 
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
  * grid takes the runner's memory with it, and the runner is empty then. */

@@ -134,9 +134,9 @@ typedef struct {
 
 enum { LIVE_MOVED_AT_M = 40 };
 
-/* Grids whose FP32 values take more than this are large: the display keeps as little of them as it
- * can, to stay within its memory budget of LIVE_BUDGET_MB. */
-enum { LIVE_LARGE_BYTES = 96 << 20, LIVE_BUDGET_MB = 600 };
+/* A grid whose FP32 values, with the indices of its map, take more than this is large: the display
+ * keeps as little of it as it can, to stay within its memory budget of LIVE_BUDGET_MB. */
+enum { LIVE_LARGE_BYTES = 48 << 20, LIVE_BUDGET_MB = 600 };
 
 /* What differs between the two sides of a comparison. */
 typedef struct {
