@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-enum { MEM_POOL_KEPT = 2, MEM_POOL_LARGEST = 48 << 20 };
+enum { MEM_POOL_KEPT = 2, MEM_POOL_LARGEST = 16 << 20 };
 
 /* A pool for blocks of one kind, which have one size at a time. A static one starts as MEM_POOL. */
 typedef struct {

@@ -48,7 +48,7 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->live.model = engine->model = NULL;
 }
 
-/* Says once for each scene and format what is given up to stay within the memory budget. */
+/* Says once for each scene and number of channels what is given up to stay within the memory budget. */
 static void note_budget(Engine *engine, const FrameInputs *inputs) {
     const BevShape *shape = &inputs->features->shape;
     double grid_mb = (double)(shape->nx * shape->ny * shape->channels) * sizeof(float) / 1e6;
@@ -58,9 +58,10 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     if (same || !inputs_large(shape, inputs->map))
         return;
     err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
-            "a grid of %.0f MB, memory budget %d MB: no grid, map or problem is kept for later, "
-            "errors and gates are computed in parts",
-            grid_mb, LIVE_BUDGET_MB);
+            "grids of %.0f MB, budget %d MB: none kept for later, errors and gates in parts%s", grid_mb,
+            LIVE_BUDGET_MB,
+            inputs_crowded(&(Job){.pool_baseline = true}, shape) ? ", no timing beside a comparison"
+                                                                 : "");
     err_line(&note, engine->note, sizeof engine->note);
     engine->notes++;
 }

@@ -103,6 +103,10 @@ bool inputs_large(const BevShape *shape, const BuiltMap *map) {
     return grid + (map ? (size_t)map->map.points * indices : 0) > LIVE_LARGE_BYTES;
 }
 
+bool inputs_crowded(const Job *job, const BevShape *shape) {
+    return job->pool_baseline && grid_values(shape) * sizeof(float) > 2 * LIVE_LARGE_BYTES;
+}
+
 static void pooled_destroy(void *contents) {
     PooledGrid *pooled = contents;
     free(pooled->codes.data);

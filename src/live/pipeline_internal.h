@@ -60,6 +60,10 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
  * the grid alone decides. */
 bool inputs_large(const BevShape *shape, const BuiltMap *map);
 
+/* Whether there is no memory for a launch in the background beside this comparison: two large grids
+ * are held for the picture. */
+bool inputs_crowded(const Job *job, const BevShape *shape);
+
 /* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
  * grid takes the runner's memory with it, and the runner is empty then. */
 PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
