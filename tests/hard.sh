@@ -66,7 +66,7 @@ if [ "${HARD_BUDGET:-300}" != 0 ]; then
 fi
 for target in npz json; do
     [ "${HARD_FUZZ:-60}" = 0 ] && break
-    tests/fuzz/fuzz.sh "$target" "${HARD_FUZZ:-60}" "$folder" >"$folder/out" 2>&1
+    BUILD=$BUILD tests/fuzz/fuzz.sh "$target" "${HARD_FUZZ:-60}" "$folder" >"$folder/out" 2>&1
     row "fuzzing .$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/out")" $? \
         "${HARD_FUZZ:-60} s, $(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$folder/out" | tail -1) edges"
 done

@@ -4,7 +4,7 @@
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || tap_skip_all "no python3"
-"$BEVSCOPE" --help 2>/dev/null | grep -q 'no-window' || tap_skip_all "no live display in this build"
+"$BEVSCOPE" --version | grep -q '^Dashboard: yes' || tap_skip_all "no dashboard in this build"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
