@@ -27,6 +27,13 @@ KEYS = [chr(c) for c in range(32, 127) if chr(c) not in "qPR*B"] + \
     ["\x1b", "\t", "\r", "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"]
 
 
+def begin_job():
+    """In the child: its terminal, and signals that nohup or a background shell ignores."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in ending_signals():
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Terminal:
     """The program on a terminal."""
 
@@ -39,7 +46,7 @@ class Terminal:
         self.process = subprocess.Popen(
             [program, scene, "--no-window", "--device", "cpu"], env=env, stdin=self.slave,
             stdout=self.slave, stderr=self.slave, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            preexec_fn=begin_job)
 
     def resize(self, columns, rows):
         size = struct.pack("HHHH", rows, columns, 0, 0)
