@@ -47,21 +47,22 @@ const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where) {
     return NULL;
 }
 
-static const BevKernel *marked(BevWhere where, bool baseline) {
+static const BevKernel *marked(BevWhere where, BevDirection direction, bool baseline) {
     for (int i = 0; bev_kernels[i]; i++) {
         const BevKernel *row = bev_kernels[i];
-        if (row->where == where && row->launch && (baseline ? row->is_baseline : row->is_default))
+        if (row->where == where && row->direction == direction && row->launch &&
+            (baseline ? row->is_baseline : row->is_default))
             return row;
     }
     return NULL;
 }
 
-const BevKernel *bev_default(BevWhere where) {
-    return marked(where, false);
+const BevKernel *bev_default(BevWhere where, BevDirection direction) {
+    return marked(where, direction, false);
 }
 
-const BevKernel *bev_baseline(BevWhere where) {
-    return marked(where, true);
+const BevKernel *bev_baseline(BevWhere where, BevDirection direction) {
+    return marked(where, direction, true);
 }
 
 const char *bev_unavailable(const BevKernel *kernel) {

@@ -208,9 +208,9 @@ typedef struct BevKernel {
     const char *published; /* the article's name of the kernel that this row stands for, or NULL */
     BevWhere where;
     BevDirection direction;
-    bool is_default;         /* the row to begin with; one per backend. The live display begins
-                                with the CPU's, or with its twin where CUDA runs */
-    bool is_baseline;        /* the row that others are compared with; one per backend */
+    bool is_default;         /* the row to begin with; one per backend and direction. The live
+                                display begins with the CPU's, or with its twin where CUDA runs */
+    bool is_baseline;        /* the row that others are compared with; one per backend, direction */
     bool model_only;         /* its accesses are known, but there is no code for it */
     unsigned dtypes, aligns; /* bit masks: 1u << BEV_FP16 */
     BevDtype accumulate[BEV_DTYPE_COUNT]; /* type of the running sum, per format; default FP32 */
@@ -252,9 +252,10 @@ const BevKernel *bev_kernel_find(const char *name);
  * NULL: none. */
 const BevKernel *bev_twin(const BevKernel *kernel, BevWhere where);
 
-/* The rows of a backend to begin with, and to compare with. NULL: none in this build. */
-const BevKernel *bev_default(BevWhere where);
-const BevKernel *bev_baseline(BevWhere where);
+/* The rows of a backend and a direction to begin with, and to compare with. NULL: none in this
+ * build. */
+const BevKernel *bev_default(BevWhere where, BevDirection direction);
+const BevKernel *bev_baseline(BevWhere where, BevDirection direction);
 
 /* Why `kernel` cannot run `problem` (not in this build, or as bev_refuses), or NULL. */
 const char *bev_unsupported(const BevKernel *kernel, const BevProblem *problem);

@@ -18,7 +18,9 @@
     ROW(race) ROW(atomic) ROW(block_atomic) ROW(bev_align)                                         \
     ROW(v2_tiles) ROW(v2_chw) ROW(v2) ROW(v2_do)                                                   \
     ROW(v3_small_l2) ROW(v3_large_l2) ROW(v3)                                                      \
-    ROW(v4)
+    ROW(v4)                                                                                        \
+    ROW(grad_reference) ROW(cpu_grad_owner) ROW(cpu_grad_v4)                                       \
+    ROW(grad_atomic) ROW(grad_block) ROW(grad_v2) ROW(grad_owner) ROW(grad_v4)
 /* clang-format on */
 
 #define DECLARE(name) extern const BevKernel kernel_##name;

@@ -46,7 +46,7 @@ typedef struct {
     HostProblem host;
     Guarded guarded;
     double *reference, *abs_sum;
-    int32_t *points; /* of each cell */
+    int32_t *terms; /* of each row */
 } Subject;
 
 static void subject_free(Subject *subject) {
@@ -54,35 +54,36 @@ static void subject_free(Subject *subject) {
     problem_free(&subject->host);
     free(subject->reference);
     free(subject->abs_sum);
-    free(subject->points);
+    free(subject->terms);
     memset(subject, 0, sizeof *subject);
 }
 
 /* subject->host is set. */
 static bool subject_init(Subject *subject, Err *err) {
-    const BevTensor *out = &subject->host.view.out;
-    size_t bytes = (size_t)(out->rows * out->row_len) * sizeof(double);
+    size_t bytes = (size_t)gate_values(&subject->host.view) * sizeof(double);
     subject->reference = malloc(bytes);
     subject->abs_sum = malloc(bytes);
     if (!subject->reference || !subject->abs_sum ||
         !guard_init(&subject->guarded, &subject->host.view))
         return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
-    subject->points = gate_points(&subject->host.view.map, out->rows, err);
-    if (!subject->points)
+    subject->terms = gate_terms(&subject->host.view, err);
+    if (!subject->terms)
         return false;
-    bev_reference(&subject->guarded.view, subject->reference, subject->abs_sum);
+    gate_reference(&subject->guarded.view, subject->reference, subject->abs_sum);
     return true;
 }
 
-/* One case in one format and align, for all kernels. */
+/* One case in one direction, format and align, for all kernels. */
 typedef struct {
     const Case *c;
+    BevDirection direction;
     BevDtype dtype;
     BevAlign align;
+    float *grad_out; /* backward: of `random` */
     Subject random, exact;
     void *codes, *again; /* outputs as read back */
     size_t code_bytes;
-    uint8_t *bad; /* one flag per cell */
+    uint8_t *bad; /* one flag per row */
 } Trial;
 
 static void trial_free(Trial *trial) {
@@ -91,22 +92,33 @@ static void trial_free(Trial *trial) {
     free(trial->codes);
     free(trial->again);
     free(trial->bad);
+    free(trial->grad_out);
+}
+
+/* Gives a problem a random gradient of the output, which *grad_out then owns. */
+static bool turn_backward(HostProblem *problem, float **grad_out, Err *err) {
+    const BevShape *shape = &problem->view.shape;
+    *grad_out = random_grad_out(shape, check.seed);
+    const GradOut given = {*grad_out, shape->ny, shape->nx, shape->channels};
+    return *grad_out ? problem_set_grad_out(problem, &given, err)
+                     : err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
 }
 
 static bool trial_init(Trial *trial, const CaseData *data, Err *err) {
     BevDtype dtype = trial->dtype;
     BevAlign align = trial->align;
+    bool backward = trial->direction == BEV_BACKWARD;
     if (!problem_encode(&trial->random.host, &data->shape, dtype, align, &data->features,
                         &data->map, err) ||
-        !gate_exact_problem(&trial->exact.host, &data->shape, dtype, align, &data->map, check.seed,
-                            err) ||
+        (backward && !turn_backward(&trial->random.host, &trial->grad_out, err)) ||
+        !(backward ? gate_exact_backward : gate_exact_problem)(
+            &trial->exact.host, &data->shape, dtype, align, &data->map, check.seed, err) ||
         !subject_init(&trial->random, err) || !subject_init(&trial->exact, err))
         return false;
-    const BevTensor *out = &trial->random.host.view.out;
-    trial->code_bytes = bev_tensor_bytes(out);
+    trial->code_bytes = bev_output_bytes(&trial->random.host.view);
     trial->codes = malloc(trial->code_bytes);
     trial->again = malloc(trial->code_bytes);
-    trial->bad = malloc((size_t)out->rows);
+    trial->bad = malloc((size_t)gate_rows(&trial->random.host.view));
     if (trial->codes && trial->again && trial->bad)
         return true;
     return err_set(err, ERR_FAILED, "checkbev", "", "out of memory");
@@ -125,19 +137,21 @@ static void note_error(const Trial *trial, const BevKernel *kernel, const char *
 static void note_gate(const Trial *trial, const BevKernel *kernel, const char *gate,
                       const GateResult *result) {
     const BevShape *shape = &trial->random.host.view.shape;
-    tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (cell %lld, channel %lld): "
-             "got %.9g, want %.9g +- %.3g",
+    char place[96];
+    gate_describe_place(result, place, sizeof place);
+    tap_note("%s %s %s, case %s, gate %s: %lld of %lld bad, first (%s): got %.9g, want %.9g +- %.3g",
              kernel->name, bev_dtypes[trial->dtype].name, bev_aligns[trial->align].name,
-             trial->c->name, gate, (long long)result->bad, (long long)result->checked,
-             (long long)result->cell, (long long)result->channel, result->got, result->want,
-             result->bound);
+             trial->c->name, gate, (long long)result->bad, (long long)result->checked, place,
+             result->got, result->want, result->bound);
+    if (trial->direction == BEV_BACKWARD)
+        return; /* its rows are no cells */
     char *map = bad_cells_map(trial->bad, shape->nx, shape->ny, MAP_COLUMNS, MAP_ROWS);
     for (char *line = map ? strtok(map, "\n") : NULL; line; line = strtok(NULL, "\n"))
         tap_note("  %s", line);
     free(map);
 }
 
-/* Poisons the output, runs and reads it. Fails if the kernel changed an input or wrote outside an
+/* Poisons the outputs, runs and reads them. Fails if the kernel changed an input or wrote outside an
  * array. */
 static bool run_clean(Session *session, const Subject *subject, void *codes, Err *err) {
     if (!session_poison(session, err) || !session_run(session, err) ||
@@ -162,6 +176,19 @@ static bool run_kernel(const BevKernel *kernel, const Subject *subject, void *co
     return ok;
 }
 
+/* Whether the adjoint identity holds for the gradients of gate C's problem in trial->codes. */
+static bool judge_adjoint(const Trial *trial, const BevKernel *kernel, bool quiet, Err *err) {
+    GateAdjoint adjoint = {.verdict = GATE_SKIP};
+    if (trial->direction == BEV_BACKWARD &&
+        !gate_adjoint(&trial->exact.host.view, trial->codes, trial->exact.reference, &adjoint, err))
+        return false;
+    bool holds = adjoint.verdict != GATE_FAIL;
+    if (!holds && !quiet)
+        tap_note("%s: case %s, adjoint: %.17g, %.17g, %.17g", kernel->name, trial->c->name,
+                 adjoint.pooled, adjoint.depth, adjoint.feat);
+    return holds;
+}
+
 /* Whether the kernel is right on the trial. Prints notes on its first failure, unless it is wrong
  * on purpose. */
 static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err) {
@@ -172,7 +199,7 @@ static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err)
     bool same = !memcmp(trial->codes, trial->again, trial->code_bytes);
     tally->varies = tally->varies || !same;
     GateResult a = gate_kernel(random, kernel->accumulate[trial->dtype], trial->codes,
-                               trial->random.reference, trial->random.abs_sum, trial->random.points,
+                               trial->random.reference, trial->random.abs_sum, trial->random.terms,
                                trial->bad);
     if (!gate_passes(&a, &random->map) && !quiet)
         note_gate(trial, kernel, "A", &a);
@@ -180,12 +207,12 @@ static bool judge(Trial *trial, const BevKernel *kernel, Tally *tally, Err *err)
         tap_note("%s: two runs differ on case %s", kernel->name, trial->c->name);
     if (!run_kernel(kernel, &trial->exact, trial->codes, NULL, err))
         return false;
-    GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->exact.points,
+    GateResult c = gate_exact(exact, trial->codes, trial->exact.reference, trial->exact.terms,
                               trial->bad);
     if (!gate_passes(&c, &exact->map) && !quiet)
         note_gate(trial, kernel, "C", &c);
     return gate_passes(&a, &random->map) && gate_passes(&c, &exact->map) &&
-           (same || !kernel->deterministic);
+           judge_adjoint(trial, kernel, quiet, err) && (same || !kernel->deterministic);
 }
 
 static void try_kernel(Trial *trial, const BevKernel *kernel, Tally *tally) {
@@ -217,6 +244,33 @@ static void abandon(const Case *c, const Err *err) {
     tap_ok(false, "case %s could not be built: %s", c->name, line);
 }
 
+static bool trial_wants(const Trial *trial, const BevKernel *kernel) {
+    return kernel_wanted(kernel) && kernel->direction == trial->direction &&
+           (matches(trial->c->name) || matches(kernel->name));
+}
+
+/* Whether the format has this direction and some kernel is to be tried. */
+static bool direction_wanted(const Trial *trial) {
+    bool wanted = false;
+    if (trial->direction == BEV_BACKWARD && !(backward_dtypes & 1u << trial->dtype))
+        return false;
+    for (int v = 0; bev_kernels[v]; v++)
+        wanted = wanted || trial_wants(trial, bev_kernels[v]);
+    return wanted;
+}
+
+static bool try_kernels(Trial *trial, const CaseData *data) {
+    Err err;
+    bool ok = trial_init(trial, data, &err);
+    if (!ok)
+        abandon(trial->c, &err);
+    for (int v = 0; ok && bev_kernels[v]; v++)
+        if (trial_wants(trial, bev_kernels[v]))
+            try_kernel(trial, bev_kernels[v], &check.tallies[v][trial->dtype][trial->align]);
+    trial_free(trial);
+    return ok;
+}
+
 /* A case is run by the kernels whose name matches the filter, or by all if its own name does. */
 static bool try_case(const Case *c, BevAlign align) {
     CaseData data;
@@ -226,17 +280,13 @@ static bool try_case(const Case *c, BevAlign align) {
         return false;
     }
     bool ok = true;
-    for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
-        Trial trial = {.c = c, .dtype = (BevDtype)dtype, .align = align};
-        ok = trial_init(&trial, &data, &err);
-        if (!ok)
-            abandon(c, &err);
-        for (int v = 0; ok && bev_kernels[v]; v++)
-            if (kernel_wanted(bev_kernels[v]) &&
-                (matches(c->name) || matches(bev_kernels[v]->name)))
-                try_kernel(&trial, bev_kernels[v], &check.tallies[v][dtype][align]);
-        trial_free(&trial);
-    }
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+        for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
+            Trial trial = {
+                .c = c, .direction = (BevDirection)direction, .dtype = (BevDtype)dtype, .align = align};
+            if (direction_wanted(&trial))
+                ok = try_kernels(&trial, &data);
+        }
     case_free(&data);
     return ok;
 }
@@ -309,6 +359,12 @@ static void time_kernel(const Case *c, const BevProblem *problem, const BevKerne
     session_close(session);
 }
 
+static void time_kernels(const Case *c, const BevProblem *problem) {
+    for (int v = 0; bev_kernels[v]; v++)
+        if (kernel_wanted(bev_kernels[v]) && (matches(c->name) || matches(bev_kernels[v]->name)))
+            time_kernel(c, problem, bev_kernels[v]);
+}
+
 static void time_case(const Case *c, BevAlign align) {
     CaseData data;
     Err err;
@@ -318,16 +374,17 @@ static void time_case(const Case *c, BevAlign align) {
     }
     for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
         HostProblem problem;
+        float *grad_out = NULL;
         if (!problem_encode(&problem, &data.shape, (BevDtype)dtype, align, &data.features,
                             &data.map, &err)) {
             abandon(c, &err);
             break;
         }
-        for (int v = 0; bev_kernels[v]; v++)
-            if (kernel_wanted(bev_kernels[v]) &&
-                (matches(c->name) || matches(bev_kernels[v]->name)))
-                time_kernel(c, &problem.view, bev_kernels[v]);
+        time_kernels(c, &problem.view);
+        if (backward_dtypes & 1u << dtype && turn_backward(&problem, &grad_out, &err))
+            time_kernels(c, &problem.view);
         problem_free(&problem);
+        free(grad_out);
     }
     case_free(&data);
 }

@@ -21,7 +21,7 @@ static void *guard_copy(Guarded *guarded, const char *name, const void *original
     memset(memory + GUARD_BYTES + bytes, PATTERN, GUARD_BYTES);
     guarded->buffers[guarded->count].name = name;
     guarded->buffers[guarded->count].memory = memory;
-    guarded->buffers[guarded->count].original = strcmp(name, "out") ? original : NULL;
+    guarded->buffers[guarded->count].original = original;
     guarded->buffers[guarded->count++].bytes = bytes;
     return memory + GUARD_BYTES;
 }
@@ -30,6 +30,14 @@ static void guard_tensor(Guarded *guarded, const char *name, BevTensor *t, bool 
     t->data = guard_copy(guarded, name, t->data, bev_code_bytes(t->dtype, t->rows, t->row_len), ok);
     t->block_scales = guard_copy(guarded, "block_scales", t->block_scales,
                                  bev_block_scale_bytes(t->dtype, t->rows, t->row_len), ok);
+}
+
+static void guard_output(Guarded *guarded, const char *name, BevTensor *t, bool *ok) {
+    if (!t->data)
+        return;
+    guard_tensor(guarded, name, t, ok);
+    if (*ok)
+        guarded->buffers[guarded->count - 1].original = NULL;
 }
 
 static void guard_ints(Guarded *guarded, const char *name, int32_t **values, int64_t count,
@@ -44,7 +52,10 @@ bool guard_init(Guarded *guarded, const BevProblem *problem) {
     bool ok = true;
     guard_tensor(guarded, "depth", &view->depth, &ok);
     guard_tensor(guarded, "feat", &view->feat, &ok);
-    guard_tensor(guarded, "out", &view->out, &ok);
+    guard_tensor(guarded, "grad_out", &view->grad_out, &ok);
+    guard_output(guarded, "out", &view->out, &ok);
+    guard_output(guarded, "grad_depth", &view->grad_depth, &ok);
+    guard_output(guarded, "grad_feat", &view->grad_feat, &ok);
     guard_ints(guarded, "ranks_depth", &map->ranks_depth, map->points, &ok);
     guard_ints(guarded, "ranks_feat", &map->ranks_feat, map->points, &ok);
     guard_ints(guarded, "ranks_bev", &map->ranks_bev, map->points, &ok);

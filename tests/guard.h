@@ -4,7 +4,7 @@
 
 #include "kernels/bevpool.h"
 
-enum { GUARD_BUFFERS = 10, GUARD_BYTES = 4096 };
+enum { GUARD_BUFFERS = 16, GUARD_BYTES = 4096 };
 
 typedef struct {
     BevProblem view; /* the copy that kernels see */
@@ -12,7 +12,7 @@ typedef struct {
         const char *name;
         unsigned char *memory; /* band, payload, band */
         size_t bytes;          /* of the payload */
-        const void *original;  /* what an input must equal; NULL: the output */
+        const void *original;  /* what an input must equal; NULL: an output */
     } buffers[GUARD_BUFFERS];
     int count;
 } Guarded;

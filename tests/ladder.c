@@ -177,7 +177,7 @@ static bool case_reference(Case *c, Err *err) {
     c->reference = malloc(outputs * sizeof *c->reference);
     c->abs_sum = malloc(outputs * sizeof *c->abs_sum);
     c->codes = malloc(outputs * sizeof(float));
-    c->points = gate_points(&p->map, p->out.rows, err);
+    c->points = gate_terms(p, err);
     if (!c->points)
         return false;
     if (!c->reference || !c->abs_sum || !c->codes)

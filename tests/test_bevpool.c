@@ -17,14 +17,26 @@ static bool row_complete(const BevKernel *v) {
            !(v->model_only && v->launch) && !bev_unavailable(v) == (v->launch != NULL);
 }
 
+/* How many rows of a backend and direction there are, and are marked. */
+typedef struct {
+    int rows, defaults, baselines;
+} Marks;
+
+static bool marked_once(const Marks *marks) {
+    return marks->rows == 0 || (marks->defaults == 1 && marks->baselines == 1);
+}
+
 static void test_kernels(void) {
-    int rows = 0, complete = 0, found = 0, twins = 0, named = 0, defaults[2] = {0}, bases[2] = {0};
+    int rows = 0, complete = 0, found = 0, twins = 0, named = 0;
+    Marks marks[BEV_CUDA + 1][BEV_DIRECTION_COUNT] = {0};
     for (; bev_kernels[rows]; rows++) {
         const BevKernel *row = bev_kernels[rows];
         complete += row_complete(row);
         found += bev_kernel_find(row->name) == row;
-        defaults[row->where] += row->is_default;
-        bases[row->where] += row->is_baseline;
+        Marks *of = &marks[row->where][row->direction];
+        of->rows++;
+        of->defaults += row->is_default;
+        of->baselines += row->is_baseline;
         named += row->twin != NULL;
         twins += row->twin && bev_twin(row, BEV_CUDA) == bev_kernel_find(row->twin) &&
                  bev_twin(bev_kernel_find(row->twin), BEV_CPU) == row;
@@ -34,9 +46,14 @@ static void test_kernels(void) {
     tap_ok(!bev_kernel_find("cpu_v4x") && !bev_kernel_find(""), "unknown names are not found");
     tap_ok(!strcmp(bev_kernels[0]->name, "reference"), "lessons begin with the reference");
     tap_ok(named > 0 && twins == named, "%d of %d rows have the twin that they name", twins, named);
-    tap_ok(defaults[BEV_CPU] == 1 && defaults[BEV_CUDA] == 1 && bases[BEV_CPU] == 1 &&
-               bases[BEV_CUDA] == 1,
-           "each backend has one default and one baseline");
+    bool once = marks[BEV_CPU][BEV_FORWARD].rows && marks[BEV_CPU][BEV_BACKWARD].rows;
+    for (int where = 0; where <= BEV_CUDA; where++)
+        for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+            once = once && marked_once(&marks[where][direction]);
+    tap_ok(once, "each backend has one default and one baseline in each direction");
+    tap_ok(bev_default(BEV_CPU, BEV_BACKWARD)->direction == BEV_BACKWARD &&
+               bev_default(BEV_CPU, BEV_FORWARD)->direction == BEV_FORWARD,
+           "and each direction finds its own");
 }
 
 static void test_unsupported(void) {

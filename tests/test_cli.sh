@@ -172,5 +172,13 @@ tap_ok $? 'findings are in the JSON, too'
 "$BEVSCOPE" regime toy -k reference >"$folder/out" 2>"$folder/err"
 [ $? = 2 ] && grep -q 'has no accesses' "$folder/err"
 tap_ok $? 'a kernel that is not simulated is refused'
+# Without a terminal every word has its answer, however soon the next one comes.
+printf 'wipe 30\ntheme light\nxyzzy\nxyzzy\nq\n' |
+    "$BEVSCOPE" toy --device cpu --no-window >"$folder/out" 2>/dev/null
+grep -q '^wipe at 30 %' "$folder/out" && grep -q '^theme light' "$folder/out" &&
+    [ "$(grep -c 'no control is called "xyzzy"' "$folder/out")" = 2 ]
+tap_ok $? 'plain: quick words lose no answer'
+grep -q '^"q" is a key; its word here is "quit"$' "$folder/out"
+tap_ok $? 'plain: a key is told its word'
 
 tap_done

@@ -234,6 +234,12 @@ static void test_model(void) {
            "another GPU, and another L2 of it");
     tap_ok(shows("requested") && shows("16 MiB of L2: L2 hits 98.0 %, indices 25.1 MB for 2.51"),
            "what threads ask for stands beside the working set, and on which GPU");
+    use("l2 6");
+    draw();
+    tap_ok(shows("with 6 MiB of L2: inputs fit (") && shows(" the output does not"),
+           "an L2 in which nearly all hits, though the footprint does not fit: why");
+    use("l2 16");
+    draw();
     cells.color = false;
     draw();
     tap_ok(no_colors() && !cells.collisions, "without colour the selection's line stands alone");
@@ -270,7 +276,8 @@ static void test_findings(void) {
     live.model = fixture_model();
     live.job.config.kernel = &fixture_kernels[4];
     draw();
-    tap_ok(shows("Model, RTX A6000: ") && shows(" times to gain"), "a small one the first of them");
+    tap_ok(shows("Model: ") && shows(" times to gain: lesson 3 (#)"),
+           "a small one the first of them, with its lesson and the key to it");
     live.model = NULL;
     draw();
     tap_ok(!shows("to gain"), "and nothing before the first simulation");
@@ -286,6 +293,10 @@ static void test_unknown(void) {
            "what is unknown prints n/a, never 0");
     tap_ok(shows("not measured") && shows("not checked"), "and says that it was not looked at");
     tap_ok(!shows("Pipeline"), "a panel without a single figure leaves its room to others");
+    state_step(&state, &(Event){.kind = EVENT_WAITING, .text = "computing dense: map, 1.2 s"});
+    draw();
+    tap_ok(shows("computing dense: map, 1.2 s"), "a slow picture says what it waits for");
+    state_step(&state, &(Event){.kind = EVENT_WAITING, .text = ""});
     char *plain = dashboard_plain(&state, &live);
     tap_ok(plain && strstr(plain, "latency n/a (not measured)") && strchr(plain, '\n') != NULL,
            "the plain line, too: %s", plain ? "" : "no memory");

@@ -345,6 +345,14 @@ static void test_background(void) {
     tap_ok_unless_loaded(known, &before, "every kernel is timed, every format judged");
     if (known) {
         tap_ok(all_pass(&frame->live), "all gates of V3 pass");
+        state.job.temperature = 2;
+        frame = ask(engine, &state);
+        tap_ok(frame && frame->live.accuracy[BEV_FP16].stale,
+               "other values in the same cells: the old error stays, marked stale");
+        state.job.temperature = 1;
+        frame = ask(engine, &state);
+        while (frame && !all_known(&frame->live) && clock_ms() < end)
+            frame = take(engine);
         state.job.config.align = BEV_BILINEAR;
         frame = ask(engine, &state);
         tap_ok(frame && frame->live.accuracy[BEV_FP16].stale &&

@@ -96,7 +96,7 @@ static void test_kernel(const BevKernel *kernel, const BevProblem *problem, cons
         tap_ok(err.kind == ERR_DEVICE, "%s opens, or has no device", kernel->name);
         return;
     }
-    int32_t *points = gate_points(&problem->map, problem->out.rows, &err);
+    int32_t *points = gate_terms(problem, &err);
     bool ok = points && session_poison(session, &err) && session_run(session, &err) &&
               session_read(session, codes, &err) &&
               gate_exact(problem, codes, reference, points, NULL).verdict == GATE_PASS;

@@ -30,7 +30,7 @@ static void subject_init(Subject *s) {
     s->reference = malloc(count * sizeof *s->reference);
     s->abs_sum = malloc(count * sizeof *s->abs_sum);
     s->bad = calloc((size_t)s->host.view.out.rows, 1);
-    s->points = gate_points(&s->host.view.map, s->host.view.out.rows, NULL);
+    s->points = gate_terms(&s->host.view, NULL);
     bev_reference(&s->host.view, s->reference, s->abs_sum);
 }
 
@@ -44,11 +44,9 @@ static void subject_free(Subject *s) {
 
 /* Pools `problem` into its own output. */
 static void pool_with(const BevKernel *kernel, const BevProblem *problem) {
-    BevPlan *plan = NULL;
     Err err;
-    if (!kernel->prepare(problem, &plan, &err) || !kernel->launch(problem, plan, NULL, &err))
+    if (!problem_pool(kernel, problem, &err))
         tap_ok(false, "pooling: %s", err.what);
-    kernel->release(plan);
 }
 
 static void pool(const BevProblem *problem) {

@@ -12,13 +12,16 @@ kernels             kernels
 kernels/cpu         kernels
 kernels/cuda        kernels
 kernels/cuda/v4     kernels
+kernels/cuda/grad_v4 kernels
 src/base            base      kernels
 src/scene           scene     kernels base
+src/lib             api       kernels base scene
 src/cachesim        cachesim  kernels base
 src/run             run       kernels base scene cachesim
 src/run/cuda        run       kernels base scene cachesim
 src/accuracy        accuracy  kernels base scene cachesim run
 src/try             try       kernels base scene cachesim run accuracy
+src/train           train     kernels base scene cachesim run
 src/state           state     kernels base scene cachesim
 src/learn           learn     kernels base scene cachesim state
 src/live            live      kernels base scene cachesim run accuracy state
@@ -29,7 +32,7 @@ src/view/chart      chart     kernels base scene cachesim state draw
 src/view/term       term      kernels base scene cachesim state draw bev chart
 src/view/window     window    kernels base scene cachesim state draw bev figure chart
 src/ui              ui        kernels base scene cachesim run accuracy state learn live draw bev figure chart term window
-src/cli             cli       kernels base scene cachesim run accuracy try state learn live draw bev figure chart term window ui
+src/cli             cli       kernels base scene cachesim run accuracy try train state learn live draw bev figure chart term window ui
 TABLE
 }
 

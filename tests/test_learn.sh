@@ -24,7 +24,7 @@ LESSON
 
 "$BEVSCOPE" learn >"$folder/out" 2>"$folder/err"
 tap_ok $? 'the course is listed'
-grep -qE '^01-from-pixel-to-cell +4 min +new +From pixel to cell$' "$folder/out" &&
+grep -qE '^01-from-pixel-to-cell +[0-9]+ min +new +From pixel to cell$' "$folder/out" &&
     grep -q '^Next: bevscope learn 01-from-pixel-to-cell$' "$folder/out"
 tap_ok $? 'with its lessons, and the one to begin with'
 
@@ -38,8 +38,8 @@ plain() { # ANSWERS ARGUMENTS...
 plain '12\n\n\n1\n\n'
 tap_ok $? 'a lesson without a terminal'
 grep -q 'Right: 12 points' "$folder/out" && grep -q 'for (int t = start; t < end; t++)' "$folder/out" &&
-    grep -q '2 of 2 predictions were right' "$folder/out"
-tap_ok $? 'asks, judges, shows the source, counts'
+    grep -q '2 of 2 predictions were right' "$folder/out" && grep -q '^> 1  points$' "$folder/out"
+tap_ok $? 'asks, judges, shows what was chosen, the source, counts'
 grep -qx 'trial 0 3 3 2 2 1' "$progress"
 tap_ok $? 'progress is kept'
 plain '101\nkernel v2_do\nnonsense\n13\n\n'
@@ -103,6 +103,12 @@ printf 'lesson 1\ntick 0\nnext\nlesson off\ntick 0\nanswer 1\n' >"$folder/open.k
     grep -q 'From pixel to cell' "$folder/c/frame-0001.txt" &&
     ! grep -q 'From pixel to cell' "$folder/c/frame-0002.txt"
 tap_ok $? 'the live display opens and closes lessons, too'
+
+printf 'gpu h200\nkernel v2_do\nexplain\ntick 0\nlesson off\nexplain 5\n' >"$folder/explain.keys"
+"$BEVSCOPE" canonical --script "$folder/explain.keys" --frames "$folder/d" >"$folder/out" 2>"$folder/err"
+[ $? = 1 ] && grep -q 'there is no finding 5' "$folder/err" &&
+    grep -q 'Depth outer' "$folder/d/frame-0001.txt"
+tap_ok $? 'a finding leads to its lesson'
 
 # ---- Markdown ----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/ui/loop_internal.h"
 
+#include <math.h>
 #include <poll.h>
 
 enum { PATIENCE_MS = 120000, TERMINAL = 1u << SCREEN_TERMINAL, WINDOW = 1u << SCREEN_WINDOW };
@@ -64,6 +65,48 @@ static void test_moments(void) {
     }
     double fps = pace_figures(&meter).fps.value;
     tap_ok(fps > 0 && fps <= 200, "moments are counted once, however often they are drawn");
+}
+
+/* ---- a slow picture --------------------------------------------------------------------------- */
+
+static bool says(const SlowMeter *meter, const Menu *scenes, double now_ms, const char *wanted) {
+    char text[96];
+    slow_text(meter, scenes, "map", now_ms, text, sizeof text);
+    if (strcmp(text, wanted) != 0)
+        tap_note("\"%s\" instead of \"%s\"", text, wanted);
+    return !strcmp(text, wanted);
+}
+
+static void test_slow(void) {
+    static const char *const names[] = {"canonical", "dense", "mine.json"};
+    const Menu scenes = {names, 3};
+    SlowMeter meter = {.request = 0};
+    LiveData live;
+    live_init(&live);
+    tap_ok(says(&meter, &scenes, 5000, "") && isinf(slow_in_ms(&meter, 5000)),
+           "nothing is computed, nothing is said");
+    slow_asked(&meter, 1, true, 7, 1000);
+    tap_ok(says(&meter, &scenes, 1100, "") && slow_in_ms(&meter, 1100) == 300,
+           "a quick picture is not announced");
+    tap_ok(says(&meter, &scenes, 2200, "computing dense: map, 1.2 s"), "a slow one is");
+    live.job.scene = 0;
+    live.stages_us[STAGE_FEATURES] = reading(50e3, SOURCE_MEASURED);
+    slow_shown(&meter, &live);
+    tap_ok(says(&meter, &scenes, 2200, "computing dense: map, 1.2 s of about 1.6"),
+           "32 times the points of what is shown: about 32 times as long");
+    slow_asked(&meter, 1, true, 8, 1500);
+    slow_answered(&meter, 7, 2500);
+    tap_ok(says(&meter, &scenes, 2500, "computing dense: map, 1.5 s of about 1.6"),
+           "the picture of a key before is no answer");
+    tap_ok(says(&meter, &scenes, 3500, "computing dense: map, 2.5 s"),
+           "an estimate that was too short is dropped");
+    slow_answered(&meter, 8, 4000);
+    slow_asked(&meter, 1, true, 9, 5000);
+    tap_ok(says(&meter, &scenes, 6000, "computing dense: map, 1.0 s of about 3"),
+           "the next time it is known how long it takes");
+    slow_asked(&meter, 2, true, 10, 6000);
+    tap_ok(says(&meter, &scenes, 6500, "computing mine.json: map, 0.5 s"),
+           "another scene begins anew; of a file nothing is known");
 }
 
 /* ---- a device that is lost ------------------------------------------------------------------- */
@@ -148,6 +191,7 @@ int main(void) {
     test_keys();
     test_percentiles();
     test_moments();
+    test_slow();
     test_device_lost();
     return tap_done();
 }

@@ -61,7 +61,7 @@ static int64_t wrong_outputs(Subject *subject, const char *kernel, int threads) 
     if (!ok)
         return -1;
     const BevProblem *problem = &subject->host.view;
-    int32_t *points = gate_points(&problem->map, problem->out.rows, &err);
+    int32_t *points = gate_terms(problem, &err);
     if (!points)
         return -1;
     int64_t bad = gate_exact(problem, subject->codes, subject->reference, points, NULL).bad;

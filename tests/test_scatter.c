@@ -455,6 +455,32 @@ static void test_time(void) {
     scatter_free(&map);
 }
 
+/* Asks so many times before it says so. */
+static bool after_some(void *context) {
+    int *left = context;
+    return --*left < 0;
+}
+
+static void test_give_up(const Scene *scene) {
+    BevMap map;
+    Err err = {.what = "as before"};
+    bool ends = true;
+    int asked = 0;
+    for (int planes = 0; planes < 60; planes += 20) {
+        int left = planes;
+        ends &= !scatter_build_or_give_up(&scene->rig, BEV_NEAREST, ~0u,
+                                          &(GiveUp){after_some, &left}, &map, &err) &&
+                !map.points && !map.ranks_bev && !strcmp(err.what, "as before");
+        asked = planes - left;
+    }
+    tap_ok(ends && asked == 41, "a map that is no longer wanted is given up within a plane");
+    int never = 1 << 20;
+    bool whole = scatter_build_or_give_up(&scene->rig, BEV_BILINEAR, ~0u,
+                                          &(GiveUp){after_some, &never}, &map, &err);
+    tap_ok(whole && map.points > 0, "one that stays wanted is whole");
+    scatter_free(&map);
+}
+
 int main(void) {
     static const char *const names[] = {"intersection", "asymmetric", "parking", "toy"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -468,6 +494,7 @@ int main(void) {
     test_toy(toy);
     test_edges(toy);
     test_mask(flagship);
+    test_give_up(flagship);
     test_sizes(flagship);
     test_stats();
     test_defects();

@@ -136,7 +136,7 @@ static void test_defects(void) {
     use(&state, "baseline on");
     tap_ok(!state.job.baseline_pinned, "a defect is no baseline");
     use(&state, "defect none");
-    tap_ok(state.job.config.kernel == bev_default(BEV_CPU), "none is the default kernel");
+    tap_ok(state.job.config.kernel == bev_default(BEV_CPU, BEV_FORWARD), "none is the default kernel");
     use(&state, "defect -");
     tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
     use(&state, "kernel v2");
@@ -517,6 +517,11 @@ static void test_lessons(void) {
                !strcmp(state.lesson_name, "2"),
            "a lesson is asked for by its name");
     tap_ok(!(use(&state, "next") & STEP_LESSON), "nothing goes on where none is open");
+    tap_ok(use(&state, "explain 2") & STEP_LESSON && state.lesson_wish == WISH_EXPLAIN &&
+               state.finding == 1,
+           "or by the finding that it explains");
+    tap_ok(!(use(&state, "explain 9") & STEP_LESSON) && state.finding == 1,
+           "of which there are not so many");
     state.lesson.open = true;
     tap_ok(use(&state, "skip") & STEP_LESSON && state.lesson_wish == WISH_SKIP, "skip");
     tap_ok(use(&state, "lesson") & STEP_LESSON && state.lesson_wish == WISH_CLOSE,
@@ -542,7 +547,7 @@ static void test_values(void) {
         bool has_none = i == ACTION_KERNEL_ROW || i == ACTION_COUNTERS || i == ACTION_REPAIR ||
                         i == ACTION_PAN_X || i == ACTION_PAN_Y || i == ACTION_FIT ||
                         i == ACTION_NEXT || i == ACTION_BACK || i == ACTION_SKIP ||
-                        i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_GLOSSARY ||
+                        i == ACTION_EXPLAIN || i == ACTION_SNAPSHOT || i == ACTION_HELP || i == ACTION_GLOSSARY ||
                         i == ACTION_ESCAPE || i == ACTION_QUIT;
         empty += has_none != !text[0];
     }

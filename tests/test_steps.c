@@ -1,5 +1,5 @@
 /* Steps of single warps: all of them add up to what the replay counts, for every traced kernel. */
-#include "src/cachesim/steps.h"
+#include "src/cachesim/steps_lanes.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
 
@@ -134,6 +134,154 @@ static void test_time(const BevProblem *problem) {
     tap_ok(slowest < 100, "recorded in less than 100 ms: %.0f", slowest);
 }
 
+/* ---- what lanes hold ------------------------------------------------------------------------- */
+
+/* The sum of a cell's channel, from the map alone. */
+static double sum_of(const BevProblem *problem, const StepValues *values, int32_t cell,
+                     int channel) {
+    const BevMap *map = &problem->map;
+    double sum = 0;
+    for (int64_t t = 0; t < map->points; t++)
+        if (map->ranks_bev[t] == cell)
+            sum += (double)values->depth[map->ranks_depth[t]] *
+                   (map->weights ? (double)map->weights[t] : 1.0) *
+                   (double)values->feat[map->ranks_feat[t] * problem->shape.channels + channel];
+    return sum;
+}
+
+static bool near(double a, double b) {
+    return fabs(a - b) <= 1e-5 * (1 + fabs(a));
+}
+
+/* When its sums are stored, a register holds its cell's sum. */
+static bool stored_right(const Steps *steps, const BevProblem *problem, const StepValues *values,
+                         int number, int *compared) {
+    LaneRegisters lanes[WARP_LANES];
+    bool right = true;
+    steps_lanes(steps, values, number, lanes);
+    for (int i = 0; i < WARP_LANES; i++) {
+        const LaneRegisters *held = &lanes[i];
+        if (held->channel < 0 || held->channel >= problem->shape.channels)
+            continue;
+        if (held->cell >= 0)
+            right &= near(sum_of(problem, values, held->cell, held->channel), held->sum);
+        if (held->upper_cell >= 0)
+            right &= near(sum_of(problem, values, held->upper_cell, held->channel),
+                          held->upper_sum);
+        *compared += (held->cell >= 0) + (held->upper_cell >= 0);
+    }
+    return right;
+}
+
+static void test_registers(const BevProblem *problem, const StepValues *values, int64_t cell) {
+    Err err = {0};
+    const BevKernel *kernel;
+    for (int i = 0; (kernel = traced_kernel(i)); i++) {
+        StepChoice choice = {.cell = cell, .block = -1, .warp = -1};
+        Steps steps;
+        bool right = true;
+        int compared = 0;
+        if (bev_refuses(kernel, problem))
+            continue;
+        need(steps_record(kernel, problem, &choice, &steps, &err), &err);
+        for (int n = 0; n < steps.step_count && !steps.form->sums; n++)
+            if (steps.steps[n].phase == PHASE_STORE)
+                right &= stored_right(&steps, problem, values, n, &compared);
+        if (!steps.form->sums)
+            tap_ok(right && compared > 0, "%s: registers hold their cells' sums when stored (%d)",
+                   kernel->name, compared);
+        steps_free(&steps);
+    }
+}
+
+/* Ones in, so that a sum counts its points: each first lane of a run has the run's length, exactly,
+ * and lanes that add are such lanes. */
+static bool tree_right(const StepTree *tree) {
+    bool right = true;
+    for (int lane = 0, head = 0; lane < WARP_LANES; lane++) {
+        bool first = !lane || tree->cells[lane] != tree->cells[lane - 1];
+        bool last = lane + 1 == WARP_LANES || tree->cells[lane + 1] != tree->cells[lane];
+        uint32_t bit = (uint32_t)1 << lane;
+        head = first ? lane : head;
+        if (tree->cells[lane] < 0)
+            continue;
+        right &= !(tree->counts[TREE_LEVELS - 1] & bit) == !first && (first || !(tree->adds & bit));
+        right &= !first || !lane || tree->adds & bit; /* only lane 0's run may have begun before */
+        if (last)
+            right &= tree->sums[TREE_LEVELS - 1][head] == (float)(lane - head + 1);
+    }
+    return right;
+}
+
+static void test_meetings(const BevProblem *problem) {
+    Err err = {0};
+    size_t depths = (size_t)problem->depth.row_len;
+    size_t feats = (size_t)(problem->feat.rows * problem->feat.row_len), most = depths + feats;
+    float *ones = malloc(most * sizeof *ones);
+    for (size_t i = 0; ones && i < most; i++)
+        ones[i] = 1;
+    StepValues values = {ones, ones};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    Steps trees, queues;
+    StepTree tree;
+    bool right = ones != NULL, whole = false, queued = true;
+    need(steps_record(bev_kernel_find("block_atomic"), problem, &choice, &trees, &err), &err);
+    need(steps_record(bev_kernel_find("v2_tiles"), problem, &choice, &queues, &err), &err);
+    for (int n = 0; n < trees.step_count && right; n++) {
+        right = steps_tree(&trees, &values, n, &tree) && tree_right(&tree);
+        int left[TREE_LEVELS];
+        for (int level = 0; level < TREE_LEVELS; level++)
+            left[level] = __builtin_popcount(tree.counts[level]);
+        whole |= !memcmp(left, (int[]){32, 16, 8, 4, 2, 1}, sizeof left);
+    }
+    tap_ok(right, "shuffles leave each run's sum in its first lane, which adds it");
+    tap_ok(whole, "32 lanes of one cell become 16, 8, 4, 2, 1");
+    for (int n = 0; n < queues.step_count; n++) {
+        const StepInstruction *add = &queues.instructions[queues.steps[n].first_instruction +
+                                                          queues.steps[n].instruction_count - 1];
+        int longest = 0, times = 0;
+        for (int lane = 0; lane < WARP_LANES; lane++) {
+            int lanes = __builtin_popcount(steps_queue(&queues, n, lane));
+            longest = lanes > longest ? lanes : longest;
+        }
+        for (int s = 0; s < add->sector_count; s++) {
+            int of_sector = queues.sectors[add->first_sector + s].times;
+            times = of_sector > times ? of_sector : times;
+        }
+        queued &= times == 8 * longest; /* a sector holds a lane's 8 channels */
+    }
+    tap_ok(queued, "lanes queue as the replay counts additions to a sector");
+    tap_ok(queues.passes == 10 && steps_pass(&queues, 0) == 1 &&
+               steps_pass(&queues, queues.step_count - 1) == 10,
+           "tiles outside: ten passes, the first and the last one shown");
+    int32_t number = queues.points[0].number;
+    tap_ok(steps_read_before(&queues, &queues.steps[0], number) == -1 &&
+               steps_read_before(&queues, &queues.steps[queues.step_count - 1], number) > 8,
+           "a point's indices are read again in each pass");
+    steps_free(&trees);
+    steps_free(&queues);
+    free(ones);
+}
+
+static void test_lines(const BevProblem *problem) {
+    Err err = {0};
+    StepChoice choice = {
+        .cell = steps_longest_cell(&problem->map), .block = -1, .warp = -1, .most = 128};
+    Steps steps;
+    bool right = true;
+    need(steps_record(bev_kernel_find("v2_chw"), problem, &choice, &steps, &err), &err);
+    for (int i = 0; i < steps.instruction_count; i++) {
+        const StepInstruction *in = &steps.instructions[i];
+        int lines = step_lines(&steps, in);
+        right &= lines >= 1 && lines <= in->sector_count;
+        if (in->array == TRACE_FEAT) /* planes lie far apart */
+            right &= lines == in->sector_count && lines == in->span_count;
+    }
+    tap_ok(right, "channels first: a line for each lane");
+    steps_free(&steps);
+}
+
 static void test_refusals(const BevProblem *problem) {
     Err err = {0};
     Steps steps;
@@ -161,6 +309,10 @@ static void test_canonical(void) {
     test_owner(&problem.view);
     test_refusals(&problem.view);
     test_time(&problem.view);
+    StepValues values = {workload.features.depth, workload.features.feat};
+    test_registers(&problem.view, &values, 100 * problem.view.shape.nx + 125);
+    test_meetings(&problem.view);
+    test_lines(&problem.view);
     problem_free(&problem);
     workload_close(&workload);
 }

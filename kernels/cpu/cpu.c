@@ -26,32 +26,35 @@ static int64_t sums_stride(int64_t channels) {
     return (channels + line - 1) / line * line;
 }
 
-static float *scratch(int64_t count) {
-    size_t bytes = ((size_t)count * sizeof(float) + LINE) / LINE * LINE;
-    return aligned_alloc(LINE, bytes);
+/* Floats that decoding a tensor takes, in whole cache lines. */
+static int64_t decoded(const BevTensor *tensor) {
+    return tensor->dtype == BEV_FP32 ? 0 : sums_stride(tensor->rows * tensor->row_len);
 }
 
-bool cpu_stage_init(CpuStage *stage, const BevProblem *problem, Err *err) {
+int cpu_threads(void) {
+    return omp_get_max_threads();
+}
+
+size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums) {
+    int64_t count = threads * sums_stride(problem->shape.channels) + decoded(&problem->depth) +
+                    decoded(&problem->feat) + own_sums;
+    return (size_t)count * sizeof(float);
+}
+
+CpuStage cpu_stage(const BevProblem *problem, int threads) {
     const BevTensor *depth = &problem->depth, *feat = &problem->feat;
-    *stage = (CpuStage){.threads = omp_get_max_threads(), .channels = problem->shape.channels};
-    stage->sums = scratch(stage->threads * sums_stride(stage->channels));
+    float *next = problem->workspace;
+    CpuStage stage = {.threads = threads, .channels = problem->shape.channels, .sums = next};
+    next += threads * sums_stride(stage.channels);
     if (depth->dtype != BEV_FP32)
-        stage->depth_scratch = scratch(depth->rows * depth->row_len);
+        stage.depth_scratch = next;
+    next += decoded(depth);
     if (feat->dtype != BEV_FP32)
-        stage->feat_scratch = scratch(feat->rows * feat->row_len);
-    stage->depth = depth->dtype == BEV_FP32 ? depth->data : stage->depth_scratch;
-    stage->feat = feat->dtype == BEV_FP32 ? feat->data : stage->feat_scratch;
-    if (stage->sums && stage->depth && stage->feat)
-        return true;
-    cpu_stage_free(stage);
-    return err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller scene", "out of memory");
-}
-
-void cpu_stage_free(CpuStage *stage) {
-    free(stage->depth_scratch);
-    free(stage->feat_scratch);
-    free(stage->sums);
-    *stage = (CpuStage){0};
+        stage.feat_scratch = next;
+    stage.own_sums = next + decoded(feat);
+    stage.depth = stage.depth_scratch ? stage.depth_scratch : depth->data;
+    stage.feat = stage.feat_scratch ? stage.feat_scratch : feat->data;
+    return stage;
 }
 
 /* Splits `tensor` into `threads` runs of rows and decodes the one of number `part`. */

@@ -1,5 +1,5 @@
 /* What the CPU kernels share: inputs decoded to FP32 once a launch, one row of sums a thread, and
- * the list of empty cells. */
+ * the list of empty cells. What a launch writes lies in the problem's workspace. */
 #pragma once
 
 #include "kernels/bevpool.h"
@@ -9,6 +9,7 @@ enum {
     CPU_ALL_DTYPES =
         1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16 | 1u << BEV_FP8 | 1u << BEV_NVFP4,
     CPU_ALL_ALIGNS = 1u << BEV_NEAREST | 1u << BEV_BILINEAR | 1u << BEV_LATTICE,
+    CPU_GRAD_DTYPES = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16, /* of gradients */
     CPU_CHUNK =
         64, /* intervals a thread takes at a time: few requests, long intervals still spread */
 };
@@ -18,13 +19,21 @@ enum {
 typedef struct {
     const float *depth, *feat; /* same layout as the tensors; rows of feat have no padding */
     float *depth_scratch, *feat_scratch;
-    float *sums; /* (thread, channels) */
+    float *sums;     /* (thread, channels) */
+    float *own_sums; /* what follows in the workspace: the kernel's own */
     int threads;
     int64_t channels;
 } CpuStage;
 
-bool cpu_stage_init(CpuStage *stage, const BevProblem *problem, Err *err);
-void cpu_stage_free(CpuStage *stage);
+/* Threads that a plan made now will use: OpenMP's number. */
+int cpu_threads(void);
+
+/* Bytes of workspace that a stage takes for a team of `threads`, with `own_sums` floats for the
+ * kernel itself. */
+size_t cpu_stage_bytes(const BevProblem *problem, int threads, int64_t own_sums);
+
+/* The stage of one launch, laid out in problem->workspace. */
+CpuStage cpu_stage(const BevProblem *problem, int threads);
 
 /* Every thread of a team of stage->threads calls the following functions. A launch is one parallel
  * region: each further region would wake up and wait for the team once more, which takes

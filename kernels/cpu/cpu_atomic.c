@@ -27,38 +27,34 @@
 #include <stdlib.h>
 
 struct BevPlan {
-    CpuStage stage;
-    float *sums; /* (cell, c) */
+    int threads;
 };
 
 static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    cpu_stage_free(&plan->stage);
-    free(plan->sums);
     free(plan);
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem;
     *plan = calloc(1, sizeof **plan);
-    if (*plan && cpu_stage_init(&(*plan)->stage, problem, err)) {
-        size_t outputs = (size_t)(problem->out.rows * problem->out.row_len);
-        (*plan)->sums = calloc(outputs, sizeof(float));
-        if ((*plan)->sums)
-            return true;
-    }
-    release(*plan);
-    *plan = NULL;
-    return err_set(err, ERR_FAILED, "cpu_atomic", "choose a smaller scene", "out of memory");
+    if (!*plan)
+        return err_set(err, ERR_FAILED, "cpu_atomic", "", "out of memory");
+    (*plan)->threads = cpu_threads();
+    return true;
 }
 
-static void add_point(const BevMap *map, const BevPlan *plan, int64_t t) {
-    int64_t channels = plan->stage.channels;
-    float depth = plan->stage.depth[map->ranks_depth[t]];
+/* The kernel's own sums: (cell, c). */
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, plan->threads, problem->out.rows * problem->out.row_len);
+}
+
+static void add_point(const BevMap *map, const CpuStage *stage, int64_t t) {
+    int64_t channels = stage->channels;
+    float depth = stage->depth[map->ranks_depth[t]];
     if (map->weights)
         depth *= map->weights[t];
-    const float *feat = plan->stage.feat + map->ranks_feat[t] * channels;
-    float *sums = plan->sums + map->ranks_bev[t] * channels;
+    const float *feat = stage->feat + map->ranks_feat[t] * channels;
+    float *sums = stage->own_sums + map->ranks_bev[t] * channels;
     for (int64_t c = 0; c < channels; c++) {
         float term = depth * feat[c];
 #pragma omp atomic update
@@ -68,20 +64,20 @@ static void add_point(const BevMap *map, const BevPlan *plan, int64_t t) {
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage *stage = &plan->stage;
+    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
     int64_t channels = stage->channels, cells = problem->out.rows;
 #pragma omp parallel num_threads(stage->threads)
     {
         cpu_stage_fill(stage, problem);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < cells * channels; i++)
-            plan->sums[i] = 0;
+            stage->own_sums[i] = 0;
 #pragma omp for schedule(static)
         for (int64_t t = 0; t < problem->map.points; t++)
-            add_point(&problem->map, plan, t);
+            add_point(&problem->map, stage, t);
 #pragma omp for schedule(static)
         for (int64_t cell = 0; cell < cells; cell++)
-            bev_span_encode(&problem->out, cell, 0, channels, plan->sums + cell * channels);
+            bev_span_encode(&problem->out, cell, 0, channels, stage->own_sums + cell * channels);
     }
     return true;
 }
@@ -101,6 +97,7 @@ const BevKernel kernel_cpu_atomic = {
     .name = "cpu_atomic", .title = "ATOMIC",
     .idea = "As RACE, but an addition is one step: nothing is lost, and every addition waits.",
     .twin = "atomic", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -34,29 +34,25 @@
 enum { TILE = 8, THREADS = 4 };
 
 struct BevPlan {
-    CpuStage stage;
-    float *sums; /* (real thread, cell, TILE) */
+    int threads;
 };
 
 static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    cpu_stage_free(&plan->stage);
-    free(plan->sums);
     free(plan);
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem;
     *plan = calloc(1, sizeof **plan);
-    if (*plan && cpu_stage_init(&(*plan)->stage, problem, err)) {
-        size_t threads = (size_t)(*plan)->stage.threads;
-        (*plan)->sums = calloc(threads * (size_t)problem->out.rows * TILE, sizeof(float));
-        if ((*plan)->sums)
-            return true;
-    }
-    release(*plan);
-    *plan = NULL;
-    return err_set(err, ERR_FAILED, "cpu_race", "choose a smaller scene", "out of memory");
+    if (!*plan)
+        return err_set(err, ERR_FAILED, "cpu_race", "", "out of memory");
+    (*plan)->threads = cpu_threads();
+    return true;
+}
+
+/* The kernel's own sums: (real thread, cell, TILE). */
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, plan->threads, plan->threads * problem->out.rows * TILE);
 }
 
 /* A simulated thread. Between its read and its write it holds a point and the sum as it was. */
@@ -126,12 +122,12 @@ static void pool_tile(const BevProblem *problem, const CpuStage *stage, int64_t 
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage *stage = &plan->stage;
+    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
     int64_t cells = problem->out.rows;
 #pragma omp parallel num_threads(stage->threads)
     {
         cpu_stage_fill(stage, problem);
-        float *sums = plan->sums + cpu_thread() * cells * TILE;
+        float *sums = stage->own_sums + cpu_thread() * cells * TILE;
 #pragma omp for schedule(dynamic)
         for (int64_t first = 0; first < stage->channels; first += TILE)
             pool_tile(problem, stage, first, sums);
@@ -158,6 +154,7 @@ const BevKernel kernel_cpu_race = {
     .idea = "Four simulated threads, plain +=: loses updates, on purpose, the same in every run.",
     .twin = "race", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true, .wrong_on_purpose = true,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

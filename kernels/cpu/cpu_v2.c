@@ -29,24 +29,24 @@
 enum { TILE = 8 };
 
 struct BevPlan {
-    CpuStage stage;
+    int threads;
 };
 
 static void release(BevPlan *plan) {
-    if (plan)
-        cpu_stage_free(&plan->stage);
     free(plan);
 }
 
 static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    (void)problem;
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v2", "", "out of memory");
-    if (cpu_stage_init(&(*plan)->stage, problem, err))
-        return true;
-    release(*plan);
-    *plan = NULL;
-    return false;
+    (*plan)->threads = cpu_threads();
+    return true;
+}
+
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, plan->threads, 0);
 }
 
 /* Sums of channels [first, first + width) over the points [start, end). 1 <= width <= TILE. */
@@ -67,7 +67,7 @@ static void pool_tile(const BevMap *map, const CpuStage *stage, int64_t start, i
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     const BevMap *map = &problem->map;
-    const CpuStage *stage = &plan->stage;
+    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
 #pragma omp parallel num_threads(stage->threads)
     {
         cpu_stage_fill(stage, problem);
@@ -103,6 +103,7 @@ const BevKernel kernel_cpu_v2 = {
     .idea = "One owner an interval, channel tiles of 8 outside: the indices are read once a tile.",
     .twin = "v2", .where = BEV_CPU, .is_baseline = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -30,14 +30,13 @@ typedef struct {
 } Record;
 
 struct BevPlan {
-    CpuStage stage;
+    int threads;
     Record *records; /* one an interval */
 };
 
 static void release(BevPlan *plan) {
     if (!plan)
         return;
-    cpu_stage_free(&plan->stage);
     free(plan->records);
     free(plan);
 }
@@ -74,15 +73,19 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v2_do", "", "out of memory");
+    (*plan)->threads = cpu_threads();
     (*plan)->records = malloc(((size_t)problem->map.intervals + 1) * sizeof(Record));
-    bool ok = (*plan)->records || err_set(err, ERR_FAILED, "cpu_v2_do", "", "out of memory");
-    if (ok && cpu_stage_init(&(*plan)->stage, problem, err)) {
+    if ((*plan)->records) {
         fill_records(&problem->map, (*plan)->records);
         return true;
     }
     release(*plan);
     *plan = NULL;
-    return false;
+    return err_set(err, ERR_FAILED, "cpu_v2_do", "", "out of memory");
+}
+
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, plan->threads, 0);
 }
 
 CPU_CLONES
@@ -104,7 +107,7 @@ static void pool_record(const BevProblem *problem, const CpuStage *stage, Record
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    const CpuStage *stage = &plan->stage;
+    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
 #pragma omp parallel num_threads(stage->threads)
     {
         float *sums = cpu_sums(stage);
@@ -134,6 +137,7 @@ const BevKernel kernel_cpu_v2_do = {
     .idea = "Depth loop outside: one pass over the points, packed records, camera by division.",
     .twin = "v2_do", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -30,14 +30,13 @@
 enum { GROUP = 4 }; /* points in a sweep */
 
 struct BevPlan {
-    CpuStage stage;
+    int threads;
     CpuEmpty empty;
 };
 
 static void release(BevPlan *plan) {
     if (!plan)
         return;
-    cpu_stage_free(&plan->stage);
     cpu_empty_free(&plan->empty);
     free(plan);
 }
@@ -46,12 +45,16 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v3", "", "out of memory");
-    if (cpu_empty_init(&(*plan)->empty, problem, err) &&
-        cpu_stage_init(&(*plan)->stage, problem, err))
+    (*plan)->threads = cpu_threads();
+    if (cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
     return false;
+}
+
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, plan->threads, 0);
 }
 
 /* depth * weight of point t, and the feature row it scales. */
@@ -93,7 +96,7 @@ static void pool_interval(const BevMap *map, const CpuStage *stage, int64_t star
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
     const BevMap *map = &problem->map;
-    const CpuStage *stage = &plan->stage;
+    const CpuStage laid_out = cpu_stage(problem, plan->threads), *stage = &laid_out;
 #pragma omp parallel num_threads(stage->threads)
     {
         float *sums = cpu_sums(stage);
@@ -119,6 +122,7 @@ const BevKernel kernel_cpu_v3 = {
     .idea = "Five index arrays, no division, each depth loaded once, each cell written once.",
     .twin = "v3", .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS,
     .deterministic = true,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

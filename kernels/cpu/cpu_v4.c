@@ -46,7 +46,7 @@ typedef struct {
 } V4Owner;
 
 struct BevPlan {
-    CpuStage stage;
+    int threads;
     CpuEmpty empty;
     int64_t step_count;
     int32_t *steps;   /* [step_count + 1]: first owner */
@@ -67,15 +67,15 @@ typedef struct {
     float *sums; /* [channels] */
 } Product;
 
-CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan, int64_t k,
-                              float *sums) {
+CPU_INLINE Product product_of(const BevProblem *problem, const BevPlan *plan,
+                              const CpuStage *stage, int64_t k, float *sums) {
     const V4Owner *owner = &plan->owners[k];
-    int64_t channels = plan->stage.channels;
+    int64_t channels = stage->channels;
     bool direct = problem->out.dtype == BEV_FP32;
     return (Product){.first = plan->entries + owner->first_entry,
                      .end = plan->entries + owner[1].first_entry,
-                     .depth = plan->stage.depth,
-                     .feat = plan->stage.feat,
+                     .depth = stage->depth,
+                     .feat = stage->feat,
                      .weights = plan->weights,
                      .feat_w = problem->shape.feat_w,
                      .channels = channels,
@@ -114,10 +114,10 @@ CPU_INLINE float depth_of(const Product *p, const V4Entry *entry, int64_t row, b
 #endif
 
 /* Fewer channels than the shortest vector has. */
-static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, int64_t step,
-                             float *sums) {
+static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
+                             int64_t step, float *sums) {
     for (int64_t k = plan->steps[step]; k < plan->steps[step + 1]; k++) {
-        Product p = product_of(problem, plan, k, sums);
+        Product p = product_of(problem, plan, stage, k, sums);
         for (int64_t c = 0; c < p.channels; c++)
             p.sums[c] = 0;
         for (const V4Entry *entry = p.first; entry < p.end; entry++)
@@ -128,7 +128,8 @@ static void pool_step_narrow(const BevProblem *problem, const BevPlan *plan, int
     }
 }
 
-typedef void PoolStep(const BevProblem *problem, const BevPlan *plan, int64_t step, float *sums);
+typedef void PoolStep(const BevProblem *problem, const BevPlan *plan, const CpuStage *stage,
+                      int64_t step, float *sums);
 
 /* The longest vectors that this machine has and the channels fill. */
 static PoolStep *choose_pool_step(int64_t channels) {
@@ -377,7 +378,7 @@ static void give_back_entries(BevPlan *plan, int64_t owners) {
 
 static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
     Draft draft = {0};
-    bool ok = plan_alloc(plan, &problem->map) && draft_alloc(&draft, problem, plan->stage.threads);
+    bool ok = plan_alloc(plan, &problem->map) && draft_alloc(&draft, problem, plan->threads);
     if (ok) {
         order_intervals(problem, &draft);
         deal_out(&problem->map, &draft);
@@ -392,7 +393,6 @@ static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
 static void release(BevPlan *plan) {
     if (!plan)
         return;
-    cpu_stage_free(&plan->stage);
     cpu_empty_free(&plan->empty);
     free(plan->steps);
     free(plan->owners);
@@ -405,26 +405,31 @@ static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
     *plan = calloc(1, sizeof **plan);
     if (!*plan)
         return err_set(err, ERR_FAILED, "cpu_v4", "", "out of memory");
-    if (cpu_stage_init(&(*plan)->stage, problem, err) && build(*plan, problem, err) &&
-        cpu_empty_init(&(*plan)->empty, problem, err))
+    (*plan)->threads = cpu_threads();
+    if (build(*plan, problem, err) && cpu_empty_init(&(*plan)->empty, problem, err))
         return true;
     release(*plan);
     *plan = NULL;
     return false;
 }
 
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_stage_bytes(problem, plan->threads, 0);
+}
+
 /* ---- the kernel ------------------------------------------------------------------------------ */
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
     (void)stream, (void)err;
-    PoolStep *pool_step = choose_pool_step(plan->stage.channels);
-#pragma omp parallel num_threads(plan->stage.threads)
+    const CpuStage stage = cpu_stage(problem, plan->threads);
+    PoolStep *pool_step = choose_pool_step(stage.channels);
+#pragma omp parallel num_threads(stage.threads)
     {
-        float *sums = cpu_sums(&plan->stage);
-        cpu_stage_fill(&plan->stage, problem);
+        float *sums = cpu_sums(&stage);
+        cpu_stage_fill(&stage, problem);
 #pragma omp for schedule(dynamic) nowait
         for (int64_t step = 0; step < plan->step_count; step++)
-            pool_step(problem, plan, step, sums);
+            pool_step(problem, plan, &stage, step, sums);
         cpu_empty_clear(&plan->empty, &problem->out);
     }
     return true;
@@ -445,6 +450,7 @@ const BevKernel kernel_cpu_v4 = {
     .idea = "Columns instead of points: sums stay in registers, features in the first cache.",
     .twin = "v4", .where = BEV_CPU, .is_default = true, .dtypes = CPU_ALL_DTYPES,
     .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes,
+    .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

@@ -24,7 +24,6 @@
 #include "kernels/cpu/cpu.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 void bev_reference(const BevProblem *problem, double *out, double *abs_sum) {
     const BevMap *map = &problem->map;
@@ -78,41 +77,23 @@ void bev_reference_backward(const BevProblem *problem, double *grad_depth, doubl
     }
 }
 
-struct BevPlan {
-    double *sums; /* (cell, c) */
-    float *row;   /* one cell's sums on their way into the output's format */
-};
-
-static void release(BevPlan *plan) {
-    if (!plan)
-        return;
-    free(plan->sums);
-    free(plan->row);
-    free(plan);
-}
-
-static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+/* Sums (cell, c), and after them one cell's on their way into the output's format. */
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    (void)plan;
     size_t channels = (size_t)problem->shape.channels;
-    *plan = calloc(1, sizeof **plan);
-    if (*plan) {
-        (*plan)->sums = calloc((size_t)problem->out.rows * channels, sizeof *(*plan)->sums);
-        (*plan)->row = calloc(channels, sizeof *(*plan)->row);
-        if ((*plan)->sums && (*plan)->row)
-            return true;
-    }
-    release(*plan);
-    *plan = NULL;
-    return err_set(err, ERR_FAILED, "reference", "choose a smaller scene", "out of memory");
+    return (size_t)problem->out.rows * channels * sizeof(double) + channels * sizeof(float);
 }
 
 static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    (void)stream, (void)err;
+    (void)plan, (void)stream, (void)err;
     int64_t channels = problem->shape.channels;
-    bev_reference(problem, plan->sums, NULL);
+    double *sums = problem->workspace;
+    float *row = (float *)(sums + problem->out.rows * channels);
+    bev_reference(problem, sums, NULL);
     for (int64_t cell = 0; cell < problem->out.rows; cell++) {
         for (int64_t c = 0; c < channels; c++)
-            plan->row[c] = (float)plan->sums[cell * channels + c];
-        bev_span_encode(&problem->out, cell, 0, channels, plan->row);
+            row[c] = (float)sums[cell * channels + c];
+        bev_span_encode(&problem->out, cell, 0, channels, row);
     }
     return true;
 }
@@ -131,6 +112,6 @@ const BevKernel kernel_reference = {
     .name = "reference", .title = "REF",
     .idea = "The formula in double precision, one point after the other, one thread.",
     .where = BEV_CPU, .dtypes = CPU_ALL_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
-    .prepare = prepare, .release = release, .launch = launch, .bytes = bytes,
+    .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes,
 };
 /* clang-format on */

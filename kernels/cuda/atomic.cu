@@ -12,9 +12,9 @@
  * COST    channels atomics per point, the largest number on the ladder. Index and depth once per
  *         point. The workspace is cleared before and encoded after.
  * LIMITS  Atomics arrive in any order, and FP32 addition is not associative: two runs may differ
- *         in the last bits. Formats below FP32 add into an FP32 workspace (allocated in prepare,
- *         4 bytes a cell and channel), encoded inside the launch: native half2 atomics would round
- *         after every point.
+ *         in the last bits. Formats below FP32 add into an FP32 workspace (4 bytes a cell and
+ *         channel), encoded inside the launch: native half2 atomics would round after every
+ *         point.
  * TRY     Compare the canonical rig with a map of one point per cell: the same number of atomics,
  *         but no queue at any address. */
 #include "kernels/cuda/row.h"
@@ -44,13 +44,13 @@ template <BevDtype D, bool W, bool A> __global__ void atomic_kernel(Pool pool, f
             atomicAdd(sum + j, d * f[j]);
 }
 
-bool atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+bool atomic_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
     int64_t threads = problem->map.points * blocks_for(problem->shape.channels, TILE);
     auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
         atomic_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, plan, NAME, stream, err, add);
+    return sums_launch(problem, NAME, stream, err, add);
 }
 
 } // namespace
@@ -64,7 +64,7 @@ CUDA_ROW(atomic) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .block = 256,
                .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
                .in_flight = 1, .point_instructions = 24},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<SumsPlan, sums_build<NAME>>),
-    .release = ON_CUDA(release_plan<SumsPlan>), .launch = ON_CUDA(atomic_launch),
+    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .launch = ON_CUDA(atomic_launch),
 };
 /* clang-format on */

@@ -42,10 +42,8 @@ struct alignas(8) Splat {
 struct Plan {
     Splat *splats;
     int64_t count;
-    float *sums; // workspace, NULL for FP32
     ~Plan() {
         cudaFree(splats);
-        cudaFree(sums);
     }
 };
 
@@ -165,21 +163,21 @@ bool bev_align_build(const BevProblem *problem, Plan *plan, Err *err) {
               (gather_allocate(problem, &gather, err) && gather_splats(problem, gather, plan, err));
     cudaFree(gather.numbers);
     cudaFree(gather.scratch);
-    return ok && sums_allocate(problem, &plan->sums, "bev_align", err);
+    return ok;
 }
 
 bool bev_align_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
     const Plan *plan = (const Plan *)opaque;
-    if (!sums_clear(problem, plan->sums, "bev_align", stream, err))
+    if (!sums_clear(problem, "bev_align", stream, err))
         return false;
     Pool pool = pool_of(problem);
     int64_t threads = plan->count * pool.channels;
     with_dtype(problem->dtype, [&]<BevDtype D>() {
         if (threads)
             bev_align_kernel<D><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(
-                pool, plan->splats, plan->count, sums_of(problem, plan->sums));
-        sums_encode<D>(pool, plan->sums, stream);
+                pool, plan->splats, plan->count, sums_of(problem));
+        sums_encode<D>(pool, sums_of(problem), stream);
     });
     return cuda_ok(cudaGetLastError(), "bev_align", err);
 }
@@ -200,6 +198,7 @@ CUDA_ROW(bev_align) = {
                .resident = 64, .load = 1, .store = 1, .ranks = 6, .indices_ahead = 1,
                .in_flight = 1, .point_instructions = 60},
     .unsupported = bev_align_unsupported, .prepare = ON_CUDA(make_plan<Plan, bev_align_build>),
-    .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(bev_align_launch),
+    .release = ON_CUDA(release_plan<Plan>), .workspace_bytes = ON_CUDA(sums_bytes),
+    .launch = ON_CUDA(bev_align_launch),
 };
 /* clang-format on */

@@ -89,13 +89,13 @@ template <BevDtype D, bool W, bool A> __global__ void block_atomic_kernel(Pool p
             atomicAdd(out + j, sum[j]);
 }
 
-bool block_atomic_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+bool block_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
     dim3 grid(blocks_for(problem->map.points, THREADS), blocks_for(problem->shape.channels, TILE));
     auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
         block_atomic_kernel<D, W, A><<<grid, THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, plan, NAME, stream, err, add);
+    return sums_launch(problem, NAME, stream, err, add);
 }
 
 } // namespace
@@ -110,7 +110,7 @@ CUDA_ROW(block_atomic) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = 8, .tiles_outside = true,
                .block = 256, .resident = 64, .load = 8, .store = 1, .ranks = 3, .merges = true,
                .indices_ahead = 1, .in_flight = 1, .point_instructions = 265},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<SumsPlan, sums_build<NAME>>),
-    .release = ON_CUDA(release_plan<SumsPlan>), .launch = ON_CUDA(block_atomic_launch),
+    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .launch = ON_CUDA(block_atomic_launch),
 };
 /* clang-format on */

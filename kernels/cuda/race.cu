@@ -46,13 +46,13 @@ template <BevDtype D, bool W, bool A> __global__ void race_kernel(Pool pool, flo
             sum[j] = sum[j] + d * f[j];
 }
 
-bool race_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
+bool race_launch(const BevProblem *problem, const BevPlan *, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
     int64_t threads = problem->map.points * blocks_for(problem->shape.channels, TILE);
     auto add = [&]<BevDtype D, bool W, bool A>(const Pool &pool, float *sums) {
         race_kernel<D, W, A><<<blocks_for(threads, THREADS), THREADS, 0, stream>>>(pool, sums);
     };
-    return sums_launch(problem, plan, NAME, stream, err, add);
+    return sums_launch(problem, NAME, stream, err, add);
 }
 
 } // namespace
@@ -67,7 +67,7 @@ CUDA_ROW(race) = {
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_PLAIN, .tile = 8, .block = 256,
                .resident = 64, .load = 8, .store = 1, .ranks = 3, .indices_ahead = 1,
                .in_flight = 1, .point_instructions = 89},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<SumsPlan, sums_build<NAME>>),
-    .release = ON_CUDA(release_plan<SumsPlan>), .launch = ON_CUDA(race_launch),
+    .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(sums_bytes),
+    .launch = ON_CUDA(race_launch),
 };
 /* clang-format on */

@@ -55,3 +55,32 @@ double *fp64_of(Workload *workload, BevAlign align, Err *err) {
         err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
     return out;
 }
+
+double *fp64_gradients_of(Workload *workload, BevAlign align, Err *err) {
+    const BevShape *shape = &workload->scene.shape;
+    const BevMap *map = workload_map(workload, align, err);
+    if (!map)
+        return NULL;
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    int64_t depths = pixels * shape->depth_bins, feats = pixels * shape->channels;
+    const BevProblem problem = {
+        .shape = *shape,
+        .direction = BEV_BACKWARD,
+        .map = *map,
+        .depth = {.rows = 1, .row_len = depths, .data = workload->features.depth, .scale = 1},
+        .feat = {.rows = pixels,
+                 .row_len = shape->channels,
+                 .data = workload->features.feat,
+                 .scale = 1},
+        .grad_out = {.rows = shape->nx * shape->ny,
+                     .row_len = shape->channels,
+                     .data = workload->grad_out,
+                     .scale = 1},
+    };
+    double *grads = malloc((size_t)(depths + feats) * sizeof *grads);
+    if (grads)
+        bev_reference_backward(&problem, grads, grads + depths, NULL, NULL);
+    else
+        err_set(err, ERR_FAILED, "FP64 reference", "choose a smaller scene", "out of memory");
+    return grads;
+}

@@ -11,6 +11,11 @@ void fp64_pool(const BevShape *shape, const BevMap *map, const Features *feature
 /* fp64_pool of a workload; the caller frees the result. NULL with an error. */
 double *fp64_of(Workload *workload, BevAlign align, Err *err);
 
+/* The FP64 gradients of the original features for the workload's grad_out (workload_problem_backward
+ * first), as gates take them: those of depth, then those of features. The caller frees the result.
+ * NULL with an error. */
+double *fp64_gradients_of(Workload *workload, BevAlign align, Err *err);
+
 /* Pools one interval into row (channels). */
 void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features *features,
                         int64_t interval, double *row);

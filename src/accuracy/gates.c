@@ -1,31 +1,70 @@
-#include "src/accuracy/gates.h"
+#include "src/accuracy/gates_internal.h"
 
 #include "kernels/codec.h"
-#include "src/base/random.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The output tensor as read back into `codes`. */
-static BevTensor output_of(const BevProblem *problem, const void *codes) {
-    BevTensor out = problem->out;
-    out.data = (void *)codes; /* nobody writes to it */
-    return out;
+int gate_outputs(const BevProblem *problem, const void *codes, GateOutput *outputs) {
+    static const char *const names[BEV_DIRECTION_COUNT][BEV_MAX_OUTPUTS] = {
+        {"out"}, {"grad_depth", "grad_feat"}};
+    const BevTensor *tensors[BEV_MAX_OUTPUTS];
+    int count = bev_outputs(problem, tensors);
+    int64_t first_row = 0, first_value = 0;
+    for (int i = 0; i < count; i++) {
+        BevTensor tensor = *tensors[i];
+        tensor.data = (void *)codes; /* nobody writes to it */
+        codes = codes ? (const char *)codes + bev_tensor_bytes(&tensor) : NULL;
+        if (tensor.rows == 1 && problem->direction == BEV_BACKWARD) { /* grad_depth: by elements */
+            tensor.rows = tensor.row_len;
+            tensor.row_len = 1;
+        }
+        outputs[i] = (GateOutput){names[problem->direction][i], tensor, first_row, first_value};
+        first_row += tensor.rows;
+        first_value += tensor.rows * tensor.row_len;
+    }
+    return count;
 }
 
-int32_t *gate_points(const BevMap *map, int64_t cells, Err *err) {
-    int32_t *points = calloc((size_t)cells, sizeof *points);
-    if (!points)
+int64_t gate_rows(const BevProblem *problem) {
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    int last = gate_outputs(problem, NULL, outputs) - 1;
+    return outputs[last].first_row + outputs[last].tensor.rows;
+}
+
+int64_t gate_values(const BevProblem *problem) {
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    int last = gate_outputs(problem, NULL, outputs) - 1;
+    return outputs[last].first_value + outputs[last].tensor.rows * outputs[last].tensor.row_len;
+}
+
+int32_t *gate_terms(const BevProblem *problem, Err *err) {
+    const BevMap *map = &problem->map;
+    int32_t *terms = calloc((size_t)gate_rows(problem), sizeof *terms);
+    if (!terms)
         err_set(err, ERR_FAILED, "gates", "choose a smaller grid", "out of memory");
-    for (int64_t t = 0; points && t < map->points; t++)
-        points[map->ranks_bev[t]]++;
-    return points;
+    for (int64_t t = 0; terms && t < map->points; t++)
+        if (problem->direction == BEV_FORWARD) {
+            terms[map->ranks_bev[t]]++;
+        } else {
+            terms[map->ranks_depth[t]] += (int32_t)problem->shape.channels;
+            terms[problem->depth.row_len + map->ranks_feat[t]]++;
+        }
+    return terms;
 }
 
-/* Counts an element of a cell with or without points; `ratio` > 1 is bad. Notes the first bad one.
- * Returns whether it is bad. */
-static bool count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
+void gate_reference(const BevProblem *problem, double *reference, double *abs_sum) {
+    int64_t depths = problem->depth.row_len;
+    if (problem->direction == BEV_FORWARD)
+        bev_reference(problem, reference, abs_sum);
+    else
+        bev_reference_backward(problem, reference, reference + depths, abs_sum,
+                               abs_sum ? abs_sum + depths : NULL);
+}
+
+bool gate_count_element(GateResult *result, bool pooled, int64_t cell, int64_t channel,
                           double got, double want, double bound, double ratio) {
     if (isnan(want) && isnan(got)) {
         result->nan_both++;
@@ -46,7 +85,7 @@ static bool count_element(GateResult *result, bool pooled, int64_t cell, int64_t
     return true;
 }
 
-static GateResult verdict_of(GateResult result) {
+GateResult gate_verdict(GateResult result) {
     result.verdict = result.judged > 0 && result.bad == 0 ? GATE_PASS : GATE_FAIL;
     return result;
 }
@@ -59,12 +98,25 @@ void gate_add(GateResult *all, const GateResult *part, int64_t first_cell) {
         all->want = part->want;
         all->bound = part->bound;
     }
+    all->output = part->output;
     all->bad += part->bad;
     all->checked += part->checked;
     all->judged += part->judged;
     all->nan_both += part->nan_both;
     all->worst_ratio = fmax(all->worst_ratio, part->worst_ratio);
-    *all = verdict_of(*all);
+    *all = gate_verdict(*all);
+}
+
+GateResult gate_worse(GateResult a, GateResult b) {
+    bool fails = a.verdict == GATE_FAIL || b.verdict == GATE_FAIL;
+    bool first = a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
+    GateResult worse = first ? a : b;
+    worse.verdict = fails ? GATE_FAIL : GATE_PASS;
+    worse.checked = a.checked + b.checked;
+    worse.bad = a.bad + b.bad;
+    worse.judged = a.judged + b.judged;
+    worse.nan_both = a.nan_both + b.nan_both;
+    return worse;
 }
 
 /* ---- gate A ---------------------------------------------------------------------------------- */
@@ -72,26 +124,27 @@ void gate_add(GateResult *all, const GateResult *part, int64_t first_cell) {
 /* The constants of the bound in gates.h, for one problem and accumulator. */
 typedef struct {
     double u_out, u_acc;     /* unit roundoffs */
-    double eta_out, eta_acc; /* underflow of the output, and of each point */
+    double eta_out, eta_acc; /* underflow of the output, and of each term */
     double largest;          /* number of the output format, times its scale */
     bool saturates;          /* larger values become the largest one, not infinity */
 } Rounding;
 
-static Rounding rounding_of(const BevProblem *problem, BevDtype accumulate) {
-    const BevDtypeInfo *out = &bev_dtypes[problem->out.dtype], *acc = &bev_dtypes[accumulate];
+static Rounding rounding_of(const BevProblem *problem, const BevTensor *output,
+                            BevDtype accumulate) {
+    const BevDtypeInfo *out = &bev_dtypes[output->dtype], *acc = &bev_dtypes[accumulate];
     double scales = (double)problem->depth.scale * problem->feat.scale;
     return (Rounding){
         .u_out = out->unit_roundoff,
         .u_acc = acc->unit_roundoff,
-        .eta_out = out->smallest / 2 * problem->out.scale,
+        .eta_out = out->smallest / 2 * output->scale,
         .eta_acc = acc->smallest * fmax(scales, 1),
-        .largest = out->largest * problem->out.scale,
-        .saturates = problem->out.dtype == BEV_FP8,
+        .largest = out->largest * output->scale,
+        .saturates = output->dtype == BEV_FP8,
     };
 }
 
-static double bound_of(const Rounding *r, double want, double abs_sum, int32_t points) {
-    double sum = (points + 4) * r->u_acc * abs_sum + points * r->eta_acc;
+static double bound_of(const Rounding *r, double want, double abs_sum, int32_t terms) {
+    double sum = (terms + 4) * r->u_acc * abs_sum + terms * r->eta_acc;
     return r->u_out * fabs(want) + (1 + r->u_out) * sum + r->eta_out;
 }
 
@@ -107,25 +160,51 @@ static double error_ratio(const Rounding *r, double got, double want, double bou
     return isfinite(got) ? fabs(got - want) / bound : INFINITY;
 }
 
+/* Gate A for one output; the arrays begin with it. */
+static GateResult judge_output(const GateOutput *output, const Rounding *rounding,
+                               const double *reference, const double *abs_sum,
+                               const int32_t *terms, uint8_t *bad) {
+    GateResult result = {.output = output->name, .cell = -1, .channel = -1};
+    const BevTensor *tensor = &output->tensor;
+    for (int64_t row = 0; row < tensor->rows; row++) {
+        bool row_bad = false;
+        for (int64_t c = 0; c < tensor->row_len; c++) {
+            int64_t at = row * tensor->row_len + c;
+            double got = bev_tensor_at(tensor, row, c), want = reference[at];
+            double bound = bound_of(rounding, want, abs_sum[at], terms[row]);
+            double ratio = error_ratio(rounding, got, want, bound);
+            row_bad |= gate_count_element(&result, terms[row] > 0, row, c, got, want, bound, ratio);
+        }
+        if (bad)
+            bad[row] = row_bad;
+    }
+    return gate_verdict(result);
+}
+
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad) {
-    GateResult result = {.cell = -1, .channel = -1};
-    BevTensor out = output_of(problem, codes);
-    Rounding rounding = rounding_of(problem, accumulate);
-    for (int64_t cell = 0; cell < out.rows; cell++) {
-        bool cell_bad = false;
-        for (int64_t c = 0; c < out.row_len; c++) {
-            int64_t at = cell * out.row_len + c;
-            double got = bev_tensor_at(&out, cell, c), want = reference[at];
-            double bound = bound_of(&rounding, want, abs_sum[at], points[cell]);
-            double ratio = error_ratio(&rounding, got, want, bound);
-            cell_bad |= count_element(&result, points[cell] > 0, cell, c, got, want, bound, ratio);
-        }
-        if (bad)
-            bad[cell] = cell_bad;
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    GateResult result = {0};
+    int count = gate_outputs(problem, codes, outputs);
+    for (int i = 0; i < count; i++) {
+        const GateOutput *output = &outputs[i];
+        Rounding rounding = rounding_of(problem, &output->tensor, accumulate);
+        GateResult one = judge_output(output, &rounding, reference + output->first_value,
+                                      abs_sum + output->first_value, points + output->first_row,
+                                      bad ? bad + output->first_row : NULL);
+        result = i ? gate_worse(result, one) : one;
     }
-    return verdict_of(result);
+    return result;
+}
+
+void gate_describe_place(const GateResult *result, char *text, size_t size) {
+    if (!strcmp(result->output, "grad_depth"))
+        snprintf(text, size, "grad_depth element %lld", (long long)result->cell);
+    else
+        snprintf(text, size, "%s %lld channel %lld",
+                 strcmp(result->output, "out") ? "grad_feat pixel" : "cell",
+                 (long long)result->cell, (long long)result->channel);
 }
 
 /* ---- gate B ---------------------------------------------------------------------------------- */
@@ -180,15 +259,37 @@ static void conclude(FormatError *error) {
     error->atol_1e2 = error->max_abs <= 1e-2 && !error->nan_count && !error->inf_count;
 }
 
+/* Gate B's figures of one output; the arrays begin with it. */
+static FormatError error_of(const GateOutput *output, const double *fp64_original,
+                            const int32_t *terms) {
+    FormatError error = {.output = output->name, .worst_cell = -1, .worst_channel = -1};
+    const BevTensor *tensor = &output->tensor;
+    for (int64_t row = 0; row < tensor->rows; row++)
+        for (int64_t c = 0; c < tensor->row_len; c++)
+            compare(&error, terms[row] > 0, bev_tensor_at(tensor, row, c),
+                    fp64_original[row * tensor->row_len + c], row, c);
+    conclude(&error);
+    return error;
+}
+
+/* The worse of two outputs: the one with values that are no number, else with the larger error. */
+static FormatError worse_error(const FormatError *a, const FormatError *b) {
+    int64_t lost_a = a->nan_count + a->inf_count, lost_b = b->nan_count + b->inf_count;
+    bool first = lost_a != lost_b ? lost_a > lost_b
+                                  : isnan(a->rel_l2) || (!isnan(b->rel_l2) && a->rel_l2 >= b->rel_l2);
+    return first ? *a : *b;
+}
+
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points) {
-    FormatError error = {.worst_cell = -1, .worst_channel = -1};
-    BevTensor out = output_of(problem, codes);
-    for (int64_t cell = 0; cell < out.rows; cell++)
-        for (int64_t c = 0; c < out.row_len; c++)
-            compare(&error, points[cell] > 0, bev_tensor_at(&out, cell, c),
-                    fp64_original[cell * out.row_len + c], cell, c);
-    conclude(&error);
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    FormatError error = {0};
+    int count = gate_outputs(problem, codes, outputs);
+    for (int i = 0; i < count; i++) {
+        FormatError one = error_of(&outputs[i], fp64_original + outputs[i].first_value,
+                                   points + outputs[i].first_row);
+        error = i ? worse_error(&error, &one) : one;
+    }
     return error;
 }
 
@@ -198,6 +299,7 @@ void format_error_add(FormatError *all, const FormatError *part, int64_t first_c
         all->worst_cell = first_cell + part->worst_cell;
         all->worst_channel = part->worst_channel;
     }
+    all->output = part->output;
     all->judged += part->judged;
     all->left_out += part->left_out;
     all->nan_count += part->nan_count;
@@ -214,175 +316,4 @@ GateVerdict gate_format(BevDtype dtype, const FormatError *error) {
     bool pass = error->judged > 0 && error->nan_count == 0 && error->inf_count == 0 &&
                 error->rel_l2 <= limits->rel_l2 && error->cosine >= limits->cosine;
     return pass ? GATE_PASS : GATE_FAIL;
-}
-
-/* ---- gate C ---------------------------------------------------------------------------------- */
-
-/* How many powers of two each factor of a product may span, so that the sum of the longest interval
- * needs no more significant bits than the accumulator has: 24 for FP32, else the 11 of a half,
- * because kernels may add in halves. Signs are random, so sums stay well below the limit even where
- * the longest interval leaves less than one bit for each factor. */
-typedef struct {
-    int weight, depth, feat;
-} Span;
-
-static int32_t longest_interval(const BevMap *map) {
-    int32_t longest = 1;
-    for (int64_t i = 0; i < map->intervals; i++)
-        if (map->interval_lengths[i] > longest)
-            longest = map->interval_lengths[i];
-    return longest;
-}
-
-static int limited(int value, int low, int high) {
-    return value < low ? low : value > high ? high : value;
-}
-
-static Span span_of(BevDtype dtype, const BevMap *map) {
-    int significant = dtype == BEV_FP32 ? 24 : 11;
-    int left = significant - (int)ceil(log2(longest_interval(map)));
-    Span span = {.weight = map->weights ? 1 : 0};
-    left -= span.weight;
-    span.depth = limited(left / 2, 0, 3);
-    span.feat = limited(left - span.depth, 0, 3);
-    return span;
-}
-
-/* 2^-k, k in [0, span]. */
-static float random_power(uint64_t *state, int span) {
-    return ldexpf(1, -(int)random_below(state, span + 1));
-}
-
-/* Whole numbers from -2^span to 2^span, never 0. */
-static float random_whole(uint64_t *state, int span) {
-    float sign = random_bits(state) & 1 ? -1.0f : 1.0f;
-    return sign * (float)(1 + random_below(state, 1 << span));
-}
-
-/* Writes NVFP4 codes and block scales directly: the encoder would choose block scales that are not
- * powers of two. Half of the span goes to the codes, half to the block scales. */
-static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
-    size_t code_bytes = bev_code_bytes(feat->dtype, feat->rows, feat->row_len);
-    size_t blocks = bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
-    int of_codes = span / 2;
-    for (size_t i = 0; i < code_bytes; i++) {
-        uint8_t low = bev_e2m1_encode(random_whole(state, of_codes));
-        uint8_t high = bev_e2m1_encode(random_whole(state, of_codes));
-        ((uint8_t *)feat->data)[i] = (uint8_t)(low | high << 4);
-    }
-    for (size_t i = 0; i < blocks; i++)
-        feat->block_scales[i] = bev_e4m3_encode(1 / random_power(state, span - of_codes));
-}
-
-static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *row) {
-    if (feat->dtype == BEV_NVFP4) {
-        fill_blocks(feat, span, state);
-        return;
-    }
-    for (int64_t r = 0; r < feat->rows; r++) {
-        for (int64_t c = 0; c < feat->row_len; c++)
-            row[c] = random_whole(state, span) * feat->scale;
-        bev_span_encode(feat, r, 0, feat->row_len, row);
-    }
-}
-
-static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
-    float values[256];
-    for (int64_t first = 0; first < depth->row_len; first += 256) {
-        int64_t left = depth->row_len - first, count = left < 256 ? left : 256;
-        for (int64_t i = 0; i < count; i++)
-            values[i] = random_power(state, span) * depth->scale;
-        bev_span_encode(depth, 0, first, count, values);
-    }
-}
-
-/* Powers of two other than 1: a kernel that forgets a scale, or applies it twice, fails. */
-static void set_scales(BevProblem *view, Span span) {
-    if (bev_dtypes[view->feat.dtype].bits < 16)
-        view->feat.scale = 4;
-    if (bev_dtypes[view->depth.dtype].bits < 16)
-        view->depth.scale = 0.5f;
-    if (view->out.dtype != BEV_FP8)
-        return;
-    double largest =
-        ldexp(longest_interval(&view->map), span.feat) * view->feat.scale * view->depth.scale;
-    view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[BEV_FP8].largest)));
-}
-
-static bool own_weights(HostProblem *problem, int span, uint64_t *state) {
-    BevMap *map = &problem->view.map;
-    if (!map->weights)
-        return true;
-    problem->own_weights = malloc((size_t)map->points * sizeof(float) + 1);
-    for (int64_t t = 0; problem->own_weights && t < map->points; t++)
-        problem->own_weights[t] = random_power(state, span);
-    map->weights = problem->own_weights;
-    return map->weights != NULL;
-}
-
-bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
-                        const BevMap *map, uint64_t seed, Err *err) {
-    if (!problem_init(problem, shape, dtype, align, map, err))
-        return false;
-    BevProblem *view = &problem->view;
-    Span span = span_of(dtype, map);
-    float *row = malloc((size_t)shape->channels * sizeof *row);
-    bool ok = row && own_weights(problem, span.weight, &seed);
-    if (ok) {
-        set_scales(view, span);
-        fill_depth(&view->depth, span.depth, &seed);
-        fill_feat(&view->feat, span.feat, &seed, row);
-    } else {
-        problem_free(problem);
-        err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
-    }
-    free(row);
-    return ok;
-}
-
-enum { EXACT_COLUMNS = 64 }; /* that are encoded at a time, in memory on the stack */
-
-/* Compares columns [first, first + count) of a cell with `reference`, the cell's FP64 values, as
- * the output format has them. Returns whether one is bad. */
-static bool exact_columns(GateResult *result, const BevTensor *out, int64_t cell, int64_t first,
-                          int64_t count, const double *reference, bool pooled) {
-    float values[EXACT_COLUMNS];
-    uint32_t codes[EXACT_COLUMNS];
-    BevTensor want = *out;
-    want.rows = 1;
-    want.row_len = count;
-    want.data = codes;
-    for (int64_t c = 0; c < count; c++)
-        values[c] = (float)reference[first + c];
-    bev_span_encode(&want, 0, 0, count, values);
-    bool bad = false;
-    for (int64_t c = 0; c < count; c++) {
-        double g = bev_tensor_at(out, cell, first + c), w = bev_tensor_at(&want, 0, c);
-        /* Equal values have equal bits, except for the sign of zero. */
-        bad |= count_element(result, pooled, cell, first + c, g, w, 0, g == w ? 0 : INFINITY);
-    }
-    return bad;
-}
-
-GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
-                      const int32_t *points, uint8_t *bad) {
-    GateResult result = {.cell = -1, .channel = -1};
-    BevTensor out = output_of(problem, codes);
-    for (int64_t cell = 0; cell < out.rows; cell++) {
-        bool cell_bad = false;
-        for (int64_t first = 0; first < out.row_len; first += EXACT_COLUMNS) {
-            int64_t left = out.row_len - first;
-            cell_bad |= exact_columns(&result, &out, cell, first,
-                                      left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
-                                      reference + cell * out.row_len, points[cell] > 0);
-        }
-        if (bad)
-            bad[cell] = cell_bad;
-    }
-    return verdict_of(result);
-}
-
-bool gate_passes(const GateResult *result, const BevMap *map) {
-    bool empty = map->points == 0 && result->checked > 0 && result->bad == 0;
-    return result->verdict == GATE_PASS || empty;
 }

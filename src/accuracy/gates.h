@@ -6,41 +6,59 @@
 
 typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 
-/* Gates A and C check each element, one channel of one cell. Cells without points must be zero;
- * they are checked too but prove nothing about pooling, so a gate passes only if it judged at least
- * one element of a cell with points. */
+/* ---- what gates compare ------------------------------------------------------------------------
+ *
+ * Gates judge all outputs of a problem, one after the other in the order of bev_outputs; so lie the
+ * codes (as session_read gives them), the FP64 values and the flags that they take. A row is what
+ * one number of terms belongs to: forward the channels of a cell, whose points are the terms;
+ * backward one element of grad_depth (channels times its points), and the channels of a pixel in
+ * grad_feat (its points). */
+
+/* Rows and elements of all outputs of the problem. */
+int64_t gate_rows(const BevProblem *problem);
+int64_t gate_values(const BevProblem *problem);
+
+/* The number of terms of each row, gate_rows long, which every gate needs. The caller frees it. NULL
+ * with an error: out of memory. */
+int32_t *gate_terms(const BevProblem *problem, Err *err);
+
+/* FP64 over the stored inputs, gate_values long: bev_reference, or bev_reference_backward. abs_sum
+ * (may be NULL) receives S. */
+void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
+
+/* Gates A and C check each element. Rows without a term must be zero; they are checked too but prove
+ * nothing, so a gate passes only if it judged, in every output, at least one element of a row with
+ * terms. Of two outputs the result names the worse one. */
 typedef struct {
     GateVerdict verdict;
-    int64_t checked, bad;    /* elements */
-    int64_t judged;          /* of those checked: in cells with points, and the FP64 value is no NaN */
+    const char *output;      /* that the next figures are of: "out", "grad_depth", "grad_feat" */
+    int64_t checked, bad;    /* elements, of all outputs */
+    int64_t judged;          /* of those checked: in rows with terms, and the FP64 value is no NaN */
     int64_t nan_both;        /* NaN in the output and in FP64: right, but nothing was compared */
-    int64_t cell, channel;   /* of the first bad element; -1: none */
+    int64_t cell, channel;   /* row and column of the first bad element; -1: none */
     double got, want, bound; /* at the first bad element */
     double worst_ratio;      /* gate A: the largest |e| / bound of all elements */
 } GateResult;
 
 /* The error of an output against FP64 over the original FP32 inputs. Elements whose FP64 value is
- * not finite are left out. Where no cell with points has a finite value, nothing was compared, and
- * the three errors are NaN. */
+ * not finite are left out. Where no row with terms has a finite value, nothing was compared, and
+ * the three errors are NaN. Of two outputs it is that of the worse one. */
 typedef struct {
+    const char *output;
     double max_abs, rel_l2, cosine;
-    int64_t judged, left_out;          /* elements of cells with points: compared, and left out */
+    int64_t judged, left_out;          /* elements of rows with terms: compared, and left out */
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
-    int64_t worst_cell, worst_channel; /* where max_abs is; -1: nothing was compared */
-    double error2, got2, want2, dot;   /* the sums that rel_l2 and cosine are made of */
+    int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
+    double error2, got2, want2, dot; /* the sums that rel_l2 and cosine are made of */
 } FormatError;
-
-/* The number of points in each cell (nx * ny), which every gate needs. The caller frees it. NULL
- * with an error: out of memory. */
-int32_t *gate_points(const BevMap *map, int64_t cells, Err *err);
 
 /* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
  *
  *     |e| ≤ u_out·|r| + (1 + u_out)·((n + 4)·u_acc·S + n·η_acc) + η_out
  *
- * r and S = Σ|weight·depth·feature| come from bev_reference; n is the number of points in the cell;
- * u_out and u_acc are the unit roundoffs of the output format and of `accumulate`. At most n + 4
+ * r and S = Σ|weight·depth·feature| come from gate_reference; n is the number of terms; backward
+ * the products are weight·grad_out·feature and weight·depth·grad_out; u_out and u_acc are the unit roundoffs of the output format and of `accumulate`. At most n + 4
  * roundings reach a term: n - 1 additions, the product, the weight, two to join the scales and one
  * to apply them. The result is rounded to the output format once, hence the factor 1 + u_out.
  * Underflow takes at most η_acc = smallest_acc·max(scale_depth·scale_feat, 1) of each point and
@@ -48,15 +66,17 @@ int32_t *gate_points(const BevMap *map, int64_t cells, Err *err);
  * of the format.
  *
  * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
- * overflow value is right: the largest number in FP8, infinity elsewhere. `codes` is an output as
- * session_read gives it; reference and abs_sum (S) are (nx * ny, channels); `points` is of
- * gate_points; `bad` (nx * ny, may be NULL) receives one flag per cell. */
+ * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of gate_terms;
+ * `bad` (gate_rows, may be NULL) receives one flag per row. */
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad);
 
-/* Gate B, format: format_error compares an output with `fp64_original` (nx * ny, channels), FP64
- * over the original inputs; gate_format applies the limits of the format. */
+/* Where the first bad element is: "cell 7 channel 2", "grad_depth element 81". */
+void gate_describe_place(const GateResult *result, char *text, size_t size);
+
+/* Gate B, format: format_error compares outputs with `fp64_original` (gate_values), FP64 over the
+ * original inputs; gate_format applies the limits of the format. */
 FormatError format_error(const BevProblem *problem, const void *codes, const double *fp64_original,
                          const int32_t *points);
 GateVerdict gate_format(BevDtype dtype, const FormatError *error);
@@ -71,15 +91,33 @@ extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
  * are small whole numbers and powers of two (so are weights and scales). Every order of summation,
  * in half precision too, then gives the same bits, and gate_exact asks `codes` to equal the encoded
  * FP64 result. No feature is 0, so a missing or misplaced point changes its cell. The caller frees
- * the problem with problem_free. */
+ * the problem with problem_free. gate_exact_backward does so for gradients: grad_out, too, has whole
+ * numbers, never 0. */
 bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                         const BevMap *map, uint64_t seed, Err *err);
+bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                         BevAlign align, const BevMap *map, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
 
 /* Adds what a gate found in a further part of the same grid, which begins at cell `first_cell`. */
 void gate_add(GateResult *all, const GateResult *part, int64_t first_cell);
 void format_error_add(FormatError *all, const FormatError *part, int64_t first_cell);
+
+/* The adjoint identity, which needs no reference for the gradients: backward is the transpose of
+ * forward, so that
+ *
+ *     Σ pool(depth, feat)·grad_out = Σ depth·grad_depth = Σ feat·grad_feat.
+ *
+ * On the numbers of gate_exact_backward all three sums are exact and must be equal. `codes` are the
+ * two gradients; pooling is FP64. Skipped where the format cannot hold each gradient exactly, which
+ * `reference` (FP64 gradients) shows. False with an error: out of memory. */
+typedef struct {
+    GateVerdict verdict;
+    double pooled, depth, feat; /* the three sums */
+} GateAdjoint;
+bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
+                  GateAdjoint *adjoint, Err *err);
 
 /* Whether the verdict is for a kernel that is tried on maps without points as well: there nothing is
  * judged, and an output of zeros is right. */

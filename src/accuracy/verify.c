@@ -11,15 +11,15 @@ const char *const verdict_names[] = {
 
 enum { EXACT_SEED = 2026 };
 
-/* What the gates compare a kernel's output with. Arrays are (nx * ny, channels). */
+/* What the gates compare a kernel's outputs with. */
 typedef struct {
     const BevProblem *problem;   /* of gates A and B; the caller's */
     HostProblem exact;           /* of gate C */
     double *reference, *abs_sum; /* FP64 over the stored inputs, and gate A's S */
     const double *fp64_original; /* FP64 over the original inputs; the caller's */
     double *exact_reference;     /* FP64 over the inputs of `exact` */
-    int32_t *points;             /* of each cell; `exact` has the same map */
-    void *codes, *again;         /* two outputs as read back */
+    int32_t *terms;              /* of each row; `exact` has the same map */
+    void *codes, *again;         /* the outputs of two runs as read back */
     size_t code_bytes;           /* of each */
 } Gates;
 
@@ -28,7 +28,7 @@ static void gates_free(Gates *gates) {
     free(gates->reference);
     free(gates->abs_sum);
     free(gates->exact_reference);
-    free(gates->points);
+    free(gates->terms);
     free(gates->codes);
     free(gates->again);
 }
@@ -36,11 +36,13 @@ static void gates_free(Gates *gates) {
 static bool gates_init(Gates *gates, const BevProblem *problem, const double *fp64_original,
                        Err *err) {
     *gates = (Gates){.problem = problem, .fp64_original = fp64_original};
-    if (!gate_exact_problem(&gates->exact, &problem->shape, problem->dtype, problem->align,
-                            &problem->map, EXACT_SEED, err))
+    bool backward = problem->direction == BEV_BACKWARD;
+    if (!(backward ? gate_exact_backward : gate_exact_problem)(
+            &gates->exact, &problem->shape, problem->dtype, problem->align, &problem->map,
+            EXACT_SEED, err))
         return false;
-    size_t n = (size_t)(problem->out.rows * problem->out.row_len);
-    gates->code_bytes = bev_tensor_bytes(&problem->out);
+    size_t n = (size_t)gate_values(problem);
+    gates->code_bytes = bev_output_bytes(problem);
     gates->reference = malloc(n * sizeof(double));
     gates->abs_sum = malloc(n * sizeof(double));
     gates->exact_reference = malloc(n * sizeof(double));
@@ -49,15 +51,15 @@ static bool gates_init(Gates *gates, const BevProblem *problem, const double *fp
     if (!gates->reference || !gates->abs_sum || !gates->exact_reference || !gates->codes ||
         !gates->again)
         return err_set(err, ERR_FAILED, "verify", "choose a smaller scene", "out of memory");
-    gates->points = gate_points(&problem->map, problem->out.rows, err);
-    if (!gates->points)
+    gates->terms = gate_terms(problem, err);
+    if (!gates->terms)
         return false;
-    bev_reference(problem, gates->reference, gates->abs_sum);
-    bev_reference(&gates->exact.view, gates->exact_reference, NULL);
+    gate_reference(problem, gates->reference, gates->abs_sum);
+    gate_reference(&gates->exact.view, gates->exact_reference, NULL);
     return true;
 }
 
-/* Launches on a poisoned output and reads `codes`. */
+/* Launches on poisoned outputs and reads `codes`. */
 static bool run_once(Session *session, void *codes, Err *err) {
     return session_poison(session, err) && session_run(session, err) &&
            session_read(session, codes, err);
@@ -76,7 +78,7 @@ static bool run(const BevKernel *kernel, const BevProblem *problem, void *codes,
 
 static bool apply_gates(Gates *gates, const BevKernel *kernel, VerifyRow *row, Err *err) {
     const BevProblem *view = gates->problem;
-    const int32_t *points = gates->points;
+    const int32_t *terms = gates->terms;
     row->config = (KernelConfig){kernel, view->dtype, view->align};
     if (!run(kernel, view, gates->codes, gates->again, row->skipped, err))
         return false;
@@ -84,16 +86,21 @@ static bool apply_gates(Gates *gates, const BevKernel *kernel, VerifyRow *row, E
         return true;
     row->same_bits = !memcmp(gates->codes, gates->again, gates->code_bytes);
     row->kernel = gate_kernel(view, kernel->accumulate[view->dtype], gates->codes, gates->reference,
-                              gates->abs_sum, points, NULL);
-    row->format = format_error(view, gates->codes, gates->fp64_original, points);
+                              gates->abs_sum, terms, NULL);
+    row->format = format_error(view, gates->codes, gates->fp64_original, terms);
     row->format_verdict = gate_format(view->dtype, &row->format);
     if (!run(kernel, &gates->exact.view, gates->codes, NULL, row->skipped, err))
         return false;
     if (row->skipped[0])
         return true;
-    row->exact = gate_exact(&gates->exact.view, gates->codes, gates->exact_reference, points, NULL);
+    row->exact = gate_exact(&gates->exact.view, gates->codes, gates->exact_reference, terms, NULL);
+    row->adjoint.verdict = GATE_SKIP;
+    if (kernel->direction == BEV_BACKWARD &&
+        !gate_adjoint(&gates->exact.view, gates->codes, gates->exact_reference, &row->adjoint, err))
+        return false;
     row->passed = row->kernel.verdict == GATE_PASS && row->format_verdict == GATE_PASS &&
-                  row->exact.verdict == GATE_PASS && (row->same_bits || !kernel->deterministic);
+                  row->exact.verdict == GATE_PASS && row->adjoint.verdict != GATE_FAIL &&
+                  (row->same_bits || !kernel->deterministic);
     return true;
 }
 
@@ -120,7 +127,8 @@ typedef struct {
 
 static bool verify_kernels(const Verify *verify, const char *scene, Gates *gates, Err *err) {
     for (int i = 0; bev_kernels[i]; i++) {
-        if (!plan_selects(verify->plan, bev_kernels[i]) || bev_kernels[i]->wrong_on_purpose)
+        if (!plan_selects(verify->plan, bev_kernels[i]) || bev_kernels[i]->wrong_on_purpose ||
+            bev_kernels[i]->direction != gates->problem->direction)
             continue;
         VerifyRow row = {.scene = scene};
         if (!apply_gates(gates, bev_kernels[i], &row, err))
@@ -137,7 +145,9 @@ static bool verify_kernels(const Verify *verify, const char *scene, Gates *gates
 static bool verify_problem(void *context, const char *scene, Workload *workload,
                            const HostProblem *problem, Err *err) {
     Gates gates = {0};
-    double *fp64_original = fp64_of(workload, problem->view.align, err);
+    double *fp64_original =
+        (problem->view.direction == BEV_BACKWARD ? fp64_gradients_of : fp64_of)(
+            workload, problem->view.align, err);
     bool ok = fp64_original && gates_init(&gates, &problem->view, fp64_original, err) &&
               verify_kernels(context, scene, &gates, err);
     gates_free(&gates);

@@ -1,4 +1,5 @@
-/* Runs the three gates over kernels, formats and aligns of scenes. */
+/* Runs the three gates, and backward the adjoint identity, over kernels, formats and aligns of
+ * scenes. */
 #pragma once
 
 #include "src/accuracy/gates.h"
@@ -11,22 +12,23 @@ typedef struct {
     GateResult kernel;          /* gate A */
     FormatError format;         /* figures of gate B */
     GateVerdict format_verdict;
-    GateResult exact; /* gate C */
-    bool same_bits;   /* a second run on gate A's problem gave the same output */
-    bool passed;      /* all three gates, and same_bits where the kernel is deterministic */
+    GateResult exact;    /* gate C */
+    GateAdjoint adjoint; /* on gate C's problem; forward it is skipped */
+    bool same_bits;      /* a second run on gate A's problem gave the same output */
+    bool passed; /* all gates and the identity, and same_bits where the kernel is deterministic */
 } VerifyRow;
 
 typedef struct {
     int passed, failed, skipped;
 } VerifyCount;
 
-/* Calls `row` for each result in the order scene, align, dtype, kernel. Kernels that are wrong on
+/* Calls `row` for each result in the order scene, direction, align, dtype, kernel. Kernels that are wrong on
  * purpose are left out; a kernel that refuses a problem is a skipped row. Of the plan it uses
  * scenes, kernels, where, dtypes, aligns and workload. */
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 
-/* All gates of one configuration on an open workload. `fp64_original` (nx * ny, channels) is FP64
+/* All gates of one forward configuration on an open workload. `fp64_original` (nx * ny, channels) is FP64
  * over the original inputs. */
 bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
                 VerifyRow *row, Err *err);

@@ -77,6 +77,7 @@ bool verify_in_parts(const Workload *workload, const KernelConfig *config, int64
     const BevMap *map = &workload->maps[config->align];
     *row = (VerifyRow){.scene = workload->scene.name, .config = *config, .same_bits = true};
     row->kernel = row->exact = (GateResult){.cell = -1, .channel = -1};
+    row->adjoint.verdict = GATE_SKIP;
     row->format = (FormatError){.worst_cell = -1, .worst_channel = -1};
     for (int64_t y = 0; y < shape->ny && !row->skipped[0]; y += rows) {
         int64_t here = shape->ny - y < rows ? shape->ny - y : rows, first = y * shape->nx;

@@ -6,23 +6,32 @@
 
 enum { MAX_KERNELS = 64 };
 
-int kernels_of(BevWhere where, const BevKernel **kernels, int max) {
+int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max) {
     int count = 0;
     for (int i = 0; bev_kernels[i] && count < max; i++)
-        if (bev_kernels[i]->where == where && bev_kernels[i]->launch)
+        if (bev_kernels[i]->where == where && bev_kernels[i]->direction == direction &&
+            bev_kernels[i]->launch)
             kernels[count++] = bev_kernels[i];
     return count;
 }
 
-const BevKernel *kernel_named(BevWhere where, const char *name) {
+/* The title that `name` means: that of the row of this name, or `name` itself. */
+static const char *title_of(const char *name) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (!strcasecmp(bev_kernels[i]->name, name))
+            return bev_kernels[i]->title;
+    return name;
+}
+
+const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where, kernels, MAX_KERNELS);
+    int count = kernels_of(where, direction, kernels, MAX_KERNELS);
     for (int i = 0; i < count; i++)
         if (!strcasecmp(kernels[i]->name, name) ||
             (kernels[i]->twin && !strcasecmp(kernels[i]->twin, name)))
             return kernels[i];
     for (int i = 0; i < count; i++)
-        if (!strcasecmp(kernels[i]->title, name))
+        if (!strcasecmp(kernels[i]->title, title_of(name)))
             return kernels[i];
     return NULL;
 }
@@ -30,13 +39,13 @@ const BevKernel *kernel_named(BevWhere where, const char *name) {
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
     const BevKernel *twin = bev_twin(kernel, where);
     if (!twin || !twin->launch)
-        twin = bev_default(where);
+        twin = bev_default(where, kernel->direction);
     return twin ? twin : kernel;
 }
 
 KernelConfig kernel_config_baseline(const KernelConfig *config) {
     KernelConfig baseline = *config;
-    const BevKernel *row = bev_baseline(config->kernel->where);
+    const BevKernel *row = bev_baseline(config->kernel->where, config->kernel->direction);
     if (row)
         baseline.kernel = row;
     return baseline;

@@ -14,14 +14,16 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 /* "V3 FP16 nearest", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
-/* The rows of a backend that this build can launch, in reading order. Returns their number. */
-int kernels_of(BevWhere where, const BevKernel **kernels, int max);
+/* The rows of a backend and a direction that this build can launch, in reading order. Returns their
+ * number. */
+int kernels_of(BevWhere where, BevDirection direction, const BevKernel **kernels, int max);
 
-/* The row that a person means by `name` on that backend: its name ("cpu_v3"), the name of
- * its twin ("v3") or its title ("V2+DO"), in any case. NULL: none. */
-const BevKernel *kernel_named(BevWhere where, const char *name);
+/* The row that a person means by `name` on that backend, in that direction: its name ("cpu_v3"), the
+ * name of its twin ("v3"), its title ("V2+DO") or the name of a row of that title in the other
+ * direction, in any case. NULL: none. */
+const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char *name);
 
-/* The row of that backend that does the same, or else that backend's default. */
+/* The row of that backend that does the same, or else that backend's default of the direction. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
 
 /* The default baseline: that of the backend, at the same format and align. */

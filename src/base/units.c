@@ -1,5 +1,6 @@
 #include "src/base/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,11 +92,22 @@ void unit_change(Unit unit, double before, double after, char *text, size_t size
 const char *const source_names[] = {"n/a",   "measured",  "recorded",
                                     "model", "published", "computed"};
 
+void text_micro(const char *text, char *copy, size_t size) {
+    size_t used = 0;
+    for (; *text && used + 1 < size; text++)
+        if (!strncmp(text, " us", 3) && !isalnum((unsigned char)text[3]) && used + 4 < size) {
+            memcpy(copy + used, " \u00b5s", 4);
+            used += 4;
+            text += 2;
+        } else
+            copy[used++] = *text;
+    copy[used] = '\0';
+}
+
 void figure_text(Unit unit, double value, char *text, size_t size) {
-    unit_text(unit, value, text, size);
-    size_t length = strlen(text);
-    if (length > 3 && !strcmp(text + length - 3, " us") && length + 2 <= size)
-        memcpy(text + length - 2, "\u00b5s", sizeof "\u00b5s");
+    char ascii[48];
+    unit_text(unit, value, ascii, sizeof ascii);
+    text_micro(ascii, text, size);
 }
 
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size) {

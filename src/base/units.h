@@ -51,6 +51,10 @@ static inline Reading reading(double value, FigureSource source) {
 void reading_text(Unit unit, const Reading *reading, char *text, size_t size);
 void figure_text(Unit unit, double value, char *text, size_t size);
 
+/* Copies an ASCII text with every unit "us" written as "µs", for screens that show UTF-8: all of them
+ * use this function. `copy` needs a byte more for each unit; else the text is cut. */
+void text_micro(const char *text, char *copy, size_t size);
+
 /* Sorts numbers, the smallest first. None is NaN. */
 void sort_ascending(double *values, int count);
 

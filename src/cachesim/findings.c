@@ -39,7 +39,7 @@ static double gain_with(const Prediction *prediction, LatencyTerm term, double u
     return prediction->latency_us / latency_us(prediction, term_us);
 }
 
-static Finding *add(Findings *findings, double gain, const char *lesson) {
+static Finding *add(Findings *findings, double gain, int lesson) {
     if (!(gain >= LEAST_GAIN))
         return NULL;
     Finding *finding = &findings->found[findings->count++];
@@ -99,8 +99,8 @@ static void term_evidence(const Facts *facts, LatencyTerm next, char *text, size
 }
 
 static void binding_term(const Facts *facts, Findings *findings) {
-    static const char *const lessons[TERM_COUNT] = {
-        [TERM_DRAM] = "05", [TERM_L2] = "05", [TERM_ISSUE] = "07", [TERM_CHAIN] = "03"};
+    static const int lessons[TERM_COUNT] = {
+        [TERM_DRAM] = 5, [TERM_L2] = 5, [TERM_ISSUE] = 7, [TERM_CHAIN] = 3};
     const Prediction *p = facts->prediction;
     LatencyTerm next = next_term(p);
     Finding *finding =
@@ -128,7 +128,7 @@ static void repeated_indices(const Facts *facts, Findings *findings) {
     if (!(once > 0) || read < REPEATED * once)
         return;
     double rest = 1 - (read - once) / requested_bytes(facts->kernel);
-    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), "02");
+    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), 2);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -147,7 +147,7 @@ static void wasted_sectors(const Facts *facts, Findings *findings) {
         return;
     double features = facts->kernel->requested.feat / requested_bytes(facts->kernel);
     double rest = 1 - features * (1 - use);
-    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), "02");
+    Finding *finding = add(findings, gain_with(p, TERM_L2, p->term_us[TERM_L2] * rest), 2);
     if (!finding)
         return;
     snprintf(finding->text, sizeof finding->text,
@@ -164,7 +164,7 @@ static void launches(const Facts *facts, Findings *findings) {
     const Prediction *p = facts->prediction;
     const BevAccess *access = &facts->kernel->kernel->access;
     bool more = access->clears || access->sums != BEV_SUMS_OWNED;
-    Finding *finding = add(findings, p->latency_us / (p->latency_us - p->launch_us), "12");
+    Finding *finding = add(findings, p->latency_us / (p->latency_us - p->launch_us), 12);
     char own[24], all[24];
     if (!finding)
         return;
@@ -196,7 +196,7 @@ static void faster_kernel(const Facts *facts, Findings *findings) {
     }
     if (!best)
         return;
-    Finding *finding = add(findings, facts->prediction->latency_us / least.latency_us, "07");
+    Finding *finding = add(findings, facts->prediction->latency_us / least.latency_us, 7);
     char us[24];
     if (!finding)
         return;

@@ -13,7 +13,7 @@ typedef struct {
     char brief[80];     /* "chain binds 89.0 of 108 us, 2.1 times to gain" */
     char evidence[200]; /* the figures behind it, each with its source */
     double gain;        /* latency now over latency without it; more than 1 */
-    const char *lesson; /* how the file name of its lesson begins: "03"; NULL: none */
+    int lesson;         /* the number of the lesson that explains it */
 } Finding;
 
 /* Of the map; zero: not known. In points. */

@@ -240,10 +240,17 @@ static bool find_intervals(Recorder *recorder, int64_t cells) {
     return true;
 }
 
+static void describe_form(Steps *steps, const BevAccess *form, const BevProblem *problem) {
+    int tile = bev_access_tile(form, problem);
+    steps->form = form;
+    steps->passes = form->tiles_outside ? (int)((problem->shape.channels + tile - 1) / tile) : 1;
+}
+
 bool steps_record(const BevKernel *kernel, const BevProblem *problem, const StepChoice *choice,
                   Steps *steps, Err *err) {
     TraceCounts counts;
-    *steps = (Steps){.kernel = kernel, .shape = problem->shape};
+    *steps = (Steps){
+        .choice = *choice, .kernel = kernel, .shape = problem->shape, .out = problem->out.dtype};
     Recorder recorder = {.observer = {.launch = on_launch,
                                       .wants = on_wants,
                                       .phase = on_phase,
@@ -268,7 +275,8 @@ bool steps_record(const BevKernel *kernel, const BevProblem *problem, const Step
     if (ok && recorder.failed)
         ok = err_set(err, ERR_FAILED, kernel->name, "", "no memory for its steps");
     free(recorder.interval_of);
-    steps->form = ok ? counts.form : NULL;
+    if (ok)
+        describe_form(steps, counts.form, problem);
     return ok && choice_check(steps, choice, err);
 }
 
@@ -292,6 +300,7 @@ static void add_instruction(const Steps *steps, const StepInstruction *in, StepT
     *(in->access == ACCESS_READ ? &totals->read_bytes : &totals->written_bytes) += in->bytes;
     totals->atomics += addition ? in->bytes / FLOAT : 0;
     totals->sectors += in->sectors;
+    totals->lines += step_lines(steps, in);
     if (addition)
         return;
     totals->moved += in->sectors * SECTOR;
@@ -318,13 +327,13 @@ StepTotals steps_totals(const Steps *steps, int end) {
 void steps_totals_text(const Steps *steps, int number, char *text, size_t size) {
     int end = number + 1 < steps->step_count ? number + 1 : steps->step_count;
     StepTotals totals = steps_totals(steps, end);
-    snprintf(text, size,
-             "so far %d steps: %.0f points taken; %.0f index loads, %.0f B; %.0f B read, %.0f B "
-             "written; %.0f sectors, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait "
-             "(>) for each other",
-             end, totals.points, totals.index_loads, totals.index_bytes, totals.read_bytes,
-             totals.written_bytes, totals.sectors,
-             totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
+    snprintf(
+        text, size,
+        "so far: %.0f point%s; %.0f index loads, %.0f B; %.0f B read, %.0f B written; %.0f "
+        "sectors in %.0f lines, %.0f %% of their bytes used; %.0f atomics; %.0f loads wait (>)",
+        totals.points, totals.points == 1 ? "" : "s", totals.index_loads, totals.index_bytes,
+        totals.read_bytes, totals.written_bytes, totals.sectors, totals.lines,
+        totals.moved > 0 ? 100 * totals.used / totals.moved : 0, totals.atomics, totals.waits);
 }
 
 int step_alike(const Steps *steps, const Step *step, int from) {
@@ -352,6 +361,18 @@ TraceCount steps_count(const Steps *steps, TraceArray array, bool write) {
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
+int step_lines(const Steps *steps, const StepInstruction *in) {
+    int count = 0;
+    for (int i = 0; i < in->sector_count; i++) {
+        const StepSector *sectors = &steps->sectors[in->first_sector];
+        bool seen = false;
+        for (int k = i - 1; k >= 0 && !seen; k--)
+            seen = sectors[k].sector / LINE_SECTORS == sectors[i].sector / LINE_SECTORS;
+        count += !seen;
+    }
+    return count;
+}
+
 bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to) {
     int place = lane - span->lanes.first, end = span->bytes;
     if (place < 0 || place % span->lanes.stride || place / span->lanes.stride >= span->lanes.count)
@@ -369,6 +390,10 @@ int64_t steps_longest_cell(const BevMap *map) {
         if (longest < 0 || map->interval_lengths[i] > map->interval_lengths[longest])
             longest = i;
     return longest < 0 ? -1 : map->ranks_bev[map->interval_starts[longest]];
+}
+
+int64_t steps_first_cell(const Steps *steps) {
+    return steps->point_count ? steps->points[0].cell : -1;
 }
 
 StepPixel step_pixel(const BevShape *shape, int32_t depth) {

@@ -95,16 +95,29 @@ typedef struct {
     double index_loads; /* load instructions of ranks and of owners' records */
     double index_bytes, read_bytes, written_bytes; /* asked for, additions as written */
     double sectors;                                /* read, written and added to */
+    double lines;       /* of 128 bytes: those that each instruction touches */
     double used, moved; /* bytes, of reads and writes; moved: 32 a sector */
     double atomics;     /* additions of one float, or plain += of one */
     double waits;       /* loads one after the other: each waits for the one before */
 } StepTotals;
 
+/* Which warps to record. */
 typedef struct {
+    int64_t cell;  /* those that work on this cell; -1: any */
+    int64_t block; /* of this block; -1: any */
+    int warp;      /* with this number in its block; -1: any */
+    int most;      /* warps at most; 0: all */
+    bool passes;   /* also those of launches before and after the kernel */
+} StepChoice;
+
+typedef struct {
+    StepChoice choice; /* what was asked for */
     const BevKernel *kernel;
     const BevAccess *form; /* what was recorded: the row's `access` or its `fallback` */
     BevShape shape;
+    BevDtype out;      /* format of the output */
     int64_t blocks;    /* of the kernel's launch */
+    int passes;        /* over the points: more than one where tiles of channels are outside */
     int warps_a_block; /* likewise */
     int64_t asked;     /* warps that were asked for; more than warp_count where `most` cut them */
     StepWarp *warps;
@@ -115,15 +128,6 @@ typedef struct {
     StepPoint *points;
     int warp_count, step_count, instruction_count, span_count, sector_count, point_count;
 } Steps;
-
-/* Which warps to record. */
-typedef struct {
-    int64_t cell;  /* those that work on this cell; -1: any */
-    int64_t block; /* of this block; -1: any */
-    int warp;      /* with this number in its block; -1: any */
-    int most;      /* warps at most; 0: all */
-    bool passes;   /* also those of launches before and after the kernel */
-} StepChoice;
 
 /* Why the steps of a kernel cannot be recorded on a problem, or NULL. Static text. */
 const char *steps_unavailable(const BevKernel *kernel, const BevProblem *problem);
@@ -147,11 +151,17 @@ int step_alike(const Steps *steps, const Step *step, int from);
  * counts as a read and as a write. */
 TraceCount steps_count(const Steps *steps, TraceArray array, bool write);
 
+/* The lines of 128 bytes that an instruction touches. */
+int step_lines(const Steps *steps, const StepInstruction *in);
+
 /* The bytes that a lane asks for in a span: [*from, *to). False: none. */
 bool step_lane_bytes(const StepSpan *span, int lane, int64_t *from, int64_t *to);
 
 /* The cell with the longest interval; -1: the map has no points. */
 int64_t steps_longest_cell(const BevMap *map);
+
+/* The cell of the first point that the warps take; -1: they take none. */
+int64_t steps_first_cell(const Steps *steps);
 
 /* Where a point lies in the frustum. */
 typedef struct {

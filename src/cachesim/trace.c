@@ -12,7 +12,8 @@ const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
 const BevKernel *traced_kernel(int place) {
     int count = 0;
     for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->access.owner && count++ == place)
+        if (bev_kernels[i]->direction == BEV_FORWARD && bev_kernels[i]->access.owner &&
+            count++ == place)
             return bev_kernels[i];
     return NULL;
 }

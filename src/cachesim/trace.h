@@ -12,7 +12,7 @@
 
 enum { TRACE_MULTIPROCESSORS = 132 };
 
-/* The rows whose accesses can be replayed, numbered in the order of bev_kernels[]; NULL past the
+/* The forward rows whose accesses can be replayed, numbered in the order of bev_kernels[]; NULL past the
  * last. */
 const BevKernel *traced_kernel(int place);
 

@@ -27,6 +27,7 @@ static const char *cache_at(int i) {
 }
 
 static const char *const formats[] = {"table", "markdown", "csv", "json", NULL};
+static const char *const directions[] = {"forward", "backward", "both", NULL};
 static const char *const timings[] = {"recorded", "measured", "off", NULL}; /* by LatencyWanted */
 static const char *const page_themes[] = {"light", "dark", NULL};           /* by FigureTheme */
 static const char *const color_modes[] = {"auto", "always", "never", NULL}; /* by TermColor */
@@ -49,6 +50,7 @@ static const struct {
     [CHOICE_THEME] = {.words = page_themes},
     [CHOICE_COLOR] = {.words = color_modes},
     [CHOICE_SWEEP] = {.words = sweep_names, .listed = true},
+    [CHOICE_DIRECTION] = {.words = directions},
 };
 
 static const char *name_at(ChoiceSet set, int i) {

@@ -40,10 +40,13 @@ static void add_row(const BenchRow *row, void *context) {
     Report *report = &bench->report;
     const Timing *timing = &row->timing;
     bool ran = !row->skipped[0], compared = ran && row->speedup > 0;
+    bool backward = bench->plan->directions >> BEV_BACKWARD & 1;
     const Timing *baseline = &row->baseline;
     select_say_if_empty(row->scene, row->config.align, row->points);
     report_row(report);
     report_add_config(report, row->scene, &row->config);
+    report_add(report, "direction", backward ? "direction" : NULL, 0,
+               cell_text(bev_directions[row->config.kernel->direction].name));
     report_add(report, "channels", NULL, 0, cell_int(row->channels));
     report_add(report, "points", "points", 0, cell_int(row->points));
     report_add(report, "intervals", NULL, 0, cell_int(row->intervals));
@@ -61,13 +64,13 @@ static void add_row(const BenchRow *row, void *context) {
     report_add(report, "traffic_mb", "traffic MB", 3, cell_if(ran, cell_real(row->traffic_mb)));
     report_add(report, "footprint_mb", NULL, 0, cell_if(ran, cell_real(row->footprint_mb)));
     report_add(report, "effective_gbps", "GB/s", 3, cell_if(ran, cell_real(row->effective_gbps)));
-    report_add(report, "speedup_over_v2", "over V2", 3,
+    report_add(report, "speedup_over_v2", backward ? "over base" : "over V2", 3,
                cell_if(compared, cell_real(row->speedup)));
-    report_add(report, "baseline_us", "V2 us", 4,
+    report_add(report, "baseline_us", backward ? "base us" : "V2 us", 4,
                cell_if(compared, cell_real(baseline->median_us)));
-    report_add(report, "baseline_noise", "V2 noise", 2,
+    report_add(report, "baseline_noise", backward ? "base noise" : "V2 noise", 2,
                cell_if(compared, cell_real(baseline->noise)));
-    report_add(report, "baseline_settled", "V2 settled", 0,
+    report_add(report, "baseline_settled", backward ? "base settled" : "V2 settled", 0,
                cell_if(compared, cell_bool(baseline->settled)));
     report_add(report, "skipped", NULL, 0, cell_text(ran ? NULL : row->skipped));
     if (isatty(STDERR_FILENO))
@@ -160,22 +163,35 @@ static bool kernel_wanted(const Options *options, const char *name) {
     return !options->kernel || (found >= 0 && mask >> found & 1);
 }
 
+/* Without --direction: forward, or whatever the kernels named do. */
+static bool direction_wanted(const Options *options, const RecordedRow *row) {
+    if (options->direction)
+        return !strcmp(options->direction, "both") ||
+               !strcmp(options->direction, bev_directions[row->direction].name);
+    return options->kernel || row->direction == BEV_FORWARD;
+}
+
 /* --l2-carveout shows the experiments with a smaller L2 and nothing else; without it they are left
  * out. */
 static bool row_wanted(const Options *options, const RecordedRow *row) {
     return !options->evenness && recorded_is_experiment(row) == (options->l2_carveout != NULL) &&
            scene_wanted(options, row->scene) && kernel_wanted(options, row->kernel) &&
+           direction_wanted(options, row) &&
            wanted(row->dtype, options->dtype) &&
            wanted(row->align, options->align) && wanted(row->cache, options->cache);
 }
 
-static void add_recorded(Report *report, bool carved, const char *machine, const RecordedRow *row) {
+static void add_recorded(Report *report, const Options *options, const char *machine,
+                         const RecordedRow *row) {
+    bool carved = options->l2_carveout != NULL;
     report_row(report);
     report_add(report, "machine", "recorded on", 0, cell_text(machine));
     report_add(report, "scene", "scene", 0, cell_text(row->scene));
     report_add(report, "kernel", "kernel", 0, cell_text(row->kernel));
     report_add(report, "dtype", "dtype", 0, cell_text(row->dtype));
     report_add(report, "align", "align", 0, cell_text(row->align));
+    report_add(report, "direction", options->direction ? "direction" : NULL, 0,
+               cell_text(bev_directions[row->direction].name));
     add_l2(report, carved, row->l2_carveout_mib, row->l2_left_mib);
     report_add(report, "cache", "cache", 0, cell_text(row->cache));
     report_add(report, "median_us", "median us", 4, cell_real(row->median_us));
@@ -192,7 +208,7 @@ static bool show_recorded(const Options *options, Err *err) {
     for (int i = 0; i < set.count; i++)
         for (int j = 0; j < set.recordings[i].row_count; j++)
             if (row_wanted(options, &set.recordings[i].rows[j]))
-                add_recorded(&report, options->l2_carveout != NULL, set.recordings[i].label,
+                add_recorded(&report, options, set.recordings[i].label,
                              &set.recordings[i].rows[j]);
     recorded_free(&set);
     bool ok = report.row_count > 0 ? output_report(options, &report, json_object(), err)

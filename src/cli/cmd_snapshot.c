@@ -167,7 +167,7 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
     size_t elements = (size_t)(problem->out.rows * problem->out.row_len);
     double *reference = malloc(elements * sizeof *reference);
     double *abs_sum = malloc(elements * sizeof *abs_sum);
-    int32_t *points = gate_points(&problem->map, problem->out.rows, err);
+    int32_t *points = gate_terms(problem, err);
     int count = 0;
     bool ok = points &&
               ((reference && abs_sum) || err_set(err, ERR_FAILED, "table", "", "out of memory"));
@@ -200,7 +200,7 @@ static int gate_all(Snapshot *snapshot, const double *fp64_original, TableRow *r
  * not settle. */
 static double speedup_of(const TableRow *row, const TableRow *rows, int count) {
     for (int i = 0; i < count; i++)
-        if (rows[i].kernel == bev_baseline(row->kernel->where) && rows[i].latency_us > 0 &&
+        if (rows[i].kernel == bev_baseline(row->kernel->where, BEV_FORWARD) && rows[i].latency_us > 0 &&
             row->latency_us > 0 && !rows[i].unsettled && !row->unsettled)
             return rows[i].latency_us / row->latency_us;
     return NAN;

@@ -45,7 +45,8 @@ static bool read_cell(StepsCommand *command, Err *err) {
 static const BevKernel *find_kernel(const char *word) {
     const BevKernel *kernel = bev_kernel_find(word);
     for (int i = 0; !kernel && bev_kernels[i]; i++)
-        if (bev_kernels[i]->where == BEV_CUDA && !strcasecmp(bev_kernels[i]->title, word))
+        if (bev_kernels[i]->where == BEV_CUDA && bev_kernels[i]->direction == BEV_FORWARD &&
+            !strcasecmp(bev_kernels[i]->title, word))
             kernel = bev_kernels[i];
     return kernel;
 }
@@ -71,16 +72,27 @@ static bool read_kernels(StepsCommand *command, Err *err) {
            err_set(err, ERR_USAGE, "--kernel", "such as v2,v2_do", "no kernel is named");
 }
 
-static bool record(StepsCommand *command, Err *err) {
+/* The second kernel follows the same points: where a block was chosen, those of the cell that the
+ * first kernel's block works on first. */
+static StepChoice choice_of(const StepsCommand *command, int side) {
     const Options *options = command->options;
     StepChoice choice = {command->cell, options->block, (int)options->warp, MOST_WARPS, false};
+    if (side > 0 && options->block >= 0)
+        choice = (StepChoice){steps_first_cell(&command->steps[0]), -1, -1, MOST_WARPS, false};
+    return choice;
+}
+
+static bool record(StepsCommand *command, Err *err) {
+    const Options *options = command->options;
+    const Rig *rig = command->workload.scene.has_rig ? &command->workload.scene.rig : NULL;
     bool ok = true;
     for (int i = 0; ok && i < command->sides; i++) {
+        StepChoice choice = choice_of(command, i);
         ok = steps_record(command->kernels[i], &command->problem.view, &choice, &command->steps[i],
                           err);
-        const Rig *rig = command->workload.scene.has_rig ? &command->workload.scene.rig : NULL;
         command->views[i] = (StepsView){&command->steps[i], &command->problem.view.map,
-                                        &command->workload.features, rig, command->cell};
+                                        &command->workload.features, rig, choice.cell,
+                                        (int)options->lane, options->count == 1};
     }
     return ok;
 }

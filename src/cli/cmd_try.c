@@ -4,7 +4,6 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/cli/try_chart.h"
-#include "src/view/draw/text.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -12,7 +12,8 @@
 static unsigned compared_kernels(BevDtype dtype) {
     unsigned kernels = kernel_bits(bev_v3());
     for (int i = 0; dtype == BEV_FP16 && bev_kernels[i]; i++)
-        if (bev_kernels[i]->published || bev_kernels[i]->is_baseline)
+        if (bev_kernels[i]->direction == BEV_FORWARD &&
+            (bev_kernels[i]->published || bev_kernels[i]->is_baseline))
             kernels |= kernel_bits(bev_kernels[i]);
     return kernels;
 }

@@ -26,13 +26,15 @@ static void print_kernel(const Finding *findings, int count, const PredictedKern
                          const MemoryModel *model, int gpu, bool all, FILE *out) {
     char us[24];
     unit_text(UNIT_US, model_predict(model, kernel, gpu, NULL).latency_us, us, sizeof us);
-    fprintf(out, "%s on %s, %s:%s%s\n", kernel->title, model->gpus[gpu].title, us,
-            count && !all ? " " : "",
-            !count ? " no term stands out"
-            : all  ? ""
-                   : findings->text);
+    fprintf(out, "%s on %s, %s:", kernel->title, model->gpus[gpu].title, us);
+    if (!count)
+        fputs(" no term stands out", out);
+    else if (!all)
+        fprintf(out, " %s (lesson %d)", findings->text, findings->lesson);
+    fputs("\n", out);
     for (int i = 0; all && i < count; i++)
-        fprintf(out, "  %s\n      %s\n", findings[i].text, findings[i].evidence);
+        fprintf(out, "  %s (lesson %d)\n      %s\n", findings[i].text, findings[i].lesson,
+                findings[i].evidence);
 }
 
 void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
@@ -53,10 +55,10 @@ static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
                             const PredictedKernel *kernel, int gpu, const Finding *finding) {
     char clean[256];
     clean_text(scene->scene, clean, sizeof clean);
-    return json_pack("{ss ss ss ss ss sf ss ss}", "scene", clean, "dtype",
+    return json_pack("{ss ss ss ss ss sf ss ss si}", "scene", clean, "dtype",
                      bev_dtypes[model->dtype].name, "align", bev_aligns[model->align].name, "kernel",
                      kernel->name, "gpu", model->gpus[gpu].title, "gain", finding->gain, "finding",
-                     finding->text, "evidence", finding->evidence);
+                     finding->text, "evidence", finding->evidence, "lesson", finding->lesson);
 }
 
 json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {

@@ -214,12 +214,13 @@ bool help_list(FILE *out, Err *err) {
     fprintf(out, "\nConfigurations (the world of %s; the first %d are what bench runs):\n",
             preset_world, preset_count);
     list_configs(out);
-    bool all = bev_default(BEV_CUDA) != NULL;
+    bool all = bev_default(BEV_CUDA, BEV_FORWARD) != NULL;
     fprintf(out, "\nKernels, in reading order%s:\n",
             all ? "" : " (built without CUDA: those on cuda can be simulated, not run)");
     for (int i = 0; bev_kernels[i]; i++)
-        fprintf(out, "  %-16s %-5s %s%s\n", bev_kernels[i]->name,
-                where_names[bev_kernels[i]->where], bev_kernels[i]->idea,
+        fprintf(out, "  %-16s %-5s %-9s %s%s\n", bev_kernels[i]->name,
+                where_names[bev_kernels[i]->where],
+                bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea,
                 bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
     fputs("\nDefects to plant and find (defect, in the live display):\n", out);
     for (int i = 0; i < defect_count; i++)

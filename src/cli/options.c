@@ -24,13 +24,15 @@ const Subcommand commands[COMMAND_COUNT] = {
     {"verify", "[SCENE]...", "judge every kernel by three accuracy gates",
      "Gate A compares with FP64 over the stored inputs and a bound for rounding, gate B says what "
      "the number format costs against FP64 over the original inputs, gate C demands exact equality "
-     "on data that every order of summation sums exactly. Without SCENE: canonical, asymmetric and "
-     "toy. Exit status 3 when a gate fails.",
+     "on data that every order of summation sums exactly. Backward, with a random gradient of the "
+     "output, the same gates judge both gradients, and the adjoint identity holds them against "
+     "pooling: sum(pool(d, f) * g) = sum(d * grad_d) = sum(f * grad_f). Without SCENE: canonical, "
+     "asymmetric and toy. Exit status 3 when a gate fails.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_verify},
     {"bench", "[SCENE]...", "time every kernel, caches warm and cold",
      "Medians and percentiles of single poolings, the prepare step apart, effective bandwidth by "
-     "the kernel's own traffic model, and the speed-up over V2 on the same device. Without SCENE: "
-     "the published configurations.",
+     "the kernel's own traffic model, and the speed-up over V2 on the same device (backward on the "
+     "CPU: over cpu_grad_owner). Without SCENE: the published configurations.",
      0, OPTIONS_MAX_ARGUMENTS, cmd_bench},
     {"info", "[SCENE]...", "describe this machine, build and scenes",
      "Without SCENE: the machine, the devices and the kernels. With SCENE: shapes, points, "
@@ -91,6 +93,14 @@ const Subcommand commands[COMMAND_COUNT] = {
      "the memory model counts, for CUDA kernels, without a GPU. Without SCENE: canonical; without "
      "a cell, a block or a warp: the cell with the most points.",
      0, 1, cmd_steps},
+    {"train", "[SCENE]", "descend along the gradients until a smeared street is sharp",
+     "Gradient descent on the depth distribution, on the kernels of both directions: the parameters "
+     "are a logit for each bin of each pixel, depth is their softmax, and the loss is the distance "
+     "of the pooled grid to that of the true depth, |grid - true grid|^2 / |true grid|^2. Prints "
+     "loss, the share of depth in the wrong bin, and what forward, backward and all else took; "
+     "csv and json have every step. -o draws start, end and truth with the curve, as PNG or SVG. "
+     "Without SCENE: canonical.",
+     0, 1, cmd_train},
 };
 
 typedef enum { KIND_FLAG, KIND_TEXT, KIND_CHOICE, KIND_LIST, KIND_REAL, KIND_INT } OptionKind;
@@ -125,6 +135,8 @@ static const OptionRow rows[] = {
      2e9},
     {"warp", 0, "W", KIND_INT, ON(STEPS), FIELD(warp), "the warp of this number in its block",
      CHOICE_NONE, 0, 31},
+    {"lane", 0, "L", KIND_INT, ON(STEPS), FIELD(lane),
+     "look at this thread of each warp: its point, sum and queue", CHOICE_NONE, 0, 31},
     {"from", 0, "N", KIND_INT, ON(STEPS), FIELD(from), "the first step (default: 1)", CHOICE_NONE,
      1, 2e9},
     {"count", 0, "N", KIND_INT, ON(STEPS), FIELD(count), "so many steps (default: 8)", CHOICE_NONE,
@@ -132,27 +144,39 @@ static const OptionRow rows[] = {
     {"png", 0, "FILE", KIND_TEXT, ON(STEPS), FIELD(png), "draw them instead, as PNG"},
     {"kernel", 'k', "LIST", KIND_LIST, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(kernel),
      "kernels by name or title (default: all)", CHOICE_KERNEL},
+    {"kernel", 'k', "NAME", KIND_CHOICE, ON(TRAIN), FIELD(kernel),
+     "forward kernel by name or title; backward goes the row of the same title (default: the best "
+     "of the device)", CHOICE_KERNEL},
+    {"steps", 'n', "N", KIND_INT, ON(TRAIN), FIELD(steps), "so many steps (default: 200)",
+     CHOICE_NONE, 1, 100000},
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH), FIELD(direction),
+     "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
+     "or that of the kernels named)", CHOICE_DIRECTION},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
-    {"align", 'a', "LIST", KIND_LIST, SCENES, FIELD(align),
+    {"dtype", 'd', "NAME", KIND_CHOICE, ON(TRAIN), FIELD(dtype),
+     "number format (default: fp32)", CHOICE_DTYPE},
+    {"align", 'a', "LIST", KIND_LIST, SCENES | ON(TRAIN), FIELD(align),
      "how points meet cells (verify: all; else nearest)", CHOICE_ALIGN},
     {"device", 0, "WHICH", KIND_TEXT, ALL & ~ON(GLOSSARY) & ~ON(TRY) & ~ON(STEPS), FIELD(device),
      "auto, cpu, cuda or a GPU's number (default: auto)"},
-    {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY), FIELD(time_s),
+    {"time", 't', "SECONDS", KIND_REAL, SCENES | ON(TRY) | ON(TRAIN), FIELD(time_s),
      "moment of a moving world (default: 0)", CHOICE_NONE, 0, 1e6},
     {"temperature", 0, "T", KIND_REAL, SCENES | ON(TRY), FIELD(temperature),
      "of the depth distribution: below 1 sharpens, above 1 smears", CHOICE_NONE, 0.01, 100},
-    {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY), FIELD(channels),
+    {"temperature", 0, "T", KIND_REAL, ON(TRAIN), FIELD(temperature),
+     "of the depth to start from (default: 10)", CHOICE_NONE, 0.01, 100},
+    {"channels", 'c', "N", KIND_INT, SCENES | ON(TRY) | ON(TRAIN), FIELD(channels),
      "feature channels instead of the scene's own", CHOICE_NONE, 1, 1024},
     {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
      "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
      "and distinct bytes stay", CHOICE_NONE, 0, 1},
     {"output", 'o', "FILE", KIND_TEXT,
-     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | MODELS,
+     ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) | MODELS,
      FIELD(output),
-     "write here instead of to standard output, atomically (try: the chart, as PNG or SVG)"},
+     "write here instead of to standard output, atomically (try, train: the chart, as PNG or SVG)"},
     {"format", 'f', "FORMAT", KIND_CHOICE,
-     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT), FIELD(format),
+     ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(REGIME) | ON(AGREEMENT) | ON(TRAIN), FIELD(format),
      "table, markdown, csv or json (default: table)", CHOICE_FORMAT},
     {"cache", 0, "LIST", KIND_LIST, ON(BENCH), FIELD(cache), "cache states to time (default: both)",
      CHOICE_CACHE},
@@ -195,7 +219,7 @@ static const OptionRow rows[] = {
      CHOICE_TIMING},
     {"no-outlines", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(no_outlines),
      "leave out the true outlines of the world's objects"},
-    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT) | ON(TRY),
+    {"theme", 0, "THEME", KIND_CHOICE, ON(SNAPSHOT) | ON(PLOT) | ON(REPORT) | ON(TRY) | ON(TRAIN),
      FIELD(theme),
      "light or dark page (default: light)", CHOICE_THEME},
     {"width", 'w', "PIXELS", KIND_INT, ON(SNAPSHOT), FIELD(width),
@@ -213,7 +237,7 @@ static const OptionRow rows[] = {
     {"script", 0, "FILE", KIND_TEXT, SCREENS, FIELD(script),
      "no terminal, no window: read words and ticks from FILE, write a frame a tick; "
      "say TEXT puts a line on the frames"},
-    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | MODELS, FIELD(quiet),
+    {"quiet", 0, NULL, KIND_FLAG, ON(LIVE) | ON(AGREEMENT) | ON(TRAIN) | MODELS, FIELD(quiet),
      "no line on the terminal that says how far long work has come (live: of a script)"},
     {"frames", 0, "FOLDER", KIND_TEXT, SCREENS, FIELD(frames),
      "where the frames of a script go, as text and PNG (default: frames)"},
@@ -411,7 +435,9 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .color = "auto",
                          .block = -1,
                          .warp = -1,
-                         .from = 1};
+                         .lane = -1,
+                         .from = 1,
+                         .steps = 200};
     int first;
     if (!find_command(options, argc, argv, &first, err))
         return false;

@@ -12,7 +12,7 @@ typedef enum {
     COMMAND_LIVE, COMMAND_SNAPSHOT, COMMAND_VERIFY, COMMAND_BENCH, COMMAND_INFO, COMMAND_EXPORT,
     COMMAND_REGIME, COMMAND_AGREEMENT, COMMAND_PLOT, COMMAND_REPORT, COMMAND_GLOSSARY,
     COMMAND_LEARN, COMMAND_TRY,
-    COMMAND_STEPS,
+    COMMAND_STEPS, COMMAND_TRAIN,
     COMMAND_COUNT
 } CommandId;
 
@@ -20,7 +20,7 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -33,6 +33,7 @@ typedef struct {
     int argument_count;
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
+    const char *direction;                       /* "forward", "backward", "both"; NULL: not given */
     double time_s, temperature, evenness;
     int64_t channels;
 
@@ -49,7 +50,7 @@ typedef struct {
     bool counters;
 
     const char *cell, *png;
-    int64_t block, warp, from, count;
+    int64_t block, warp, lane, from, count;
 
     const char *color;
     bool ascii, no_window, plain, quiet;
@@ -58,6 +59,8 @@ typedef struct {
 
     bool create, edit;
     double limit_s;
+
+    int64_t steps;
 } Options;
 
 typedef bool CommandFunction(const Options *options, Err *err);
@@ -72,7 +75,8 @@ typedef struct {
 /* In the order of CommandId. The functions are in cmd_*.c and plots.c. */
 extern const Subcommand commands[COMMAND_COUNT];
 CommandFunction cmd_live, cmd_snapshot, cmd_verify, cmd_bench, cmd_info, cmd_export, cmd_regime,
-    cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps;
+    cmd_agreement, cmd_plot, cmd_report, cmd_glossary, cmd_learn, cmd_try, cmd_steps,
+    cmd_train;
 
 /* Fills in the defaults and parses argv[1..]: the command, its options and its arguments. A missing
  * command, or a scene in its place, means the live display. */

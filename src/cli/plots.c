@@ -85,7 +85,7 @@ static bool dtype_error(SceneModel *model, double **fp64_original, double *rel_l
     if (!*fp64_original && !(*fp64_original = fp64_of(&model->workload, problem->align, err)))
         return false;
     bool ok = pooled_run(&pooled, &model->workload, "", config, LATENCY_OFF, NULL, err);
-    int32_t *points = ok ? gate_points(&problem->map, problem->out.rows, err) : NULL;
+    int32_t *points = ok ? gate_terms(problem, err) : NULL;
     ok = points != NULL;
     if (ok)
         *rel_l2 = format_error(&pooled.problem.view, pooled.codes, *fp64_original, points).rel_l2;

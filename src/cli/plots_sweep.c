@@ -35,8 +35,9 @@ typedef struct {
 /* The kernels of the article that there is code for, and the baseline. */
 static void choose_kernels(Sweep *sweep) {
     for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->is_baseline ||
-            (bev_kernels[i]->published && !bev_kernels[i]->model_only))
+        if (bev_kernels[i]->direction == BEV_FORWARD &&
+            (bev_kernels[i]->is_baseline ||
+             (bev_kernels[i]->published && !bev_kernels[i]->model_only)))
             sweep->mask |= kernel_bits(bev_kernels[i]);
     for (int i = 0; i < KERNELS; i++)
         if (sweep->mask >> i & 1)

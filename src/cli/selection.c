@@ -61,27 +61,56 @@ static bool runs_on(const BevKernel *kernel, unsigned where) {
     return where & 1u << kernel->where;
 }
 
-const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
-    const BevKernel *named = bev_kernel_find(word);
-    if (named && bev_unavailable(named)) {
-        err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel %s",
-                bev_unavailable(named));
-        return NULL;
-    }
+static const BevKernel *titled(const char *title, BevWhere device, BevDirection direction) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (bev_kernels[i]->where == device && bev_kernels[i]->direction == direction &&
+            bev_kernels[i]->launch && !strcasecmp(bev_kernels[i]->title, title))
+            return bev_kernels[i];
+    return NULL;
+}
+
+/* The row of that direction which `word` means: its name, its title, or the name of a row of that
+ * title in the other direction, on that row's device first. NULL without an error: none runs. */
+static const BevKernel *find_kernel(const char *word, unsigned where, BevDirection direction) {
+    const BevKernel *named = bev_kernel_find(word), *found = NULL;
+    if (named && named->direction == direction)
+        return named->launch && runs_on(named, where) ? named : NULL;
     if (named && runs_on(named, where))
-        return named;
-    for (int device = BEV_CUDA; !named && device >= BEV_CPU; device--)
-        for (int i = 0; bev_kernels[i]; i++)
-            if ((int)bev_kernels[i]->where == device && runs_on(bev_kernels[i], where) &&
-                bev_kernels[i]->launch && !strcasecmp(bev_kernels[i]->title, word))
-                return bev_kernels[i];
-    err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
-            where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
+        found = titled(named->title, named->where, direction);
+    for (int device = BEV_CUDA; !found && device >= BEV_CPU; device--)
+        if (where & 1u << device)
+            found = titled(named ? named->title : word, (BevWhere)device, direction);
+    return found;
+}
+
+/* Says why find_kernel found nothing. */
+static bool no_kernel(const char *word, unsigned where, unsigned directions, Err *err) {
+    const BevKernel *named = bev_kernel_find(word);
+    bool fits = named && directions >> named->direction & 1;
+    if (fits && bev_unavailable(named))
+        return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel %s",
+                       bev_unavailable(named));
+    if (named && named->direction == BEV_BACKWARD && !fits)
+        return err_set(err, ERR_USAGE, word, "bench and verify run it, --direction backward",
+                       "this kernel computes gradients");
+    if (!(directions & 1u << BEV_FORWARD))
+        return err_set(err, ERR_USAGE, word, "see bevscope --list",
+                       "this kernel has no way back on the chosen device");
+    return err_set(err, ERR_DEVICE, word, "see bevscope --list", "this kernel does not run on %s",
+                   where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
+}
+
+const BevKernel *select_kernel(const char *word, unsigned where, Err *err) {
+    const BevKernel *kernel = find_kernel(word, where, BEV_FORWARD);
+    const BevKernel *named = bev_kernel_find(word);
+    if (kernel && !(named && named->direction == BEV_BACKWARD))
+        return kernel;
+    no_kernel(word, where, 1u << BEV_FORWARD, err);
     return NULL;
 }
 
 const BevKernel *select_best(unsigned where) {
-    return bev_default(where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU);
+    return bev_default(where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU, BEV_FORWARD);
 }
 
 bool select_single(const Options *options, const char *says, const char *hint, Err *err) {
@@ -128,8 +157,28 @@ WorkloadOptions select_workload(const Options *options) {
                              .evenness = options->evenness};
 }
 
-/* Each item of a list as a bit by position in bev_kernels[]; "all" and NULL: 0, every kernel. */
-static bool select_kernels(const char *list, unsigned where, unsigned *kernels, Err *err) {
+/* The rows that `word` means in these directions (0: in the row's own, or forward) as bits by
+ * position in bev_kernels[]. */
+static bool add_kernels(const char *word, unsigned where, unsigned directions, unsigned *kernels,
+                        Err *err) {
+    const BevKernel *named = bev_kernel_find(word);
+    if (!directions)
+        directions = 1u << (named ? named->direction : BEV_FORWARD);
+    bool found = false;
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        const BevKernel *kernel = directions >> direction & 1
+                                      ? find_kernel(word, where, (BevDirection)direction)
+                                      : NULL;
+        for (int i = 0; kernel && bev_kernels[i]; i++)
+            *kernels |= bev_kernels[i] == kernel ? 1u << i : 0;
+        found = found || kernel;
+    }
+    return found || no_kernel(word, where, directions, err);
+}
+
+/* Each item of a list; "all" and NULL: 0, every kernel. */
+static bool select_kernels(const char *list, unsigned where, unsigned directions,
+                           unsigned *kernels, Err *err) {
     char copy[256];
     *kernels = 0;
     snprintf(copy, sizeof copy, "%s", list ? list : "all");
@@ -138,22 +187,36 @@ static bool select_kernels(const char *list, unsigned where, unsigned *kernels, 
             *kernels = 0;
             return true;
         }
-        const BevKernel *kernel = select_kernel(word, where, err);
-        if (!kernel)
+        if (!add_kernels(word, where, directions, kernels, err))
             return false;
-        for (int i = 0; bev_kernels[i]; i++)
-            *kernels |= bev_kernels[i] == kernel ? 1u << i : 0;
     }
     return true;
 }
 
+/* The directions of the kernels chosen; of all of them: forward. */
+static unsigned directions_of(unsigned kernels) {
+    unsigned directions = kernels ? 0 : 1u << BEV_FORWARD;
+    for (int i = 0; bev_kernels[i]; i++)
+        directions |= kernels >> i & 1 ? 1u << bev_kernels[i]->direction : 0;
+    return directions;
+}
+
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err) {
+    static const unsigned both = 1u << BEV_FORWARD | 1u << BEV_BACKWARD;
+    int which = options->direction ? choices_find(CHOICE_DIRECTION, options->direction) : -1;
+    unsigned asked = which < 0 ? 0 : which == BEV_DIRECTION_COUNT ? both : 1u << which;
     *plan = (BenchPlan){.dtypes = choices_mask(CHOICE_DTYPE, options->dtype, dtypes),
                         .aligns = choices_mask(CHOICE_ALIGN, options->align, aligns),
                         .workload = select_workload(options)};
-    return select_devices(options->device, &plan->where, err) &&
-           select_kernels(options->kernel, plan->where, &plan->kernels, err);
+    if (!select_devices(options->device, &plan->where, err) ||
+        !select_kernels(options->kernel, plan->where, asked, &plan->kernels, err))
+        return false;
+    plan->directions = asked ? asked : directions_of(plan->kernels);
+    if (plan->directions == 1u << BEV_BACKWARD && !(plan->dtypes & backward_dtypes))
+        return err_set(err, ERR_USAGE, "--dtype", "choose fp32, fp16 or bf16",
+                       "there are no gradients in %s", options->dtype);
+    return true;
 }
 
 /* ---- one kernel run ------------------------------------------------------------------------- */

@@ -11,14 +11,14 @@
  * is ERR_DEVICE. */
 bool select_devices(const char *word, unsigned *where, Err *err);
 
-/* A kernel by name, or by title on the chosen devices, the GPU first: "v3" is cpu_v3 on the CPU.
- * NULL with an error when it does not run there. */
+/* A forward kernel by name, or by title on the chosen devices, the GPU first: "v3" is cpu_v3 on the
+ * CPU. NULL with an error when it does not run there. */
 const BevKernel *select_kernel(const char *word, unsigned where, Err *err);
 
 /* The last row of the table that runs on the best of the chosen devices. */
 const BevKernel *select_best(unsigned where);
 
-/* What bench and verify run: --device, --kernel, --dtype, --align and the options of the workload;
+/* What bench and verify run: --device, --kernel, --direction, --dtype, --align and the options of the workload;
  * the defaults are masks. The caller adds the scenes. */
 bool select_plan(const Options *options, unsigned dtypes, unsigned aligns, BenchPlan *plan,
                  Err *err);

@@ -67,6 +67,7 @@ static void restart(LessonRun *run, int target) {
     int pages = run->lesson->page_count;
     run->target = target < 0 ? 0 : target < pages ? target : pages - 1;
     run->point = PANEL_NONE;
+    run->explained = 0;
     enter_page(run, 0);
     run->phase = PHASE_RESET;
 }
@@ -98,11 +99,13 @@ static void add_term(PaneText *pane, const GlossaryRow *row) {
 
 /* Carries out a step that needs neither a control nor figures. */
 static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
-    if (step->kind == LESSON_SAY)
+    if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, text);
-    else if (step->kind == LESSON_QUESTION)
+        lesson_explain_sources(run, &run->page_text, text);
+    } else if (step->kind == LESSON_QUESTION) {
+        lesson_explain_sources(run, &run->page_text, text);
         pane_add(&run->page_text, PANE_QUESTION, false, text);
-    else if (step->kind == LESSON_TERM)
+    } else if (step->kind == LESSON_TERM)
         add_term(&run->page_text, &glossary[step->number]);
     else if (step->kind == LESSON_SOURCE)
         lesson_add_code(&run->page_text, &run->lesson->codes[step->number]);
@@ -155,6 +158,7 @@ LessonWants lesson_run_wants(const LessonRun *run) {
     case PHASE_AGAIN:
         return LESSON_WANTS_CONTROL;
     case PHASE_JUDGE:
+    case PHASE_RENEW:
         return LESSON_WANTS_FIGURES;
     default:
         return LESSON_WANTS_INPUT;
@@ -224,7 +228,7 @@ void lesson_run_done(LessonRun *run) {
         after_reveal(run);
         break;
     case PHASE_AGAIN:
-        run->phase = PHASE_ASK;
+        run->phase = needs_figures(run, last_step(run, LESSON_QUESTION)) ? PHASE_RENEW : PHASE_ASK;
         break;
     default:
         break;
@@ -235,20 +239,30 @@ void lesson_run_done(LessonRun *run) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
+enum { EXPANDED = 1200 };
+
+/* The value of a `let`, or the text of another step, from the best source that knows all of it.
+ * False: none does. */
+static bool expand_step(const LessonRun *run, const LessonStep *step, const State *state,
+                        const LiveData *live, Value *value, char text[EXPANDED]) {
     static const FigureSource sources[] = {SOURCE_MEASURED, SOURCE_RECORDED, SOURCE_MODEL};
-    const LessonStep *step = step_now(run);
     Evaluation evaluation = {.state = state, .live = live, .names = run->names};
-    Value value = {0};
-    char text[1200];
     bool known = false;
     for (size_t i = 0; i < sizeof sources / sizeof *sources && !known; i++) {
         evaluation.timings = sources[i];
         if (step->kind == LESSON_LET)
-            known = expression_value(&run->lesson->pool, step->expression, &evaluation, &value);
+            known = expression_value(&run->lesson->pool, step->expression, &evaluation, value);
         else
-            known = lesson_text(run, step->text, &evaluation, text, sizeof text);
+            known = lesson_text(run, step->text, &evaluation, text, EXPANDED);
     }
+    return known;
+}
+
+static bool figures_of_step(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    const LessonStep *step = step_now(run);
+    Value value = {0};
+    char text[EXPANDED];
+    bool known = expand_step(run, step, state, live, &value, text);
     if (!known && !final)
         return false;
     if (step->kind == LESSON_LET) {
@@ -260,8 +274,22 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     return true;
 }
 
+/* The question's text once more, with the figures after the change. The page shows nothing else
+ * from here on. */
+static bool renew_question(LessonRun *run, const State *state, const LiveData *live, bool final) {
+    char text[EXPANDED];
+    if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)
+        return false;
+    run->page_text = (PaneText){.count = 0};
+    pane_add(&run->page_text, PANE_QUESTION, false, text);
+    run->phase = PHASE_ASK;
+    return true;
+}
+
 bool lesson_run_figures(LessonRun *run, const State *state, const LiveData *live, bool final) {
     final = final || run->hurries;
+    if (run->phase == PHASE_RENEW)
+        return renew_question(run, state, live, final);
     if (run->phase == PHASE_ENTER)
         return figures_of_step(run, state, live, final);
     return run->phase != PHASE_JUDGE || lesson_run_judge(run, state, live, final);
@@ -288,6 +316,8 @@ static void go_on(LessonRun *run) {
 static bool give_answer(LessonRun *run, const char *text) {
     if (!lesson_read_answer(run, text))
         return true;
+    if (text != run->typed && lesson_run_question(run)->asks == ASKS_ORDER)
+        snprintf(run->typed, sizeof run->typed, "%s", text);
     run->note[0] = '\0';
     run->word = 0;
     run->hurries = false;
@@ -309,6 +339,8 @@ static void type_key(LessonRun *run, char key) {
     if (question->asks == ASKS_CHOICE) {
         if (key >= '1' && key < '1' + question->choice_count)
             snprintf(run->typed, sizeof run->typed, "%d", (run->choice = key - '1') + 1);
+        else
+            lesson_read_answer(run, (char[2]){key, '\0'}); /* notes what may be typed */
         return;
     }
     const char *before = question->asks == ASKS_ORDER && length ? " " : "";

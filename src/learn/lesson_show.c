@@ -6,6 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
+void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
+    static const struct {
+        FigureSource source;
+        const char *named, *text;
+    } sources[] = {
+        {SOURCE_RECORDED, "(recorded)",
+         "recorded: measured before, on another machine; marked r on "
+         "the other panels."},
+        {SOURCE_MODEL, "(model)", "model: computed by the memory model, timed nowhere; marked m."},
+        {SOURCE_PUBLISHED, "(published)",
+         "published: what an article or a data sheet says; marked "
+         "p."}};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
+            run->explained |= 1u << sources[i].source;
+            pane_add(pane, PANE_TERM, false, sources[i].text);
+        }
+}
+
 static void add_choices(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     for (int i = 0; i < question->choice_count; i++) {
@@ -17,32 +36,47 @@ static void add_choices(const LessonRun *run, PaneText *pane) {
 
 static void add_input(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
-    char text[160];
-    if (question->asks == ASKS_NUMBER)
-        snprintf(text, sizeof text, "%s%s%.40s   (%g to %g)", run->typed[0] ? run->typed : "_",
-                 *question->unit ? " " : "", question->unit, question->lo, question->hi);
-    else
-        snprintf(text, sizeof text, "%s", run->typed[0] ? run->typed : "_");
+    const char *typed = run->typed[0] ? run->typed : "_";
+    char text[160], range[80] = "";
+    bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
+    if (asks && number)
+        snprintf(range, sizeof range, "   (%g to %g)", question->lo, question->hi);
+    else if (asks)
+        snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
+                 question->choice_count);
+    snprintf(text, sizeof text, "%s%s%.40s%s", typed, *question->unit && number ? " " : "",
+             number ? question->unit : "", range);
     if (question->asks != ASKS_CHOICE)
         pane_add(pane, PANE_INPUT, false, text);
 }
 
+/* What Enter does now, or what comes before it. */
+static void enter_text(const LessonRun *run, char *text, size_t size) {
+    const LessonQuestion *question = lesson_run_question(run);
+    bool choice = question && question->asks == ASKS_CHOICE;
+    if (run->phase == PHASE_ASK && choice && run->choice >= 0)
+        snprintf(text, size, "Enter takes answer %d", run->choice + 1);
+    else if (run->phase == PHASE_ASK)
+        snprintf(text, size, choice ? "digit or Up/Down, then Enter" : "type, then Enter");
+    else if (run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question->again_count)
+        snprintf(text, size, "Enter asks again after a change");
+    else
+        snprintf(text, size, "Enter goes on");
+}
+
 /* The names of the keys come from the table of controls, those of answers are fixed. */
 static void add_keys(const LessonRun *run, PaneText *pane) {
-    char text[200];
+    char text[200], enter[64];
     KeyText back = key_of(ACTION_BACK), skip = key_of(ACTION_SKIP), close = key_of(ACTION_LESSON);
-    const LessonQuestion *question = lesson_run_question(run);
-    const char *first = "Enter: next";
-    if (run->phase == PHASE_ASK)
-        first = question->asks == ASKS_CHOICE ? "digit or Up/Down, then Enter" : "type, then Enter";
-    else if (run->phase == PHASE_VERDICT && run->verdict == VERDICT_WRONG && question->again_count)
-        first = "Enter: changed, and asked again";
-    else if (run->phase == PHASE_END)
-        first = "";
-    bool asks = run->phase == PHASE_ASK, ended = run->phase == PHASE_END;
-    snprintf(text, sizeof text, "%s%s%s%s%s: back, %s: close%s", first, *first ? ", " : "",
-             asks ? skip.name : "", asks ? ": skip, " : "", back.name, close.name,
-             ended ? ", again: the next lesson" : "");
+    enter_text(run, enter, sizeof enter);
+    if (run->phase == PHASE_END)
+        snprintf(text, sizeof text, "%s closes this lesson, %s once more opens the next; %s back",
+                 close.name, close.name, back.name);
+    else if (run->phase == PHASE_ASK)
+        snprintf(text, sizeof text, "%s; %s skips, %s goes back, %s closes", enter, skip.name,
+                 back.name, close.name);
+    else
+        snprintf(text, sizeof text, "%s; %s goes back, %s closes", enter, back.name, close.name);
     pane_add(pane, PANE_KEYS, false, text);
 }
 
@@ -61,7 +95,7 @@ static void add_end(const LessonRun *run, PaneText *pane) {
 static void add_body(const LessonRun *run, PaneText *body) {
     bool asked = run->phase == PHASE_ASK || run->phase == PHASE_REVEAL ||
                  run->phase == PHASE_JUDGE || run->phase == PHASE_VERDICT ||
-                 run->phase == PHASE_AGAIN;
+                 run->phase == PHASE_AGAIN || run->phase == PHASE_RENEW;
     if (run->phase == PHASE_END)
         add_end(run, body);
     if (run->phase == PHASE_VERDICT || run->again) {

@@ -98,5 +98,8 @@ uint64_t engine_request(Engine *engine, const State *state);
 /* The newest frame that was not taken yet, or NULL. */
 const EngineFrame *engine_take(Engine *engine);
 
+/* The stage of rendering that is in hand, or was the last one: "map". */
+const char *engine_doing(const Engine *engine);
+
 /* A descriptor for poll(): readable while a frame waits. */
 int engine_fd(const Engine *engine);

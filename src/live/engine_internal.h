@@ -36,6 +36,7 @@ typedef struct {
 struct Engine {
     EngineOptions options;
     Mailbox mailbox;
+    _Atomic(const char *) doing; /* the stage of rendering in hand; read by any thread */
 
     /* The rest belongs to the engine's thread. */
     Pipeline *pipeline;

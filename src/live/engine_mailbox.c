@@ -145,6 +145,11 @@ const EngineFrame *engine_take(Engine *engine) {
     return frame;
 }
 
+const char *engine_doing(const Engine *engine) {
+    const char *doing = engine->doing;
+    return doing ? doing : "scene";
+}
+
 int engine_fd(const Engine *engine) {
     return engine->mailbox.ready_fd;
 }

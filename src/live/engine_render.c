@@ -66,6 +66,18 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     engine->notes++;
 }
 
+/* Whether the accuracy on the screen is of other values. While the world moves, each frame has others:
+ * their accuracy is that of a moment ago, unless channels or temperature were changed. */
+static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
+                             const KernelConfig *config) {
+    const SeenFeatures *now = inputs->features, *before = engine->shown.features;
+    if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel || !before)
+        return true;
+    return now != before &&
+           (!engine->state.playing || now->shape.channels != before->shape.channels ||
+            now->temperature != before->temperature);
+}
+
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
@@ -74,7 +86,7 @@ static void notice_changes(Engine *engine) {
         engine->loads++;
         engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
     }
-    if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel)
+    if (has_other_values(engine, inputs, config))
         mark_stale(engine);
     double launch_us = engine->live.stand_in ? 0 : engine->live.stages_us[STAGE_POOL].value;
     if (engine->measure)
@@ -98,7 +110,7 @@ static bool gives_way(void *context) {
 /* The kernel that pools in place of one that no key can wait for: the CPU's default, until the
  * background thread has pooled the slow one's grid. The screens say so. NULL: none. */
 static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *config) {
-    const BevKernel *fast = bev_default(BEV_CPU);
+    const BevKernel *fast = bev_default(BEV_CPU, BEV_FORWARD);
     bool fits = fast->dtypes & 1u << config->dtype && fast->aligns & 1u << config->align;
     bool slow = engine->measure && config->kernel->where == BEV_CPU && config->kernel != fast &&
                 measure_is_slow(engine->measure, config);
@@ -115,6 +127,7 @@ static PipelineNeeds needs_of(Engine *engine) {
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
         .give_up = {gives_way, engine},
+        .doing = &engine->doing,
     };
 }
 
@@ -141,6 +154,7 @@ static bool make_picture(Engine *engine) {
     if (!engine->options.make_picture)
         return true;
     double begun = clock_ms();
+    engine->doing = "picture";
     void *picture = engine->options.make_picture(&engine->state, &engine->live, engine->picture,
                                                  &give_up, &err);
     if (!picture && given_up(&give_up))

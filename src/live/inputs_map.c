@@ -73,10 +73,12 @@ static void give_back(const Staging *pinned) {
 
 /* The map of the rig in host memory: pinned where the GPU builds it, else malloc's. Where the GPU
  * cannot build it, for lack of memory for example, the CPU does. */
-static bool build_map(MapBuilder *builder, BevWhere where, BuiltMap *built, Err *err) {
+static bool build_map(MapBuilder *builder, BevWhere where, BuiltMap *built, const GiveUp *give_up,
+                      Err *err) {
     return (where == BEV_CUDA && build_on_gpu(builder, &built->rig, built->align,
                                               built->camera_mask, &built->map, &built->pinned)) ||
-           scatter_build(&built->rig, built->align, built->camera_mask, &built->map, err);
+           scatter_build_or_give_up(&built->rig, built->align, built->camera_mask, give_up,
+                                    &built->map, err);
 }
 
 static void map_destroy(void *contents) {
@@ -104,7 +106,8 @@ static bool as_calibrated(const BuiltMap *built) {
 }
 
 /* The map as it is used: the scene's own, a copy of it that can be made even, or one of the rig. */
-static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err) {
+static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const GiveUp *give_up,
+                  Err *err) {
     const Scene *scene = &built->scene->scene;
     bool own = inputs_scene_has_map(scene, built->align) && as_calibrated(built);
     built->borrowed = own && !built->evenness;
@@ -119,7 +122,7 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
     else {
         for (int i = 0; i < built->rig.camera_count; i++)
             camera_apply_error(&built->rig.cameras[i], &built->errors[i]);
-        if (!build_map(builder, where, built, err))
+        if (!build_map(builder, where, built, give_up, err))
             return false;
     }
     if (!scatter_even(&built->map, built->evenness, err))
@@ -128,7 +131,8 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, Err *err
     return true;
 }
 
-bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err) {
+bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,
+                FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     BuiltMap want = {
         .scene = next->scene, .align = job->config.align, .evenness = job->evenness};
@@ -148,8 +152,11 @@ bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInput
         return inputs_no_memory("map", err);
     *next->map = want;
     ref_keep(want.scene);
-    if (!build(next->map, builder, job->config.kernel->where, err))
+    if (!build(next->map, builder, job->config.kernel->where, give_up, err)) {
+        ref_drop(next->map);
+        next->map = NULL;
         return false;
+    }
     ref_drop(*have);
     *have = ref_keep(next->map);
     return true;

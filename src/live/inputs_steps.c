@@ -1,5 +1,5 @@
-/* The steps of warps, recorded for the display: of the pinned cell or the one under the cursor,
- * else of the one with the most points. */
+/* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell or
+ * the one under the cursor, else of the one with the most points. */
 #include "src/live/pipeline_internal.h"
 
 #include "kernels/regime.h"
@@ -7,8 +7,6 @@
 #include "src/cachesim/gpus.h"
 
 #include <string.h>
-
-enum { MOST_WARPS = 128 };
 
 static void destroy_steps(void *contents) {
     RecordedSteps *recorded = contents;
@@ -32,24 +30,24 @@ static BevProblem bare_problem(const FrameInputs *inputs, const KernelConfig *co
         .out = {.dtype = dtype->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
 }
 
-/* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. */
-static const BevKernel *kernel_of(const KernelConfig *config, const BevProblem *problem,
-                                  double l2_bytes) {
-    const BevKernel *kernel = bev_twin(config->kernel, BEV_CUDA);
+/* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. `named`: a
+ * kernel of any kind that was asked for, or NULL. */
+static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
+                                  const BevProblem *problem, double l2_bytes) {
+    const BevKernel *kernel = named ? named : bev_twin(config->kernel, BEV_CUDA);
     return kernel && kernel->small_l2 ? bev_v3_choose(problem, l2_bytes).kernel : kernel;
 }
 
 /* False: no steps, and `error_text` says why. */
-static bool record(const FrameInputs *inputs, const KernelConfig *config, int64_t cell,
-                   double l2_bytes, Steps *steps, char *error_text, size_t size) {
+static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
+                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text, size_t size) {
     BevProblem problem = bare_problem(inputs, config);
-    const BevKernel *kernel = kernel_of(config, &problem, l2_bytes);
-    StepChoice choice = {.cell = cell, .block = -1, .warp = -1, .most = MOST_WARPS};
+    const BevKernel *kernel = kernel_of(config, named, &problem, l2_bytes);
     Err err;
     if (!kernel)
         snprintf(error_text, size, "%s has no twin on a GPU, and so no steps",
                  config->kernel->title);
-    else if (steps_record(kernel, &problem, &choice, steps, &err))
+    else if (steps_record(kernel, &problem, choice, steps, &err))
         return true;
     else
         err_line(&err, error_text, (int)size);
@@ -62,6 +60,8 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
                     (!a->baseline.kernel || kernel_config_equal(&a->baseline, &b->baseline));
     return baseline && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
            kernel_config_equal(&a->config, &b->config) && a->probe_cell == b->probe_cell &&
+           a->kernels[0] == b->kernels[0] && a->kernels[1] == b->kernels[1] &&
+           a->block == b->block && a->warp == b->warp &&
            a->l2_bytes == b->l2_bytes;
 }
 
@@ -73,12 +73,43 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
                              .shape = inputs->features->shape,
                              .config = job->config,
                              .probe_cell = job->probe_cell,
+                             .kernels = {job->steps_kernels[0], job->steps_kernels[1]},
+                             .block = job->steps_block,
+                             .warp = job->steps_warp,
                              .l2_bytes = gpu_edited(&gpus[state->gpu], &state->edit).l2_bytes};
+    if (request.kernels[0]) {
+        if (request.kernels[1])
+            request.baseline = job->config;
+        return request;
+    }
     if (job->baseline_pinned && !job_rigs_differ(job) &&
         job->baseline.align == job->config.align &&
         !kernel_config_equal(&job->baseline, &job->config))
         request.baseline = job->baseline;
     return request;
+}
+
+/* The baseline follows the same cell as the selection; of a chosen block, the first cell that it
+ * works on. */
+static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
+    LiveSteps *steps = &made->steps;
+    bool own = made->block >= 0;
+    const BevMap *map = &inputs->map->map;
+    steps->cell = made->probe_cell >= 0 ? made->probe_cell : steps_longest_cell(map);
+    StepChoice choice = {own ? -1 : steps->cell, made->block, made->warp, MOST_SHOWN_WARPS, false};
+    if (steps->cell < 0) {
+        snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
+        return;
+    }
+    if (!record(inputs, &made->config, made->kernels[0], &choice, made->l2_bytes, &steps->selection,
+                steps->error_text, sizeof steps->error_text))
+        return;
+    if (own)
+        steps->cell = steps_first_cell(&steps->selection);
+    choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
+    if (made->baseline.kernel && steps->cell >= 0)
+        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes,
+               &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {
@@ -94,17 +125,7 @@ bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Er
         return inputs_no_memory("steps", err);
     *made = request;
     made->map = ref_keep(next->map);
-    LiveSteps *steps = &made->steps;
-    char unused[sizeof steps->error_text];
-    const BevMap *map = &next->map->map;
-    steps->cell = request.probe_cell >= 0 ? request.probe_cell : steps_longest_cell(map);
-    if (steps->cell < 0)
-        snprintf(steps->error_text, sizeof steps->error_text, "the map has no points");
-    else if (record(next, &request.config, steps->cell, request.l2_bytes, &steps->selection,
-                    steps->error_text, sizeof steps->error_text) &&
-             request.baseline.kernel)
-        record(next, &request.baseline, steps->cell, request.l2_bytes, &steps->baseline, unused,
-               sizeof unused);
+    record_both(made, next);
     next->steps = made;
     return true;
 }

@@ -4,6 +4,7 @@
 #include "src/base/ref.h"
 #include "src/live/pipeline_internal.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +148,7 @@ static bool baseline_map(Run *run, const Job *other, bool own_rig, FrameInputs *
         with->map = ref_keep(run->next.map);
         return true;
     }
-    return inputs_map(have, &pipeline->builder, other, with, run->err);
+    return inputs_map(have, &pipeline->builder, other, &run->needs->give_up, with, run->err);
 }
 
 /* Its features: those of the selection, or at the temperature of a pinned rig. */
@@ -241,8 +242,8 @@ static bool make_map(Run *run, const State *state) {
             ref_drop(pipeline->maps[align]);
             pipeline->maps[align] = NULL;
         }
-    bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job, &run->next,
-                         run->err);
+    bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job,
+                         &run->needs->give_up, &run->next, run->err);
     if (ok && !run->next.map->took_us)
         run->next.map->took_us = clock_us() - start;
     if (ok && run->next.map != pipeline->inputs.map)
@@ -266,12 +267,18 @@ static bool make_steps(Run *run, const State *state) {
 }
 
 static PipelineEnd run_stages(Run *run, const State *state) {
-    static bool (*const stages[])(Run *, const State *) = {make_features, make_map, make_grid,
-                                                           make_baseline, make_fp64, make_steps};
+    static const struct {
+        const char *name;
+        bool (*make)(Run *run, const State *state);
+    } stages[] = {{"features", make_features}, {"map", make_map},
+                  {"pooling", make_grid},      {"pooling the baseline", make_baseline},
+                  {"FP64", make_fp64},         {"steps", make_steps}};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
-        if (!stages[i](run, state))
+        if (needs->doing)
+            atomic_store(needs->doing, stages[i].name);
+        if (!stages[i].make(run, state))
             return given_up(&needs->give_up) ? PIPELINE_GIVEN_UP : PIPELINE_FAILED;
         if (i + 1 < STAGES && given_up(&needs->give_up))
             return PIPELINE_GIVEN_UP;

@@ -74,7 +74,9 @@ typedef struct {
     BuiltMap *map;
     BevShape shape;
     KernelConfig config, baseline; /* baseline.kernel NULL: none */
-    int64_t probe_cell;
+    const BevKernel *kernels[2]; /* instead of theirs; NULL: theirs */
+    int64_t probe_cell, block; /* -1: none */
+    int warp;
     double l2_bytes; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
@@ -109,6 +111,7 @@ typedef struct {
      * NULL: each pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;
     GiveUp give_up; /* asked between the stages and within the long ones */
+    _Atomic(const char *) *doing; /* set to the name of the stage in hand; NULL: nobody asks */
 } PipelineNeeds;
 
 /* What a run made before it was given up is kept for the next run. */

@@ -32,7 +32,8 @@ typedef struct {
 void map_builder_clear(MapBuilder *builder);
 
 /* `*have` is the last map of the job's align; a new map replaces it. */
-bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, FrameInputs *next, Err *err);
+bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,
+                FrameInputs *next, Err *err);
 
 /* ---- inputs_grids.c -------------------------------------------------------------------------- */
 

@@ -90,7 +90,7 @@ static void fill_kernels(const ScriptRenderer *renderer, const Job *job, LiveDat
     LiveKernel baseline = {.kernel = job->baseline.kernel};
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_kernels[i]->launch)
+        if (!bev_kernels[i]->launch || bev_kernels[i]->direction != BEV_FORWARD)
             continue;
         LiveKernel *row = &live->kernels[live->kernel_count++];
         KernelConfig config = {bev_kernels[i], job->config.dtype, job->config.align};

@@ -18,7 +18,7 @@ typedef struct {
     const BenchPlan *plan;
     const HostProblem *problem; /* the current one */
     BenchRow row;               /* the next to be emitted */
-    Session *v2[BEV_CUDA + 1];  /* the baseline of each device; NULL: it does not run */
+    Session *v2[BEV_CUDA + 1];  /* the direction's baseline (forward V2); NULL: it does not run */
     Timing last[BEV_CUDA + 1][CACHE_COLD + 1]; /* its latest timing */
     void (*emit)(const BenchRow *, void *);
     void *context;
@@ -77,7 +77,7 @@ static bool compare(Bench *bench, Err *err) {
     row->speedup = 0;
     if (!bench->v2[where])
         return true;
-    if (row->config.kernel == bev_baseline(where))
+    if (row->config.kernel == bev_baseline(where, row->config.kernel->direction))
         row->baseline = *last = row->timing;
     else if (time_baseline(bench, where, row->cache, err))
         row->baseline = timing_join(&before, last);
@@ -128,7 +128,8 @@ static bool open_baselines(Bench *bench, Err *err) {
     const BenchPlan *plan = bench->plan;
     bool ok = true;
     for (int where = BEV_CPU; ok && where <= BEV_CUDA; where++) {
-        const BevKernel *baseline = bev_baseline((BevWhere)where);
+        const BevKernel *baseline = 
+            bev_baseline((BevWhere)where, bench->problem->view.direction);
         char refused[REFUSAL_SIZE];
         if (!baseline || !(plan->where & 1u << where))
             continue;
@@ -143,7 +144,8 @@ static bool open_baselines(Bench *bench, Err *err) {
 static bool time_ladder(Bench *bench, Err *err) {
     bool ok = open_baselines(bench, err);
     for (int i = 0; ok && bev_kernels[i]; i++)
-        if (plan_selects(bench->plan, bev_kernels[i]))
+        if (plan_selects(bench->plan, bev_kernels[i]) &&
+            bev_kernels[i]->direction == bench->problem->view.direction)
             ok = time_kernel(bench, bev_kernels[i], err);
     for (int where = BEV_CPU; where <= BEV_CUDA; where++) {
         session_close(bench->v2[where]);
@@ -189,27 +191,44 @@ static unsigned kernel_bit(const BevKernel *kernel) {
     return 0;
 }
 
+static bool goes(const BenchPlan *plan, BevDirection direction) {
+    unsigned directions = plan->directions ? plan->directions : 1u << BEV_FORWARD;
+    return directions >> direction & 1;
+}
+
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel) {
-    return kernel->launch && (plan->where & 1u << kernel->where) &&
+    return kernel->launch && (plan->where & 1u << kernel->where) && goes(plan, kernel->direction) &&
            (!plan->kernels || plan->kernels & kernel_bit(kernel));
+}
+
+static bool visit_direction(const BenchPlan *plan, const char *label, Workload *workload,
+                            BevDirection direction, PlanVisit *visit, void *context, Err *err) {
+    bool backward = direction == BEV_BACKWARD;
+    unsigned dtypes = backward ? plan->dtypes & backward_dtypes : plan->dtypes;
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
+        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+            if (!(plan->aligns & 1u << align) || !(dtypes & 1u << dtype) ||
+                !workload_has_align(workload, (BevAlign)align))
+                continue;
+            HostProblem problem = {0};
+            bool ok = (backward ? workload_problem_backward : workload_problem)(
+                          workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
+                      visit(context, label, workload, &problem, err);
+            problem_free(&problem);
+            if (!ok)
+                return false;
+        }
+    return true;
 }
 
 static bool visit_scene(const BenchPlan *plan, const char *scene, Workload *workload,
                         PlanVisit *visit, void *context, Err *err) {
     char label[300];
     workload_label(workload, scene, label, sizeof label);
-    for (int align = 0; align < BEV_ALIGN_COUNT; align++)
-        for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
-            if (!(plan->aligns & 1u << align) || !(plan->dtypes & 1u << dtype) ||
-                !workload_has_align(workload, (BevAlign)align))
-                continue;
-            HostProblem problem = {0};
-            bool ok = workload_problem(workload, (BevDtype)dtype, (BevAlign)align, &problem, err) &&
-                      visit(context, label, workload, &problem, err);
-            problem_free(&problem);
-            if (!ok)
-                return false;
-        }
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+        if (goes(plan, (BevDirection)direction) &&
+            !visit_direction(plan, label, workload, (BevDirection)direction, visit, context, err))
+            return false;
     return true;
 }
 

@@ -12,6 +12,7 @@ typedef struct {
     unsigned kernels; /* bits by position in bev_kernels[]; 0: every kernel of `where` */
     unsigned where;   /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
+    unsigned directions; /* bits by BevDirection; 0: forward */
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     TimingOptions timing;
@@ -29,14 +30,15 @@ typedef struct {
     double traffic_mb;      /* what the kernel requests (bev_traffic), 10^6 bytes */
     double footprint_mb;    /* distinct bytes, 10^6 */
     double effective_gbps;  /* traffic_mb / median */
-    Timing baseline;        /* of V2 on the same device, right before and after this row */
-    double speedup;         /* baseline.median_us / timing.median_us; 0: V2 does not run here */
+    Timing baseline;        /* of bev_baseline() on the same device (forward V2), right before and
+                               after this row */
+    double speedup;         /* baseline.median_us / timing.median_us; 0: it does not run here */
     double l2_carveout_mib; /* as the driver granted it; NaN: not asked for */
     double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;
 
-/* Calls `row` for each result in the order scene, align, dtype, carve-out, kernel, cache. V2 is
- * timed beside every row, for the speed-up, but reported only if the plan selects it. Stops at the
+/* Calls `row` for each result in the order scene, direction, align, dtype, carve-out, kernel, cache.
+ * The baseline is timed beside every row, for the speed-up, but reported only if the plan selects it. Stops at the
  * first failure; a kernel that does not support a problem, or refuses it, is a skipped row. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
@@ -44,8 +46,8 @@ bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *con
 /* Whether the plan selects the kernel. */
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
 
-/* Calls `visit` for each problem that the plan selects, in the order scene, align, dtype, until a
- * call fails. The arguments are valid during the call. */
+/* Calls `visit` for each problem that the plan selects, in the order scene, direction, align, dtype,
+ * until a call fails. Backward, formats without gradients are left out. The arguments are valid during the call. */
 typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
                        const HostProblem *problem, Err *err);
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);

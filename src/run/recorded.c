@@ -37,6 +37,11 @@ static double number(const json_t *object, const char *key) {
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+static BevDirection direction_of(const json_t *object) {
+    const char *name = json_string_value(json_object_get(object, "direction"));
+    return name && !strcmp(name, bev_directions[BEV_BACKWARD].name) ? BEV_BACKWARD : BEV_FORWARD;
+}
+
 /* Returns whether it is a row of results, or one of counters. */
 static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     bool any = false;
@@ -45,6 +50,7 @@ static bool read_row(RecordedRow *row, const json_t *object, bool counted) {
     copy_text(row->dtype, sizeof row->dtype, object, "dtype");
     copy_text(row->align, sizeof row->align, object, "align");
     copy_text(row->cache, sizeof row->cache, object, "cache");
+    row->direction = direction_of(object);
     row->channels = json_integer_value(json_object_get(object, "channels"));
     row->median_us = number(object, "median_us");
     row->p95_us = number(object, "p95_us");

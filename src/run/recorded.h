@@ -11,7 +11,8 @@
 /* One result of bench, or the counters of one launch. A figure that the file lacks is NaN. */
 typedef struct {
     char scene[64], kernel[32], dtype[16], align[16], cache[8];
-    int64_t channels; /* 0: the file does not say */
+    BevDirection direction; /* forward where the file does not say */
+    int64_t channels;       /* 0: the file does not say */
     double median_us, p95_us, p99_us;
     double effective_gbps, footprint_mb;
     double l2_carveout_mib, l2_left_mib; /* as in BenchRow; NaN: the L2 was whole */

@@ -33,27 +33,28 @@ void session_close(Session *session); /* accepts NULL */
  * if it takes milliseconds. 0 if the kernel has none. */
 double session_prepare_us(const Session *session);
 
-/* Takes over the host problem's current depth, features and scales. Map, shape and formats must be
+/* Takes over the host problem's current depth, features, scales and, backward, grad_out. Map, shape and formats must be
  * those that the session was opened with; the plan depends on nothing else and is kept. The next
  * launch gives the same bits as a new session would. */
 bool session_update(Session *session, Err *err);
 
-/* Fills the output, where the kernel writes it, with 0xff bytes: NaN in every output format. */
+/* Fills the outputs, where the kernel writes them, with 0xff bytes, NaN in every output format, and
+ * the kernel's workspace too. */
 bool session_poison(Session *session, Err *err);
 
 /* Launches the kernel once and waits for it. */
 bool session_run(Session *session, Err *err);
 
-/* Copies the output to `codes`, bev_tensor_bytes(&host->out) long. Channels come last, whatever
- * layout the kernel writes. */
+/* Copies the outputs to `codes`, bev_output_bytes(host) long, one after the other in the order of
+ * bev_outputs. Channels come last, whatever layout the kernel writes. */
 bool session_read(Session *session, void *codes, Err *err);
 
-/* The same without a copy where possible: *codes points to memory of the session, valid until the
- * next call on this session. */
+/* The same without a copy where possible: *codes points to memory of the session or of the host
+ * problem, valid until the next call on this session. */
 bool session_output(Session *session, const void **codes, Err *err);
 
 /* Checks that no launch changed an input or wrote outside its buffers; false with an error if one
- * did. On the CPU it is always true: there the inputs are the caller's own. */
+ * did. On the CPU only the workspace is checked: there the other arrays are the caller's own. */
 bool session_inputs_untouched(Session *session, Err *err);
 
 /* One CUDA function (a __global__ function) as a launch of a kernel starts it. */

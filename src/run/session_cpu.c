@@ -13,11 +13,15 @@ static const double SETTLE = 0.15; /* a CPU shared with other programs drifts by
 static const double LEAST_BUSY = 0.75;
 static const double MIN_SAMPLE_US = 20;   /* reading the clock costs little of this */
 static const size_t MAX_FLUSH = 64 << 20; /* flushing more takes longer than a launch */
+enum { ALIGNMENT = 256, BAND = 256, BAND_BYTE = 0xa5 }; /* of the workspace, and behind it */
 
 typedef struct {
     const BevKernel *kernel;
     const BevProblem *problem;
     BevPlan *plan;
+    unsigned char *workspace; /* the kernel's scratch, then a guard band; NULL: it needs none */
+    size_t workspace_bytes;
+    void *codes; /* several outputs as one block, once session_output was called */
 } State;
 
 /* ---- one launch ------------------------------------------------------------------------------ */
@@ -26,7 +30,27 @@ static void cpu_close(void *state) {
     State *s = state;
     if (s && s->kernel->release)
         s->kernel->release(s->plan);
+    if (s) {
+        free(s->workspace);
+        free(s->codes);
+    }
     free(s);
+}
+
+/* Gives the kernel the scratch that it asks for with its present plan. */
+static bool take_workspace(State *s, Err *err) {
+    size_t bytes =
+        s->kernel->workspace_bytes ? s->kernel->workspace_bytes(s->problem, s->plan) : 0;
+    free(s->workspace);
+    s->workspace = NULL;
+    s->workspace_bytes = bytes;
+    if (!bytes)
+        return true;
+    s->workspace = aligned_alloc(ALIGNMENT, (bytes + BAND) / ALIGNMENT * ALIGNMENT + ALIGNMENT);
+    if (!s->workspace)
+        return err_set(err, ERR_FAILED, s->kernel->name, "choose a smaller scene", "out of memory");
+    memset(s->workspace + bytes, BAND_BYTE, BAND);
+    return true;
 }
 
 static bool cpu_prepare(void *state, double *us, Err *err) {
@@ -36,7 +60,7 @@ static bool cpu_prepare(void *state, double *us, Err *err) {
     double start = clock_us();
     bool ok = s->kernel->prepare(s->problem, &s->plan, err);
     *us = clock_us() - start;
-    return ok;
+    return ok && take_workspace(s, err);
 }
 
 static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *host, Err *err) {
@@ -45,6 +69,10 @@ static bool cpu_open(void **state, const BevKernel *kernel, const BevProblem *ho
         return err_set(err, ERR_FAILED, kernel->name, "", "out of memory");
     s->kernel = kernel;
     s->problem = host;
+    if (!kernel->prepare && !take_workspace(s, err)) {
+        free(s);
+        return false;
+    }
     *state = s;
     return true;
 }
@@ -58,26 +86,51 @@ static bool cpu_update(void *state, Err *err) {
 static bool cpu_poison(void *state, Err *err) {
     (void)err;
     const State *s = state;
-    memset(s->problem->out.data, 0xff, bev_tensor_bytes(&s->problem->out));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    for (int i = bev_outputs(s->problem, outputs); i-- > 0;)
+        memset(outputs[i]->data, 0xff, bev_tensor_bytes(outputs[i]));
+    if (s->workspace)
+        memset(s->workspace, 0xff, s->workspace_bytes);
     return true;
 }
 
 static bool cpu_run(void *state, Err *err) {
     const State *s = state;
-    return s->kernel->launch(s->problem, s->plan, NULL, err);
+    BevProblem problem = *s->problem;
+    problem.workspace = s->workspace;
+    return s->kernel->launch(&problem, s->plan, NULL, err);
 }
 
 static bool cpu_read(void *state, void *codes, Err *err) {
     (void)err;
     const State *s = state;
-    memcpy(codes, s->problem->out.data, bev_tensor_bytes(&s->problem->out));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    int count = bev_outputs(s->problem, outputs);
+    unsigned char *to = codes;
+    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
+        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
     return true;
 }
 
 static bool cpu_output(void *state, const void **codes, Err *err) {
-    (void)err;
+    State *s = state;
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    if (bev_outputs(s->problem, outputs) == 1) {
+        *codes = outputs[0]->data;
+        return true;
+    }
+    if (!s->codes && !(s->codes = malloc(bev_output_bytes(s->problem))))
+        return err_set(err, ERR_FAILED, s->kernel->name, "choose a smaller scene", "out of memory");
+    *codes = s->codes;
+    return cpu_read(s, s->codes, err);
+}
+
+static bool cpu_inputs_untouched(void *state, Err *err) {
     const State *s = state;
-    *codes = s->problem->out.data;
+    for (size_t i = 0; s->workspace && i < BAND; i++)
+        if (s->workspace[s->workspace_bytes + i] != BAND_BYTE)
+            return err_set(err, ERR_FAILED, s->kernel->name, "",
+                           "the kernel wrote past the end of its workspace");
     return true;
 }
 
@@ -166,6 +219,7 @@ static bool cpu_time(void *state, CacheState cache, const TimingOptions *options
 // clang-format off
 const SessionBackend session_cpu_backend = {
     .open = cpu_open, .close = cpu_close, .prepare = cpu_prepare, .update = cpu_update,
-    .poison = cpu_poison, .run = cpu_run, .read = cpu_read, .output = cpu_output, .time = cpu_time,
+    .poison = cpu_poison, .run = cpu_run, .read = cpu_read, .output = cpu_output,
+    .inputs_untouched = cpu_inputs_untouched, .time = cpu_time,
 };
 // clang-format on

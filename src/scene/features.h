@@ -2,6 +2,7 @@
  * to BEV pooling. For sample worlds they are made by ray casting and a random embedding. */
 #pragma once
 
+#include "src/base/give_up.h"
 #include "src/scene/geometry.h"
 #include "src/scene/world.h"
 
@@ -53,19 +54,6 @@ typedef struct {
     int columns, rows;
 } SubRays;
 extern const SubRays sub_rays_full, sub_rays_draft;
-
-/* Tells a long computation that its result is no longer wanted. `asked` may be called from any
- * thread; once it returns true it must keep returning true until the computation has returned. A
- * zeroed GiveUp never asks. */
-typedef struct {
-    bool (*asked)(void *context);
-    void *context;
-} GiveUp;
-
-/* Accepts NULL: never. */
-static inline bool given_up(const GiveUp *give_up) {
-    return give_up && give_up->asked && give_up->asked(give_up->context);
-}
 
 typedef struct {
     const Rig *rig;

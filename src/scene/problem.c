@@ -2,9 +2,11 @@
 
 #include "kernels/regime.h"
 #include "kernels/codec.h"
+#include "src/base/random.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +68,9 @@ void problem_free(HostProblem *problem) {
     tensor_free(&problem->view.depth);
     tensor_free(&problem->view.feat);
     tensor_free(&problem->view.out);
+    tensor_free(&problem->view.grad_out);
+    tensor_free(&problem->view.grad_depth);
+    tensor_free(&problem->view.grad_feat);
     free(problem->own_weights);
     free(problem->pooled_fp32);
     memset(problem, 0, sizeof *problem);
@@ -157,11 +162,22 @@ static int64_t encode(BevTensor *tensor, const float *values) {
     return saturated;
 }
 
-static bool pool_fp32(const BevProblem *problem, Err *err) {
-    const BevKernel *kernel = bev_twin(bev_v3(), BEV_CPU);
+enum { WORKSPACE_ALIGN = 256 };
+
+bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) {
+    BevProblem given = *problem;
     BevPlan *plan = NULL;
-    bool ok = kernel->prepare(problem, &plan, err) && kernel->launch(problem, plan, NULL, err);
-    kernel->release(plan);
+    bool ok = !kernel->prepare || kernel->prepare(problem, &plan, err);
+    size_t bytes = ok && kernel->workspace_bytes ? kernel->workspace_bytes(problem, plan) : 0;
+    given.workspace = bytes ? aligned_alloc(WORKSPACE_ALIGN, (bytes + WORKSPACE_ALIGN - 1) /
+                                                                 WORKSPACE_ALIGN * WORKSPACE_ALIGN)
+                            : NULL;
+    if (bytes && !given.workspace)
+        ok = err_set(err, ERR_FAILED, kernel->name, "choose a smaller scene", "out of memory");
+    ok = ok && kernel->launch(&given, plan, NULL, err);
+    if (kernel->release)
+        kernel->release(plan);
+    free(given.workspace);
     return ok;
 }
 
@@ -184,7 +200,7 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     original.out.data = problem->pooled_fp32;
     bool ok = original.out.data ||
               err_set(err, ERR_FAILED, "problem", "choose a smaller scene", "out of memory");
-    ok = ok && pool_fp32(&original, err);
+    ok = ok && problem_pool(bev_twin(bev_v3(), BEV_CPU), &original, err);
     if (ok)
         out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
     if ((size_t)outputs * sizeof *problem->pooled_fp32 > KEPT_BYTES) {
@@ -228,4 +244,75 @@ void problem_output(const BevProblem *problem, const void *codes, float *values)
     for (int64_t row = 0; row < out.rows; row += OUT_ROWS)
         bev_tensor_decode(&out, row, out.rows - row < OUT_ROWS ? out.rows - row : OUT_ROWS,
                           values + row * out.row_len);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+const unsigned backward_dtypes = 1u << BEV_FP32 | 1u << BEV_FP16 | 1u << BEV_BF16;
+
+bool problem_turn_backward(HostProblem *problem, Err *err) {
+    BevProblem *view = &problem->view;
+    const BevTensor *like[] = {&view->out, &view->depth, &view->feat};
+    BevTensor grads[3] = {{0}};
+    if (!(backward_dtypes & 1u << view->dtype))
+        return err_set(err, ERR_USAGE, "gradients", "choose fp32, fp16 or bf16",
+                       "there are none in %s", bev_dtypes[view->dtype].title);
+    bool ok = true;
+    for (int i = 0; ok && i < 3; i++) {
+        ok = tensor_init(&grads[i], view->dtype, like[i]->rows, like[i]->row_len);
+        if (ok)
+            tensor_clear(&grads[i]);
+    }
+    if (!ok) {
+        for (int i = 0; i < 3; i++)
+            tensor_free(&grads[i]);
+        return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+    }
+    view->grad_out = grads[0];
+    view->grad_depth = grads[1];
+    view->grad_feat = grads[2];
+    free(view->out.data);
+    view->out.data = NULL;
+    view->direction = BEV_BACKWARD;
+    return true;
+}
+
+bool problem_set_grad_out(HostProblem *problem, const GradOut *grad_out, Err *err) {
+    const BevShape *shape = &problem->view.shape;
+    if (grad_out->ny != shape->ny || grad_out->nx != shape->nx ||
+        grad_out->channels != shape->channels)
+        return err_set(err, ERR_USAGE, "grad_out", "it has the shape of the output (ny, nx, c)",
+                       "(%lld, %lld, %lld) is not (%lld, %lld, %lld)", (long long)grad_out->ny,
+                       (long long)grad_out->nx, (long long)grad_out->channels,
+                       (long long)shape->ny, (long long)shape->nx, (long long)shape->channels);
+    if (problem->view.direction == BEV_FORWARD && !problem_turn_backward(problem, err))
+        return false;
+    int64_t count = shape->ny * shape->nx * shape->channels, nan = 0, infinite = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t magnitude = magnitude_bits(grad_out->values[i]);
+        nan += magnitude > INFINITY_BITS;
+        infinite += magnitude == INFINITY_BITS;
+    }
+    problem->grad_out = grad_out->values;
+    problem->grad_out_nan = nan;
+    problem->grad_out_infinite = infinite;
+    problem->grad_out_saturated = encode(&problem->view.grad_out, grad_out->values);
+    return true;
+}
+
+void problem_describe_grad_out(const HostProblem *problem, char *text, size_t size) {
+    const BevTensor *grad_out = &problem->view.grad_out;
+    snprintf(text, size, "%s", "");
+    if (problem->grad_out_nan + problem->grad_out_infinite)
+        snprintf(text, size, "grad_out: of %lld values %lld are NaN and %lld infinite",
+                 (long long)(grad_out->rows * grad_out->row_len), (long long)problem->grad_out_nan,
+                 (long long)problem->grad_out_infinite);
+}
+
+float *random_grad_out(const BevShape *shape, uint64_t seed) {
+    int64_t count = shape->ny * shape->nx * shape->channels;
+    float *values = malloc((size_t)count * sizeof *values + 1);
+    for (int64_t i = 0; values && i < count; i++)
+        values[i] = (float)(2 * random_unit(&seed) - 1);
+    return values;
 }

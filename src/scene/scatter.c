@@ -4,12 +4,13 @@
  * the order of the parts, so that the map does not depend on the number of threads. */
 #include "src/scene/scatter.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
+#endif
 
 const char scatter_empty[] = "no point falls into the grid: every cell stays empty";
-#endif
 
 enum { NEIGHBOURS = 4 };
 
@@ -22,6 +23,8 @@ typedef struct {
     double *directions; /* (camera, h, w, 3) */
     int64_t parts;      /* number of parts of the frustum's planes (camera, depth) */
     int32_t *counts; /* (part, cell): number of points, later the index of the cell's next point */
+    const GiveUp *give_up;
+    atomic_bool unwanted; /* it was given up */
 } Sort;
 
 /* ---- from a point to its cells -------------------------------------------------------------- */
@@ -100,7 +103,7 @@ static void sort_point(int32_t *counts, const Splat *splat, int64_t ranks_depth,
 }
 
 /* Visits the points in the order of ranks_depth: the sort keeps this order within a cell. */
-static void sort_part(const Sort *sort, int64_t part, BevMap *map) {
+static void sort_part(Sort *sort, int64_t part, BevMap *map) {
     const BevShape *shape = &sort->shape;
     int64_t planes = shape->cameras * shape->depth_bins, pixels = shape->feat_h * shape->feat_w;
     int32_t *counts = sort->counts + part * shape->nx * shape->ny;
@@ -109,6 +112,10 @@ static void sort_part(const Sort *sort, int64_t part, BevMap *map) {
         int64_t camera = plane / shape->depth_bins;
         if (!(sort->camera_mask >> camera & 1))
             continue;
+        if (sort->unwanted || given_up(sort->give_up)) {
+            sort->unwanted = true;
+            return;
+        }
         const double *origin_m = sort->rig->cameras[camera].position_m;
         const double *direction = sort->directions + camera * pixels * 3;
         double depth_m = frustum_depth_m(&sort->rig->frustum, plane % shape->depth_bins);
@@ -123,10 +130,12 @@ static void sort_part(const Sort *sort, int64_t part, BevMap *map) {
     }
 }
 
-static void sort_pass(const Sort *sort, BevMap *map) {
+/* False: the map is no longer wanted. */
+static bool sort_pass(Sort *sort, BevMap *map) {
 #pragma omp parallel for schedule(static, 1) if (sort->parts > 1)
     for (int64_t part = 0; part < sort->parts; part++)
         sort_part(sort, part, map);
+    return !sort->unwanted;
 }
 
 /* Turns counts into the index of each cell's first point, and counts points and intervals. The
@@ -210,20 +219,27 @@ static int64_t parts_for(BevAlign align) {
 
 static bool sort_points(Sort *sort, BevMap *map, Err *err) {
     fill_directions(sort);
-    sort_pass(sort, NULL);
+    if (!sort_pass(sort, NULL))
+        return false;
     counts_to_places(sort, map);
     if (map->points > INT32_MAX)
         return err_set(err, ERR_FAILED, "scatter map", "ranks are int32", "%lld points, at most %d",
                        (long long)map->points, INT32_MAX);
     if (!allocate(map, sort->align != BEV_NEAREST, err))
         return false;
-    sort_pass(sort, map);
+    if (!sort_pass(sort, map))
+        return false;
     fill_cells(sort, map);
     return true;
 }
 
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err) {
-    Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask};
+    return scatter_build_or_give_up(rig, align, camera_mask, NULL, map, err);
+}
+
+bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
+                              const GiveUp *give_up, BevMap *map, Err *err) {
+    Sort sort = {.rig = rig, .align = align, .camera_mask = camera_mask, .give_up = give_up};
     const Grid *grid = &rig->grid;
     sort.shape = rig_shape(rig, 1);
     sort.cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;

@@ -2,6 +2,7 @@
  * which BEV cell, sorted by cell. */
 #pragma once
 
+#include "src/base/give_up.h"
 #include "src/scene/geometry.h"
 
 /* Builds the map of `rig` by a counting sort by cell; within a cell ranks_depth ascends. Nearest
@@ -10,6 +11,11 @@
  * in `camera_mask` is 0 contribute nothing. The caller frees with scatter_free. Fails without
  * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);
+
+/* The same, unless `give_up` (asked for each camera and depth) says that the map is no longer
+ * wanted: then it returns false, leaves `err` unchanged and the map empty. */
+bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_mask,
+                              const GiveUp *give_up, BevMap *map, Err *err);
 
 /* Makes the lengths of the intervals more even: at `evenness` 0 they stay, at 1 all are the mean, to
  * a point; between, each is between its own and the mean. Points move to the next cells in order;

@@ -4,7 +4,10 @@
 #include "src/scene/scatter.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { GRAD_OUT_SEED = 14 };
 
 static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *err) {
     if (options->temperature > 0)
@@ -51,6 +54,7 @@ void workload_close(Workload *workload) {
     if (workload->scene.has_world)
         features_free(&workload->features);
     camera_views_free(&workload->views);
+    free(workload->grad_out);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (workload->map_us[align] > 0)
             scatter_free(&workload->maps[align]);
@@ -106,4 +110,18 @@ bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostPr
     const BevMap *map = workload_map(workload, align, err);
     return map && problem_encode(problem, &workload->scene.shape, dtype, align, &workload->features,
                                  map, err);
+}
+
+bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
+                               HostProblem *problem, Err *err) {
+    const BevShape *shape = &workload->scene.shape;
+    if (!workload->grad_out && !(workload->grad_out = random_grad_out(shape, GRAD_OUT_SEED)))
+        return err_set(err, ERR_FAILED, "grad_out", "choose a smaller grid", "out of memory");
+    const GradOut grad_out = {workload->grad_out, shape->ny, shape->nx, shape->channels};
+    if (!workload_problem(workload, dtype, align, problem, err))
+        return false;
+    if (problem_set_grad_out(problem, &grad_out, err))
+        return true;
+    problem_free(problem);
+    return false;
 }

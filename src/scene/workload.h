@@ -20,6 +20,7 @@ typedef struct {
     CameraViews views; /* empty unless options.views is set and the scene has a world */
     BevMap maps[BEV_ALIGN_COUNT];
     double map_us[BEV_ALIGN_COUNT]; /* time to build the map; 0: not built */
+    float *grad_out;                /* random, for problems of the way back; NULL: not drawn */
 } Workload;
 
 /* Loads scene `name` (scene_load) and renders its features. The caller closes with workload_close;
@@ -39,3 +40,7 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 /* Encodes the problem (problem_encode). It borrows from the workload, which must outlive it. */
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
+
+/* The same backward, with a gradient of the output from random numbers of a fixed seed. */
+bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
+                               HostProblem *problem, Err *err);

@@ -72,6 +72,23 @@ unsigned control_pin_at(State *state, int64_t x, int64_t y);
 unsigned control_unpin(State *state, Action action);
 unsigned control_hide_cursor(State *state); /* 0: none was shown */
 
+/* Steps of warps: back to all warps of the cell, the first step, standing still; and what they do in
+ * so many seconds. */
+void control_steps_reset(State *state);
+unsigned control_steps_tick(State *state, double seconds);
+
+/* Which warps are followed: "cell", "429", "429,3", "429,3,7". */
+typedef struct {
+    char text[48];
+} StepsOf;
+StepsOf state_steps_of(const State *state);
+
+/* The kernels whose steps are shown: "own", "v2", "v2_chw,v2". */
+typedef struct {
+    char text[80];
+} StepsPair;
+StepsPair state_steps_pair(const State *state);
+
 /* Moves the viewport's centre so that the view lies inside the grid. */
 void control_fit_viewport(State *state);
 

@@ -1,5 +1,6 @@
 /* Controls of the group "Lessons". The lessons themselves are above the state: a control notes what
  * is asked for, STEP_LESSON tells it. */
+#include "src/cachesim/findings.h"
 #include "src/state/control.h"
 
 #include <string.h>
@@ -20,6 +21,16 @@ unsigned control_lesson(State *state, const Command *command) {
         : state->lesson_name[0] ? state->lesson_name
                                   : "opened");
     return wish(state, off ? WISH_CLOSE : WISH_OPEN);
+}
+
+unsigned control_explain(State *state, const Command *command) {
+    double number = control_moved(command, 0, 1);
+    if (!(number >= 1 && number <= FINDINGS_MAX))
+        return SAY(state, command->action, "explain takes the number of a finding, 1 to %d",
+                   FINDINGS_MAX);
+    state->finding = (int)number - 1;
+    SAY(state, command->action, "explain finding %d", state->finding + 1);
+    return wish(state, WISH_EXPLAIN);
 }
 
 unsigned control_lesson_move(State *state, const Command *command) {

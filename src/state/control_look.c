@@ -89,32 +89,6 @@ unsigned control_pin(State *state, const Command *command) {
     return control_pin_at(state, state->cursor_x, state->cursor_y);
 }
 
-/* The recorded steps of warps. */
-unsigned control_steps(State *state, const Command *command) {
-    state->job.steps = control_switched(command, state->job.steps);
-    state->step_at = 0;
-    if (state->job.steps)
-        SAY(state, command->action, "steps of %s: %s goes forward, %s shows the panels again",
-            state->job.config.kernel->title, key_of(ACTION_STEPS_AT).name,
-            key_of(ACTION_STEPS).name);
-    else
-        SAY(state, command->action, "steps off");
-    return control_changed(state);
-}
-
-/* From 1 on the screen and in scripts. */
-unsigned control_steps_at(State *state, const Command *command) {
-    int count = state->shown.step_count;
-    if (!state->job.steps)
-        return SAY(state, command->action, "no steps are shown: %s shows them",
-                   key_of(ACTION_STEPS).name);
-    double at = control_moved(command, state->step_at + 1.0, 1);
-    state->step_at = (int)clamp(at, 1, count > 0 ? count : 1e6) - 1;
-    return SAY(state, command->action, "step %d%s%s", state->step_at + 1,
-               state->step_at == 0 && command->step < 0 ? ": the first" : "",
-               count > 0 && state->step_at == count - 1 ? ": the last" : "");
-}
-
 unsigned control_zoom_about(State *state, double zoom, double x, double y) {
     Viewport *viewport = &state->viewport;
     double before = viewport->zoom;

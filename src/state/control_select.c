@@ -22,6 +22,8 @@ unsigned control_use_config(State *state, Action action, KernelConfig config, co
     SAY(state, action, "%s", line);
     if (kernel_config_equal(&config, &state->job.config))
         return STEP_REDRAW;
+    if (config.kernel != state->job.config.kernel) /* it has other blocks */
+        state->job.steps_block = state->job.steps_warp = -1;
     state->job.config = config;
     if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
@@ -36,8 +38,8 @@ static unsigned use_kernel(State *state, Action action, const BevKernel *kernel)
 
 unsigned control_kernel(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where_of(state), kernels, MAX_KERNELS), now = 0;
-    const BevKernel *kernel = kernel_named(where_of(state), command->argument);
+    int count = kernels_of(where_of(state), BEV_FORWARD, kernels, MAX_KERNELS), now = 0;
+    const BevKernel *kernel = kernel_named(where_of(state), BEV_FORWARD, command->argument);
     for (int i = 0; i < count; i++)
         if (kernels[i] == state->job.config.kernel)
             now = i;
@@ -51,7 +53,8 @@ unsigned control_kernel(State *state, const Command *command) {
 
 unsigned control_kernel_row(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where_of(state), kernels, MAX_KERNELS), row = atoi(command->argument);
+    int count = kernels_of(where_of(state), BEV_FORWARD, kernels, MAX_KERNELS);
+    int row = atoi(command->argument);
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
     return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
@@ -97,7 +100,7 @@ unsigned control_defect(State *state, const Command *command) {
     KernelConfig config = state->job.config;
     BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     config.kernel =
-        place ? &defects[place - 1].kernel : kernel_twin(bev_default(BEV_CPU), where);
+        place ? &defects[place - 1].kernel : kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
     if (place)
         snprintf(said, sizeof said, "defect %d planted in a right pooling: find it", place);
     else

@@ -72,8 +72,14 @@ static const KeyRow *find_word(const char *word) {
 
 static bool refuse_word(const char *word, char *why, size_t size) {
     const char *words[ACTION_COUNT];
+    Command meant;
     for (int i = 0; i < ACTION_COUNT; i++)
         words[i] = keys[i].word;
+    if (keys_find(keys_named(word), &meant)) {
+        snprintf(why, size, "\"%s\" is a key; its word here is \"%s\"", word,
+                 words[meant.action]);
+        return false;
+    }
     snprintf(why, size, "no control is called \"%s\"; did you mean \"%s\"?", word,
              nearest_name(word, words, ACTION_COUNT));
     return false;

@@ -58,6 +58,7 @@ typedef enum {
     PANEL_MODEL,
     PANEL_BEV,
     PANEL_STRIP,
+    PANEL_STEPS,
     PANEL_LOG,
     PANEL_COUNT
 } LessonPanel;

@@ -105,37 +105,60 @@ Headline live_headline(const LiveData *live) {
     const LiveKernel *row = live_kernel(live, config->kernel);
     headline.latency_us = live_latency(live, row);
     const LiveAccuracy *accuracy = &live->accuracy[config->dtype];
-    if (live->frame.steps)
-        headline.step_count = live->frame.steps->selection.step_count;
+    const LiveSteps *steps = live->frame.steps;
+    if (steps)
+        headline.step_count = steps->selection.step_count > steps->baseline.step_count
+                                  ? steps->selection.step_count
+                                  : steps->baseline.step_count;
     headline.max_abs = reading(accuracy->max_abs, accuracy->source);
     headline.max_abs.stale = accuracy->stale;
     return headline;
 }
 
+int live_step_points(const LiveData *live, const State *state,
+                     const StepPoint *list[LIVE_MAX_CONTRIBUTIONS]) {
+    const LiveSteps *recorded = live->frame.steps;
+    int count = 0;
+    if (!recorded || state->step_at >= recorded->selection.step_count)
+        return 0;
+    const Steps *steps = &recorded->selection;
+    const Step *step = &steps->steps[state->step_at];
+    for (int i = 0; i < step->point_count && count < LIVE_MAX_CONTRIBUTIONS; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        if (state->step_lane < 0 || step_has_lane(&point->lanes, state->step_lane))
+            list[count++] = point;
+    }
+    return count;
+}
+
+bool live_warps(const LiveData *live, ShownWarps *warps) {
+    const LiveSteps *recorded = live->frame.steps;
+    warps->count = 0;
+    for (int i = 0; recorded && i < recorded->selection.warp_count && i < MOST_SHOWN_WARPS; i++) {
+        const StepWarp *warp = &recorded->selection.warps[i];
+        warps->warps[warps->count++] = (ShownWarp){warp->block, warp->number, warp->first_step};
+    }
+    return warps->count > 0;
+}
+
 int live_lit(const LiveData *live, const State *state,
              LiveContribution list[LIVE_MAX_CONTRIBUTIONS]) {
-    const LiveSteps *recorded = live->frame.steps;
     const LiveProbe *probe = &live->probe;
-    if (!recorded || !live->frame.features) {
+    const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
+    if (!live->frame.steps || !live->frame.features) {
         int count = state->pinned ? probe->contribution_count : 0;
         memcpy(list, probe->contributions, (size_t)count * sizeof *list);
         return count;
     }
-    const Steps *steps = &recorded->selection;
-    if (state->step_at >= steps->step_count)
-        return 0;
-    const Step *step = &steps->steps[state->step_at];
-    int count = step->point_count < LIVE_MAX_CONTRIBUTIONS ? step->point_count
-                                                           : LIVE_MAX_CONTRIBUTIONS;
+    int count = live_step_points(live, state, points);
     for (int i = 0; i < count; i++) {
-        const StepPoint *point = &steps->points[step->first_point + i];
-        StepPixel at = step_pixel(&steps->shape, point->depth);
+        StepPixel at = step_pixel(&live->frame.steps->selection.shape, points[i]->depth);
         list[i] = (LiveContribution){.camera = (int)at.camera,
                                      .w = (int32_t)at.w,
                                      .h = (int32_t)at.h,
                                      .depth_bin = (int32_t)at.bin,
-                                     .depth = live->frame.features->depth[point->depth],
-                                     .weight = point->weight};
+                                     .depth = live->frame.features->depth[points[i]->depth],
+                                     .weight = points[i]->weight};
     }
     return count;
 }

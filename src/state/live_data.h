@@ -6,7 +6,7 @@
 
 #include "src/scene/features.h"
 #include "src/cachesim/memory_model.h"
-#include "src/cachesim/steps.h"
+#include "src/cachesim/steps_lanes.h"
 #include "src/scene/scatter.h"
 #include "src/state/state.h"
 
@@ -130,6 +130,7 @@ typedef struct {
     Steps selection, baseline; /* without steps: see error_text; no baseline is pinned */
     int64_t cell;              /* -1: the map has no points */
     char error_text[200];      /* why the selection has no steps */
+    char baseline_text[200];   /* why the baseline has none; "": it has, or there is none */
 } LiveSteps;
 
 enum { LIVE_MOVED_AT_M = 40 };
@@ -216,6 +217,13 @@ void live_side_label(const LiveData *live, bool baseline, char *text, size_t siz
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */
 bool live_counters_line(const LiveCounters *counters, const Job *job, char *text, size_t size);
+
+/* The points of the step that is shown, of the lane that is looked at; returns how many. */
+int live_step_points(const LiveData *live, const State *state,
+                     const StepPoint *list[LIVE_MAX_CONTRIBUTIONS]);
+
+/* The warps whose steps were recorded. False: none were. */
+bool live_warps(const LiveData *live, ShownWarps *warps);
 
 /* The points of the step that is shown, or else those of the pinned cell; returns how many. */
 int live_lit(const LiveData *live, const State *state,

@@ -12,6 +12,7 @@ static LogLine *push(Log *log, Action action) {
     if (!again) {
         memmove(log->lines + 1, log->lines, sizeof *log->lines * (LOG_LINES - 1));
         log->count += log->count < LOG_LINES;
+        log->said++;
     }
     log->lines[0] = (LogLine){.action = action};
     return &log->lines[0];

@@ -8,7 +8,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     *state = (State){.menu = *menu, .wipe = 0.5, .speed = 1, .playing = true};
     BevWhere where = menu->where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
     KernelConfig *config = &state->job.config;
-    config->kernel = kernel_twin(bev_default(BEV_CPU), where);
+    config->kernel = kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
     config->dtype = BEV_FP16;
     config->align = BEV_NEAREST;
     char said[160] = "";
@@ -19,6 +19,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->job.probe_cell = -1;
     state->viewport.zoom = 1;
     job_repair(&state->job);
+    control_steps_reset(state);
 }
 
 void state_begin_lesson(State *state, int scene) {
@@ -112,14 +113,21 @@ static unsigned on_tick(State *state, double seconds) {
     state->frames++;
     state->recorded_frames += state->recording;
     bool moves = state->playing && state->scene.has_world && seconds > 0;
+    unsigned stepped = control_steps_tick(state, seconds);
     if (!moves)
-        return state->recording ? STEP_REDRAW : 0;
+        return state->recording ? STEP_REDRAW : stepped;
     state->job.time_s += seconds * state->speed;
-    return control_changed(state);
+    return stepped | control_changed(state);
 }
 
-static unsigned on_result(State *state, const Headline *headline) {
+static unsigned on_result(State *state, const Headline *headline, const ShownWarps *warps) {
+    int last = headline->step_count - 1;
     state->shown = *headline;
+    state->step_warps.count = 0;
+    if (warps)
+        state->step_warps = *warps;
+    if (headline->serial == state->job.serial && last >= 0 && state->step_at > last)
+        state->step_at = last;
     log_result(&state->log, headline);
     return STEP_REDRAW;
 }
@@ -189,7 +197,7 @@ unsigned state_step(State *state, const Event *event) {
     case EVENT_TICK:
         return on_tick(state, event->seconds);
     case EVENT_RESULT:
-        return on_result(state, event->headline);
+        return on_result(state, event->headline, event->warps);
     case EVENT_SCENE:
         return on_scene(state, event->scene);
     case EVENT_HOVER:
@@ -213,6 +221,9 @@ unsigned state_step(State *state, const Event *event) {
     case EVENT_PACE:
         state->pace = *event->pace;
         return 0; /* shown with the next picture; not worth one of its own */
+    case EVENT_WAITING:
+        snprintf(state->waiting, sizeof state->waiting, "%s", event->text);
+        return STEP_REDRAW;
     case EVENT_NOTE:
         return SAY(state, ACTION_COUNT, "%s", event->text);
     }

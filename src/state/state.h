@@ -70,6 +70,9 @@ typedef struct {
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
     bool steps;         /* record what warps do on it step by step; no cell: on the longest */
+    const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
+    int64_t steps_block; /* instead of the cell's warps those of this block, -1: not; */
+    int steps_warp;      /* only this one of them, -1: all */
     bool baseline_pinned; /* false: `baseline` is the default, and its rig is that of the job */
     RigState baseline_rig; /* pinned: as the rig was then */
 } Job;
@@ -108,7 +111,7 @@ typedef struct {
 typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
-    int step_count; /* of the recorded steps; 0: there are none */
+    int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -132,10 +135,26 @@ typedef struct {
 typedef struct {
     LogLine lines[LOG_LINES]; /* [0] is the newest */
     int count;
+    uint64_t said; /* lines so far, those included that are no longer kept */
 } Log;
 
+/* The warps whose steps are shown, in their order. */
+enum { MOST_SHOWN_WARPS = 128 };
+typedef struct {
+    int64_t block;
+    int number, first_step; /* in its block; of the recorded steps */
+} ShownWarp;
+typedef struct {
+    int count;
+    ShownWarp warps[MOST_SHOWN_WARPS];
+} ShownWarps;
+
 /* What a control asks of the lesson; src/learn, above the state, does it. */
-typedef enum { WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_NEXT, WISH_BACK, WISH_SKIP } LessonWish;
+/* clang-format off */
+typedef enum {
+    WISH_NOTHING, WISH_OPEN, WISH_CLOSE, WISH_EXPLAIN, WISH_NEXT, WISH_BACK, WISH_SKIP
+} LessonWish;
+/* clang-format on */
 
 /* The part of the grid that is in view, in cells: x grows forward and y to the left, as in the map.
  * A cell's centre lies at +0.5. */
@@ -175,6 +194,10 @@ struct State {
     bool pinned;
     int64_t pin_x, pin_y;
     int step_at; /* the recorded step that is shown, from 0 */
+    int step_lane;         /* the lane that is looked at; -1: all alike */
+    double step_speed;     /* steps a second; below 0: backwards; 0: still */
+    double step_clock;     /* part of a step that has passed */
+    ShownWarps step_warps; /* newest result */
     Viewport viewport;
 
     bool has_window; /* a window is open */
@@ -191,8 +214,10 @@ struct State {
     LessonPane lesson;      /* what the lesson shows that runs now */
     LessonWish lesson_wish; /* with STEP_LESSON: what was asked for */
     char lesson_name[64];   /* WISH_OPEN: which lesson; "": the next one */
+    int finding;            /* WISH_EXPLAIN: which one, from 0 */
 
     Pace pace; /* newest EVENT_PACE */
+    char waiting[96]; /* what a slow picture waits for: "computing dense: map, 1.2 s"; "": none */
     Log log;
 };
 
@@ -211,6 +236,7 @@ typedef enum {
     EVENT_RESIZE,  /* the terminal has `columns` x `rows` */
     EVENT_WINDOW,  /* a window was opened or closed: `on` */
     EVENT_PACE,    /* newest answer times: `pace` */
+    EVENT_WAITING, /* a picture takes long, or came: `text` is State.waiting */
     EVENT_NOTE     /* something to log: `text` (a device error, a file written, stderr) */
 } EventKind;
 
@@ -222,6 +248,7 @@ typedef struct {
     int columns, rows;
     bool on;
     const Headline *headline;
+    const ShownWarps *warps; /* EVENT_RESULT; NULL: none were recorded */
     const SceneFacts *scene;
     const Pace *pace;
     const char *text;

@@ -184,7 +184,7 @@ static bool truth_init(Truth *truth, const BevProblem *problem, Err *err) {
     size_t cells = (size_t)problem->out.rows;
     size_t bytes = cells * (size_t)problem->out.row_len * sizeof(double);
     *truth = (Truth){problem, malloc(bytes), malloc(bytes), malloc(cells),
-                     gate_points(&problem->map, (int64_t)cells, err)};
+                     gate_terms(problem, err)};
     if (!truth->points)
         return false;
     if (!truth->reference || !truth->abs_sum || !truth->bad)

@@ -1,5 +1,7 @@
 #include "src/ui/lesson_desk.h"
 
+#include "src/state/live_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -149,6 +151,17 @@ bool lesson_desk_wish(LessonWish wish, LessonInput *input) {
     if (wish < WISH_NEXT)
         return false;
     *input = (LessonInput){.kind = kinds[wish]};
+    return true;
+}
+
+bool lesson_desk_explain(const State *state, const LiveData *live, char *name, size_t size,
+                         Err *err) {
+    Finding findings[FINDINGS_MAX];
+    int count = live ? live_findings(state, live, findings) : 0;
+    if (state->finding >= count)
+        return err_set(err, ERR_FAILED, "explain", "", "there is no finding %d%s",
+                       state->finding + 1, count ? "" : " here (yet)");
+    snprintf(name, size, "%d", findings[state->finding].lesson);
     return true;
 }
 

@@ -51,5 +51,9 @@ bool lesson_desk_input(LessonDesk *desk, const LessonInput *input);
 /* The input that a wish of the state is; false: it is none. */
 bool lesson_desk_wish(LessonWish wish, LessonInput *input);
 
+/* The name of the lesson that explains the state's finding; false: there is no such finding (yet). */
+bool lesson_desk_explain(const State *state, const LiveData *live, char *name, size_t size,
+                         Err *err);
+
 /* The input that a key is while a lesson is open. False: the key is a control as always. */
 bool lesson_desk_key(const LessonPane *pane, int32_t key, LessonInput *input);

@@ -4,13 +4,14 @@
 #include "src/base/memory_stream.h"
 #include "src/state/glossary.h"
 #include "src/ui/script_internal.h"
+#include "src/view/term/dashboard.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_WIDTH = 78 };
+enum { TEXT_WIDTH = 78, PANEL_ROWS = 28 };
 
 /* ---- plain text ------------------------------------------------------------------------------ */
 
@@ -23,30 +24,87 @@ static void print_wrapped(const char *text, int indent) {
     }
 }
 
-/* What the keys do has no place here: the words are named at the beginning. */
-static void print_pane(const LessonPane *pane) {
-    const PaneText *body = &pane->body;
-    PaneKind before = PANE_KEYS;
+static void print_title(const LessonPane *pane) {
     printf("\n-- %s, %d of %d", pane->title, pane->step, pane->steps);
     if (pane->asked)
         printf(", %d of %d right", pane->right, pane->asked);
     puts("");
+}
+
+/* What is wrong with an answer; false: nothing. */
+static bool print_note(const PaneText *body) {
+    bool any = false;
+    for (int i = 0; i < body->count; i++)
+        if (body->rows[i].kind == PANE_NOTE) {
+            print_wrapped(pane_row(body, i), 0);
+            any = true;
+        }
+    return any;
+}
+
+/* What the keys do has no place here: the words are named at the beginning. */
+static void print_pane(const LessonPane *pane) {
+    const PaneText *body = &pane->body;
+    PaneKind before = PANE_KEYS;
     for (int i = 0; i < body->count; i++) {
         PaneKind kind = body->rows[i].kind;
-        if (kind == PANE_KEYS || kind == PANE_INPUT)
+        bool inside = kind == PANE_CHOICE || kind == PANE_CODE || kind == PANE_INPUT;
+        if (kind == PANE_KEYS)
             continue;
         if (kind != before || kind == PANE_TEXT)
             puts("");
-        print_wrapped(pane_row(body, i), kind == PANE_CHOICE || kind == PANE_CODE ? 2 : 0);
+        if (body->rows[i].marked)
+            printf("> ");
+        if (kind == PANE_CODE)
+            printf("  %s\n", pane_row(body, i));
+        else
+            print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }
 }
 
-/* What a control did, or a note, since the last time. */
+/* The panel that the lesson points at, as text; malloc'd. NULL: none, or no memory. */
+static char *panel_text(Script *script) {
+    Cells cells = {.rows = 0};
+    Err unused;
+    char *text = NULL;
+    if (script->state.lesson.point == PANEL_NONE ||
+        !cells_init(&cells, TEXT_WIDTH, PANEL_ROWS, &unused))
+        return NULL;
+    cells.ascii = true;
+    cells.color = false;
+    if (dashboard_draw_panel(&cells, script->state.lesson.point, &script->state, &script->live,
+                             &script->picture.bev))
+        text = cells_to_text(&cells);
+    cells_free(&cells);
+    return text;
+}
+
+/* The same, where it is another one than before. `shown` is owned by the caller: free(*shown). */
+static void print_panel(Script *script, char **shown) {
+    char *text = panel_text(script);
+    size_t length = text ? strlen(text) : 0;
+    bool same = text && *shown && !strcmp(text, *shown);
+    if (!text || same) {
+        free(text);
+        return;
+    }
+    free(*shown);
+    *shown = text;
+    while (length && text[length - 1] == '\n')
+        length--;
+    printf("\n%.*s\n", (int)length, text);
+}
+
+/* What a control did, or a note, since the last time; without the figures that follow in the log: a
+ * lesson prints those that it means. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
-    if (log->count && strcmp(log->lines[0].text, said) != 0)
-        print_wrapped(log->lines[0].text, 0);
-    snprintf(said, LOG_LENGTH, "%s", log->count ? log->lines[0].text : "");
+    const char *text = !log->count             ? ""
+                       : log->lines[0].said[0] ? log->lines[0].said
+                                               : log->lines[0].text;
+    if (strcmp(text, said) != 0)
+        print_wrapped(text, 0);
+    snprintf(said, LOG_LENGTH, "%s", text);
 }
 
 static bool is_answer(const char *line) {
@@ -72,14 +130,18 @@ static bool end_animations(Script *script, Err *err) {
 }
 
 static bool take_plain(Script *script, Err *err) {
-    char line[256], told[600], said[LOG_LENGTH] = "";
+    char line[256], told[600], said[LOG_LENGTH] = "", *shown = NULL;
     puts("Answer with a number (an order: 2 1 3); Enter goes on; back, skip, quit are words.");
     if (!end_animations(script, err))
         return false;
     for (;;) {
         print_log(&script->state.log, said);
-        if (script->desk.open)
+        const LessonPane *pane = &script->state.lesson;
+        if (script->desk.open && !(pane->asks != ASKS_NOTHING && print_note(&pane->body))) {
+            print_title(&script->state.lesson);
+            print_panel(script, &shown);
             print_pane(&script->state.lesson);
+        }
         fputs("> ", stdout);
         fflush(stdout);
         if (!script->desk.open || script->quit || script->state.lesson.ended ||
@@ -92,6 +154,7 @@ static bool take_plain(Script *script, Err *err) {
             puts(told);
         }
     }
+    free(shown);
     puts("");
     return fflush(stdout) == 0 ||
            err_set(err, ERR_FAILED, "standard output", "", "cannot be written");
@@ -120,11 +183,14 @@ typedef struct {
     uint64_t drawn; /* serial of the job that the last picture shows */
     Chart chart;
     int view;
+    Compare compare;
 } Export;
 
 /* Signs that Markdown would read as marks. */
-static void put_text(FILE *out, const char *text) {
-    for (; *text; text++)
+static void put_text(FILE *out, const char *ascii) {
+    char micro[PANE_BYTES];
+    text_micro(ascii, micro, sizeof micro);
+    for (const char *text = micro; *text; text++)
         fprintf(out, strchr("*_`<>|#", *text) ? "\\%c" : "%c", *text);
 }
 
@@ -174,12 +240,14 @@ static bool put_picture(Export *export, Err *err) {
     char name[300];
     Image image = {0};
     bool same = export->pictures && export->drawn == script->state.job.serial &&
-                export->chart == script->state.chart && export->view == script->state.view;
+                export->chart == script->state.chart && export->view == script->state.view &&
+                export->compare == script->state.compare;
     if (same)
         return true;
     export->drawn = script->state.job.serial;
     export->chart = script->state.chart;
     export->view = script->state.view;
+    export->compare = script->state.compare;
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->state.lesson;
     script->state.lesson.open = false;
@@ -205,10 +273,10 @@ static bool answer_somehow(Script *script, Err *err) {
 
 static bool put_answer(Export *export, Err *err) {
     Script *script = export->script;
+    fputs("<details><summary>The answer</summary>\n\n", export->out);
     if (!answer_somehow(script, err) || !put_picture(export, err))
         return false;
     const LessonRun *run = &script->desk.run;
-    fputs("<details><summary>The answer</summary>\n\n", export->out);
     put_text(export->out, run->solution);
     fputs("\n\n", export->out);
     put_rows(export->out, &run->reveal);
@@ -219,7 +287,8 @@ static bool put_answer(Export *export, Err *err) {
 static bool put_page(Export *export, Err *err) {
     Script *script = export->script;
     const LessonPane *pane = &script->state.lesson;
-    if (pane->asks == ASKS_NOTHING && !put_picture(export, err))
+    bool looks = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
+    if (looks && !put_picture(export, err))
         return false;
     put_rows(export->out, &pane->body);
     const LessonInput go = {.kind = INPUT_SKIP};

@@ -31,7 +31,8 @@ enum {
 /* Time advances when the frame of the moment before has come: a slow machine shows fewer moments,
  * but each of them at its time. */
 static double tick_in_ms(const Loop *loop, double now) {
-    bool moving = loop->state.playing || loop->state.recording;
+    bool steps = loop->state.job.steps && loop->state.step_speed != 0;
+    bool moving = loop->state.playing || loop->state.recording || steps;
     bool ready = loop->frame && loop->frame->state.job.serial == loop->state.job.serial;
     return !moving ? INFINITY : (ready ? loop->moment_ms : loop->tick_ms + LOST_MS) - now;
 }
@@ -46,7 +47,10 @@ static void tick(Loop *loop) {
     loop->moment_ms = fmax(loop->moment_ms + (cpu ? CPU_MOMENT_MS : MOMENT_MS), now);
     loop_record_frame(loop);
     bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
+    int step = loop->state.step_at;
     loop_step(loop, &(Event){.kind = EVENT_TICK, .seconds = fmin(passed, 250) * 1e-3});
+    if (loop->state.step_at != step)
+        return;
     loop->term_dirty = term_dirty; /* nothing new to see until its frame comes */
     loop->window_dirty = window_dirty;
 }
@@ -80,6 +84,7 @@ static struct timespec patience(const Loop *loop) {
     wait = fmin(wait, tick_in_ms(loop, clock_ms()));
     wait = fmin(wait, fmin(loop_draw_in_ms(loop), loop_echo_in_ms(loop)));
     wait = fmin(wait, loop_lesson_in_ms(loop));
+    wait = fmin(wait, slow_in_ms(&loop->slow, clock_ms()));
     if (loop->term)
         wait = fmin(wait, term_key_in_ms(loop->term));
     return (struct timespec){.tv_nsec = wait > 0 ? (long)(wait * 1e6) : 0};
@@ -122,6 +127,7 @@ static void wait_for_something(Loop *loop) {
 static void live(Loop *loop) {
     while (!loop->quit) {
         loop_echo(loop);
+        loop_slow(loop);
         loop_draw(loop);
         wait_for_something(loop);
         obey_signals(loop);
@@ -184,7 +190,7 @@ static bool open_all(Loop *loop, Err *err) {
     if (loop->options->lesson &&
         !loop_open_lesson(loop, loop->options->lesson, loop->options->memory, err))
         return false;
-    loop_submit(loop); /* it computes while the screens open */
+    loop_submit_first(loop); /* it computes while the screens open */
     if (!plain && !loop_open_terminal(loop, err))
         return false;
     loop_open_window(loop);

@@ -67,6 +67,35 @@ void pace_closed(PaceMeter *meter, Screen screen);
 /* Median and 99th percentile of the latest keys, moments a second, time to the first picture. */
 Pace pace_figures(const PaceMeter *meter);
 
+/* ---- slow.c: a picture that takes long --------------------------------------------------------- */
+
+/* The keys that wait for a picture; all zero: none does. */
+typedef struct {
+    uint64_t request; /* that the newest of them asked for; 0: none waits */
+    int scene;        /* its position in the menu, */
+    bool loads;       /* which must be loaded first */
+    double since_ms;  /* when the first of them came */
+    double took_ms[2][MENU_MAX_SCENES + 1]; /* the last one of each scene; [1]: loaded for it */
+    int shown_scene; /* the scene on the screens, */
+    double shown_ms; /* and all stages of its pipeline; 0: none yet */
+} SlowMeter;
+
+/* A key asked for a picture of the scene. */
+void slow_asked(SlowMeter *meter, int scene, bool loads, uint64_t request, double now_ms);
+
+/* The picture of `request` came. */
+void slow_answered(SlowMeter *meter, uint64_t request, double now_ms);
+
+/* What is on the screens now. */
+void slow_shown(SlowMeter *meter, const LiveData *live);
+
+/* "computing dense: map, 1.2 s of about 3"; "" while nothing takes long. `doing`: the stage. */
+void slow_text(const SlowMeter *meter, const Menu *scenes, const char *doing, double now_ms,
+               char *text, size_t size);
+
+/* Milliseconds until that text is to be shown or changes; INFINITY: nothing waits. */
+double slow_in_ms(const SlowMeter *meter, double now_ms);
+
 typedef struct Writer Writer; /* loop_pictures.c */
 
 typedef struct {
@@ -88,6 +117,7 @@ typedef struct {
     double lesson_ms;        /* ... since then */
     double lesson_pause_ms;  /* the next frame of its animation */
     PaceMeter pace;
+    SlowMeter slow;
     Cells cells;
     uint64_t sent_request;               /* of the drawing that is on its way to the terminal ... */
     double sent_time_s;                  /* ... and its moment of the world */
@@ -107,7 +137,8 @@ typedef struct {
     int64_t recorded;                    /* number of the frame written last */
     char line[512];                      /* a line of standard input, so far */
     size_t line_length;
-    char printed[LOG_LENGTH]; /* the log line that was printed last */
+    char printed[LOG_LENGTH]; /* the log line that was printed last, */
+    uint64_t printed_said;    /* and how many lines there had been */
     uint64_t told;            /* the open line that was printed before its figures were known */
     double said_ms;           /* when the newest word came, or the program began */
     bool greeted;             /* it was said what the first figures wait for */
@@ -120,6 +151,8 @@ bool loop_open_engine(Loop *loop, Err *err);
 
 /* Asks the engine for a frame of the state as it is now. */
 void loop_submit(Loop *loop);
+
+void loop_submit_first(Loop *loop); /* the same, of the picture that the display opens with */
 
 /* Takes the newest frame, if there is one, and tells the state of it. */
 void loop_take_frame(Loop *loop);
@@ -141,6 +174,7 @@ bool loop_words(Loop *loop, const char *line, char *why, size_t size);
 /* A key whose picture takes long is acknowledged before it: the screens are drawn with the
  * control's new value and the old picture. Milliseconds until then; INFINITY: no key waits. */
 double loop_echo_in_ms(const Loop *loop);
+void loop_slow(Loop *loop); /* says what a slow picture waits for */
 void loop_echo(Loop *loop); /* marks the screens as dirty when it is time */
 
 /* ---- loop_lesson.c: the lesson that is open -------------------------------------------------- */

@@ -118,8 +118,12 @@ void loop_lesson_wish(Loop *loop) {
     bool ok = true;
     if (lesson_desk_wish(wish, &input))
         use_input(loop, &input);
-    else if (wish == WISH_OPEN) {
-        ok = loop_open_lesson(loop, loop->state.lesson_name, DESK_KEEPS, &err);
+    else if (wish != WISH_CLOSE) {
+        State *state = &loop->state;
+        if (wish == WISH_EXPLAIN)
+            ok = lesson_desk_explain(state, loop->frame ? &loop->frame->live : NULL,
+                                     state->lesson_name, sizeof state->lesson_name, &err);
+        ok = ok && loop_open_lesson(loop, state->lesson_name, DESK_KEEPS, &err);
         if (ok)
             loop_lesson_turn(loop);
     } else

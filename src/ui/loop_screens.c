@@ -204,9 +204,11 @@ double loop_draw_in_ms(const Loop *loop) {
 /* ---- lines, without a terminal --------------------------------------------------------------- */
 
 static void print_line(Loop *loop) {
-    const LogLine *line = &loop->state.log.lines[0];
-    if (!loop->state.log.count || !strcmp(loop->printed, line->text))
+    const Log *log = &loop->state.log;
+    const LogLine *line = &log->lines[0];
+    if (!log->count || (loop->printed_said == log->said && !strcmp(loop->printed, line->text)))
         return;
+    loop->printed_said = log->said;
     memcpy(loop->printed, line->text, sizeof loop->printed);
     puts(loop->printed);
     fflush(stdout);
@@ -225,8 +227,7 @@ static void print_log(Loop *loop) {
 
 /* A word that comes before the figures of the one before must not cost that one its answer. */
 static void print_before_next(Loop *loop) {
-    if (loop->state.log.lines[0].open != loop->told)
-        print_line(loop);
+    print_line(loop);
     loop->told = 0;
     loop->said_ms = clock_ms();
 }

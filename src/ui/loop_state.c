@@ -78,6 +78,25 @@ void loop_note_error(Loop *loop, const Err *err) {
     loop_note(loop, line);
 }
 
+void loop_slow(Loop *loop) {
+    char text[sizeof loop->state.waiting];
+    slow_text(&loop->slow, &loop->menu.menu.scenes, engine_doing(loop->engine), clock_ms(), text,
+              sizeof text);
+    if (strcmp(text, loop->state.waiting) != 0)
+        loop_step(loop, &(Event){.kind = EVENT_WAITING, .text = text});
+}
+
+static void note_asked(Loop *loop) {
+    int scene = loop->state.job.scene;
+    bool loads = !loop->frame || loop->frame->state.job.scene != scene;
+    slow_asked(&loop->slow, scene, loads, loop->request, clock_ms());
+}
+
+void loop_submit_first(Loop *loop) {
+    loop_submit(loop);
+    note_asked(loop);
+}
+
 /* A key is answered by the frame that it asks the engine for; where it asks for none, by drawing
  * the old frame again with the new state. */
 void loop_key(Loop *loop, int32_t key, double arrived_ms) {
@@ -88,6 +107,8 @@ void loop_key(Loop *loop, int32_t key, double arrived_ms) {
     if (!lesson && !keys_find(key, &event.command))
         return;
     bool redraw = lesson || loop_step(loop, &event), asked = loop->request != before;
+    if (asked)
+        note_asked(loop);
     if (asked || redraw)
         pace_key(&loop->pace, arrived_ms, asked ? loop->request : 0, loop_screens(loop));
     if (!asked || loop->state.lesson.open)
@@ -148,6 +169,8 @@ void loop_take_frame(Loop *loop) {
         return;
     }
     loop->frame = frame;
+    slow_answered(&loop->slow, frame->request, clock_ms());
+    slow_shown(&loop->slow, &frame->live);
     loop->term_dirty = loop->window_dirty = true;
     loop->echoes = loop->echoes && frame->request < loop->request;
     if (frame->loads != loop->loads) {
@@ -155,7 +178,11 @@ void loop_take_frame(Loop *loop) {
         loop_step(loop, &(Event){.kind = EVENT_SCENE, .scene = &frame->facts});
     }
     const Headline headline = live_headline(&frame->live);
-    loop_step(loop, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    ShownWarps warps;
+    bool recorded = live_warps(&frame->live, &warps);
+    loop_step(loop, &(Event){.kind = EVENT_RESULT,
+                             .headline = &headline,
+                             .warps = recorded ? &warps : NULL});
     if (strcmp(loop->error_text, frame->live.error_text) != 0) {
         memcpy(loop->error_text, frame->live.error_text, sizeof loop->error_text);
         if (loop->error_text[0])

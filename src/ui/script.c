@@ -30,7 +30,11 @@ static bool refresh_picture(Script *script, Err *err) {
 
 static void tell_figures(Script *script) {
     Headline headline = live_headline(&script->live);
-    state_step(&script->state, &(Event){.kind = EVENT_RESULT, .headline = &headline});
+    ShownWarps warps;
+    bool recorded = live_warps(&script->live, &warps);
+    state_step(&script->state, &(Event){.kind = EVENT_RESULT,
+                                        .headline = &headline,
+                                        .warps = recorded ? &warps : NULL});
 }
 
 /* Computes the job of the state; again where a new scene has changed the selection. */

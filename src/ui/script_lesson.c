@@ -63,7 +63,11 @@ bool script_lesson_wish(Script *script, Err *err) {
     state->lesson_wish = WISH_NOTHING;
     if (lesson_desk_wish(wish, &input))
         return script_lesson_input(script, &input, err);
-    return wish == WISH_OPEN ? script_open_lesson(script, state->lesson_name, err)
+    if (wish == WISH_EXPLAIN &&
+        !lesson_desk_explain(state, &script->live, state->lesson_name, sizeof state->lesson_name,
+                             err))
+        return false;
+    return wish != WISH_CLOSE ? script_open_lesson(script, state->lesson_name, err)
                              : lesson_desk_close(&script->desk, state, err);
 }
 

@@ -7,14 +7,14 @@ namespace {
 
 struct V4Plan {
     bool tiled, overlap;
+    bool transposed; // the depth, by a kernel of its own, into the workspace
     TileMap tiles;
     PieceMap pieces;
     Frustums frustums;
-    void *map_memory, *weights, *transposed;
+    void *map_memory, *weights;
     ~V4Plan() {
         cudaFree(map_memory);
         cudaFree(weights);
-        cudaFree(transposed);
     }
 };
 
@@ -137,7 +137,7 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
         !multiprocessor_count(&multiprocessors, err))
         return false;
     bool weighted = pool.weights != NULL;
-    bool transposed = v4_transposes(&problem->map, multiprocessors);
+    plan->transposed = v4_transposes(&problem->map, multiprocessors);
     int64_t passes = pool.channels / v4_tile_channels(problem);
     int config = choose_portion(findings, steps, passes, multiprocessors);
     auto layout = [&](Arena &arena) {
@@ -151,11 +151,6 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     };
     if (!arena_allocate(&plan->map_memory, layout, err))
         return false;
-    if (transposed && !cuda_allocate(&plan->transposed,
-                                     (size_t)draft.columns * (size_t)f.bins * SLAB *
-                                         (problem->depth.dtype == BEV_FP8 ? 1 : 2),
-                                     "v4", err))
-        return false;
 
     Shares shares = shares_from(findings.tile_classes[config]);
     int portion = portion_of(config);
@@ -165,7 +160,8 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     v4_partition_kernel<<<1, TOOL_THREADS>>>((int)pool.cells, empty_sort);
     v4_scan_kernel<<<1, TOOL_THREADS>>>(draft.step_counts, out.tiles, draft.tiles, out.starts);
     v4_fill_kernel<<<blocks_for((int64_t)draft.tiles * WARP, 256), 256>>>(
-        pool, f, out, draft.tiles, draft.order, draft.entry_starts, draft.entries, transposed);
+        pool, f, out, draft.tiles, draft.order, draft.entry_starts, draft.entries,
+        plan->transposed);
 
     map.shares = shares;
     map.starts = out.starts;
@@ -174,7 +170,6 @@ bool build_tiles(const BevProblem *problem, const Pool &pool, const Draft &draft
     map.entries = out.entries;
     map.weight_rows = out.weight_rows;
     map.weights = (const float4 *)plan->weights;
-    map.transposed = plan->transposed;
     map.empty = empty;
     map.empties = (int)(pool.cells - pool.intervals);
     map.tile_blocks = (int)blocks_for(shares.workers, TILE_WARPS);
@@ -247,6 +242,15 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
     }
     return worth_it ? build_tiles(problem, pool, *draft, plan, err)
                     : build_pieces(problem, pool, *draft, findings, plan, err);
+}
+
+// The depth, transposed.
+size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
+    const V4Plan *plan = (const V4Plan *)opaque;
+    const Frustums &f = plan->frustums;
+    size_t columns = (size_t)f.cameras * (size_t)f.width * (size_t)f.slabs;
+    size_t code_bytes = problem->depth.dtype == BEV_FP8 ? 1 : 2;
+    return plan->transposed ? columns * (size_t)f.bins * SLAB * code_bytes : 0;
 }
 
 bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {

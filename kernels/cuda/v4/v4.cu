@@ -26,9 +26,9 @@
  *         all depths twice more when they are transposed. On camera rigs there are points / 65 to
  *         points / 100 steps; V3 loads points x channels features, 8 x points bytes of map.
  * LIMITS  Fewer than 32 points a step (a camera that rolls, random ranks) and pieces serve instead.
- *         A NaN or an infinity makes a tile start again point by point. Transposed depth lives in
- *         the plan: one stream at a time. What is left is waiting: three loads that depend on each
- *         other and two joins, with a quarter of the warps that a multiprocessor could hold.
+ *         A NaN or an infinity makes a tile start again point by point. What is left is waiting:
+ *         three loads that depend on each other and two joins, with a quarter of the warps that a
+ *         multiprocessor could hold.
  * TRY     Tiles of 8 cells (features as the left operand, 20 sums a lane instead of 40): 1.5
  *         times as many steps, each with half the sums; which configurations gain? Sort the tiles
  *         by class only, not by steps: what do warps of unequal length in a block cost? Clear the
@@ -45,11 +45,13 @@ bool v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stream_, 
     const V4Plan *plan = (const V4Plan *)opaque;
     cudaStream_t stream = (cudaStream_t)stream_;
     cudaError_t status = cudaSuccess;
+    TileMap tiles = plan->tiles;
+    tiles.transposed = plan->transposed ? problem->workspace : NULL;
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         if (!plan->tiled)
             pieces_launch<D>(problem, plan->pieces, stream);
         else if constexpr (D != BEV_FP32)
-            status = tiles_launch<D>(problem, plan->tiles, plan->frustums, plan->overlap, stream);
+            status = tiles_launch<D>(problem, tiles, plan->frustums, plan->overlap, stream);
     });
     return cuda_ok(status, "v4", err) && cuda_ok(cudaGetLastError(), "v4", err);
 }
@@ -70,6 +72,7 @@ CUDA_ROW(v4) = {
                  .resident = 48, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_PIECE_BYTES,
                  .evict_first = true, .indices_ahead = 1, .in_flight = 1, .point_instructions = 12},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V4Plan, v4_build>),
-    .release = ON_CUDA(release_plan<V4Plan>), .launch = ON_CUDA(v4_launch),
+    .release = ON_CUDA(release_plan<V4Plan>), .workspace_bytes = ON_CUDA(v4_workspace_bytes),
+    .launch = ON_CUDA(v4_launch),
 };
 /* clang-format on */

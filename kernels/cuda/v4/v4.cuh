@@ -80,7 +80,7 @@ struct TileMap {
     const uint32_t *entries; // [steps * 16], by cell of the tile
     const int *weight_rows;  // [steps * 16]: row of `weights`; weighted maps only
     const float4 *weights;   // [rows * 4]: 16 weights, 0 where a row is not in the entry
-    void *transposed;        // depth as (camera, w, slab, bin, 16); NULL: not transposed
+    void *transposed;        // depth as (camera, w, slab, bin, 16); a launch sets it, or NULL
     const int *empty;        // [empties]: cells without a point
     int empties;
     int tile_blocks;        // blocks of tiles; those after them clear empty cells

@@ -33,7 +33,7 @@ int device_index();
 
 // ---- sessions (session_cuda.cu, session_graph.cu) ----------------------------------------------
 
-// One array of a problem: its place in the arena, the host data it was filled with (NULL: the
+// One array of a problem: its place in the arena, the host data it was filled with (NULL: an
 // output), and the pointer of CudaSession::problem that points to it.
 struct Buffer {
     size_t offset, bytes;
@@ -51,10 +51,12 @@ struct CudaSession {
     char *arena; // one allocation: guard, buffer, guard, buffer, ... guard
     size_t arena_bytes;
     std::vector<Buffer> buffers;
-    size_t value_buffers; // the first buffers: depth and features; then the map, then the output
+    size_t value_buffers; // the first buffers: depth, features, grad_out; then map and outputs
     std::vector<char> transposed_feat; // channels-first features, if the kernel needs them
     char *transposed_out;              // on the device: the output, channels last, once it was read
-    Staging staging;                   // the output on the host, once session_output was called
+    Staging staging;                   // the outputs on the host, once session_output was called
+    char *workspace;                   // the kernel's scratch, then a guard band; NULL: none
+    size_t workspace_bytes;
 };
 
 // SessionBackend's open, close, functions and time.

@@ -1,4 +1,4 @@
-// Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the output
+// Sessions on the GPU: a problem's buffers with guard bands between them, launches, and the outputs
 // copied back.
 #include "kernels/codec.h"
 #include "src/base/clock.h"
@@ -67,7 +67,12 @@ void place(CudaSession *s, T **pointer, const void *source, size_t bytes, bool o
     s->arena_bytes = offset + round_up(bytes) + GUARD;
 }
 
-// Decides where in the arena each array of the problem will be, the output last.
+// Places a tensor that the kernel writes.
+void place_output(CudaSession *s, BevTensor *tensor) {
+    place(s, &tensor->data, NULL, bev_tensor_bytes(tensor), true);
+}
+
+// Decides where in the arena each array of the problem will be, the outputs last.
 void plan_arena(CudaSession *s) {
     BevProblem *p = &s->problem;
     const BevProblem *host = s->host;
@@ -79,6 +84,7 @@ void plan_arena(CudaSession *s) {
     place(s, &p->feat.data, feat_source(s), bev_code_bytes(feat->dtype, feat->rows, feat->row_len));
     place(s, &p->feat.block_scales, feat->block_scales,
           bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len));
+    place(s, &p->grad_out.data, host->grad_out.data, bev_tensor_bytes(&host->grad_out));
     s->value_buffers = s->buffers.size();
     place(s, &p->map.ranks_depth, host->map.ranks_depth, points);
     place(s, &p->map.ranks_feat, host->map.ranks_feat, points);
@@ -86,7 +92,10 @@ void plan_arena(CudaSession *s) {
     place(s, &p->map.interval_starts, host->map.interval_starts, intervals);
     place(s, &p->map.interval_lengths, host->map.interval_lengths, intervals);
     place(s, &p->map.weights, host->map.weights, points);
-    place(s, &p->out.data, NULL, bev_tensor_bytes(&host->out), true);
+    if (host->direction == BEV_FORWARD)
+        return place_output(s, &p->out);
+    place_output(s, &p->grad_depth);
+    place_output(s, &p->grad_feat);
 }
 
 // Copies the first `count` buffers from the host.
@@ -109,6 +118,25 @@ bool fill_arena(CudaSession *s, Err *err) {
     return upload(s, s->buffers.size(), err);
 }
 
+// Gives the kernel the scratch that it asks for with its present plan.
+bool take_workspace(CudaSession *s, Err *err) {
+    size_t bytes =
+        s->kernel->workspace_bytes ? s->kernel->workspace_bytes(&s->problem, s->plan) : 0;
+    if (s->workspace && bytes == s->workspace_bytes)
+        return true;
+    cudaFree(s->workspace);
+    s->problem.workspace = s->workspace = NULL;
+    s->workspace_bytes = bytes;
+    if (!bytes)
+        return true;
+    if (!cuda_allocate((void **)&s->workspace, bytes + GUARD, s->kernel->name, err))
+        return device_failed(err);
+    s->problem.workspace = s->workspace;
+    TRY(cudaMemsetAsync(s->workspace, GUARD_BYTE, bytes + GUARD, s->stream));
+    TRY(cudaStreamSynchronize(s->stream));
+    return true;
+}
+
 // ---- the session's functions -------------------------------------------------------------------
 
 bool begin(CudaSession *s, Err *err) {
@@ -118,7 +146,7 @@ bool begin(CudaSession *s, Err *err) {
     if (!cuda_allocate((void **)&s->arena, s->arena_bytes, s->kernel->name, err))
         return device_failed(err);
     TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
-    return fill_arena(s, err);
+    return fill_arena(s, err) && (s->kernel->prepare || take_workspace(s, err));
 }
 
 bool prepare(void *state, double *us, Err *err) {
@@ -131,7 +159,7 @@ bool prepare(void *state, double *us, Err *err) {
         return device_failed(err);
     TRY(cudaStreamSynchronize(NULL));
     *us = clock_us() - start;
-    return true;
+    return take_workspace(s, err);
 }
 
 bool update(void *state, Err *err) {
@@ -150,7 +178,11 @@ bool poison(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
         return false;
-    TRY(cudaMemsetAsync(s->problem.out.data, 0xff, bev_tensor_bytes(&s->problem.out), s->stream));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    for (int i = bev_outputs(&s->problem, outputs); i-- > 0;)
+        TRY(cudaMemsetAsync(outputs[i]->data, 0xff, bev_tensor_bytes(outputs[i]), s->stream));
+    if (s->workspace)
+        TRY(cudaMemsetAsync(s->workspace, 0xff, s->workspace_bytes, s->stream));
     return true;
 }
 
@@ -209,8 +241,12 @@ bool read(void *state, void *codes, Err *err) {
     bool transposed = s->kernel->channels_first;
     if (transposed && !transpose_output(s, err))
         return false;
-    TRY(cudaMemcpyAsync(codes, transposed ? s->transposed_out : p->out.data,
-                        bev_tensor_bytes(&p->out), cudaMemcpyDeviceToHost, s->stream));
+    const BevTensor *outputs[BEV_MAX_OUTPUTS];
+    int count = bev_outputs(p, outputs);
+    char *to = (char *)codes;
+    for (int i = 0; i < count; to += bev_tensor_bytes(outputs[i++]))
+        TRY(cudaMemcpyAsync(to, transposed ? s->transposed_out : outputs[i]->data,
+                            bev_tensor_bytes(outputs[i]), cudaMemcpyDeviceToHost, s->stream));
     TRY(cudaStreamSynchronize(s->stream));
     return true;
 }
@@ -219,13 +255,24 @@ bool output(void *state, const void **codes, Err *err) {
     CudaSession *s = (CudaSession *)state;
     if (!device_usable(err))
         return false;
-    if (!s->staging.memory && !staging_take(&s->staging, bev_tensor_bytes(&s->problem.out), err))
+    if (!s->staging.memory && !staging_take(&s->staging, bev_output_bytes(&s->problem), err))
         return false;
     *codes = s->staging.memory;
     return read(s, s->staging.memory, err);
 }
 
-// Everything in the arena except the output must be as it was filled: inputs, and the guards
+// Whether nothing was written behind the workspace.
+bool workspace_whole(const CudaSession *s, bool *whole, Err *err) {
+    char band[GUARD];
+    *whole = true;
+    if (!s->workspace)
+        return true;
+    TRY(cudaMemcpy(band, s->workspace + s->workspace_bytes, GUARD, cudaMemcpyDeviceToHost));
+    *whole = std::all_of(band, band + GUARD, [](char byte) { return byte == (char)GUARD_BYTE; });
+    return true;
+}
+
+// Everything in the arena except the outputs must be as it was filled: inputs, and the guards
 // between buffers.
 bool inputs_untouched(void *state, Err *err) {
     CudaSession *s = (CudaSession *)state;
@@ -244,7 +291,10 @@ bool inputs_untouched(void *state, Err *err) {
         inputs = inputs && (!b.source || !memcmp(&found[b.offset], b.source, b.bytes));
         next = b.offset + b.bytes;
     }
-    guards = guards && intact(next, s->arena_bytes);
+    bool whole;
+    if (!workspace_whole(s, &whole, err))
+        return false;
+    guards = guards && whole && intact(next, s->arena_bytes);
     if (!inputs)
         return err_set(err, ERR_FAILED, s->kernel->name, "", "the kernel changed its inputs");
     return guards ||
@@ -272,6 +322,7 @@ void cuda_session_close(void *state) {
             s->kernel->release(s->plan);
         cudaFree(s->arena);
         cudaFree(s->transposed_out);
+        cudaFree(s->workspace);
         if (s->stream)
             cudaStreamDestroy(s->stream);
     }

@@ -142,10 +142,11 @@ static const Arrangement arrangements[] = {
 /* clang-format on */
 
 /* While the steps of warps are shown. */
+enum { TWO_STEPS_W = 200 };
 /* clang-format off */
 static const Arrangement with_steps[] = {
-    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &intervals_panel}}}},
+    {PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
 };
 /* clang-format on */
@@ -165,8 +166,16 @@ static LessonPanel pointed_at(const State *state) {
     return state->lesson.open ? state->lesson.point : PANEL_NONE;
 }
 
+/* Two kernels side by side leave no room for the BEV on a screen of usual width: Tab leads to it. */
+static bool two_steps(const PanelData *data, int columns) {
+    const LiveSteps *steps = data->live->frame.steps;
+    return data->state->job.steps && steps && steps->baseline.step_count && columns < TWO_STEPS_W;
+}
+
 /* The panels of `page`, as a screen of so many columns arranges them. */
 static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
+    if (page == PAGE_BOTH && two_steps(data, columns))
+        page = PAGE_DASHBOARD;
     const Arrangement *arrangement = choose(data->state->job.steps, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
@@ -274,6 +283,24 @@ static int draw_bottom(Cells *cells, Area area, const PanelData *data) {
     if (pointed_at(data->state) == PANEL_LOG)
         lesson_frame(cells, at);
     return used + 1;
+}
+
+int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
+                         const BevPicture *picture) {
+    static const DashPanel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
+                                              &accuracy_panel, &pipeline_panel, &model_panel,
+                                              &bev_panel};
+    const PanelData data = {state, live, picture};
+    cells_clear(cells);
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
+        if (panels[i]->point != point || point == PANEL_NONE)
+            continue;
+        int want = panels[i]->want(&data, cells->columns);
+        int rows = want < cells->rows ? want : cells->rows;
+        panels[i]->draw(cells, (Area){0, 0, cells->columns, rows}, &data);
+        return rows;
+    }
+    return 0;
 }
 
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,

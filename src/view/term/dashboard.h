@@ -14,6 +14,11 @@
 void dashboard_draw(Cells *cells, const State *state, const LiveData *live,
                     const BevPicture *picture);
 
+/* Draws the panel that a lesson calls `point`, alone, from the first row on. Returns its rows, at most
+ * those of `cells`; 0: that is no panel of the body. */
+int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, const LiveData *live,
+                         const BevPicture *picture);
+
 /* The selection's figures as one plain line, for output that is not a screen. malloc'd; NULL: no
  * memory. */
 char *dashboard_plain(const State *state, const LiveData *live);

@@ -73,17 +73,24 @@ static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double 
     return rgb_mix(mean(&empty), mean(&full), 3 * full.weight / (full.weight + empty.weight));
 }
 
-/* Ten steps from empty to full. */
-static uint32_t shade_of(Rgb color) {
+static double luminance_of(Rgb color) {
+    return (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
+}
+
+/* Ten steps from empty to full. Signed values have their zero in the middle of the colour map, where
+ * it is brightest: there the steps count what is darker, and the least difference shows. */
+static uint32_t shade_of(Rgb color, bool is_signed) {
     static const char steps[] = " .:-=+*#%@";
-    double luminance = (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
-    int step = (int)(luminance * 1.15 * 10);
-    return (unsigned char)steps[step > 9 ? 9 : step];
+    const double zero = 0.88, range = 0.8; /* of vik: a little below its middle, down to its ends */
+    double light = luminance_of(color);
+    int step = is_signed ? (int)ceil((zero - light) / range * 9) : (int)(light * 1.15 * 10);
+    return (unsigned char)steps[step > 9 ? 9 : step < 0 ? 0 : step];
 }
 
 static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
                         const Part *part) {
     double sx = part->w / used.w, sy = part->h / (2 * used.h);
+    bool is_signed = picture->difference || state_shows_errors(state);
     for (int y = 0; y < used.h; y++)
         for (int x = 0; x < used.w; x++) {
             double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
@@ -93,7 +100,7 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
                 cells_put(cells, used.x + x, used.y + y, 0x2580,
                           (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
             else
-                cells_put(cells, used.x + x, used.y + y, shade_of(rgb_mix(upper, lower, 0.5)),
+                cells_put(cells, used.x + x, used.y + y, shade_of(rgb_mix(upper, lower, 0.5), is_signed),
                           cell_style(INK_DEFAULT));
         }
 }
@@ -121,16 +128,12 @@ static void draw_sign(Cells *cells, Area used, const Part *part, double grid_x, 
 /* The cells of the step that is shown. */
 static void draw_step(Cells *cells, Area used, const Part *part, const PanelData *data) {
     const State *state = data->state;
-    const LiveSteps *live = data->live->frame.steps;
-    if (!live || state->step_at >= live->selection.step_count)
-        return;
-    const Steps *steps = &live->selection;
-    const Step *step = &steps->steps[state->step_at];
-    for (int i = 0; i < step->point_count; i++) {
-        int32_t cell = steps->points[step->first_point + i].cell;
-        draw_sign(cells, used, part, (double)(cell % steps->shape.nx) + 0.5,
-                  (double)(cell / steps->shape.nx) + 0.5, state, '*', INK_RGB | 0xff5fd2);
-    }
+    const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_step_points(data->live, state, points);
+    for (int i = 0; i < count; i++)
+        draw_sign(cells, used, part, (double)(points[i]->cell % state->scene.nx) + 0.5,
+                  (double)(points[i]->cell / state->scene.nx) + 0.5, state, '*',
+                  INK_RGB | 0xff5fd2);
 }
 
 /* Between the baseline on the left and the selection on the right: they often look alike. */
@@ -237,6 +240,16 @@ static void faults_text(const PanelData *data, char *text, size_t size) {
         }
 }
 
+/* Over the old picture, while the new one is being computed. */
+static void draw_waiting(Cells *cells, Area area, const char *text) {
+    int w = cells_width(text);
+    if (!text[0] || w + 2 > area.w || area.h < 1)
+        return;
+    Area box = {area.x + (area.w - w - 2) / 2, area.y + area.h / 2, w + 2, 1};
+    cells_erase(cells, box, INK_DEFAULT);
+    cells_text(cells, box.x + 1, box.y, w, cell_bold(INK_ACCENT), text);
+}
+
 static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -253,8 +266,10 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
     if (!data->picture || !data->picture->ready) {
-        cells_line(cells, area, cell_style(INK_MUTED),
-                   data->picture && data->picture->reason[0] ? data->picture->reason : "n/a");
+        const char *reason = state->waiting[0]                         ? state->waiting
+                             : data->picture && data->picture->reason[0] ? data->picture->reason
+                                                                         : "n/a";
+        cells_line(cells, area, cell_style(INK_MUTED), reason);
         return;
     }
     Area picture = area;
@@ -262,6 +277,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     Area used = bev_cells_draw(cells, picture, data->picture, state);
     Part part = part_of(state);
     draw_step(cells, used, &part, data);
+    draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
     int y = used.y + used.h;
     scale_text(data, area.w, text, sizeof text);
     if (cells_width(text) <= area.w)

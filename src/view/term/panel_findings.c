@@ -1,7 +1,7 @@
 /* What limits the selection by the memory model, and what would help: all findings on a tall
  * screen, the first one in a line on others. */
+#include "src/state/keys.h"
 #include "src/state/live_text.h"
-#include "src/view/draw/text.h"
 #include "src/view/term/panel.h"
 
 #include <stdio.h>
@@ -15,10 +15,12 @@ static bool findings_shown(const PanelData *data) {
            live_findings(data->state, data->live, findings) > 0;
 }
 
-/* The finding, and its evidence below it. Returns the rows; with `cells` NULL it only counts. */
-static int draw_finding(Cells *cells, Area area, const Finding *finding) {
-    char text[sizeof finding->evidence + 8];
-    text_micro(finding->text, text, sizeof text);
+/* The finding with its number and its lesson, and its evidence below it. Returns the rows; with
+ * `cells` NULL it only counts. */
+static int draw_finding(Cells *cells, Area area, const Finding *finding, int number) {
+    char text[sizeof finding->evidence + 48], line[sizeof finding->text + 40];
+    snprintf(line, sizeof line, "%d  %s (lesson %d)", number, finding->text, finding->lesson);
+    text_micro(line, text, sizeof text);
     int rows = draw_paragraph(cells, area, INK_TEXT, text);
     Area below = {area.x + INDENT, area.y + rows, area.w - INDENT, area.h - rows};
     text_micro(finding->evidence, text, sizeof text);
@@ -29,22 +31,24 @@ static int findings_want(const PanelData *data, int width) {
     Finding findings[FINDINGS_MAX];
     int count = live_findings(data->state, data->live, findings), rows = 1;
     for (int i = 0; i < count; i++)
-        rows += draw_finding(NULL, (Area){0, 0, width, 4}, &findings[i]);
+        rows += draw_finding(NULL, (Area){0, 0, width, 4}, &findings[i], i + 1);
     return rows;
 }
 
 static void findings_draw(Cells *cells, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     int count = live_findings(data->state, data->live, findings);
-    char title[96], on[64];
+    char title[96], on[64], note[64];
     prediction_gpu(data->state, on, sizeof on);
     snprintf(title, sizeof title, "Findings on %s", on);
-    area = panel_title(cells, area, title, "model, estimated gain");
+    snprintf(note, sizeof note, "model, estimated gain; %s explains",
+             key_of(ACTION_EXPLAIN).name);
+    area = panel_title(cells, area, title, note);
     for (int i = 0; i < count; i++) {
-        int rows = draw_finding(NULL, (Area){0, 0, area.w, 4}, &findings[i]);
+        int rows = draw_finding(NULL, (Area){0, 0, area.w, 4}, &findings[i], i + 1);
         if (rows > area.h)
             return;
-        draw_finding(cells, area, &findings[i]);
+        draw_finding(cells, area, &findings[i], i + 1);
         area.y += rows;
         area.h -= rows;
     }
@@ -62,12 +66,16 @@ void findings_line_draw(Cells *cells, Area area, const PanelData *data) {
     Finding findings[FINDINGS_MAX];
     if (findings_shown(data))
         return;
-    char text[160], brief[sizeof findings[0].brief + 8], on[64];
+    char text[200], brief[sizeof findings[0].brief + 8], on[64], lesson[32];
     if (!live_findings(data->state, data->live, findings))
         return;
     prediction_gpu(data->state, on, sizeof on);
     text_micro(findings[0].brief, brief, sizeof brief);
-    snprintf(text, sizeof text, "Model, %s: %s", on, brief);
+    snprintf(lesson, sizeof lesson, ": lesson %d (%s)", findings[0].lesson,
+             key_of(ACTION_EXPLAIN).name);
+    snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "Model: %s%s", brief, lesson);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "Model: %s", brief);
     if (cells_width(text) <= area.w)

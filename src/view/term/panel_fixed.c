@@ -6,7 +6,6 @@
 
 #include "src/state/glossary.h"
 #include "src/state/help.h"
-#include "src/view/draw/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -139,6 +138,12 @@ static void shorten(char *text, int width) {
 
 void log_draw(Cells *cells, Area area, const PanelData *data) {
     const Log *log = &data->state->log;
+    const char *waiting = data->state->waiting;
+    if (waiting[0] && area.h > 0) {
+        cells_line(cells, (Area){area.x, area.y, area.w, 1}, cell_style(INK_ACCENT), waiting);
+        area.y++;
+        area.h--;
+    }
     for (int i = 0; i < log->count && area.h > 0; i++) {
         char text[LOG_LENGTH];
         text_micro(log->lines[i].text, text, sizeof text);

@@ -93,11 +93,17 @@ static CellStyle style_of(const Cells *cells, const Line *line) {
     return style;
 }
 
+/* The unit at the beginning of a line belongs to the number at the end of the one before. */
 static void draw_line(Cells *cells, int x, int y, int w, const Line *line) {
-    char text[256];
+    char ascii[256], micro[300];
+    const char *text = micro + 1;
     if (!line->text)
         return;
-    snprintf(text, sizeof text, "%.*s", line->length, line->text);
+    snprintf(ascii, sizeof ascii, " %.*s", line->length, line->text);
+    if (line->kind == PANE_CODE)
+        snprintf(micro, sizeof micro, "%s", ascii);
+    else
+        text_micro(ascii, micro, sizeof micro);
     if (line->first && line->marked)
         cells_put(cells, x, y, 0x203a, cell_bold(INK_ACCENT));
     cells_text(cells, x + line->indent, y, w - line->indent, style_of(cells, line), text);
@@ -140,8 +146,11 @@ static void draw_more(Cells *cells, Area area, int first, int count) {
 /* The last row: what the keys do. On a small screen the figures are a page of their own. */
 static void draw_keys(Cells *cells, Area area, const LessonPane *pane) {
     char text[256], page[48] = "";
-    if (cells->columns < PAGE_BOTH_COLUMNS)
-        snprintf(page, sizeof page, ", %s: figures", key_of(ACTION_PAGE).name);
+    const char *tab = key_of(ACTION_PAGE).name;
+    if (cells->columns < PAGE_BOTH_COLUMNS && pane->point == PANEL_BEV)
+        snprintf(page, sizeof page, ", %s %s: picture", tab, tab);
+    else if (cells->columns < PAGE_BOTH_COLUMNS)
+        snprintf(page, sizeof page, ", %s: figures", tab);
     snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
     cells_line(cells, area, cell_style(INK_MUTED), text);
 }

@@ -145,16 +145,23 @@ static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segmen
                    bev_regimes[regime].name);
 }
 
-/* What the cache class means for the choice of a kernel. */
-static void draw_meaning(Cells *cells, Area area, const Cache *cache, double footprint) {
+/* What the class of the predicted GPU's L2 means for the choice of a kernel. Where only the output is
+ * too large, nearly all lookups hit nevertheless. */
+static void draw_meaning(Cells *cells, Area area, const PanelData *data) {
     static const char *const advice[REGIME_COUNT] = {
         [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
         [REGIME_CONTESTED] = "fits barely; keep the output out of it",
         [REGIME_STREAMING] = "does not fit; take wide tiles, read indices once"};
-    if (isnan(cache->bytes))
-        return;
-    char text[128];
-    snprintf(text, sizeof text, "%s: %s", cache->name, advice[bev_regime(footprint, cache->bytes)]);
+    const BevFootprint *all = &data->live->memory.footprint;
+    double l2 = state_gpu(data->state).l2_bytes, bytes = bev_footprint_total(*all);
+    BevRegime regime = bev_regime(bytes, l2);
+    char text[256], on[128], inputs[32];
+    prediction_gpu(data->state, on, sizeof on);
+    megabytes(bytes - all->out, inputs, sizeof inputs);
+    if (regime == REGIME_STREAMING && bytes - all->out <= l2)
+        snprintf(text, sizeof text, "%s: inputs fit (%s), the output does not", on, inputs);
+    else
+        snprintf(text, sizeof text, "%s: %s", on, advice[regime]);
     if (cells_width(text) <= area.w)
         cells_line(cells, area, cell_style(INK_MUTED), text);
 }
@@ -247,8 +254,7 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
         }
     }
     if (line.y < area.y + area.h)
-        draw_meaning(cells, line, isnan(caches[0].bytes) ? &caches[1] : &caches[0],
-                     total(footprint));
+        draw_meaning(cells, line, data);
     line.y++;
     if (line.y < area.y + area.h)
         draw_requests(cells, line, data, predicted);

@@ -1,9 +1,11 @@
-/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it or
- * below it, where there is room. */
+/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it, or
+ * its counters where there is no room. */
 #include "src/view/term/panel.h"
 #include "src/view/term/steps_page.h"
 
-enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 16 };
+#include <stdio.h>
+
+enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60 };
 
 static int steps_want(const PanelData *data, int width) {
     (void)data, (void)width;
@@ -11,40 +13,60 @@ static int steps_want(const PanelData *data, int width) {
 }
 
 static void side_draw(Cells *cells, Area area, const StepsView *view, int number) {
-    int head = area.h < ROOMY ? 2 : 4, blank = area.h >= ROOMY;
+    int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
     int top = steps_head_draw(cells, (Area){area.x, area.y, area.w, head}, view) + blank;
-    Area step = {area.x, area.y + top, area.w, area.h - top - TOTALS_H - blank};
+    int totals = steps_totals_draw(NULL, (Area){.w = area.w, .h = TOTALS_H}, view, number);
+    Area step = {area.x, area.y + top, area.w, area.h - top - totals - blank};
     int used = steps_step_draw(cells, step, view, number);
-    steps_totals_draw(cells, (Area){area.x, step.y + used + blank, area.w, TOTALS_H}, view, number);
+    steps_totals_draw(cells, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
+}
+
+/* The baseline's counters at the same step. */
+static int short_side_draw(Cells *cells, Area area, const StepsView *view, int number) {
+    char text[400];
+    int n = snprintf(text, sizeof text, "%s %s", view->steps->kernel->title,
+                     number < view->steps->step_count ? "" : "(done) ");
+    steps_totals_text(view->steps, number, text + n, sizeof text - (size_t)n);
+    return draw_paragraph(cells, area, INK_BASELINE, text);
 }
 
 static void steps_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const LiveSteps *live = frame->steps;
+    const State *state = data->state;
     if (!live || !live->selection.step_count) {
         area = panel_title(cells, area, "Steps", "");
         draw_paragraph(cells, area, INK_MUTED, live ? live->error_text : "n/a: being recorded");
         return;
     }
-    StepsView view = {&live->selection, frame->map, frame->features, frame->rig, live->cell};
+    StepsView view = {.steps = &live->selection,
+                      .map = frame->map,
+                      .values = frame->features,
+                      .rig = frame->rig,
+                      .cell = live->cell,
+                      .lane = state->step_lane,
+                      .table = true};
+    StepsView other = view;
     Area first = area, second = area;
-    if (live->baseline.step_count && area.w >= 2 * SIDE_LEAST_W + SIDES_GAP) {
+    bool both = live->baseline.step_count > 0, beside = area.w >= 2 * SIDE_LEAST_W + SIDES_GAP;
+    other.steps = &live->baseline;
+    if (both && beside) {
         first.w = second.w = (area.w - SIDES_GAP) / 2;
         second.x += area.w - second.w;
-    } else if (live->baseline.step_count && area.h > 2 * SIDE_LEAST_H) {
-        first.h = area.h / 2;
-        second.y += first.h + 1;
-        second.h -= first.h + 1;
-    } else if (live->baseline.step_count) {
+        side_draw(cells, second, &other, state->step_at);
+    } else if (live->baseline_text[0]) {
         first.h--;
         cells_text(cells, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
-                   "a larger terminal has the baseline's steps as well");
+                   live->baseline_text);
+    } else if (both) {
+        second.h = TOTALS_H;
+        second.h = short_side_draw(NULL, second, &other, state->step_at);
+        first.h -= second.h;
+        second.y += first.h;
+        short_side_draw(cells, second, &other, state->step_at);
     }
-    side_draw(cells, first, &view, data->state->step_at);
-    view.steps = &live->baseline;
-    if (second.x > area.x || second.y > area.y)
-        side_draw(cells, second, &view, data->state->step_at);
+    side_draw(cells, first, &view, state->step_at);
 }
 
 const DashPanel steps_panel = {
-    .fold = 9, .grow = 1, .height = 10, .want = steps_want, .draw = steps_draw};
+    .point = PANEL_STEPS, .fold = 9, .grow = 1, .height = 10, .want = steps_want, .draw = steps_draw};

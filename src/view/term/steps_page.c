@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 26, SECTOR_INDICES = 8 };
+enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -48,13 +48,12 @@ int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
                  steps->form->in_flight, steps->form->in_flight == 1 ? "is" : "are");
     rows_say(&rows, cell_style(INK_MUTED), text);
     rows_say(&rows, cell_style(INK_MUTED),
-             "  array          access      bytes sect.  used lanes 0-v per 4 B");
+             "  array          access      bytes lines sect. used lanes 0-v per 4 B");
     return rows.row + 1;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* The letter of a point's cell: cells in the order in which the step names them. */
 static int letter_of(const Steps *steps, const Step *step, int32_t cell) {
     int letter = 0;
     for (int i = 0; i < step->point_count; i++) {
@@ -69,17 +68,26 @@ static int letter_of(const Steps *steps, const Step *step, int32_t cell) {
     return letter;
 }
 
-static char letter_sign(int letter) {
-    return (char)('a' + letter % LETTERS);
+char cell_letter(const Steps *steps, const Step *step, int32_t cell) {
+    return (char)('a' + letter_of(steps, step, cell) % LETTERS);
 }
 
-/* The point to look at: the first one of the cell, else the first one. NULL: the step has none. */
-static const StepPoint *focus_of(const StepsView *view, const Step *step) {
+const StepPoint *focus_of(const StepsView *view, const Step *step) {
     const StepPoint *points = view->steps->points + step->first_point;
+    const StepPoint *own =
+        view->lane >= 0 ? step_lane_point(view->steps, step, view->lane) : NULL;
+    if (own)
+        return own;
     for (int i = 0; i < step->point_count; i++)
         if (points[i].cell == view->cell)
             return &points[i];
     return step->point_count ? points : NULL;
+}
+
+static CellStyle lane_style(const Cells *cells, char sign, bool chosen) {
+    CellStyle style = cell_style(sign == '.' ? INK_MUTED : steps_lane_ink(cells, sign));
+    style.attributes = chosen ? CELL_BOLD | CELL_REVERSE : 0;
+    return style;
 }
 
 static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
@@ -89,7 +97,7 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     signs[STEP_LANES] = '\0';
     for (int i = 0; i < step->point_count; i++) {
         const StepPoint *point = &view->steps->points[step->first_point + i];
-        char sign = letter_sign(letter_of(view->steps, step, point->cell));
+        char sign = cell_letter(view->steps, step, point->cell);
         for (int k = 0; k < point->lanes.count; k++)
             signs[point->lanes.first + k * point->lanes.stride] = sign;
     }
@@ -99,7 +107,7 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
     for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
         cells_put(
             rows->cells, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
-            cell_style(signs[lane] == '.' ? INK_MUTED : steps_lane_ink(rows->cells, signs[lane])));
+            lane_style(rows->cells, signs[lane], lane == view->lane));
 }
 
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,
@@ -113,7 +121,7 @@ static void point_text(const StepsView *view, const Step *step, const StepPoint 
     if (view->map->weights)
         snprintf(weight, sizeof weight, ", weight %.3f", point->weight);
     snprintf(text, size, "%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %lld,%lld",
-             letter_sign(letter_of(view->steps, step, point->cell)), point->number, camera,
+             cell_letter(view->steps, step, point->cell), point->number, camera,
              (long long)at.w, (long long)at.h, (long long)at.bin, weight,
              (long long)(point->cell % view->steps->shape.nx),
              (long long)(point->cell / view->steps->shape.nx));
@@ -121,31 +129,32 @@ static void point_text(const StepsView *view, const Step *step, const StepPoint 
 
 enum { POINT_ROWS = 3 };
 
-/* A row for the point that is looked at, then for others. */
-static void point_rows(Rows *rows, const StepsView *view, const Step *step) {
+/* A row for the point that is looked at, then for others; `most` in all. */
+static void point_rows(Rows *rows, const StepsView *view, const Step *step, int most) {
     const StepPoint *focus = focus_of(view, step);
     char text[200];
     int shown = 0;
-    lanes_row(rows, view, step);
-    for (int i = -1; i < step->point_count && shown < POINT_ROWS; i++) {
+    for (int i = -1; i < step->point_count && shown < most; i++) {
         const StepPoint *point = i < 0 ? focus : &view->steps->points[step->first_point + i];
         if (i >= 0 && point == focus)
             continue;
         point_text(view, step, point, text, sizeof text);
-        if (++shown == POINT_ROWS && step->point_count > POINT_ROWS)
-            snprintf(text, sizeof text, "         and %d more points", step->point_count - 2);
+        if (++shown == most && most > 1 && step->point_count > most)
+            snprintf(text, sizeof text, "         and %d more points", step->point_count - most + 1);
         rows_say(rows, cell_style(i < 0 ? INK_ACCENT : INK_MUTED), text);
     }
 }
 
 /* ---- the index arrays ------------------------------------------------------------------------ */
 
-/* How a point of the map stands: not read by these warps so far, read before, read now. */
+/* '.' not read yet, '=' once, 2 to 9 times, '+' more often; '#' now. */
 static char index_sign(const Steps *steps, const Step *step, int32_t number) {
-    for (int i = step->first_point + step->point_count - 1; i >= 0; i--)
-        if (steps->points[i].number == number)
-            return i >= step->first_point ? '#' : '=';
-    return '.';
+    int times = steps_read_before(steps, step, number);
+    return times < 0    ? '#'
+           : times == 0 ? '.'
+           : times == 1 ? '='
+           : times < 10 ? (char)('0' + times)
+                        : '+';
 }
 
 /* The indices of one interval around the point that is looked at, eight a sector. */
@@ -153,13 +162,10 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
     const StepPoint *focus = focus_of(view, step);
     const BevMap *map = view->map;
     Area row = rows_next(rows);
-    int32_t first = focus->number, end = first + 1;
-    while (first > 0 && map->ranks_bev[first - 1] == focus->cell)
-        first--;
-    while (end < map->points && map->ranks_bev[end] == focus->cell)
-        end++;
+    int32_t first, end;
     if (!row.h)
         return;
+    steps_interval(map, focus->number, &first, &end);
     char text[48];
     snprintf(text, sizeof text, " %d of %d", focus->number - first + 1, end - first);
     int room = row.w - 9 - cells_width(text),
@@ -175,122 +181,59 @@ static void index_row(Rows *rows, const StepsView *view, const Step *step) {
             cells_put(rows->cells, x++, row.y, '|', cell_style(INK_RULE));
         cells_put(rows->cells, x++, row.y, (uint32_t)sign,
                   sign == '#' ? cell_bold(INK_ACCENT)
-                              : cell_style(sign == '=' ? INK_INDEX : INK_MUTED));
+                              : cell_style(sign != '.' ? INK_INDEX : INK_MUTED));
     }
     cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), text);
 }
 
-/* ---- V4's small matrix ----------------------------------------------------------------------- */
-
-enum { MATRIX = 16 };
-
-/* Columns: the tile's cells, with their letters; rows: the image rows of a slab, two a line. */
-static void matrix_rows(Rows *rows, const StepsView *view, const Step *step) {
-    const Steps *steps = view->steps;
-    bool lit[MATRIX][MATRIX] = {{false}};
-    int32_t cells[MATRIX];
-    char text[160];
-    memset(cells, 0xff, sizeof cells);
-    for (int i = 0; i < step->point_count; i++) {
-        const StepPoint *point = &steps->points[step->first_point + i];
-        lit[point->row][point->column] = true;
-        cells[point->column] = point->cell;
-    }
-    StepPixel at = step_pixel(&steps->shape, focus_of(view, step)->depth);
-    int64_t top = at.h / MATRIX * MATRIX;
-    snprintf(text, sizeof text, "matrix   image column %lld, rows %lld to %lld, times 16 cells",
-             (long long)at.w, (long long)top, (long long)top + MATRIX - 1);
-    rows_say(rows, cell_style(INK_MUTED), text);
-    for (int line = 0; line < MATRIX / 2; line++) {
-        Area row = rows_next(rows);
-        if (!row.h)
-            return;
-        snprintf(text, sizeof text, "%4lld", (long long)top + 2 * line);
-        cells_text(rows->cells, row.x, row.y, 9, cell_style(INK_MUTED), text);
-        for (int k = 0; k < MATRIX; k++) {
-            bool up = lit[2 * line][k], down = lit[2 * line + 1][k];
-            uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
-            CellStyle style = cell_style(!(up || down)            ? INK_MUTED
-                                         : cells[k] == view->cell ? INK_ACCENT
-                                                                  : INK_DEPTH);
-            cells_put(rows->cells, row.x + 9 + 2 * k, row.y, glyph, style);
-        }
-        int n = 0;
-        for (int k = 2 * line; k < 2 * line + 2; k++)
-            if (cells[k] >= 0 && n < (int)sizeof text - 40)
-                n += snprintf(text + n, sizeof text - (size_t)n, "%s%-2d %lld,%lld", n ? "  " : "",
-                              k, (long long)(cells[k] % steps->shape.nx),
-                              (long long)(cells[k] / steps->shape.nx));
-        if (n)
-            cells_text(rows->cells, row.x + 42, row.y, row.w - 42, cell_style(INK_MUTED), text);
-    }
-}
-
-/* ---- sums ------------------------------------------------------------------------------------ */
-
-static double term_of(const StepsView *view, const StepPoint *point) {
-    int64_t element = point->feat * view->steps->shape.channels + point->first;
-    return (double)view->values->depth[point->depth] * point->weight * view->values->feat[element];
-}
-
-/* What the first lane of the cell has summed in the steps before, and in this one. */
-static void sum_row(Rows *rows, const StepsView *view, int number) {
-    const Steps *steps = view->steps;
-    const Step *step = &steps->steps[number];
-    const StepPoint *focus = focus_of(view, step);
-    double before = 0, now = 0;
-    char text[160];
-    int terms = 0;
-    for (int i = steps->warps[step->warp].first_step; i <= number; i++)
-        for (int k = 0; k < steps->steps[i].point_count; k++) {
-            const StepPoint *point = &steps->points[steps->steps[i].first_point + k];
-            if (point->cell != focus->cell || point->lanes.first != focus->lanes.first)
-                continue;
-            *(i < number ? &before : &now) += term_of(view, point);
-            terms += i == number;
-        }
-    double depth = (double)view->values->depth[focus->depth] * focus->weight;
-    double feature = view->values->feat[focus->feat * steps->shape.channels + focus->first];
-    if (steps->form->sums)
-        snprintf(text, sizeof text, "adds     lane %d, channel %d: %.4g x %.4g = %.4g to memory",
-                 focus->lanes.first, focus->first, depth, feature, now);
-    else if (terms == 1)
-        snprintf(text, sizeof text, "sum      lane %d, channel %d: %.4g + %.4g x %.4g = %.4g",
-                 focus->lanes.first, focus->first, before, depth, feature, before + now);
-    else
-        snprintf(text, sizeof text, "sum      channel %d: %.4g + %d products = %.4g", focus->first,
-                 before, terms, before + now);
-    rows_say(rows, cell_style(INK_OUTPUT), text);
-}
-
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static void title_row(Rows *rows, const Steps *steps, int number) {
+static void title_row(Rows *rows, const StepsView *view, int number) {
+    const Steps *steps = view->steps;
     const Step *step = &steps->steps[number];
     const StepWarp *warp = &steps->warps[step->warp];
-    char text[160];
-    snprintf(text, sizeof text, "step %d of %d: %s   (warp %d of %d: block %lld, warp %d)",
-             number + 1, steps->step_count, step_phases[step->phase], step->warp + 1,
-             steps->warp_count, (long long)warp->block, warp->number);
+    char text[160], pass[32] = "", lane[24] = "";
+    if (steps->passes > 1)
+        snprintf(pass, sizeof pass, ", pass %d of %d", steps_pass(steps, number), steps->passes);
+    if (view->lane >= 0)
+        snprintf(lane, sizeof lane, ", lane %d", view->lane);
+    snprintf(text, sizeof text, "step %d of %d%s: %s   (warp %d of %d: block %lld, warp %d%s)",
+             number + 1, steps->step_count, pass, step_phases[step->phase], step->warp + 1,
+             steps->warp_count, (long long)warp->block, warp->number, lane);
     rows_say(rows, cell_bold(INK_TITLE), text);
 }
 
+static int done_draw(Cells *cells, Area area, const Steps *steps) {
+    Rows rows = {cells, area, 0};
+    char text[96];
+    snprintf(text, sizeof text, "done: its %d steps are over", steps->step_count);
+    rows_say(&rows, cell_bold(INK_TITLE), text);
+    return rows.row;
+}
+
+/* A low area has room for the tree of a reduction, whose first row has the lanes in it, or for lanes
+ * and registers. */
 int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     Rows rows = {cells, area, 0};
     if (number >= steps->step_count)
-        return 0;
+        return done_draw(cells, area, steps);
     const Step *step = &steps->steps[number];
-    title_row(&rows, steps, number);
+    bool low = area.h < LOW_H, reduces = steps->form->merges && view->values;
+    title_row(&rows, view, number);
     if (step->point_count && step->phase == PHASE_MULTIPLY)
-        matrix_rows(&rows, view, step);
+        matrix_rows(&rows, view, number);
     else if (step->point_count) {
-        point_rows(&rows, view, step);
+        if (!low || !reduces)
+            lanes_row(&rows, view, step);
+        point_rows(&rows, view, step, low ? 1 : POINT_ROWS);
         index_row(&rows, view, step);
     }
     instruction_rows(&rows, steps, step);
-    if (step->point_count && view->values)
-        sum_row(&rows, view, number);
+    if (step->point_count)
+        meeting_rows(&rows, view, number);
+    if (view->values)
+        register_rows(&rows, view, number);
     return rows.row;
 }
 

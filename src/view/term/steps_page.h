@@ -14,15 +14,17 @@ typedef struct {
     const Features *values; /* FP32: what is summed; NULL: not shown */
     const Rig *rig;         /* names of the cameras; NULL: numbers */
     int64_t cell;           /* the one that is looked at; -1: none */
+    int lane;               /* likewise, of each warp; -1: all alike */
+    bool table;             /* a row a lane of what it holds, where there is room */
 } StepsView;
 
-/* Which warps were recorded: three rows. Returns the rows used. */
+/* Which warps were recorded: four rows. Returns the rows used. */
 int steps_head_draw(Cells *cells, Area area, const StepsView *view);
 
-/* Step `number`, from 0, in as many rows as it takes or as the area has. Returns the rows used; a
- * step past the last one draws nothing. */
+/* Step `number`, from 0, in as many rows as it takes or as the area has: a low area gets fewer points
+ * and no registers. Returns the rows used; a step past the last one draws one row that says so. */
 int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number);
 
-/* The counters over all steps up to and with `number`: two rows, or more where the area is narrow.
+/* The counters over all steps up to and with `number`: three rows, or more where the area is narrow.
  * Returns the rows used. */
 int steps_totals_draw(Cells *cells, Area area, const StepsView *view, int number);

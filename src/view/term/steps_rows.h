@@ -1,9 +1,10 @@
-/* What the files of the steps page share. Private to steps_page.c and steps_strip.c. */
+/* What the files of the steps page share. Private to steps_*.c of this folder. */
 #pragma once
 
+#include "src/cachesim/steps_lanes.h"
 #include "src/view/term/steps_page.h"
 
-enum { STEP_LANES = 32 };
+enum { STEP_LANES = WARP_LANES, LABEL_W = 9 };
 
 /* The page that is being drawn, row after row; rows past the area's end are not drawn. */
 typedef struct {
@@ -18,8 +19,33 @@ Area rows_next(Rows *rows);
 /* A text as the next row. */
 void rows_say(Rows *rows, CellStyle style, const char *text);
 
+/* A label, and a text behind it. */
+void rows_label(Rows *rows, const char *label, CellStyle style, const char *text);
+
+/* Rows that are left. */
+int rows_left(const Rows *rows);
+
+/* The letter of a point's cell: cells in the order in which the step names them. */
+char cell_letter(const Steps *steps, const Step *step, int32_t cell);
+
+/* The point to look at: the lane's, else the first one of the cell, else the first one. NULL: the step
+ * has none. */
+const StepPoint *focus_of(const StepsView *view, const Step *step);
+
+/* 0 ... 9, a ... v. */
+char lane_sign(int lane);
+
 /* Eight colours in turn, so that neighbouring lanes can be told apart. */
 Ink steps_lane_ink(const Cells *cells, int lane);
+
+/* V4's step as a product of small matrices: 16 image rows by 16 cells, times their features. */
+void matrix_rows(Rows *rows, const StepsView *view, int number);
+
+/* How the additions of a step meet: lanes that queue, or a tree of shuffles. */
+void meeting_rows(Rows *rows, const StepsView *view, int number);
+
+/* What the lanes hold after a step, in as many rows as are left: a table, all sums, or one lane. */
+void register_rows(Rows *rows, const StepsView *view, int number);
 
 /* The instructions of a step; neighbours that access the same array alike share a row. */
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step);

@@ -29,7 +29,7 @@ Ink steps_lane_ink(const Cells *cells, int lane) {
     return INK_RGB | (cells->light ? light : dark)[lane % 8];
 }
 
-static char lane_sign(int lane) {
+char lane_sign(int lane) {
     return (char)(lane < 10 ? '0' + lane : 'a' + lane - 10);
 }
 
@@ -45,6 +45,18 @@ void rows_say(Rows *rows, CellStyle style, const char *text) {
     Area row = rows_next(rows);
     if (row.h)
         cells_text(rows->cells, row.x, row.y, row.w, style, text);
+}
+
+void rows_label(Rows *rows, const char *label, CellStyle style, const char *text) {
+    Area row = rows_next(rows);
+    if (!row.h)
+        return;
+    cells_text(rows->cells, row.x, row.y, LABEL_W, cell_style(INK_MUTED), label);
+    cells_text(rows->cells, row.x + LABEL_W, row.y, row.w - LABEL_W, style, text);
+}
+
+int rows_left(const Rows *rows) {
+    return rows->area.h - rows->row;
 }
 
 /* ---- instructions ---------------------------------------------------------------------------- */
@@ -104,7 +116,8 @@ static int show_sectors(const Steps *steps, const Group *group, Shown shown[MAX_
     return count;
 }
 
-/* Sectors side by side, as many characters each as there is room for. */
+/* Sectors side by side, as many characters each as there is room for; a blank between two that lie
+ * in different lines. */
 static void strip_draw(Cells *cells, int x, int y, int w, const Shown *shown, int count) {
     int signs = SECTOR_WORDS;
     while (signs > 1 && count * (signs + 1) > w)
@@ -122,8 +135,10 @@ static void strip_draw(Cells *cells, int x, int y, int w, const Shown *shown, in
             cells_put(cells, x++, y, sign,
                       lane < 0 ? cell_style(INK_MUTED) : cell_bold(steps_lane_ink(cells, lane)));
         }
-        if (signs > 1 && s + 1 < count)
-            cells_put(cells, x++, y, '|', cell_style(INK_RULE));
+        if (signs > 1 && s + 1 < count) {
+            bool same = shown[s].sector / LINE_SECTORS == shown[s + 1].sector / LINE_SECTORS;
+            cells_put(cells, x++, y, same ? '|' : ' ', cell_style(INK_RULE));
+        }
     }
 }
 
@@ -132,13 +147,14 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
     Shown shown[MAX_SHOWN];
     char text[96], share[16], times[12] = "";
     double bytes = 0, sectors = 0, used = 0;
-    int repeats = 0, queue = 0, count = show_sectors(steps, group, shown);
+    int repeats = 0, queue = 0, lines = 0, count = show_sectors(steps, group, shown);
     bool addition = group->first->access >= ACCESS_ADD;
     for (int i = 0; i < group->count; i++) {
         const StepInstruction *in = &group->first[i];
         bytes += in->bytes;
         sectors += in->sectors;
         repeats += in->repeats;
+        lines += step_lines(steps, in);
         for (int s = 0; s < in->sector_count; s++) {
             const StepSector *sector = &steps->sectors[in->first_sector + s];
             used += __builtin_popcount(sector->used);
@@ -157,32 +173,13 @@ static void group_row(Rows *rows, const Steps *steps, const Step *step, const Gr
     else
         snprintf(share, sizeof share, "%.0f%%",
                  sectors > 0 ? 100 * used / (sectors * SECTOR_WORDS * WORD_BYTES) : 0);
-    snprintf(text, sizeof text, "%c %-14.14s %-6s %-4s%6.0f%5.0f %5s ", waits ? '>' : ' ',
-             group->first->name, step_accesses[group->first->access], times, bytes, sectors, share);
+    snprintf(text, sizeof text, "%c %-14.14s %-6s %-4s%6.0f%5d%5.0f %5s ", waits ? '>' : ' ',
+             group->first->name, step_accesses[group->first->access], times, bytes, lines, sectors,
+             share);
     int used_w = cells_text(rows->cells, row.x, row.y, row.w,
                             cell_style(array_ink(group->first->array)), text);
     if (used_w < row.w)
         strip_draw(rows->cells, row.x + used_w, row.y, row.w - used_w, shown, count);
-}
-
-/* How the additions of a step meet. */
-static void queue_row(Rows *rows, const Steps *steps, const Group *group) {
-    char text[160];
-    int queue = 0, lanes = 0;
-    for (int s = 0; s < group->first->sector_count; s++) {
-        int times = steps->sectors[group->first->first_sector + s].times;
-        queue = times > queue ? times : queue;
-    }
-    for (int s = 0; s < group->first->span_count; s++)
-        lanes += steps->spans[group->first->first_span + s].lanes.count;
-    if (steps->form->merges)
-        snprintf(text, sizeof text,
-                 "         runs of a cell shrink by shuffles of 1, 2, 4, 8, 16: %d lane%s", lanes,
-                 lanes == 1 ? " adds" : "s add");
-    else
-        snprintf(text, sizeof text, "         %d lanes add; at one sector %d additions queue",
-                 lanes, queue);
-    rows_say(rows, cell_style(INK_WARN), text);
 }
 
 void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {
@@ -190,8 +187,6 @@ void instruction_rows(Rows *rows, const Steps *steps, const Step *step) {
         Group group = {&steps->instructions[step->first_instruction + i],
                        step_alike(steps, step, i)};
         group_row(rows, steps, step, &group);
-        if (group.first->access == ACCESS_ATOMIC)
-            queue_row(rows, steps, &group);
         i += group.count;
     }
 }

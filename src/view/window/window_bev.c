@@ -101,6 +101,11 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
+/* How strongly a point is marked: by its share of the cell; those of a step all alike. */
+static double strength_of(const WindowView *view, const LiveContribution *one, double heaviest) {
+    return view->live->frame.steps ? 1 : sqrt(one->depth * one->weight / heaviest);
+}
+
 static double heaviest_of(const LiveContribution *list, int count) {
     double heaviest = 1e-30;
     for (int i = 0; i < count; i++)
@@ -113,31 +118,21 @@ static void draw_rays(const WindowView *view) {
     int count = live_lit(view->live, view->state, list);
     double heaviest = heaviest_of(list, count);
     for (int i = 0; view->live->frame.rig && i < count && i < MAX_RAYS; i++)
-        draw_ray(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
-}
-
-/* How many points the step that is shown has, and the cell of one of them. */
-static int step_points(const WindowView *view) {
-    const LiveSteps *live = view->live->frame.steps;
-    int at = view->state->step_at;
-    return live && at < live->selection.step_count ? live->selection.steps[at].point_count : 0;
-}
-
-static int64_t step_cell(const WindowView *view, int i) {
-    const Steps *steps = &view->live->frame.steps->selection;
-    return steps->points[steps->steps[view->state->step_at].first_point + i].cell;
+        draw_ray(view, &list[i], strength_of(view, &list[i], heaviest));
 }
 
 static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
     const LiveSteps *steps = view->live->frame.steps;
+    const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
+    int count = live_step_points(view->live, view->state, points);
     int64_t cell = steps ? steps->cell : probe->cell;
     if (cell < 0)
         return;
     pen_clip(view->pen, view->layout.bev);
     draw_rays(view);
-    for (int i = 0; i < step_points(view); i++)
-        outline_cell(view, step_cell(view, i));
+    for (int i = 0; i < count; i++)
+        outline_cell(view, points[i]->cell);
     outline_cell(view, cell);
     cairo_restore(view->pen->cr);
 }
@@ -146,6 +141,7 @@ static void draw_nothing(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     const char *reason = view->picture               ? view->picture->bev.reason
                          : view->live->error_text[0] ? view->live->error_text
+                         : view->state->waiting[0]   ? view->state->waiting
                                                      : "computing the first picture";
     TextStyle style = aligned(style_body(view->pen), ALIGN_CENTER);
     pen_fill(view->pen, *bev, view->pen->theme->tint, 1);
@@ -164,6 +160,19 @@ void window_draw_bev(const WindowView *view) {
         draw_wipe(view);
 }
 
+/* Over the old picture, while the new one is being computed. */
+static void draw_waiting(const WindowView *view) {
+    const Box *bev = &view->layout.bev;
+    const char *text = view->state->waiting;
+    TextStyle style = aligned(style_strong(view->pen), ALIGN_CENTER);
+    double w = fmin(pen_text_width(view->pen, &style, text) + 24, bev->w), h = 2 * style.size;
+    if (!text[0])
+        return;
+    Box box = {bev->x + (bev->w - w) / 2, bev->y + (bev->h - h) / 2, w, h};
+    pen_fill(view->pen, box, view->pen->theme->page, 0.9);
+    pen_text(view->pen, bev->x + bev->w / 2, box.y + h / 2 + style.size / 3, w, &style, text);
+}
+
 void window_draw_over_bev(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     if (!window_has_bev(view))
@@ -172,6 +181,7 @@ void window_draw_over_bev(const WindowView *view) {
     overlay_draw(view->pen, &view->visible, &panel);
     draw_probe(view);
     draw_comparison(view);
+    draw_waiting(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)
         axes_draw(view->pen, &view->visible, &panel, true);
@@ -233,5 +243,5 @@ void window_draw_strip(const WindowView *view) {
         draw_camera(view, i);
     for (int i = count - 1; i >= 0 && view->layout.camera_count; i--)
         if (list[i].camera < view->layout.camera_count)
-            mark_pixel(view, &list[i], sqrt(list[i].depth * list[i].weight / heaviest));
+            mark_pixel(view, &list[i], strength_of(view, &list[i], heaviest));
 }

@@ -65,6 +65,9 @@ void window_draw_chart_over(const WindowView *view);
 /* The step that is shown, where steps were recorded; returns the height. */
 double window_draw_steps(const WindowView *view, Box at);
 
+/* Its points in the index array, its lanes' sums, and how they meet; returns the height. */
+double window_draw_lanes(const WindowView *view, Box at, int number);
+
 /* A bar a kernel, taller where there is room. The height is the least one; 0: none to show. */
 double window_ladder_height(const WindowView *view);
 void window_draw_ladder(const WindowView *view, Box at);

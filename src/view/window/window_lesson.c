@@ -36,7 +36,9 @@ static bool belongs_to_row_before(const PaneText *body, int row) {
 static double lesson_row(const WindowView *view, int row, double x, double y, double w, bool draw) {
     const PaneText *body = &view->state->lesson.body;
     const TextStyle style = style_of(view, &body->rows[row]);
-    const char *text = pane_row(body, row);
+    char micro[PANE_BYTES];
+    const char *text = body->rows[row].kind == PANE_CODE ? pane_row(body, row) : micro;
+    text_micro(pane_row(body, row), micro, sizeof micro);
     double indent = body->rows[row].kind == PANE_CHOICE ? CHOICE_INDENT : 0;
     double gap = row && !belongs_to_row_before(body, row) ? PARAGRAPH_GAP : 0;
     if (body->rows[row].kind == PANE_CODE) {

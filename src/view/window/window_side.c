@@ -1,7 +1,6 @@
 /* The side column: what the colours mean, then the probed cell or the selection. And the header and
  * the log line. */
 #include "src/state/live_text.h"
-#include "src/view/draw/text.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>

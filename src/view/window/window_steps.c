@@ -28,33 +28,60 @@ static double instruction_row(const WindowView *view, Box at, const StepInstruct
     return WINDOW_ROW;
 }
 
-double window_draw_steps(const WindowView *view, Box at) {
+/* The counters of a kernel, after its title where two stand under each other. */
+static double totals(const WindowView *view, Box at, const Steps *steps, bool named) {
+    char text[400];
+    TextStyle style = style_muted(view->pen);
+    int n = named ? snprintf(text, sizeof text, "%s ", steps->kernel->title) : 0;
+    steps_totals_text(steps, view->state->step_at, text + n, sizeof text - (size_t)n);
+    return pen_paragraph(view->pen, at.x, at.y, at.w, &style, text);
+}
+
+static double head(const WindowView *view, Box at, int number) {
     const LiveSteps *live = view->live->frame.steps;
     const Steps *steps = &live->selection;
-    int number = view->state->step_at;
-    char text[320];
-    double y = at.y;
-    if (number >= steps->step_count) {
-        y += window_heading(view, at, "Steps");
-        return y + window_line(view, (Box){at.x, y, at.w, WINDOW_ROW}, live->error_text) - at.y;
-    }
     const Step *step = &steps->steps[number];
     const StepWarp *warp = &steps->warps[step->warp];
-    snprintf(text, sizeof text, "Step %d of %d: %s", number + 1, steps->step_count,
+    char text[160], pass[32] = "";
+    if (steps->passes > 1)
+        snprintf(pass, sizeof pass, ", pass %d of %d", steps_pass(steps, number), steps->passes);
+    snprintf(text, sizeof text, "Step %d of %d%s: %s", number + 1, steps->step_count, pass,
              step_phases[step->phase]);
-    y += window_heading(view, at, text);
+    double used = window_heading(view, at, text);
     snprintf(text, sizeof text, "%s, cell %lld, %lld; warp %d of %d: block %lld, warp %d",
              steps->kernel->title, (long long)(live->cell % steps->shape.nx),
              (long long)(live->cell / steps->shape.nx), step->warp + 1, steps->warp_count,
              (long long)warp->block, warp->number);
-    y += window_line(view, (Box){at.x, y, at.w, WINDOW_ROW}, text) + 4;
-    for (int i = 0; i < step->instruction_count && at.y + at.h - y > 5 * WINDOW_ROW;) {
+    return used + window_line(view, (Box){at.x, at.y + used, at.w, WINDOW_ROW}, text) + 4;
+}
+
+double window_draw_steps(const WindowView *view, Box at) {
+    const LiveSteps *live = view->live->frame.steps;
+    const Steps *steps = &live->selection;
+    int number = view->state->step_at;
+    bool both = live->baseline.step_count > 0;
+    double y = at.y;
+    if (number >= steps->step_count) {
+        y += window_heading(view, at, "Steps");
+        y += window_line(view, (Box){at.x, y, at.w, WINDOW_ROW},
+                         steps->step_count ? "its steps are over" : live->error_text);
+        if (steps->step_count)
+            y += totals(view, (Box){at.x, y + 6, at.w, 0}, steps, true) + 6;
+        return y - at.y;
+    }
+    const Step *step = &steps->steps[number];
+    double bottom = at.y + at.h - (both ? 6 : 3) * WINDOW_ROW; /* the counters are below it */
+    y += head(view, at, number);
+    for (int i = 0; i < step->instruction_count && bottom > y + WINDOW_ROW;) {
         int count = step_alike(steps, step, i);
         y += instruction_row(view, (Box){at.x, y, at.w, WINDOW_ROW},
                              &steps->instructions[step->first_instruction + i], count);
         i += count;
     }
-    TextStyle style = style_muted(view->pen);
-    steps_totals_text(steps, number, text, sizeof text);
-    return y + pen_paragraph(view->pen, at.x, y + 6, at.w, &style, text) + 6 - at.y;
+    if (bottom > y + 3 * WINDOW_ROW)
+        y += window_draw_lanes(view, (Box){at.x, y + 6, at.w, bottom - y - 6}, number) + 6;
+    y += totals(view, (Box){at.x, y + 6, at.w, 0}, steps, both) + 6;
+    if (both)
+        y += totals(view, (Box){at.x, y + 6, at.w, 0}, &live->baseline, true) + 6;
+    return y - at.y;
 }

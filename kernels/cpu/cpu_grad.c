@@ -1,0 +1,108 @@
+#include "kernels/cpu/cpu_grad.h"
+
+#include "kernels/codec.h"
+
+#include <stdlib.h>
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* A counting sort of points by `key`, stable: to[] are the numbers in from[] (NULL: 0, 1, 2, ...),
+ * sorted. starts (keys + 1, zeros) receives where each key begins. */
+static void sort_by(const int32_t *key, int64_t points, int64_t keys, const int32_t *from,
+                    int32_t *to, int32_t *starts) {
+    for (int64_t t = 0; t < points; t++)
+        starts[key[t] + 1]++;
+    for (int64_t k = 0; k < keys; k++)
+        starts[k + 1] += starts[k];
+    for (int64_t i = 0; i < points; i++) {
+        int32_t t = from ? from[i] : (int32_t)i;
+        to[starts[key[t]]++] = t;
+    }
+    for (int64_t k = keys; k > 0; k--)
+        starts[k] = starts[k - 1];
+    starts[0] = 0;
+}
+
+/* The place of each point's pixel in the order that is asked for. */
+static void place_pixels(const BevProblem *problem, bool columns, int32_t *places) {
+    int64_t w = problem->shape.feat_w, h = problem->shape.feat_h;
+    for (int64_t t = 0; t < problem->map.points; t++) {
+        int64_t pixel = problem->map.ranks_feat[t];
+        int64_t camera = pixel / (h * w), row = pixel / w % h, column = pixel % w;
+        places[t] = (int32_t)(columns ? (camera * w + column) * h + row : pixel);
+    }
+}
+
+bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns, Err *err) {
+    size_t points = (size_t)problem->map.points + 1;
+    int64_t depths = problem->depth.row_len, count = problem->feat.rows;
+    *pixels = (CpuPixels){.starts = calloc((size_t)count + 1, sizeof *pixels->starts),
+                          .points = malloc(points * sizeof *pixels->points)};
+    int32_t *by_depth = malloc(points * sizeof *by_depth),
+            *places = malloc(points * sizeof *places);
+    int32_t *depth_starts = calloc((size_t)depths + 1, sizeof *depth_starts);
+    bool ok = pixels->starts && pixels->points && by_depth && places && depth_starts;
+    if (ok) {
+        sort_by(problem->map.ranks_depth, problem->map.points, depths, NULL, by_depth,
+                depth_starts);
+        place_pixels(problem, columns, places);
+        sort_by(places, problem->map.points, count, by_depth, pixels->points, pixels->starts);
+    } else {
+        cpu_pixels_free(pixels);
+        err_set(err, ERR_FAILED, "CPU kernel", "choose a smaller scene", "out of memory");
+    }
+    free(by_depth);
+    free(places);
+    free(depth_starts);
+    return ok;
+}
+
+void cpu_pixels_free(CpuPixels *pixels) {
+    free(pixels->starts);
+    free(pixels->points);
+    *pixels = (CpuPixels){0};
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static int64_t depth_floats(const BevProblem *problem) {
+    return problem->grad_depth.dtype == BEV_FP32 ? 0 : problem->grad_depth.row_len;
+}
+
+size_t cpu_grad_bytes(const BevProblem *problem, int threads, int64_t own) {
+    return cpu_stage_bytes(problem, threads, depth_floats(problem) + own);
+}
+
+CpuGrad cpu_grad(const BevProblem *problem, int threads) {
+    CpuGrad grad = {.stage = cpu_stage(problem, threads)};
+    int64_t floats = depth_floats(problem);
+    grad.grad_depth = floats ? grad.stage.own_sums : problem->grad_depth.data;
+    grad.own = grad.stage.own_sums + floats;
+    return grad;
+}
+
+void cpu_grad_fill(const CpuGrad *grad, const BevProblem *problem) {
+    cpu_stage_fill(&grad->stage, problem);
+}
+
+void cpu_grad_finish(const CpuGrad *grad, const BevProblem *problem) {
+    enum { SPAN = 4096 };
+    int64_t count = problem->grad_depth.row_len;
+    if (problem->grad_depth.dtype == BEV_FP32)
+        return;
+#pragma omp for schedule(static)
+    for (int64_t first = 0; first < count; first += SPAN)
+        bev_span_encode(&problem->grad_depth, 0, first, count - first < SPAN ? count - first : SPAN,
+                        grad->grad_depth + first);
+}
+
+float *cpu_grad_row(const CpuGrad *grad, const BevProblem *problem, int64_t pixel) {
+    return problem->grad_feat.dtype == BEV_FP32
+               ? (float *)problem->grad_feat.data + pixel * grad->stage.channels
+               : cpu_sums(&grad->stage);
+}
+
+void cpu_grad_store(const BevProblem *problem, int64_t pixel, const float *row) {
+    if (problem->grad_feat.dtype != BEV_FP32)
+        bev_span_encode(&problem->grad_feat, pixel, 0, problem->shape.channels, row);
+}

@@ -1,0 +1,194 @@
+/* cpu_grad_owner: a pixel has one owner.
+ *
+ * IDEA    Both gradients of a point belong to its pixel: the features' gradient to the pixel, the
+ *         depth's to one of the pixel's bins. So the points are sorted once more, by pixel, and
+ *         whoever owns a pixel writes all that it gets: nothing is added twice to memory, no atomics.
+ *
+ * WHO     A thread owns a pixel at a time, with all its bins; whoever is free takes the next ones.
+ *
+ *             pixel 17   bin 0  cell 812   g . f -> grad_depth    d g -> sums
+ *                        bin 1  cell 861   g . f -> grad_depth    d g -> sums
+ *                        bin 2  no point   0     -> grad_depth
+ *                        ...                              sums -> grad_feat
+ *
+ * MEMORY  Features and their gradients go by in order, once. Rows of grad_out are gathered, one for
+ *         each point: neighbouring bins lie in neighbouring cells, far apart where y differs. The
+ *         elements of grad_depth are a whole image apart from bin to bin.
+ *
+ * COST    8 bytes a point (12 with a weight), P C elements of grad_out, each element of the features
+ *         and of both gradients once, 4 P C operations. No atomics.
+ *
+ * LIMITS  A pixel's points have one owner; a row of grad_out is gathered by every pixel that looks
+ *         at its cell, about 11 of a column.
+ *
+ * TRY     Sort by image column instead of row (cpu_pixels_init has it): what do the caches say? */
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu_grad.h"
+
+#include <stdlib.h>
+
+enum { LANES = 16, PIXELS = 16 }; /* of a dot product; that a thread takes at a time */
+
+typedef struct {
+    int32_t depth, cell;
+} OwnedPoint;
+
+struct BevPlan {
+    int threads;
+    int32_t *starts;    /* [pixels + 1] */
+    OwnedPoint *points; /* by pixel, then by depth element */
+    float *weights;     /* [points] in that order; NULL: all 1 */
+};
+
+/* ---- prepare --------------------------------------------------------------------------------- */
+
+static void release(BevPlan *plan) {
+    if (!plan)
+        return;
+    free(plan->starts);
+    free(plan->points);
+    free(plan->weights);
+    free(plan);
+}
+
+static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
+    const BevMap *map = &problem->map;
+    CpuPixels pixels;
+    if (!cpu_pixels_init(&pixels, problem, false, err))
+        return false;
+    plan->threads = cpu_threads();
+    plan->starts = pixels.starts;
+    plan->points = malloc(((size_t)map->points + 1) * sizeof *plan->points);
+    if (map->weights)
+        plan->weights = malloc(((size_t)map->points + 1) * sizeof *plan->weights);
+    bool ok = plan->points && (plan->weights || !map->weights);
+    for (int64_t i = 0; ok && i < map->points; i++) {
+        int32_t t = pixels.points[i];
+        plan->points[i] = (OwnedPoint){map->ranks_depth[t], map->ranks_bev[t]};
+        if (plan->weights)
+            plan->weights[i] = map->weights[t];
+    }
+    free(pixels.points);
+    return ok || err_set(err, ERR_FAILED, "cpu_grad_owner", "choose a smaller scene",
+                         "out of memory");
+}
+
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    *plan = calloc(1, sizeof **plan);
+    if (!*plan)
+        return err_set(err, ERR_FAILED, "cpu_grad_owner", "", "out of memory");
+    if (build(*plan, problem, err))
+        return true;
+    release(*plan);
+    *plan = NULL;
+    return false;
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+/* Floats of grad_out, where it must be decoded. */
+static int64_t decoded(const BevProblem *problem) {
+    return problem->grad_out.dtype == BEV_FP32 ? 0
+                                               : problem->grad_out.rows * problem->grad_out.row_len;
+}
+
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_grad_bytes(problem, plan->threads, decoded(problem));
+}
+
+static void decode(const BevProblem *problem, float *values) {
+    int64_t row_len = problem->grad_out.row_len;
+    if (!decoded(problem))
+        return;
+#pragma omp for schedule(static)
+    for (int64_t row = 0; row < problem->grad_out.rows; row++)
+        bev_tensor_decode(&problem->grad_out, row, 1, values + row * row_len);
+}
+
+/* The sum of a[c] * b[c], in the same order whatever the vectors of the machine. */
+CPU_INLINE float dot(const float *a, const float *b, int64_t channels) {
+    float sums[LANES] = {0}, sum = 0;
+    int64_t c = 0;
+    for (; c + LANES <= channels; c += LANES)
+        CPU_SIMD
+        for (int lane = 0; lane < LANES; lane++)
+            sums[lane] += a[c + lane] * b[c + lane];
+    for (; c < channels; c++)
+        sum += a[c] * b[c];
+    for (int lane = 0; lane < LANES; lane++)
+        sum += sums[lane];
+    return sum;
+}
+
+/* What a pixel's turn reads and writes. */
+typedef struct {
+    const float *depth, *feat, *grad_out; /* feat: the pixel's row */
+    float *grad_depth, *sums;
+} Turn;
+
+CPU_CLONES
+static void take_turn(const BevPlan *plan, const BevProblem *problem, int64_t pixel,
+                      const Turn *turn) {
+    const BevShape *shape = &problem->shape;
+    int64_t image = shape->feat_h * shape->feat_w, channels = shape->channels;
+    int64_t element = pixel / image * shape->depth_bins * image + pixel % image;
+    for (int64_t c = 0; c < channels; c++)
+        turn->sums[c] = 0;
+    int64_t i = plan->starts[pixel], end = plan->starts[pixel + 1];
+    for (int64_t bin = 0; bin < shape->depth_bins; bin++, element += image) {
+        float sum = 0;
+        for (; i < end && plan->points[i].depth == element; i++) {
+            const float *row = turn->grad_out + plan->points[i].cell * channels;
+            float weight = plan->weights ? plan->weights[i] : 1;
+            sum += weight * dot(row, turn->feat, channels);
+            cpu_add_scaled(turn->sums, row, weight * turn->depth[element], channels);
+        }
+        turn->grad_depth[element] = sum;
+    }
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)stream, (void)err;
+    CpuGrad grad = cpu_grad(problem, plan->threads);
+    const float *grad_out = decoded(problem) ? grad.own : problem->grad_out.data;
+    int64_t channels = problem->shape.channels, pixels = problem->feat.rows;
+#pragma omp parallel num_threads(plan->threads)
+    {
+        cpu_grad_fill(&grad, problem);
+        decode(problem, grad.own);
+#pragma omp for schedule(dynamic, PIXELS)
+        for (int64_t pixel = 0; pixel < pixels; pixel++) {
+            float *sums = cpu_grad_row(&grad, problem, pixel);
+            const Turn turn = {grad.stage.depth, grad.stage.feat + pixel * channels, grad_out,
+                               grad.grad_depth, sums};
+            take_turn(plan, problem, pixel, &turn);
+            cpu_grad_store(problem, pixel, sums);
+        }
+        cpu_grad_finish(&grad, problem);
+    }
+    return true;
+}
+
+static BevTraffic bytes(const BevProblem *problem) {
+    double points = (double)problem->map.points;
+    double element = bev_dtypes[problem->dtype].bits / 8.0;
+    return (BevTraffic){
+        .feat = (double)bev_tensor_bytes(&problem->feat),
+        .depth = points * element,
+        .index = points * sizeof(OwnedPoint) + (double)problem->feat.rows * sizeof(int32_t),
+        .weight = problem->map.weights ? points * sizeof(float) : 0,
+        .out_read = points * (double)problem->shape.channels * element,
+        .grad_write = (double)bev_output_bytes(problem),
+    };
+}
+
+/* clang-format off */
+const BevKernel kernel_cpu_grad_owner = {
+    .name = "cpu_grad_owner", .title = "OWNER", .twin = "grad_owner",
+    .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
+    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes, .launch = launch,
+    .bytes = bytes,
+};
+/* clang-format on */

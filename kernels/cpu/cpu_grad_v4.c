@@ -1,0 +1,290 @@
+/* cpu_grad_v4: columns, the other way.
+ *
+ * IDEA    The pixels of an image column look at the same hundred or so cells: a vertical plane in
+ *         the world. Their rows of grad_out are gathered once, decoded once and lie side by side,
+ *         and both gradients of the column are products with that one small matrix G: features
+ *         times G transposed are the dot products of grad_depth, depths times G is grad_feat. Each
+ *         row of G that is loaded serves both. A pixel's features and its gradient stay in registers
+ *         while its points go by.
+ *
+ * WHO     A thread owns a few neighbouring columns; whoever is free takes the next.
+ *
+ *             column 7      G: cells 812, 861, ...   [ g g g g ... ]
+ *             pixel row 0   F f f f    points: G0 G0 G1 G4 ...   -> dots, and sums in registers
+ *             pixel row 1   F f f f    points: G0 G1 G1 G3 ...
+ *
+ * MEMORY  G comes from the first and second cache, but for its first time. Features and their
+ *         gradient are read and written once, a line of the image apart; elements of grad_depth are
+ *         cleared in order and then stored one by one.
+ *
+ * COST    8 bytes a point (12 with a weight), C elements for each cell of each column, each element
+ *         of features and gradients once, P depths, 4 P C operations and P sums across a register.
+ *
+ * LIMITS  Products leave the zeros out, so each point needs a sum across lanes. A map without columns
+ *         has as many rows in G as the column has points: right, and no faster than the owner's way.
+ *
+ * TRY     Point at grad_out itself instead of gathering G: what is the copy worth in FP32, what in
+ *         FP16? Let two pixels pass at a time, with each row of G loaded once for both. */
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu_grad.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    int32_t depth, row; /* element of depth; row of the column's G */
+} ColumnPoint;
+
+struct BevPlan {
+    int threads;
+    int64_t columns, most_rows, most_points; /* the most rows of a column's G, points of a pixel */
+    int32_t *starts;                         /* [pixels + 1]: first point, column by column */
+    ColumnPoint *points;
+    float *weights;       /* [points]; NULL: all 1 */
+    int32_t *cell_starts; /* [columns + 1] */
+    int32_t *cells;       /* the rows of each column's G */
+};
+
+enum { MOST_VECTORS = 12, COLUMNS = 4 }; /* of a pixel's features; that a thread takes at a time */
+
+/* One pixel's points times the column's G. */
+typedef struct {
+    const ColumnPoint *first, *end;
+    const float *weights, *depth, *rows, *feat; /* feat: the pixel's row */
+    float *sums, *dots;                         /* [channels]; one for each of its points */
+    int64_t channels;
+} PixelProduct;
+
+/* ---- vectors of 4, 8 and 16 channels --------------------------------------------------------- */
+
+/* Not by CPU_CLONES: how many channels a register holds is part of the code. */
+#define LANES 4
+#define TARGET
+#define WIDE(name) name##_4
+#define HALF(name) name##_4
+#include "kernels/cpu/cpu_grad_v4_lanes.inc"
+
+#ifdef __x86_64__
+#define LANES      8
+#define TARGET     __attribute__((target("avx2")))
+#define WIDE(name) name##_8
+#define HALF(name) name##_4
+#include "kernels/cpu/cpu_grad_v4_lanes.inc"
+
+#define LANES      16
+#define TARGET     __attribute__((target("avx512f")))
+#define WIDE(name) name##_16
+#define HALF(name) name##_8
+#include "kernels/cpu/cpu_grad_v4_lanes.inc"
+#endif
+
+/* Fewer channels than the shortest vector has. */
+static void multiply_narrow(const PixelProduct *p) {
+    memset(p->sums, 0, (size_t)p->channels * sizeof *p->sums);
+    for (const ColumnPoint *point = p->first; point < p->end; point++) {
+        const float *row = p->rows + point->row * p->channels;
+        float weight = p->weights ? p->weights[point - p->first] : 1, dot = 0;
+        for (int64_t c = 0; c < p->channels; c++)
+            dot += p->feat[c] * row[c];
+        cpu_add_scaled(p->sums, row, weight * p->depth[point->depth], p->channels);
+        p->dots[point - p->first] = dot;
+    }
+}
+
+typedef void Multiply(const PixelProduct *p);
+
+/* The longest vectors that this machine has and the channels fill. */
+static Multiply *choose_multiply(int64_t channels) {
+#ifdef __x86_64__
+    if (channels >= 16 && __builtin_cpu_supports("avx512f"))
+        return multiply_16;
+    if (channels >= 8 && __builtin_cpu_supports("avx2"))
+        return multiply_8;
+#endif
+    return channels >= 4 ? multiply_4 : multiply_narrow;
+}
+
+/* ---- prepare --------------------------------------------------------------------------------- */
+
+static void release(BevPlan *plan) {
+    if (!plan)
+        return;
+    free(plan->starts);
+    free(plan->points);
+    free(plan->weights);
+    free(plan->cell_starts);
+    free(plan->cells);
+    free(plan);
+}
+
+/* Numbers the cells of one column in the order in which its points meet them. seen[cell] is the last
+ * column (from 1) that met the cell, number[cell] its row there. */
+static void number_cells(BevPlan *plan, const BevMap *map, const int32_t *order, int64_t column,
+                         int64_t first, int64_t end, int32_t *seen, int32_t *number) {
+    int32_t begin = plan->cell_starts[column], count = begin;
+    for (int64_t i = first; i < end; i++) {
+        int32_t t = order[i], cell = map->ranks_bev[t];
+        if (seen[cell] != column + 1) {
+            seen[cell] = (int32_t)column + 1;
+            number[cell] = count - begin;
+            plan->cells[count++] = cell;
+        }
+        plan->points[i] = (ColumnPoint){map->ranks_depth[t], number[cell]};
+        if (plan->weights)
+            plan->weights[i] = map->weights[t];
+    }
+    plan->cell_starts[column + 1] = count;
+    if (count - begin > plan->most_rows)
+        plan->most_rows = count - begin;
+}
+
+static bool plan_alloc(BevPlan *plan, const BevMap *map) {
+    size_t points = (size_t)map->points + 1;
+    plan->points = malloc(points * sizeof *plan->points);
+    plan->cells = malloc(points * sizeof *plan->cells);
+    plan->cell_starts = calloc((size_t)plan->columns + 1, sizeof *plan->cell_starts);
+    if (map->weights)
+        plan->weights = malloc(points * sizeof *plan->weights);
+    return plan->points && plan->cells && plan->cell_starts && (plan->weights || !map->weights);
+}
+
+static bool build(BevPlan *plan, const BevProblem *problem, Err *err) {
+    const BevShape *shape = &problem->shape;
+    size_t cells = (size_t)(shape->nx * shape->ny);
+    CpuPixels pixels;
+    if (!cpu_pixels_init(&pixels, problem, true, err))
+        return false;
+    plan->threads = cpu_threads();
+    plan->columns = shape->cameras * shape->feat_w;
+    plan->starts = pixels.starts;
+    int32_t *seen = calloc(cells, sizeof *seen), *number = malloc(cells * sizeof *number);
+    bool ok = seen && number && plan_alloc(plan, &problem->map);
+    for (int64_t column = 0; ok && column < plan->columns; column++)
+        number_cells(plan, &problem->map, pixels.points, column,
+                     plan->starts[column * shape->feat_h],
+                     plan->starts[(column + 1) * shape->feat_h], seen, number);
+    for (int64_t pixel = 0; ok && pixel < problem->feat.rows; pixel++)
+        if (plan->starts[pixel + 1] - plan->starts[pixel] > plan->most_points)
+            plan->most_points = plan->starts[pixel + 1] - plan->starts[pixel];
+    free(seen);
+    free(number);
+    free(pixels.points);
+    return ok || err_set(err, ERR_FAILED, "cpu_grad_v4", "choose a smaller scene", "out of memory");
+}
+
+static bool prepare(const BevProblem *problem, BevPlan **plan, Err *err) {
+    *plan = calloc(1, sizeof **plan);
+    if (!*plan)
+        return err_set(err, ERR_FAILED, "cpu_grad_v4", "", "out of memory");
+    if (build(*plan, problem, err))
+        return true;
+    release(*plan);
+    *plan = NULL;
+    return false;
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+/* Floats of a thread: the column's G, and the dot products of a pixel. */
+static int64_t thread_floats(const BevProblem *problem, const BevPlan *plan) {
+    return plan->most_rows * problem->shape.channels + plan->most_points + 16; /* apart by a line */
+}
+
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return cpu_grad_bytes(problem, plan->threads, plan->threads * thread_floats(problem, plan));
+}
+
+static void gather(const BevProblem *problem, const BevPlan *plan, int64_t column, float *rows) {
+    int64_t channels = problem->shape.channels;
+    for (int64_t i = plan->cell_starts[column]; i < plan->cell_starts[column + 1]; i++) {
+        bev_tensor_decode(&problem->grad_out, plan->cells[i], 1, rows);
+        rows += channels;
+    }
+}
+
+/* The elements of grad_depth that the pixel's points reach; those of one element are neighbours. */
+static void store_dots(const PixelProduct *p, float *grad_depth) {
+    for (const ColumnPoint *point = p->first; point < p->end;) {
+        int32_t element = point->depth;
+        float sum = 0;
+        for (; point < p->end && point->depth == element; point++) {
+            int64_t i = point - p->first;
+            sum += p->weights ? p->weights[i] * p->dots[i] : p->dots[i];
+        }
+        grad_depth[element] = sum;
+    }
+}
+
+static void take_column(const BevProblem *problem, const BevPlan *plan, const CpuGrad *grad,
+                        Multiply *multiply, int64_t column) {
+    const BevShape *shape = &problem->shape;
+    float *rows = grad->own + cpu_thread() * thread_floats(problem, plan);
+    gather(problem, plan, column, rows);
+    for (int64_t h = 0; h < shape->feat_h; h++) {
+        int64_t place = column * shape->feat_h + h, first = plan->starts[place];
+        int64_t pixel = (column / shape->feat_w * shape->feat_h + h) * shape->feat_w +
+                        column % shape->feat_w;
+        const PixelProduct p = {.first = plan->points + first,
+                                .end = plan->points + plan->starts[place + 1],
+                                .weights = plan->weights ? plan->weights + first : NULL,
+                                .depth = grad->stage.depth,
+                                .rows = rows,
+                                .feat = grad->stage.feat + pixel * shape->channels,
+                                .sums = cpu_grad_row(grad, problem, pixel),
+                                .dots = rows + plan->most_rows * shape->channels,
+                                .channels = shape->channels};
+        multiply(&p);
+        store_dots(&p, grad->grad_depth);
+        cpu_grad_store(problem, pixel, p.sums);
+    }
+}
+
+static void clear(float *grad_depth, int64_t count) {
+    enum { SPAN = 4096 };
+#pragma omp for schedule(static)
+    for (int64_t first = 0; first < count; first += SPAN)
+        memset(grad_depth + first, 0,
+               (size_t)(count - first < SPAN ? count - first : SPAN) * sizeof *grad_depth);
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    (void)stream, (void)err;
+    CpuGrad grad = cpu_grad(problem, plan->threads);
+    Multiply *multiply = choose_multiply(problem->shape.channels);
+#pragma omp parallel num_threads(plan->threads)
+    {
+        cpu_grad_fill(&grad, problem);
+        clear(grad.grad_depth, problem->grad_depth.row_len);
+#pragma omp for schedule(dynamic, COLUMNS)
+        for (int64_t column = 0; column < plan->columns; column++)
+            take_column(problem, plan, &grad, multiply, column);
+        cpu_grad_finish(&grad, problem);
+    }
+    return true;
+}
+
+enum { USUAL_PIXELS = 8 }; /* of a column that look at one of its cells, for the model of traffic */
+
+static BevTraffic bytes(const BevProblem *problem) {
+    double points = (double)problem->map.points;
+    double element = bev_dtypes[problem->dtype].bits / 8.0;
+    return (BevTraffic){
+        .feat = (double)bev_tensor_bytes(&problem->feat),
+        .depth = points * element,
+        .index = points * sizeof(ColumnPoint) + (double)problem->feat.rows * sizeof(int32_t),
+        .weight = problem->map.weights ? points * sizeof(float) : 0,
+        .out_read = points / USUAL_PIXELS * (double)problem->shape.channels * element,
+        .grad_write = (double)bev_output_bytes(problem) + points * sizeof(float),
+    };
+}
+
+/* clang-format off */
+const BevKernel kernel_cpu_grad_v4 = {
+    .name = "cpu_grad_v4", .title = "V4", .twin = "grad_v4",
+    .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
+    .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
+    .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,
+    .prepare = prepare, .release = release, .workspace_bytes = workspace_bytes, .launch = launch,
+    .bytes = bytes,
+};
+/* clang-format on */

@@ -1,0 +1,45 @@
+/* Sorts points for the kernels of the way back; no row. One file, because the library's sort takes
+ * long to compile. */
+#include "kernels/cuda/row.h"
+
+#ifdef __CUDACC__
+#include "kernels/cuda/grad_sort.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+bool grad_sort(GradKeys *keys, int64_t points, uint64_t largest, const char *where, Err *err) {
+    int bits = 1;
+    while (bits < 64 && largest >> bits)
+        bits++;
+    cub::DoubleBuffer<uint64_t> sorted_keys(keys->keys, keys->spare_keys);
+    cub::DoubleBuffer<int> sorted_points(keys->points, keys->spare_points);
+    void *memory = NULL;
+    size_t bytes = 0;
+    TRY_CUDA(where, cub::DeviceRadixSort::SortPairs(NULL, bytes, sorted_keys, sorted_points, points,
+                                                    0, bits));
+    if (!cuda_allocate(&memory, bytes, where, err))
+        return false;
+    cudaError_t status = cub::DeviceRadixSort::SortPairs(memory, bytes, sorted_keys, sorted_points,
+                                                         points, 0, bits);
+    cudaError_t done = cudaStreamSynchronize(0);
+    cudaFree(memory);
+    *keys = {sorted_keys.Current(), sorted_keys.Alternate(), sorted_points.Current(),
+             sorted_points.Alternate()};
+    return cuda_ok(status, where, err) && cuda_ok(done, where, err);
+}
+
+bool grad_scan(int *values, int64_t count, const char *where, Err *err) {
+    void *memory = NULL;
+    size_t bytes = 0;
+    TRY_CUDA(where, cub::DeviceScan::ExclusiveSum(NULL, bytes, values, values, count));
+    if (!cuda_allocate(&memory, bytes, where, err))
+        return false;
+    cudaError_t status = cub::DeviceScan::ExclusiveSum(memory, bytes, values, values, count);
+    cudaError_t done = cudaStreamSynchronize(0);
+    cudaFree(memory);
+    return cuda_ok(status, where, err) && cuda_ok(done, where, err);
+}
+#else
+typedef int grad_sort_is_cuda; /* a file of plain C holds at least one declaration */
+#endif

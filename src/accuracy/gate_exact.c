@@ -1,0 +1,310 @@
+/* Gate C, and the adjoint identity: problems of numbers that every order of summation adds exactly.
+ */
+#include "src/accuracy/gates_internal.h"
+
+#include "kernels/codec.h"
+#include "src/base/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many powers of two each factor of a product may span, so that the sum of the longest interval
+ * needs no more significant bits than the accumulator has: 24 for FP32, else the 11 of a half,
+ * because kernels may add in halves. Signs are random, so sums stay well below the limit even where
+ * the longest interval leaves less than one bit for each factor. */
+typedef struct {
+    int weight, depth, feat;
+} Span;
+
+static int32_t longest_interval(const BevMap *map) {
+    int32_t longest = 1;
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->interval_lengths[i] > longest)
+            longest = map->interval_lengths[i];
+    return longest;
+}
+
+static int limited(int value, int low, int high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+static Span span_of(BevDtype dtype, const BevMap *map) {
+    int significant = dtype == BEV_FP32 ? 24 : 11;
+    int left = significant - (int)ceil(log2(longest_interval(map)));
+    Span span = {.weight = map->weights ? 1 : 0};
+    left -= span.weight;
+    span.depth = limited(left / 2, 0, 3);
+    span.feat = limited(left - span.depth, 0, 3);
+    return span;
+}
+
+/* 2^-k, k in [0, span]. */
+static float random_power(uint64_t *state, int span) {
+    return ldexpf(1, -(int)random_below(state, span + 1));
+}
+
+/* Whole numbers from -2^span to 2^span, never 0. */
+static float random_whole(uint64_t *state, int span) {
+    float sign = random_bits(state) & 1 ? -1.0f : 1.0f;
+    return sign * (float)(1 + random_below(state, 1 << span));
+}
+
+/* Writes NVFP4 codes and block scales directly: the encoder would choose block scales that are not
+ * powers of two. Half of the span goes to the codes, half to the block scales. */
+static void fill_blocks(const BevTensor *feat, int span, uint64_t *state) {
+    size_t code_bytes = bev_code_bytes(feat->dtype, feat->rows, feat->row_len);
+    size_t blocks = bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
+    int of_codes = span / 2;
+    for (size_t i = 0; i < code_bytes; i++) {
+        uint8_t low = bev_e2m1_encode(random_whole(state, of_codes));
+        uint8_t high = bev_e2m1_encode(random_whole(state, of_codes));
+        ((uint8_t *)feat->data)[i] = (uint8_t)(low | high << 4);
+    }
+    for (size_t i = 0; i < blocks; i++)
+        feat->block_scales[i] = bev_e4m3_encode(1 / random_power(state, span - of_codes));
+}
+
+static void fill_feat(const BevTensor *feat, int span, uint64_t *state, float *row) {
+    if (feat->dtype == BEV_NVFP4) {
+        fill_blocks(feat, span, state);
+        return;
+    }
+    for (int64_t r = 0; r < feat->rows; r++) {
+        for (int64_t c = 0; c < feat->row_len; c++)
+            row[c] = random_whole(state, span) * feat->scale;
+        bev_span_encode(feat, r, 0, feat->row_len, row);
+    }
+}
+
+static void fill_depth(const BevTensor *depth, int span, uint64_t *state) {
+    float values[256];
+    for (int64_t first = 0; first < depth->row_len; first += 256) {
+        int64_t left = depth->row_len - first, count = left < 256 ? left : 256;
+        for (int64_t i = 0; i < count; i++)
+            values[i] = random_power(state, span) * depth->scale;
+        bev_span_encode(depth, 0, first, count, values);
+    }
+}
+
+/* Powers of two other than 1: a kernel that forgets a scale, or applies it twice, fails. */
+static void set_scales(BevProblem *view, Span span) {
+    if (bev_dtypes[view->feat.dtype].bits < 16)
+        view->feat.scale = 4;
+    if (bev_dtypes[view->depth.dtype].bits < 16)
+        view->depth.scale = 0.5f;
+    if (view->out.dtype != BEV_FP8)
+        return;
+    double largest =
+        ldexp(longest_interval(&view->map), span.feat) * view->feat.scale * view->depth.scale;
+    view->out.scale = (float)exp2(ceil(log2(largest / bev_dtypes[BEV_FP8].largest)));
+}
+
+static bool own_weights(HostProblem *problem, int span, uint64_t *state) {
+    BevMap *map = &problem->view.map;
+    if (!map->weights)
+        return true;
+    problem->own_weights = malloc((size_t)map->points * sizeof(float) + 1);
+    for (int64_t t = 0; problem->own_weights && t < map->points; t++)
+        problem->own_weights[t] = random_power(state, span);
+    map->weights = problem->own_weights;
+    return map->weights != NULL;
+}
+
+bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
+                        const BevMap *map, uint64_t seed, Err *err) {
+    if (!problem_init(problem, shape, dtype, align, map, err))
+        return false;
+    BevProblem *view = &problem->view;
+    Span span = span_of(dtype, map);
+    float *row = malloc((size_t)shape->channels * sizeof *row);
+    bool ok = row && own_weights(problem, span.weight, &seed);
+    if (ok) {
+        set_scales(view, span);
+        fill_depth(&view->depth, span.depth, &seed);
+        fill_feat(&view->feat, span.feat, &seed, row);
+    } else {
+        problem_free(problem);
+        err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
+    }
+    free(row);
+    return ok;
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* How many powers of two the factors may span, so that gradients, too, have no more significant
+ * bits than their format has. Signs are random: a sum of n terms stays below 6 sqrt(n) of the
+ * largest. */
+typedef struct {
+    int weight, depth, feat, grad;
+} BackwardSpan;
+
+static int bits_of_sum(int64_t terms) {
+    return (int)ceil(log2(fmin((double)terms, 6 * sqrt((double)terms))));
+}
+
+static BackwardSpan backward_span(const BevProblem *view, const int32_t *terms) {
+    int significant = view->dtype == BEV_FP32 ? 24 : view->dtype == BEV_FP16 ? 11 : 8;
+    int64_t depths = view->depth.row_len, rows = depths + view->feat.rows;
+    int64_t of_depth = 1, of_feat = 1;
+    for (int64_t i = 0; i < depths; i++)
+        of_depth = terms[i] > of_depth ? terms[i] : of_depth;
+    for (int64_t i = depths; i < rows; i++)
+        of_feat = terms[i] > of_feat ? terms[i] : of_feat;
+    BackwardSpan span = {.weight = view->map.weights ? 1 : 0};
+    int depth_left = significant - bits_of_sum(of_depth) - span.weight;
+    int feat_left = significant - bits_of_sum(of_feat) - span.weight;
+    int least = depth_left < feat_left ? depth_left : feat_left;
+    span.grad = limited(least / 2, 0, 3);
+    span.feat = limited(depth_left - span.grad, 0, 3);
+    span.depth = limited(feat_left - span.grad, 0, 3);
+    return span;
+}
+
+static bool fill_backward(HostProblem *problem, const int32_t *terms, uint64_t *seed) {
+    BevProblem *view = &problem->view;
+    BackwardSpan span = backward_span(view, terms);
+    float *row = malloc((size_t)view->shape.channels * sizeof *row);
+    bool ok = row && own_weights(problem, span.weight, seed);
+    if (ok) {
+        fill_depth(&view->depth, span.depth, seed);
+        fill_feat(&view->feat, span.feat, seed, row);
+        fill_feat(&view->grad_out, span.grad, seed, row);
+    }
+    free(row);
+    return ok;
+}
+
+bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
+                         BevAlign align, const BevMap *map, uint64_t seed, Err *err) {
+    if (!problem_init(problem, shape, dtype, align, map, err))
+        return false;
+    int32_t *terms = NULL;
+    bool ok = problem_turn_backward(problem, err) && (terms = gate_terms(&problem->view, err));
+    if (ok && !fill_backward(problem, terms, &seed))
+        ok = err_set(err, ERR_FAILED, "gate C", "choose a smaller scene", "out of memory");
+    free(terms);
+    if (!ok)
+        problem_free(problem);
+    return ok;
+}
+
+/* ---- equality -------------------------------------------------------------------------------- */
+
+enum { EXACT_COLUMNS = 64 }; /* that are encoded at a time, in memory on the stack */
+
+/* Compares columns [first, first + count) of a row with `reference`, the row's FP64 values, as
+ * the output format has them. Returns whether one is bad. */
+static bool exact_columns(GateResult *result, const BevTensor *out, int64_t cell, int64_t first,
+                          int64_t count, const double *reference, bool pooled) {
+    float values[EXACT_COLUMNS];
+    uint32_t codes[EXACT_COLUMNS];
+    BevTensor want = *out;
+    want.rows = 1;
+    want.row_len = count;
+    want.data = codes;
+    for (int64_t c = 0; c < count; c++)
+        values[c] = (float)reference[first + c];
+    bev_span_encode(&want, 0, 0, count, values);
+    bool bad = false;
+    for (int64_t c = 0; c < count; c++) {
+        double g = bev_tensor_at(out, cell, first + c), w = bev_tensor_at(&want, 0, c);
+        /* Equal values have equal bits, except for the sign of zero. */
+        bad |= gate_count_element(result, pooled, cell, first + c, g, w, 0, g == w ? 0 : INFINITY);
+    }
+    return bad;
+}
+
+/* Gate C for one output; the arrays begin with it. */
+static GateResult judge_output(const GateOutput *output, const double *reference,
+                               const int32_t *terms, uint8_t *bad) {
+    GateResult result = {.output = output->name, .cell = -1, .channel = -1};
+    const BevTensor *out = &output->tensor;
+    for (int64_t row = 0; row < out->rows; row++) {
+        bool row_bad = false;
+        for (int64_t first = 0; first < out->row_len; first += EXACT_COLUMNS) {
+            int64_t left = out->row_len - first;
+            row_bad |=
+                exact_columns(&result, out, row, first, left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
+                              reference + row * out->row_len, terms[row] > 0);
+        }
+        if (bad)
+            bad[row] = row_bad;
+    }
+    return gate_verdict(result);
+}
+
+GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
+                      const int32_t *points, uint8_t *bad) {
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    GateResult result = {0};
+    int count = gate_outputs(problem, codes, outputs);
+    for (int i = 0; i < count; i++) {
+        const GateOutput *output = &outputs[i];
+        GateResult one =
+            judge_output(output, reference + output->first_value, points + output->first_row,
+                         bad ? bad + output->first_row : NULL);
+        result = i ? gate_worse(result, one) : one;
+    }
+    return result;
+}
+
+bool gate_passes(const GateResult *result, const BevMap *map) {
+    bool empty = map->points == 0 && result->checked > 0 && result->bad == 0;
+    return result->verdict == GATE_PASS || empty;
+}
+
+/* ---- the adjoint identity -------------------------------------------------------------------- */
+
+/* Σ a·b over two tensors of the same number of elements. */
+static double dot(const BevTensor *a, const BevTensor *b) {
+    double sum = 0;
+    for (int64_t i = 0; i < a->rows * a->row_len; i++)
+        sum += bev_tensor_at(a, i / a->row_len, i % a->row_len) *
+               bev_tensor_at(b, i / b->row_len, i % b->row_len);
+    return sum;
+}
+
+/* Whether the format has each of the output's FP64 values. */
+static bool all_exact(const BevTensor *out, const double *reference) {
+    float values[EXACT_COLUMNS];
+    uint32_t codes[EXACT_COLUMNS];
+    BevTensor row = {.dtype = out->dtype, .rows = 1, .scale = 1, .data = codes};
+    int64_t total = out->rows * out->row_len;
+    for (int64_t first = 0; first < total; first += EXACT_COLUMNS) {
+        row.row_len = total - first < EXACT_COLUMNS ? total - first : EXACT_COLUMNS;
+        for (int64_t c = 0; c < row.row_len; c++)
+            values[c] = (float)reference[first + c];
+        bev_span_encode(&row, 0, 0, row.row_len, values);
+        for (int64_t c = 0; c < row.row_len; c++)
+            if (bev_tensor_at(&row, 0, c) != reference[first + c])
+                return false;
+    }
+    return true;
+}
+
+bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
+                  GateAdjoint *adjoint, Err *err) {
+    GateOutput outputs[BEV_MAX_OUTPUTS];
+    bool exact = true;
+    *adjoint = (GateAdjoint){.verdict = GATE_SKIP};
+    for (int i = gate_outputs(problem, codes, outputs); i-- > 0;)
+        exact = exact && all_exact(&outputs[i].tensor, reference + outputs[i].first_value);
+    int64_t count = problem->grad_out.rows * problem->grad_out.row_len;
+    double *pooled = malloc((size_t)count * sizeof *pooled + 1);
+    if (!pooled)
+        return err_set(err, ERR_FAILED, "adjoint", "choose a smaller grid", "out of memory");
+    bev_reference(problem, pooled, NULL);
+    for (int64_t i = 0; i < count; i++)
+        adjoint->pooled +=
+            pooled[i] * bev_tensor_at(&problem->grad_out, i / problem->grad_out.row_len,
+                                      i % problem->grad_out.row_len);
+    free(pooled);
+    adjoint->depth = dot(&problem->depth, &outputs[0].tensor);
+    adjoint->feat = dot(&problem->feat, &outputs[1].tensor);
+    bool same = adjoint->pooled == adjoint->depth && adjoint->pooled == adjoint->feat;
+    if (exact)
+        adjoint->verdict = same ? GATE_PASS : GATE_FAIL;
+    return true;
+}

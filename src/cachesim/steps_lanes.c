@@ -1,0 +1,223 @@
+#include "src/cachesim/steps_lanes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { QUAD = 4, HALF_TILE = 8 };
+
+bool step_has_lane(const StepLanes *lanes, int lane) {
+    int place = lane - lanes->first;
+    return place >= 0 && place % lanes->stride == 0 && place / lanes->stride < lanes->count;
+}
+
+static bool is_tile(const Steps *steps) {
+    return steps->form->owner == BEV_OWNS_TILE;
+}
+
+/* V4 deals a group of 64 channels out so that each lane stores 16 bytes in one go: its first
+ * register is of channel 8 q, or 16 q where an output has one byte. */
+static int tile_channel(const Steps *steps, const StepPoint *point, int lane) {
+    int bytes = bev_dtypes[steps->out].bits / 8;
+    return point->first + lane % QUAD * (bytes == 1 ? 2 * HALF_TILE : HALF_TILE);
+}
+
+int step_lane_channel(const Steps *steps, const StepPoint *point, int lane) {
+    if (is_tile(steps))
+        return tile_channel(steps, point, lane);
+    int place = (lane - point->lanes.first) / point->lanes.stride;
+    int share = (point->last - point->first + point->lanes.count - 1) / point->lanes.count;
+    return point->first + place * share;
+}
+
+const StepPoint *step_lane_point(const Steps *steps, const Step *step, int lane) {
+    for (int i = 0; i < step->point_count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        if (step_has_lane(&point->lanes, lane))
+            return point;
+    }
+    return NULL;
+}
+
+static float depth_of(const StepValues *values, const StepPoint *point) {
+    return values->depth[point->depth] * point->weight;
+}
+
+static float feature_of(const Steps *steps, const StepValues *values, const StepPoint *point,
+                        int channel) {
+    int64_t c = channel < steps->shape.channels ? channel : steps->shape.channels - 1;
+    return values->feat[point->feat * steps->shape.channels + c];
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+/* A lane takes a point of its warp, in the step that is shown (`now`) or before it. */
+static void take(const Steps *steps, const StepValues *values, const StepPoint *point, int lane,
+                 bool now, LaneRegisters *held) {
+    int channel = step_lane_channel(steps, point, lane);
+    float feature = feature_of(steps, values, point, channel);
+    bool upper = is_tile(steps) && point->column >= HALF_TILE;
+    if (now && !held->point) {
+        held->point = point;
+        held->depth = depth_of(values, point);
+        held->feature = feature;
+    }
+    held->terms += now;
+    held->channel = channel;
+    *(upper ? &held->upper_cell : &held->cell) = point->cell;
+    float *sum = upper ? &held->upper_sum : &held->sum;
+    *sum = fmaf(depth_of(values, point), feature, steps->form->sums ? 0.0f : *sum);
+}
+
+static void take_points(const Steps *steps, const StepValues *values, const Step *step, bool now,
+                        LaneRegisters lanes[WARP_LANES]) {
+    for (int i = 0; i < step->point_count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        for (int k = 0; k < point->lanes.count; k++) {
+            int lane = point->lanes.first + k * point->lanes.stride;
+            take(steps, values, point, lane, now, &lanes[lane]);
+        }
+    }
+}
+
+/* The sum of a cell's channel over all warps of a block; NaN where only one of them was recorded. */
+static float block_sum(const Steps *steps, const StepValues *values, int64_t block, int32_t cell,
+                       int channel) {
+    float sum = 0;
+    if (steps->choice.warp >= 0 || steps->asked > steps->warp_count)
+        return NAN;
+    for (int w = 0; w < steps->warp_count; w++) {
+        const StepWarp *warp = &steps->warps[w];
+        const Step *first = &steps->steps[warp->first_step], *end = first + warp->step_count;
+        for (const Step *step = first; warp->block == block && step < end; step++)
+            for (int i = 0; i < step->point_count; i++) {
+                const StepPoint *point = &steps->points[step->first_point + i];
+                if (point->cell == cell && channel >= point->first && channel < point->last)
+                    sum = fmaf(depth_of(values, point), feature_of(steps, values, point, channel),
+                               sum);
+            }
+    }
+    return sum;
+}
+
+/* Workers of one cell have added their sums up in shared memory when they are stored. */
+static void join(const Steps *steps, const StepValues *values, int64_t block,
+                 LaneRegisters lanes[WARP_LANES]) {
+    for (int lane = 0; lane < WARP_LANES; lane++) {
+        LaneRegisters *held = &lanes[lane];
+        held->joined = held->channel >= 0;
+        if (held->cell >= 0)
+            held->sum = block_sum(steps, values, block, held->cell, held->channel);
+        if (held->upper_cell >= 0)
+            held->upper_sum = block_sum(steps, values, block, held->upper_cell, held->channel);
+    }
+}
+
+void steps_lanes(const Steps *steps, const StepValues *values, int number,
+                 LaneRegisters lanes[WARP_LANES]) {
+    const Step *step = &steps->steps[number];
+    const StepWarp *warp = &steps->warps[step->warp];
+    bool parts = is_tile(steps) || steps->form->owner == BEV_OWNS_PIECE;
+    for (int lane = 0; lane < WARP_LANES; lane++)
+        lanes[lane] = (LaneRegisters){.channel = -1, .cell = -1, .upper_cell = -1};
+    for (int i = steps->form->sums ? number : warp->first_step; i <= number; i++)
+        take_points(steps, values, &steps->steps[i], i == number, lanes);
+    if (parts && step->phase == PHASE_STORE)
+        join(steps, values, warp->block, lanes);
+}
+
+/* ---- how sums meet --------------------------------------------------------------------------- */
+
+static uint32_t lanes_that_add(const Steps *steps, const Step *step) {
+    uint32_t mask = 0;
+    for (int i = 0; i < step->instruction_count; i++) {
+        const StepInstruction *in = &steps->instructions[step->first_instruction + i];
+        for (int s = 0; s < in->span_count && in->access >= ACCESS_ADD; s++)
+            for (int lane = 0; lane < WARP_LANES; lane++)
+                if (step_has_lane(&steps->spans[in->first_span + s].lanes, lane))
+                    mask |= (uint32_t)1 << lane;
+    }
+    return mask;
+}
+
+/* The same as reduce_runs() of kernels/cuda/block_atomic.cu. */
+static void reduce(StepTree *tree) {
+    int head = 0;
+    for (int level = 1; level < TREE_LEVELS; level++) {
+        const float *before = tree->sums[level - 1];
+        int step = 1 << (level - 1);
+        for (int lane = 0; lane < WARP_LANES; lane++) {
+            bool same =
+                lane + step < WARP_LANES && tree->cells[lane + step] == tree->cells[lane];
+            tree->sums[level][lane] = before[lane] + (same ? before[lane + step] : 0.0f);
+        }
+    }
+    for (int lane = 0; lane < WARP_LANES; lane++) {
+        head = lane && tree->cells[lane] == tree->cells[lane - 1] ? head : lane;
+        for (int level = 0; level < TREE_LEVELS && tree->cells[lane] >= 0; level++)
+            if ((lane - head) % (1 << level) == 0)
+                tree->counts[level] |= (uint32_t)1 << lane;
+    }
+}
+
+bool steps_tree(const Steps *steps, const StepValues *values, int number, StepTree *tree) {
+    const Step *step = &steps->steps[number];
+    if (!steps->form->merges || !step->point_count)
+        return false;
+    memset(tree, 0, sizeof *tree);
+    for (int lane = 0; lane < WARP_LANES; lane++) {
+        const StepPoint *point = step_lane_point(steps, step, lane);
+        tree->cells[lane] = point ? point->cell : -1;
+        if (point && values)
+            tree->sums[0][lane] =
+                depth_of(values, point) *
+                feature_of(steps, values, point, step_lane_channel(steps, point, lane));
+    }
+    reduce(tree);
+    tree->adds = lanes_that_add(steps, step);
+    return true;
+}
+
+uint32_t steps_queue(const Steps *steps, int number, int lane) {
+    const Step *step = &steps->steps[number];
+    const StepPoint *own = step_lane_point(steps, step, lane);
+    uint32_t adds = lanes_that_add(steps, step), queue = 0;
+    if (!own || !(adds >> lane & 1))
+        return 0;
+    int channel = step_lane_channel(steps, own, lane);
+    for (int i = 0; i < step->point_count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        for (int other = 0; other < WARP_LANES && point->cell == own->cell; other++)
+            if (step_has_lane(&point->lanes, other) && adds >> other & 1 &&
+                step_lane_channel(steps, point, other) == channel)
+                queue |= (uint32_t)1 << other;
+    }
+    return queue;
+}
+
+int steps_pass(const Steps *steps, int number) {
+    const StepWarp *warp = &steps->warps[steps->steps[number].warp];
+    return (int)(warp->block / (steps->blocks / steps->passes)) + 1;
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+void steps_interval(const BevMap *map, int32_t number, int32_t *first, int32_t *end) {
+    int32_t cell = map->ranks_bev[number];
+    *first = number;
+    *end = number + 1;
+    while (*first > 0 && map->ranks_bev[*first - 1] == cell)
+        --*first;
+    while (*end < map->points && map->ranks_bev[*end] == cell)
+        ++*end;
+}
+
+int steps_read_before(const Steps *steps, const Step *step, int32_t number) {
+    int times = 0;
+    for (int i = step->first_point + step->point_count - 1; i >= 0; i--) {
+        bool same = steps->points[i].number == number;
+        if (same && i >= step->first_point)
+            return -1;
+        times += same;
+    }
+    return times;
+}

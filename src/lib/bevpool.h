@@ -1,0 +1,246 @@
+/* libbevpool: BEV pooling of camera features, on the CPU and on NVIDIA GPUs.
+ *
+ *     out[ranks_bev[t], c] += weight[t] * depth[ranks_depth[t]] * feat[ranks_feat[t], c]
+ *
+ * for every point t and every channel c. In the order of use: a map says which points there are, a
+ * plan prepares one kernel for a map, a format and a number of channels, and bevpool_run() enqueues
+ * a launch, as often as you like.
+ *
+ * Every function that can fail returns a status and, where `error` is not NULL, writes a line of
+ * text there. The library never prints, never ends the process and keeps no state of its own.
+ * Maps and plans may be used by any number of threads at once; destroying one is the caller's to
+ * order after its last use. */
+#ifndef BEVPOOL_H
+#define BEVPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+#define BEVPOOL_VERSION "0.1.0"
+
+/* ---- errors ------------------------------------------------------------------------------- */
+
+typedef enum BevpoolStatus {
+    BEVPOOL_OK = 0,
+    BEVPOOL_BAD_ARGUMENT = 1, /* NULL, a wrong size, format, alignment or place of memory */
+    BEVPOOL_BAD_MAP = 2,      /* a map or a rig that contradicts itself or its shape */
+    BEVPOOL_UNSUPPORTED = 3,  /* no kernel of this build does that, or not the one named */
+    BEVPOOL_NO_MEMORY = 4,    /* the host has no memory left */
+    BEVPOOL_NO_DEVICE = 5,    /* no such GPU, no driver, or a build without CUDA */
+    BEVPOOL_WRONG_DEVICE = 6, /* the calling thread's current GPU is not the plan's */
+    BEVPOOL_WORKSPACE = 7,    /* the workspace is missing, too small or not aligned */
+    BEVPOOL_DEVICE_FAILED = 8 /* CUDA reported an error; the text has its number and name */
+} BevpoolStatus;
+
+typedef struct BevpoolError {
+    int32_t status; /* a BevpoolStatus */
+    char text[764]; /* one line: where, what, and what to do; "" after a success */
+} BevpoolError;
+
+/* The name of a status, "BEVPOOL_BAD_MAP"; never NULL. The text is constant. */
+const char *bevpool_status_name(BevpoolStatus status);
+
+/* The version of the library that runs, "0.1.0"; that of the header is BEVPOOL_VERSION. */
+const char *bevpool_version(void);
+
+/* ---- words -------------------------------------------------------------------------------- */
+
+enum { BEVPOOL_CPU = -1 }; /* a device: this, or the number of a GPU as CUDA counts them */
+
+/* Number formats of features. Depth and output have the same one, but for NVFP4, whose depth and
+ * output are FP8. FP8 is E4M3, NVFP4 packs two E2M1 codes into a byte, low nibble first, with an
+ * E4M3 scale for every 16 channels. A value is code * scale. */
+typedef enum BevpoolDtype {
+    BEVPOOL_FP32 = 0,
+    BEVPOOL_FP16 = 1,
+    BEVPOOL_BF16 = 2,
+    BEVPOOL_FP8 = 3,
+    BEVPOOL_NVFP4 = 4
+} BevpoolDtype;
+
+/* How a rig's points go into cells: into the cell that holds the point; shared out among the four
+ * nearest cell centres; or, as BEV Align was published, among the four nearest lower cell edges. */
+typedef enum BevpoolAlign {
+    BEVPOOL_NEAREST = 0,
+    BEVPOOL_BILINEAR = 1,
+    BEVPOOL_LATTICE = 2
+} BevpoolAlign;
+
+/* Forward pools. Backward computes the gradients of depth and features from that of the output. */
+typedef enum BevpoolDirection { BEVPOOL_FORWARD = 0, BEVPOOL_BACKWARD = 1 } BevpoolDirection;
+
+/* Where channels stand. Features: (B * N, H, W, C) or (B * N, C, H, W). Outputs: (B, Z, Y, X, C)
+ * or (B, C, Z, Y, X). Kernels work with channels last; another order costs a transposition. */
+typedef enum BevpoolLayout { BEVPOOL_CHANNELS_LAST = 0, BEVPOOL_CHANNELS_FIRST = 1 } BevpoolLayout;
+
+/* ---- maps --------------------------------------------------------------------------------- */
+
+/* Sizes that a map fixes. Depth is (B * N, D, H, W); rank of an element: its number in that order.
+ * A cell's number is ((b * nz + z) * ny + y) * nx + x. */
+typedef struct BevpoolShape {
+    int64_t batch;                      /* B: samples */
+    int64_t cameras;                    /* N: cameras of a sample */
+    int64_t depth_bins, feat_h, feat_w; /* D, H, W */
+    int64_t nz, ny, nx;                 /* Z, Y, X: cells of a sample */
+} BevpoolShape;
+
+/* BEVDet's five arrays, and weights. Points are sorted by cell: ranks_bev ascends. Interval i is
+ * the run of interval_lengths[i] points from interval_starts[i] on that share a cell; intervals
+ * follow each other without gaps. */
+typedef struct BevpoolArrays {
+    int64_t points, intervals;
+    const int32_t *ranks_depth; /* [points]: number of the depth value */
+    const int32_t *ranks_feat;  /* [points]: number of the feature row, of the same pixel */
+    const int32_t *ranks_bev;   /* [points]: number of the cell */
+    const int32_t *interval_starts, *interval_lengths; /* [intervals]; both NULL: found here */
+    const float *weights;                              /* [points]; NULL: all 1 */
+} BevpoolArrays;
+
+typedef struct BevpoolCamera {
+    double intrinsics[9]; /* K (3, 3), row-major, in pixels of the original image */
+    double rotation[9];   /* camera to ego (3, 3), row-major; camera axes right, down, forward */
+    double position_m[3]; /* in the ego frame: x forward, y left, z up */
+} BevpoolCamera;
+
+/* A calibration. A pixel of the network's input is resize * (original pixel) - crop. Features are
+ * at linspace(0, input - 1, feat), depths at start, start + step, ... below stop, as in BEVDet. A
+ * point is inside when min <= p < max on every axis. */
+typedef struct BevpoolRig {
+    size_t size; /* sizeof(BevpoolRig) */
+    const BevpoolCamera *cameras;
+    int32_t camera_count; /* 1 to 32 */
+    int32_t image_w, image_h;
+    double resize, crop_x, crop_y;
+    int32_t input_w, input_h, feat_w, feat_h;
+    double depth_start_m, depth_stop_m, depth_step_m;
+    double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
+    int32_t nx, ny; /* one layer of cells: nz is 1 */
+} BevpoolRig;
+
+typedef struct BevpoolMap BevpoolMap;
+
+/* Flags of bevpool_map_from_arrays. */
+enum { BEVPOOL_TRUST_MAP = 1 }; /* leave out the pass over all points that checks their ranks */
+
+/* Copies arrays into a map for `device`. They may be in host memory or, each of them, on that GPU;
+ * work that writes them must be done, and they may be freed when the call returns. Counts and
+ * sizes are always checked; ranks, intervals and weights too unless `flags` say otherwise: a map
+ * that lies then reads and writes foreign memory. Waits for the device. The caller destroys *map.
+ */
+BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
+                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                                      BevpoolError *error);
+
+/* Computes the map of `batch` calibrations, one a sample, that differ in nothing but cameras and
+ * image transformation. `align` is a BevpoolAlign. Computed on the CPU, copied to `device`, waits
+ * for it. A rig that sees no cell gives a map of 0 points. The caller destroys *map. */
+BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
+                                    int32_t align, int32_t device, BevpoolError *error);
+
+/* Frees a map once no plan uses it any more: plans may outlive it. Accepts NULL. */
+void bevpool_map_destroy(BevpoolMap *map);
+
+/* The sizes of a map. */
+BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error);
+
+/* The arrays of a map, in memory of its device; they belong to the map. */
+BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays, BevpoolError *error);
+
+/* ---- plans -------------------------------------------------------------------------------- */
+
+typedef struct BevpoolOptions {
+    size_t size; /* sizeof(BevpoolOptions) */
+    int64_t channels;
+    int32_t dtype;       /* a BevpoolDtype */
+    int32_t direction;   /* a BevpoolDirection */
+    int32_t feat_layout; /* a BevpoolLayout: of feat and grad_feat */
+    int32_t out_layout;  /* a BevpoolLayout: of out and grad_out */
+    const char *kernel;  /* a name that bevpool_kernel_name gives; NULL: the best one that fits */
+} BevpoolOptions;
+
+typedef struct BevpoolPlan BevpoolPlan;
+
+/* Prepares a kernel for a map, on the map's device, and waits for it. Takes memory there; launches
+ * take none. A plan of the CPU uses as many threads as OpenMP has when it is made. The plan keeps
+ * the map alive. The caller destroys *plan. */
+BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
+                                  const BevpoolOptions *options, BevpoolError *error);
+
+/* Frees a plan. No launch of it may be under way. Accepts NULL. */
+void bevpool_plan_destroy(BevpoolPlan *plan);
+
+/* The name of the plan's kernel; belongs to the library. NULL for NULL. */
+const char *bevpool_plan_kernel(const BevpoolPlan *plan);
+
+/* Bytes of workspace that a launch needs; may be 0. 0 for NULL. */
+size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan);
+
+/* The arrays that a launch reads or writes. */
+typedef enum BevpoolRole {
+    BEVPOOL_DEPTH = 0,
+    BEVPOOL_FEAT = 1,
+    BEVPOOL_FEAT_BLOCK_SCALES = 2, /* NVFP4: one byte for every 16 channels of a feature row */
+    BEVPOOL_OUT = 3,
+    BEVPOOL_GRAD_OUT = 4,
+    BEVPOOL_GRAD_DEPTH = 5,
+    BEVPOOL_GRAD_FEAT = 6,
+    BEVPOOL_ROLES = 7
+} BevpoolRole;
+
+/* Bytes that an array of the plan has; 0 where the plan neither reads nor writes it. */
+size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role);
+
+/* The name of a kernel of this build for a device (BEVPOOL_CPU, or any GPU) and a direction, in
+ * the order of the ladder: index 0, 1, ... until NULL. Those that lose updates on purpose are left
+ * out. */
+const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index);
+
+/* ---- launches ----------------------------------------------------------------------------- */
+
+/* An array in memory of the plan's device, dense, of the caller. On a GPU it begins on a multiple
+ * of 16 bytes, on the CPU on one of its element. */
+typedef struct BevpoolTensor {
+    void *data;
+    size_t bytes;  /* all of it: checked against bevpool_plan_bytes() */
+    int32_t dtype; /* a BevpoolDtype: checked against the plan; block scales: BEVPOOL_FP8 */
+    float scale;   /* FP8, NVFP4: the tensor's scale, positive; 0 counts as 1. Else 0 or 1 */
+} BevpoolTensor;
+
+/* What one launch works on. Forward reads depth and feat and writes all of out. Backward reads
+ * depth, feat and grad_out and writes all of grad_depth and grad_feat. Arrays that the plan does
+ * not use are ignored. */
+typedef struct BevpoolCall {
+    size_t size;                          /* sizeof(BevpoolCall) */
+    BevpoolTensor tensors[BEVPOOL_ROLES]; /* by BevpoolRole */
+    void *workspace;        /* of the device, begins on a multiple of 256 bytes; any contents */
+    size_t workspace_bytes; /* at least bevpool_plan_workspace_bytes() */
+    void *stream;           /* a cudaStream_t of the plan's GPU; NULL: the default stream. The CPU
+                               ignores it */
+} BevpoolCall;
+
+/* Runs the plan's kernel once. On a GPU it checks the arguments, enqueues on the stream and
+ * returns: it allocates nothing, waits for nothing, and may be captured into a CUDA graph. The
+ * arrays and the workspace must stay until the stream has passed the launch; launches that may
+ * overlap need workspaces and outputs of their own. The calling thread's current GPU must be the
+ * plan's. On the CPU the work is done when the call returns. The result does not depend on what
+ * outputs and workspace held before. An error that a GPU reports after the call returned is that
+ * of the stream: a later call may report it as BEVPOOL_DEVICE_FAILED. */
+BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,165 @@
+/* Host memory here, a GPU's in lib_cuda.cu: the one file that knows which of them a device is. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "src/lib/lib_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CUDA
+#include "src/lib/lib_cuda.h"
+
+static BevpoolStatus enter_gpu(int32_t device, int *before, BevpoolError *error) {
+    Err err = {0};
+    if (lib_cuda_enter(device, before, &err))
+        return BEVPOOL_OK;
+    return lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: %s", (int)device, err.what);
+}
+
+static BevpoolStatus passed(bool ok, const Err *err, BevpoolError *error) {
+    return ok ? BEVPOOL_OK : lib_pass(error, BEVPOOL_DEVICE_FAILED, err);
+}
+#endif
+
+BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error) {
+    *before = BEVPOOL_CPU;
+    if (device == BEVPOOL_CPU)
+        return BEVPOOL_OK;
+    if (device < BEVPOOL_CPU)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                        "device %d: expected BEVPOOL_CPU (-1) or the number of a GPU", (int)device);
+#ifdef HAVE_CUDA
+    return enter_gpu(device, before, error);
+#else
+    return lib_fail(error, BEVPOOL_NO_DEVICE, "device %d: the library was built without CUDA",
+                    (int)device);
+#endif
+}
+
+void lib_leave(int32_t device, int before) {
+#ifdef HAVE_CUDA
+    if (device != BEVPOOL_CPU)
+        lib_cuda_leave(before);
+#endif
+    (void)device, (void)before;
+}
+
+BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    if (device != BEVPOOL_CPU)
+        return passed(lib_cuda_allocate(memory, bytes, &err), &err, error);
+#endif
+    (void)device;
+    *memory = malloc(bytes ? bytes : 1);
+    return *memory ? BEVPOOL_OK
+                   : lib_fail(error, BEVPOOL_NO_MEMORY, "out of memory: %zu bytes", bytes);
+}
+
+void lib_free(int32_t device, void *memory) {
+#ifdef HAVE_CUDA
+    if (device != BEVPOOL_CPU) {
+        lib_cuda_free(memory);
+        return;
+    }
+#endif
+    (void)device;
+    free(memory);
+}
+
+BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
+                       BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    if (device != BEVPOOL_CPU)
+        return passed(lib_cuda_copy(to, from, bytes, &err), &err, error);
+#endif
+    (void)device, (void)error;
+    memcpy(to, from, bytes);
+    return BEVPOOL_OK;
+}
+
+/* ---- where a pointer is ---------------------------------------------------------------------- */
+
+BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
+                                 BevpoolError *error) {
+#ifdef HAVE_CUDA
+    if (device != BEVPOOL_CPU && lib_cuda_place(pointer, device) == LIB_ON_OTHER_DEVICE)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of another GPU", name);
+#endif
+    (void)device, (void)pointer, (void)name, (void)error;
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
+                              BevpoolError *error) {
+#ifdef HAVE_CUDA
+    LibPlace place = device == BEVPOOL_CPU ? LIB_ON_DEVICE : lib_cuda_place(pointer, device);
+    if (place != LIB_ON_DEVICE)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of %s, expected that of GPU %d",
+                        name, place == LIB_ON_HOST ? "the host" : "another GPU", (int)device);
+#endif
+    (void)device, (void)pointer, (void)name, (void)error;
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    int current = 0;
+    if (device != BEVPOOL_CPU && !lib_cuda_current(&current, &err))
+        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    if (device != BEVPOOL_CPU && current != device)
+        return lib_fail(error, BEVPOOL_WRONG_DEVICE,
+                        "the plan is for GPU %d, but the thread's current one is GPU %d: call "
+                        "cudaSetDevice first",
+                        (int)device, current);
+    if (device != BEVPOOL_CPU && !lib_cuda_ready(stream, &err))
+        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+#endif
+    (void)device, (void)stream, (void)error;
+    return BEVPOOL_OK;
+}
+
+/* ---- transposing ----------------------------------------------------------------------------- */
+
+enum { EDGE = 32 }; /* of a square that fits the first cache on both sides */
+
+#define TRANSPOSE_SQUARE(Type)                                                                     \
+    static void transpose_##Type(const Type *from, Type *to, int64_t a, int64_t b, int64_t i0,     \
+                                 int64_t j0) {                                                     \
+        for (int64_t j = j0; j < b && j < j0 + EDGE; j++)                                          \
+            for (int64_t i = i0; i < a && i < i0 + EDGE; i++)                                      \
+                to[j * a + i] = from[i * b + j];                                                   \
+    }
+TRANSPOSE_SQUARE(uint8_t)
+TRANSPOSE_SQUARE(uint16_t)
+TRANSPOSE_SQUARE(uint32_t)
+
+static void transpose_square(const void *from, void *to, size_t bytes, int64_t first, int64_t a,
+                             int64_t b, int64_t i0, int64_t j0) {
+    if (bytes == 1)
+        transpose_uint8_t((const uint8_t *)from + first, (uint8_t *)to + first, a, b, i0, j0);
+    else if (bytes == 2)
+        transpose_uint16_t((const uint16_t *)from + first, (uint16_t *)to + first, a, b, i0, j0);
+    else
+        transpose_uint32_t((const uint32_t *)from + first, (uint32_t *)to + first, a, b, i0, j0);
+}
+
+BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
+                            int64_t a, int64_t b, void *stream, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    if (device != BEVPOOL_CPU)
+        return passed(lib_cuda_transpose(from, to, bytes, outer, a, b, stream, &err), &err, error);
+#endif
+    (void)device, (void)stream, (void)error;
+    int64_t rows = (a + EDGE - 1) / EDGE;
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < outer * rows; k++)
+        for (int64_t j0 = 0; j0 < b; j0 += EDGE)
+            transpose_square(from, to, bytes, k / rows * a * b, a, b, k % rows * EDGE, j0);
+    return BEVPOOL_OK;
+}

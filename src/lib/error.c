@@ -1,0 +1,50 @@
+#include "src/lib/lib_internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *bevpool_status_name(BevpoolStatus status) {
+#define NAME(status)                                                                               \
+    case status:                                                                                   \
+        return #status
+    switch (status) {
+        NAME(BEVPOOL_OK);
+        NAME(BEVPOOL_BAD_ARGUMENT);
+        NAME(BEVPOOL_BAD_MAP);
+        NAME(BEVPOOL_UNSUPPORTED);
+        NAME(BEVPOOL_NO_MEMORY);
+        NAME(BEVPOOL_NO_DEVICE);
+        NAME(BEVPOOL_WRONG_DEVICE);
+        NAME(BEVPOOL_WORKSPACE);
+        NAME(BEVPOOL_DEVICE_FAILED);
+    }
+#undef NAME
+    return "unknown status";
+}
+
+const char *bevpool_version(void) {
+    return BEVPOOL_VERSION;
+}
+
+BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *text, ...) {
+    if (!error)
+        return status;
+    va_list args;
+    va_start(args, text);
+    vsnprintf(error->text, sizeof error->text, text, args);
+    va_end(args);
+    error->status = (int32_t)status;
+    return status;
+}
+
+BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err) {
+    char line[sizeof error->text];
+    err_line(err, line, sizeof line);
+    return lib_fail(error, err->kind == ERR_DEVICE ? BEVPOOL_DEVICE_FAILED : status, "%s", line);
+}
+
+BevpoolStatus lib_ok(BevpoolError *error) {
+    if (error)
+        *error = (BevpoolError){.status = BEVPOOL_OK};
+    return BEVPOOL_OK;
+}

@@ -1,0 +1,115 @@
+// The library on a GPU: the current device, memory, where pointers are, and transposing.
+#include "src/lib/lib_cuda.h"
+
+#include "kernels/cuda/common.cuh"
+
+namespace {
+
+constexpr int TILE = 32, TILE_ROWS = 8;
+
+// (outer, a, b) -> (outer, b, a), square by square through shared memory, so that reads and writes
+// are whole rows. blockIdx.x: squares along b, then along a; blockIdx.y and .z: `outer`.
+template <typename T>
+__global__ void lib_transpose_kernel(const T *from, T *to, int64_t outer, int64_t a, int64_t b) {
+    __shared__ T tile[TILE][TILE + 1];
+    int across = (int)((b + TILE - 1) / TILE), square_b;
+    int64_t square_a = divide(blockIdx.x, across, &square_b);
+    int64_t o = (int64_t)blockIdx.z * gridDim.y + blockIdx.y;
+    if (o >= outer)
+        return;
+    from += o * a * b;
+    to += o * a * b;
+    int64_t column = (int64_t)square_b * TILE + threadIdx.x, row = square_a * TILE;
+    for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
+        if (row + i < a && column < b)
+            tile[i][threadIdx.x] = from[(row + i) * b + column];
+    __syncthreads();
+    column = row + threadIdx.x;
+    row = (int64_t)square_b * TILE;
+    for (int i = threadIdx.y; i < TILE; i += TILE_ROWS)
+        if (row + i < b && column < a)
+            to[(row + i) * a + column] = tile[threadIdx.x][i];
+}
+
+template <typename T>
+void enter_transpose(const void *from, void *to, int64_t outer, int64_t a, int64_t b,
+                     cudaStream_t stream) {
+    constexpr int64_t MOST = 32768; // of gridDim.y
+    unsigned squares = blocks_for(a, TILE) * blocks_for(b, TILE);
+    dim3 grid(squares, (unsigned)(outer < MOST ? outer : MOST), blocks_for(outer, MOST));
+    lib_transpose_kernel<<<grid, dim3(TILE, TILE_ROWS), 0, stream>>>((const T *)from, (T *)to,
+                                                                     outer, a, b);
+}
+
+} // namespace
+
+bool lib_cuda_enter(int device, int *before, Err *err) {
+    int count = 0;
+    TRY_CUDA("cuda", cudaGetDeviceCount(&count));
+    if (device >= count)
+        return err_set(err, ERR_DEVICE, "cuda", "", "there are %d GPUs", count);
+    TRY_CUDA("cuda", cudaGetDevice(before));
+    TRY_CUDA("cuda", cudaSetDevice(device));
+    return true;
+}
+
+void lib_cuda_leave(int before) {
+    cudaSetDevice(before);
+}
+
+bool lib_cuda_allocate(void **memory, size_t bytes, Err *err) {
+    return cuda_allocate(memory, bytes, "map", err);
+}
+
+void lib_cuda_free(void *memory) {
+    cudaFree(memory);
+}
+
+bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err) {
+    TRY_CUDA("map", cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    return true;
+}
+
+// Host memory that CUDA mapped for the GPU, and managed memory, is as good as the GPU's own.
+LibPlace lib_cuda_place(const void *pointer, int device) {
+    cudaPointerAttributes found = {};
+    if (cudaPointerGetAttributes(&found, pointer) != cudaSuccess) {
+        cudaGetLastError(); // not a lasting error
+        return LIB_ON_HOST;
+    }
+    if (found.type == cudaMemoryTypeManaged ||
+        (found.type == cudaMemoryTypeHost && found.devicePointer == pointer))
+        return LIB_ON_DEVICE;
+    if (found.type != cudaMemoryTypeDevice)
+        return LIB_ON_HOST;
+    return found.device == device ? LIB_ON_DEVICE : LIB_ON_OTHER_DEVICE;
+}
+
+bool lib_cuda_current(int *device, Err *err) {
+    TRY_CUDA("cuda", cudaGetDevice(device));
+    return true;
+}
+
+// An error that an earlier call left is not this launch's: one that passes is forgotten, one that
+// stays is reported. A stream whose capture has failed takes no launch.
+bool lib_cuda_ready(void *stream, Err *err) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    cudaGetLastError();
+    TRY_CUDA("before the launch", cudaPeekAtLastError());
+    TRY_CUDA("stream", cudaStreamIsCapturing((cudaStream_t)stream, &capture));
+    if (capture == cudaStreamCaptureStatusInvalidated)
+        return err_set(err, ERR_DEVICE, "stream", "end it and begin again",
+                       "its capture into a graph has failed before");
+    return true;
+}
+
+bool lib_cuda_transpose(const void *from, void *to, size_t bytes, int64_t outer, int64_t a,
+                        int64_t b, void *stream, Err *err) {
+    if (bytes == 1)
+        enter_transpose<uint8_t>(from, to, outer, a, b, (cudaStream_t)stream);
+    else if (bytes == 2)
+        enter_transpose<uint16_t>(from, to, outer, a, b, (cudaStream_t)stream);
+    else
+        enter_transpose<uint32_t>(from, to, outer, a, b, (cudaStream_t)stream);
+    return cuda_ok(cudaGetLastError(), "transposition", err);
+}

@@ -1,0 +1,31 @@
+/* The library's calls of CUDA. These functions exist only in builds with CUDA; each does on a GPU
+ * what its namesake in lib_internal.h does. A true result is success. */
+#pragma once
+
+#include "kernels/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where CUDA says that a pointer is. */
+typedef enum { LIB_ON_HOST, LIB_ON_DEVICE, LIB_ON_OTHER_DEVICE } LibPlace;
+
+/* False and no error text: there is no such GPU. */
+bool lib_cuda_enter(int device, int *before, Err *err);
+void lib_cuda_leave(int before);
+bool lib_cuda_allocate(void **memory, size_t bytes, Err *err);
+void lib_cuda_free(void *memory);
+bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err);
+LibPlace lib_cuda_place(const void *pointer, int device);
+bool lib_cuda_current(int *device, Err *err);
+bool lib_cuda_ready(void *stream, Err *err);
+bool lib_cuda_transpose(const void *from, void *to, size_t bytes, int64_t outer, int64_t a,
+                        int64_t b, void *stream, Err *err);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,99 @@
+/* What the files of the library share: the objects behind the public handles, errors, and the
+ * functions that differ between the CPU and a GPU. */
+#pragma once
+
+#include "kernels/bevpool.h"
+#include "src/lib/bevpool.h"
+
+#include <stdatomic.h>
+
+struct BevpoolMap {
+    atomic_int references; /* the caller's and one for each plan */
+    int32_t device;
+    BevpoolShape shape;
+    BevMap map; /* CPU: arrays of scatter.h. GPU: they lie in `memory` */
+    void *memory;
+};
+
+/* A copy of an array with channels last that a launch makes in the workspace, or brings back. */
+typedef struct {
+    bool used;
+    size_t offset;       /* in the workspace */
+    int64_t outer, rows; /* the caller's array: (outer, channels, rows) */
+} LibCopy;
+
+struct BevpoolPlan {
+    BevpoolMap *map;
+    const BevKernel *kernel;
+    BevPlan *plan;
+    BevProblem problem; /* without data and workspace */
+    LibCopy copies[BEVPOOL_ROLES];
+    size_t workspace_bytes;
+};
+
+/* ---- errors (error.c) ------------------------------------------------------------------------ */
+
+/* Fills `error` (may be NULL) and returns `status`. */
+BevpoolStatus lib_fail(BevpoolError *error, BevpoolStatus status, const char *text, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Passes on an error of the kernels or the map; of a GPU: BEVPOOL_DEVICE_FAILED. */
+BevpoolStatus lib_pass(BevpoolError *error, BevpoolStatus status, const Err *err);
+
+/* Empties `error` and returns BEVPOOL_OK. */
+BevpoolStatus lib_ok(BevpoolError *error);
+
+/* ---- tensors (plan.c) ------------------------------------------------------------------------ */
+
+extern const char *const lib_role_names[BEVPOOL_ROLES];
+
+/* The plan's tensor of a role, NULL for block scales. */
+BevTensor *lib_tensor(BevProblem *problem, int32_t role);
+
+/* Whether a launch of that direction and format reads or writes the role. */
+bool lib_role_used(const BevProblem *problem, int32_t role);
+
+/* ---- maps (map.c) ---------------------------------------------------------------------------- */
+
+/* Makes a map of arrays on the host, which it takes over, also when it fails. */
+BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
+                           int32_t device, BevpoolError *error);
+
+/* The map's shape as kernels see it: samples are more cameras, and rows of more cells. */
+BevShape lib_shape(const BevpoolShape *shape, int64_t channels);
+
+/* Checks that sizes are positive and that ranks and cells fit int32. */
+BevpoolStatus lib_check_shape(const BevpoolShape *shape, BevpoolError *error);
+
+void lib_map_release(BevpoolMap *map);
+
+/* ---- where memory is (device.c) -------------------------------------------------------------- */
+
+/* Checks that `device` is the CPU or a GPU that this build can use, and makes it the calling
+ * thread's. lib_leave() gives back the one before. */
+BevpoolStatus lib_enter(int32_t device, int *before, BevpoolError *error);
+void lib_leave(int32_t device, int before);
+
+/* Memory of the device that was entered. */
+BevpoolStatus lib_allocate(int32_t device, void **memory, size_t bytes, BevpoolError *error);
+void lib_free(int32_t device, void *memory);
+
+/* Copies to or from host memory and waits. */
+BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
+                       BevpoolError *error);
+
+/* Whether a kernel that runs on `device` can use `pointer`: BEVPOOL_BAD_ARGUMENT names it. */
+BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
+                              BevpoolError *error);
+
+/* The same for arrays of a map, which may be on the host as well. */
+BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
+                                 BevpoolError *error);
+
+/* Whether a launch may start: the thread's GPU is the plan's, and nothing failed before. */
+BevpoolStatus lib_check_stream(int32_t device, void *stream, BevpoolError *error);
+
+/* (outer, a, b) -> (outer, b, a), of elements of `bytes` bytes: 1, 2 or 4. On a GPU only enqueued.
+ */
+BevpoolStatus lib_transpose(int32_t device, const void *from, void *to, size_t bytes, int64_t outer,
+                            int64_t a, int64_t b, void *stream, BevpoolError *error);

@@ -1,0 +1,285 @@
+/* Maps: arrays of the caller's, checked and copied to where kernels read them. */
+#include "src/lib/lib_internal.h"
+
+#include "src/scene/scatter.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+BevShape lib_shape(const BevpoolShape *shape, int64_t channels) {
+    return (BevShape){
+        .cameras = shape->batch * shape->cameras,
+        .depth_bins = shape->depth_bins,
+        .feat_h = shape->feat_h,
+        .feat_w = shape->feat_w,
+        .channels = channels,
+        .nx = shape->nx,
+        .ny = shape->batch * shape->nz * shape->ny,
+    };
+}
+
+/* Whether the product of positive sizes fits int32. */
+static bool fits(const int64_t *sizes, int count) {
+    int64_t product = 1;
+    for (int i = 0; i < count; i++) {
+        if (sizes[i] > INT32_MAX / product)
+            return false;
+        product *= sizes[i];
+    }
+    return true;
+}
+
+BevpoolStatus lib_check_shape(const BevpoolShape *s, BevpoolError *error) {
+    const struct {
+        const char *name;
+        int64_t size;
+    } sizes[] = {
+        {"batch", s->batch},   {"cameras", s->cameras}, {"depth_bins", s->depth_bins},
+        {"feat_h", s->feat_h}, {"feat_w", s->feat_w},   {"nz", s->nz},
+        {"ny", s->ny},         {"nx", s->nx},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i].size < 1)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "shape.%s is %lld, expected at least 1",
+                            sizes[i].name, (long long)sizes[i].size);
+    const int64_t depths[] = {s->batch, s->cameras, s->depth_bins, s->feat_h, s->feat_w};
+    const int64_t cells[] = {s->batch, s->nz, s->ny, s->nx};
+    if (!fits(depths, 5))
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                        "shape: batch x cameras x depth_bins x feat_h x feat_w exceeds int32");
+    if (!fits(cells, 4))
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "shape: batch x nz x ny x nx exceeds int32");
+    return BEVPOOL_OK;
+}
+
+/* ---- from host arrays to the device ---------------------------------------------------------- */
+
+enum { ARRAYS = 6, ALIGNMENT = 256 };
+
+/* The arrays of a map, and how many elements of 4 bytes each has. */
+typedef struct {
+    void **array[ARRAYS];
+    int64_t count[ARRAYS];
+} List;
+
+static List list_of(BevMap *map) {
+    return (List){
+        .array = {(void **)&map->ranks_depth, (void **)&map->ranks_feat, (void **)&map->ranks_bev,
+                  (void **)&map->interval_starts, (void **)&map->interval_lengths,
+                  (void **)&map->weights},
+        .count = {map->points, map->points, map->points, map->intervals, map->intervals,
+                  map->weights ? map->points : 0},
+    };
+}
+
+static size_t padded(int64_t count) {
+    return ((size_t)count * 4 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Copies the arrays into one block of a GPU. */
+static BevpoolStatus upload(BevpoolMap *map, BevMap *host, BevpoolError *error) {
+    List from = list_of(host), to = list_of(&map->map);
+    size_t bytes = 0, offset = 0;
+    for (int i = 0; i < ARRAYS; i++)
+        bytes += padded(from.count[i]);
+    BevpoolStatus status = lib_allocate(map->device, &map->memory, bytes, error);
+    for (int i = 0; !status && i < ARRAYS; i++) {
+        if (!*from.array[i])
+            continue;
+        *to.array[i] = (char *)map->memory + offset;
+        offset += padded(from.count[i]);
+        if (from.count[i])
+            status = lib_copy(map->device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4,
+                              error);
+    }
+    return status;
+}
+
+BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
+                           int32_t device, BevpoolError *error) {
+    BevpoolMap *made = calloc(1, sizeof *made);
+    if (!made) {
+        scatter_free(host);
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
+    }
+    atomic_init(&made->references, 1);
+    made->device = device;
+    made->shape = *shape;
+    made->map = *host;
+    if (device == BEVPOOL_CPU) {
+        *map = made;
+        return lib_ok(error);
+    }
+    int before;
+    BevpoolStatus status = lib_enter(device, &before, error);
+    if (!status) {
+        status = upload(made, host, error);
+        if (status)
+            lib_free(device, made->memory);
+        lib_leave(device, before);
+    }
+    scatter_free(host);
+    if (status) {
+        free(made);
+        return status;
+    }
+    *map = made;
+    return lib_ok(error);
+}
+
+/* ---- from the caller's arrays ---------------------------------------------------------------- */
+
+static BevpoolStatus check_arrays(const BevpoolArrays *a, int32_t device, BevpoolError *error) {
+    const struct {
+        const char *name;
+        const void *array;
+        bool needed;
+    } arrays[] = {
+        {"ranks_depth", a->ranks_depth, a->points > 0},
+        {"ranks_feat", a->ranks_feat, a->points > 0},
+        {"ranks_bev", a->ranks_bev, a->points > 0},
+        {"interval_starts", a->interval_starts, a->interval_lengths && a->intervals > 0},
+        {"interval_lengths", a->interval_lengths, a->interval_starts && a->intervals > 0},
+        {"weights", a->weights, false},
+    };
+    if (a->points < 0 || a->points > INT32_MAX)
+        return lib_fail(error, BEVPOOL_BAD_MAP, "points: %lld, expected 0 to 2147483647",
+                        (long long)a->points);
+    bool found_here = !a->interval_starts && !a->interval_lengths;
+    if (!found_here && (a->intervals < (a->points > 0) || a->intervals > a->points))
+        return lib_fail(error, BEVPOOL_BAD_MAP, "intervals: %lld, expected %d to %lld points",
+                        (long long)a->intervals, a->points > 0, (long long)a->points);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (arrays[i].needed && !arrays[i].array)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        if ((uintptr_t)arrays[i].array % 4)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                            "%s does not begin on a multiple of 4 bytes", arrays[i].name);
+        BevpoolStatus status =
+            arrays[i].array ? lib_check_readable(device, arrays[i].array, arrays[i].name, error)
+                            : BEVPOOL_OK;
+        if (status)
+            return status;
+    }
+    return BEVPOOL_OK;
+}
+
+/* Copies `count` elements of 4 bytes, from the host or the device. */
+static BevpoolStatus fetch(void *copy, const void *array, int64_t count, int32_t device,
+                           BevpoolError *error) {
+    void **to = copy;
+    if (!array)
+        return BEVPOOL_OK;
+    *to = malloc((size_t)count * 4 + 1);
+    if (!*to)
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
+    return count ? lib_copy(device, *to, array, (size_t)count * 4, error) : BEVPOOL_OK;
+}
+
+static BevpoolStatus fetch_all(BevMap *host, const BevpoolArrays *a, int32_t device,
+                               BevpoolError *error) {
+    bool given = a->interval_starts != NULL;
+    *host = (BevMap){.points = a->points, .intervals = given ? a->intervals : 0};
+    BevpoolStatus status = fetch(&host->ranks_depth, a->ranks_depth, a->points, device, error);
+    if (!status)
+        status = fetch(&host->ranks_feat, a->ranks_feat, a->points, device, error);
+    if (!status)
+        status = fetch(&host->ranks_bev, a->ranks_bev, a->points, device, error);
+    if (!status)
+        status = fetch(&host->weights, a->weights, a->points, device, error);
+    if (!status && given)
+        status = fetch(&host->interval_starts, a->interval_starts, a->intervals, device, error);
+    if (!status && given)
+        status = fetch(&host->interval_lengths, a->interval_lengths, a->intervals, device, error);
+    return status;
+}
+
+/* What is left to find and to check, on the host. */
+static BevpoolStatus complete(BevMap *host, const BevpoolShape *shape, uint32_t flags,
+                              BevpoolError *error) {
+    Err err = {0};
+    BevShape seen = lib_shape(shape, 1);
+    for (int64_t t = 1; !host->interval_starts && t < host->points; t++)
+        if (host->ranks_bev[t] < host->ranks_bev[t - 1])
+            return lib_fail(error, BEVPOOL_BAD_MAP,
+                            "ranks_bev[%lld] is %d, less than the one before: sort points by cell",
+                            (long long)t, (int)host->ranks_bev[t]);
+    if (!host->interval_starts && !scatter_find_intervals(host, &err))
+        return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+    if (!(flags & BEVPOOL_TRUST_MAP) && !scatter_check(host, &seen, "map", &err))
+        return lib_pass(error, BEVPOOL_BAD_MAP, &err);
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shape,
+                                      const BevpoolArrays *arrays, int32_t device, uint32_t flags,
+                                      BevpoolError *error) {
+    if (!map)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    *map = NULL;
+    if (!shape || !arrays)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
+    if (flags & ~(uint32_t)BEVPOOL_TRUST_MAP)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x", (unsigned)flags);
+    int before;
+    BevpoolStatus status = lib_check_shape(shape, error);
+    if (status || (status = lib_enter(device, &before, error)))
+        return status;
+    BevMap host = {0};
+    status = check_arrays(arrays, device, error);
+    if (!status)
+        status = fetch_all(&host, arrays, device, error);
+    lib_leave(device, before);
+    if (!status)
+        status = complete(&host, shape, flags, error);
+    if (!status)
+        return lib_map_take(map, shape, &host, device, error);
+    scatter_free(&host);
+    return status;
+}
+
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+void lib_map_release(BevpoolMap *map) {
+    if (!map || atomic_fetch_sub(&map->references, 1) > 1)
+        return;
+    int before;
+    if (map->device == BEVPOOL_CPU) {
+        scatter_free(&map->map);
+    } else if (!lib_enter(map->device, &before, NULL)) {
+        lib_free(map->device, map->memory);
+        lib_leave(map->device, before);
+    }
+    free(map);
+}
+
+void bevpool_map_destroy(BevpoolMap *map) {
+    lib_map_release(map);
+}
+
+BevpoolStatus bevpool_map_shape(const BevpoolMap *map, BevpoolShape *shape, BevpoolError *error) {
+    if (!map || !shape)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "shape" : "map");
+    *shape = map->shape;
+    return lib_ok(error);
+}
+
+BevpoolStatus bevpool_map_arrays(const BevpoolMap *map, BevpoolArrays *arrays,
+                                 BevpoolError *error) {
+    if (!map || !arrays)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "arrays" : "map");
+    *arrays = (BevpoolArrays){
+        .points = map->map.points,
+        .intervals = map->map.intervals,
+        .ranks_depth = map->map.ranks_depth,
+        .ranks_feat = map->map.ranks_feat,
+        .ranks_bev = map->map.ranks_bev,
+        .interval_starts = map->map.interval_starts,
+        .interval_lengths = map->map.interval_lengths,
+        .weights = map->map.weights,
+    };
+    return lib_ok(error);
+}

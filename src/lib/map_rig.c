@@ -1,0 +1,143 @@
+/* Maps from calibrations: each sample's own, one behind the other. */
+#include "src/lib/lib_internal.h"
+
+#include "src/scene/scatter.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static Rig rig_of(const BevpoolRig *from) {
+    Rig rig = {
+        .camera_count = from->camera_count,
+        .frustum = {from->image_w, from->image_h, from->resize, from->crop_x, from->crop_y,
+                    from->input_w, from->input_h, from->feat_w, from->feat_h, from->depth_start_m,
+                    from->depth_stop_m, from->depth_step_m},
+        .grid = {from->x_min_m, from->x_max_m, from->y_min_m, from->y_max_m, from->z_min_m,
+                 from->z_max_m, from->nx, from->ny},
+    };
+    for (int i = 0; i < from->camera_count; i++) {
+        Camera *camera = &rig.cameras[i];
+        snprintf(camera->name, sizeof camera->name, "cameras[%d]", i);
+        memcpy(camera->intrinsics, from->cameras[i].intrinsics, sizeof camera->intrinsics);
+        memcpy(camera->rotation, from->cameras[i].rotation, sizeof camera->rotation);
+        memcpy(camera->position_m, from->cameras[i].position_m, sizeof camera->position_m);
+    }
+    return rig;
+}
+
+static BevpoolStatus check_rig(const BevpoolRig *from, int64_t sample, Rig *rig,
+                               BevpoolError *error) {
+    char where[32];
+    Err err = {0};
+    snprintf(where, sizeof where, "rigs[%lld]", (long long)sample);
+    if (from->size != sizeof *from)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.size is %zu, expected %zu", where,
+                        from->size, sizeof *from);
+    if (!from->cameras)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.cameras is NULL", where);
+    if (from->camera_count < 1 || from->camera_count > RIG_MAX_CAMERAS)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s.camera_count is %d, expected 1 to %d",
+                        where, (int)from->camera_count, RIG_MAX_CAMERAS);
+    *rig = rig_of(from);
+    return rig_check(rig, where, &err) ? BEVPOOL_OK : lib_pass(error, BEVPOOL_BAD_MAP, &err);
+}
+
+static BevpoolShape shape_of(const Rig *rig, int64_t batch) {
+    BevShape one = rig_shape(rig, 1);
+    return (BevpoolShape){batch,      one.cameras, one.depth_bins, one.feat_h,
+                          one.feat_w, 1,           one.ny,         one.nx};
+}
+
+/* ---- joining the samples --------------------------------------------------------------------- */
+
+static bool grow(void *array, int64_t count) {
+    void **memory = array, *grown = realloc(*memory, (size_t)count * 4 + 1);
+    if (grown)
+        *memory = grown;
+    return grown;
+}
+
+static void append(int32_t *to, const int32_t *from, int64_t count, int64_t add) {
+    for (int64_t i = 0; i < count; i++)
+        to[i] = (int32_t)(from[i] + add);
+}
+
+/* Adds the map of sample `b` behind those before it. */
+static bool join(BevMap *all, const BevMap *one, const BevpoolShape *shape, int64_t b) {
+    int64_t points = all->points + one->points, intervals = all->intervals + one->intervals;
+    int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
+    if (points > INT32_MAX || !grow(&all->ranks_depth, points) || !grow(&all->ranks_feat, points) ||
+        !grow(&all->ranks_bev, points) || !grow(&all->interval_starts, intervals) ||
+        !grow(&all->interval_lengths, intervals) || (one->weights && !grow(&all->weights, points)))
+        return false;
+    append(all->ranks_depth + all->points, one->ranks_depth, one->points,
+           b * feats * shape->depth_bins);
+    append(all->ranks_feat + all->points, one->ranks_feat, one->points, b * feats);
+    append(all->ranks_bev + all->points, one->ranks_bev, one->points,
+           b * shape->nz * shape->ny * shape->nx);
+    append(all->interval_starts + all->intervals, one->interval_starts, one->intervals,
+           all->points);
+    append(all->interval_lengths + all->intervals, one->interval_lengths, one->intervals, 0);
+    if (one->weights)
+        memcpy(all->weights + all->points, one->weights, (size_t)one->points * sizeof(float));
+    all->points = points;
+    all->intervals = intervals;
+    return true;
+}
+
+static BevpoolStatus build(const Rig *rig, int32_t align, const BevpoolShape *shape, int64_t b,
+                           BevMap *all, BevpoolError *error) {
+    BevMap one = {0};
+    Err err = {0};
+    if (!scatter_build(rig, (BevAlign)align, ~0u, &one, &err))
+        return lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+    bool joined = join(all, &one, shape, b);
+    scatter_free(&one);
+    return joined ? BEVPOOL_OK
+                  : lib_fail(error, BEVPOOL_NO_MEMORY,
+                             "rigs: out of memory, or more than 2147483647 points");
+}
+
+static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
+    return a->cameras == b->cameras && a->depth_bins == b->depth_bins && a->feat_h == b->feat_h &&
+           a->feat_w == b->feat_w && a->ny == b->ny && a->nx == b->nx;
+}
+
+BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
+                                    int32_t align, int32_t device, BevpoolError *error) {
+    if (!map)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    *map = NULL;
+    if (!rigs)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "rigs is NULL");
+    if (batch < 1)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "batch is %lld, expected at least 1",
+                        (long long)batch);
+    if (align < 0 || align >= BEV_ALIGN_COUNT)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "align is %d, expected a BevpoolAlign",
+                        (int)align);
+    BevMap all = {0};
+    BevpoolShape shape = {0};
+    BevpoolStatus status = BEVPOOL_OK;
+    for (int64_t b = 0; !status && b < batch; b++) {
+        Rig rig;
+        if ((status = check_rig(&rigs[b], b, &rig, error)))
+            break;
+        BevpoolShape its = shape_of(&rig, batch);
+        if (b == 0)
+            shape = its;
+        if (!same_sizes(&shape, &its))
+            status = lib_fail(error, BEVPOOL_BAD_MAP, "rigs[%lld] has other sizes than rigs[0]",
+                              (long long)b);
+        else
+            status = lib_check_shape(&shape, error);
+        if (!status)
+            status = build(&rig, align, &shape, b, &all, error);
+    }
+    if (!status)
+        return lib_map_take(map, &shape, &all, device, error);
+    scatter_free(&all);
+    return status;
+}

@@ -1,0 +1,260 @@
+/* Plans: the kernel that fits, what it prepares, and how its workspace is divided. */
+#include "src/lib/lib_internal.h"
+
+#include "kernels/codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const lib_role_names[BEVPOOL_ROLES] = {
+    "depth", "feat", "feat_block_scales", "out", "grad_out", "grad_depth", "grad_feat",
+};
+
+BevTensor *lib_tensor(BevProblem *p, int32_t role) {
+    BevTensor *tensors[BEVPOOL_ROLES] = {
+        [BEVPOOL_DEPTH] = &p->depth,
+        [BEVPOOL_FEAT] = &p->feat,
+        [BEVPOOL_OUT] = &p->out,
+        [BEVPOOL_GRAD_OUT] = &p->grad_out,
+        [BEVPOOL_GRAD_DEPTH] = &p->grad_depth,
+        [BEVPOOL_GRAD_FEAT] = &p->grad_feat,
+    };
+    return tensors[role];
+}
+
+bool lib_role_used(const BevProblem *problem, int32_t role) {
+    bool backward = problem->direction == BEV_BACKWARD;
+    switch (role) {
+    case BEVPOOL_DEPTH:
+    case BEVPOOL_FEAT:
+        return true;
+    case BEVPOOL_FEAT_BLOCK_SCALES:
+        return problem->dtype == BEV_NVFP4;
+    case BEVPOOL_OUT:
+        return !backward;
+    default:
+        return backward;
+    }
+}
+
+/* ---- which kernel ---------------------------------------------------------------------------- */
+
+static bool offered(const BevKernel *row, int32_t device, int32_t direction) {
+    BevWhere where = device == BEVPOOL_CPU ? BEV_CPU : BEV_CUDA;
+    return row->where == where && (int32_t)row->direction == direction && row->launch &&
+           !row->wrong_on_purpose;
+}
+
+const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index) {
+    for (int i = 0; bev_kernels[i]; i++)
+        if (offered(bev_kernels[i], device, direction) && index-- == 0)
+            return bev_kernels[i]->name;
+    return NULL;
+}
+
+/* Channels-first kernels write (c, cell), which is (B, C, Z, Y, X) for one sample only. */
+static const char *refusal(const BevKernel *row, const BevProblem *problem, int64_t batch) {
+    if (row->channels_first && batch > 1)
+        return "its output has channels first, which does not fit a batch of several samples";
+    return bev_unsupported(row, problem);
+}
+
+/* Prepares the plan's kernel. */
+static BevpoolStatus prepare(BevpoolPlan *plan, BevpoolError *error) {
+    Err err = {0};
+    if (!plan->kernel->prepare || plan->kernel->prepare(&plan->problem, &plan->plan, &err))
+        return BEVPOOL_OK;
+    return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);
+}
+
+static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
+    const BevKernel *row = bev_kernel_find(name);
+    if (!row || !offered(row, plan->map->device, (int32_t)plan->problem.direction))
+        return lib_fail(error, BEVPOOL_UNSUPPORTED,
+                        "kernel %s: not among those of this build, device and direction "
+                        "(bevpool_kernel_name lists them)",
+                        name);
+    const char *reason = refusal(row, &plan->problem, plan->map->shape.batch);
+    if (reason)
+        return lib_fail(error, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
+    plan->kernel = row;
+    return prepare(plan, error);
+}
+
+/* The default of the ladder; where it refuses, the last row that does not and gives the same bits
+ * in each run; else the last row that does not. */
+static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
+    enum { DEFAULT, DETERMINISTIC, ANY, PASSES };
+    int count = 0;
+    while (bev_kernels[count])
+        count++;
+    BevpoolStatus status =
+        lib_fail(error, BEVPOOL_UNSUPPORTED, "no kernel of this build does that");
+    for (int pass = DEFAULT; pass < PASSES; pass++)
+        for (int i = count; i-- > 0;) {
+            const BevKernel *row = bev_kernels[i];
+            bool wanted = pass == ANY || (pass == DEFAULT ? row->is_default : row->deterministic);
+            if (!wanted || !offered(row, plan->map->device, (int32_t)plan->problem.direction) ||
+                refusal(row, &plan->problem, plan->map->shape.batch))
+                continue;
+            plan->kernel = row;
+            status = prepare(plan, error);
+            if (status != BEVPOOL_UNSUPPORTED)
+                return status;
+        }
+    return status;
+}
+
+/* ---- the problem ----------------------------------------------------------------------------- */
+
+static BevTensor tensor(BevDtype dtype, int64_t rows, int64_t row_len) {
+    return (BevTensor){.dtype = dtype, .rows = rows, .row_len = row_len, .scale = 1};
+}
+
+static BevProblem problem_of(const BevpoolMap *map, const BevpoolOptions *options) {
+    BevDtype dtype = (BevDtype)options->dtype;
+    BevShape shape = lib_shape(&map->shape, options->channels);
+    int64_t pixels = shape.cameras * shape.feat_h * shape.feat_w;
+    BevProblem problem = {
+        .shape = shape,
+        .direction = (BevDirection)options->direction,
+        .dtype = dtype,
+        .align = map->map.weights ? BEV_BILINEAR : BEV_NEAREST,
+        .map = map->map,
+        .depth = tensor(bev_dtypes[dtype].depth, 1, pixels * shape.depth_bins),
+        .feat = tensor(dtype, pixels, shape.channels),
+        .out = tensor(bev_dtypes[dtype].out, shape.nx * shape.ny, shape.channels),
+    };
+    if (options->direction == BEVPOOL_BACKWARD) {
+        problem.grad_out = problem.out;
+        problem.grad_depth = problem.depth;
+        problem.grad_feat = problem.feat;
+    }
+    return problem;
+}
+
+static BevpoolStatus check_options(const BevpoolOptions *o, const BevpoolShape *shape,
+                                   BevpoolError *error) {
+    if (o->size != sizeof *o)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.size is %zu, expected %zu", o->size,
+                        sizeof *o);
+    int64_t rows = shape->batch * shape->cameras * shape->feat_h * shape->feat_w;
+    int64_t cells = shape->batch * shape->nz * shape->ny * shape->nx;
+    int64_t most = INT64_MAX / 8 / (rows > cells ? rows : cells);
+    if (o->channels < 1 || o->channels > most || o->channels > INT32_MAX)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.channels is %lld, expected 1 or more",
+                        (long long)o->channels);
+    const struct {
+        const char *name;
+        int32_t value, count;
+    } words[] = {
+        {"dtype", o->dtype, BEV_DTYPE_COUNT},
+        {"direction", o->direction, BEV_DIRECTION_COUNT},
+        {"feat_layout", o->feat_layout, 2},
+        {"out_layout", o->out_layout, 2},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].value < 0 || words[i].value >= words[i].count)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "options.%s is %d, expected 0 to %d",
+                            words[i].name, (int)words[i].value, (int)words[i].count - 1);
+    if (o->direction == BEVPOOL_BACKWARD && o->dtype > BEVPOOL_BF16)
+        return lib_fail(error, BEVPOOL_UNSUPPORTED, "gradients are FP32, FP16 or BF16, not %s",
+                        bev_dtypes[o->dtype].title);
+    if (o->dtype == BEVPOOL_NVFP4 && o->feat_layout == BEVPOOL_CHANNELS_FIRST)
+        return lib_fail(error, BEVPOOL_UNSUPPORTED,
+                        "NVFP4 features share scales along the channels, which must come last");
+    return BEVPOOL_OK;
+}
+
+/* ---- workspace ------------------------------------------------------------------------------- */
+
+enum { ALIGNMENT = 256 };
+
+static size_t padded(size_t bytes) {
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* The kernel's scratch, then a copy of each array that has another layout than the kernel's. */
+static void divide_workspace(BevpoolPlan *plan, const BevpoolOptions *options) {
+    const BevShape *shape = &plan->problem.shape;
+    const BevKernel *kernel = plan->kernel;
+    size_t bytes =
+        kernel->workspace_bytes ? kernel->workspace_bytes(&plan->problem, plan->plan) : 0;
+    int32_t native = kernel->channels_first ? BEVPOOL_CHANNELS_FIRST : BEVPOOL_CHANNELS_LAST;
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
+        bool feat = role == BEVPOOL_FEAT || role == BEVPOOL_GRAD_FEAT;
+        bool out = role == BEVPOOL_OUT || role == BEVPOOL_GRAD_OUT;
+        int32_t wanted = feat ? options->feat_layout : options->out_layout;
+        if (!lib_role_used(&plan->problem, role) || (!feat && !out) || wanted == native)
+            continue;
+        int64_t outer = feat ? shape->cameras : plan->map->shape.batch;
+        int64_t rows = feat ? shape->feat_h * shape->feat_w : shape->nx * shape->ny / outer;
+        bytes = padded(bytes);
+        plan->copies[role] = (LibCopy){true, bytes, outer, rows};
+        bytes += bev_tensor_bytes(lib_tensor(&plan->problem, role));
+    }
+    plan->workspace_bytes = bytes;
+}
+
+/* ---- the handle ------------------------------------------------------------------------------ */
+
+BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
+                                  const BevpoolOptions *options, BevpoolError *error) {
+    if (!plan)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "plan is NULL");
+    *plan = NULL;
+    if (!map || !options)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", map ? "options" : "map");
+    int before;
+    BevpoolStatus status = check_options(options, &map->shape, error);
+    if (status || (status = lib_enter(map->device, &before, error)))
+        return status;
+    BevpoolPlan *made = calloc(1, sizeof *made);
+    if (made) {
+        atomic_fetch_add(&map->references, 1);
+        made->map = map;
+        made->problem = problem_of(map, options);
+        status =
+            options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
+    } else {
+        status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
+    }
+    if (!status)
+        divide_workspace(made, options);
+    lib_leave(map->device, before);
+    if (status) {
+        bevpool_plan_destroy(made);
+        return status;
+    }
+    *plan = made;
+    return lib_ok(error);
+}
+
+void bevpool_plan_destroy(BevpoolPlan *plan) {
+    int before;
+    if (!plan)
+        return;
+    if (plan->plan && !lib_enter(plan->map->device, &before, NULL)) {
+        plan->kernel->release(plan->plan);
+        lib_leave(plan->map->device, before);
+    }
+    lib_map_release(plan->map);
+    free(plan);
+}
+
+const char *bevpool_plan_kernel(const BevpoolPlan *plan) {
+    return plan ? plan->kernel->name : NULL;
+}
+
+size_t bevpool_plan_workspace_bytes(const BevpoolPlan *plan) {
+    return plan ? plan->workspace_bytes : 0;
+}
+
+size_t bevpool_plan_bytes(const BevpoolPlan *plan, int32_t role) {
+    if (!plan || role < 0 || role >= BEVPOOL_ROLES || !lib_role_used(&plan->problem, role))
+        return 0;
+    BevProblem problem = plan->problem;
+    const BevTensor *found = lib_tensor(&problem, role), *feat = &problem.feat;
+    return found ? bev_code_bytes(found->dtype, found->rows, found->row_len)
+                 : bev_block_scale_bytes(feat->dtype, feat->rows, feat->row_len);
+}

@@ -1,0 +1,133 @@
+/* Launches: the checks that cost next to nothing, copies of other layouts, and the kernel. */
+#include "src/lib/lib_internal.h"
+
+#include "kernels/codec.h"
+
+#include <math.h>
+
+enum { WORKSPACE_ALIGNMENT = 256, GPU_ALIGNMENT = 16 };
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static BevDtype dtype_of(BevProblem *problem, int32_t role) {
+    const BevTensor *tensor = lib_tensor(problem, role);
+    return tensor ? tensor->dtype : BEV_FP8;
+}
+
+static BevpoolStatus check_tensor(const BevpoolPlan *plan, BevProblem *problem, int32_t role,
+                                  const BevpoolTensor *tensor, BevpoolError *error) {
+    const char *name = lib_role_names[role];
+    const BevDtypeInfo *dtype = &bev_dtypes[dtype_of(problem, role)];
+    size_t bytes = bevpool_plan_bytes(plan, role);
+    size_t alignment = plan->map->device != BEVPOOL_CPU ? GPU_ALIGNMENT
+                       : dtype->bits >= 8               ? (size_t)dtype->bits / 8
+                                                        : 1;
+    if (!tensor->data)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is NULL", name);
+    if (tensor->dtype != (int32_t)(dtype - bev_dtypes))
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: has dtype %d, expected %d (%s)", name,
+                        (int)tensor->dtype, (int)(dtype - bev_dtypes), dtype->title);
+    if (tensor->bytes != bytes)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: has %zu bytes, expected %zu", name,
+                        tensor->bytes, bytes);
+    if ((uintptr_t)tensor->data % alignment)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                        "%s: does not begin on a multiple of %zu bytes", name, alignment);
+    bool scaled = dtype->bits <= 8 && role != BEVPOOL_FEAT_BLOCK_SCALES;
+    bool fits = tensor->scale == 0 || tensor->scale == 1 ||
+                (scaled && tensor->scale > 0 && isfinite(tensor->scale));
+    if (!fits)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: has scale %g, expected %s", name,
+                        (double)tensor->scale, scaled ? "a positive number" : "1: it has none");
+    return lib_check_place(plan->map->device, tensor->data, name, error);
+}
+
+static BevpoolStatus check_workspace(const BevpoolPlan *plan, const BevpoolCall *call,
+                                     BevpoolError *error) {
+    if (!plan->workspace_bytes)
+        return BEVPOOL_OK;
+    if (!call->workspace || call->workspace_bytes < plan->workspace_bytes)
+        return lib_fail(error, BEVPOOL_WORKSPACE, "workspace: has %zu bytes, needs %zu",
+                        call->workspace ? call->workspace_bytes : 0, plan->workspace_bytes);
+    if ((uintptr_t)call->workspace % WORKSPACE_ALIGNMENT)
+        return lib_fail(error, BEVPOOL_WORKSPACE,
+                        "workspace: does not begin on a multiple of %d bytes", WORKSPACE_ALIGNMENT);
+    return lib_check_place(plan->map->device, call->workspace, "workspace", error);
+}
+
+/* ---- the launch ------------------------------------------------------------------------------ */
+
+/* Where the kernel finds the array of that role: the caller's, or its copy in the workspace. */
+static void *place_of(const BevpoolPlan *plan, const BevpoolCall *call, int32_t role) {
+    const LibCopy *copy = &plan->copies[role];
+    return copy->used ? (char *)call->workspace + copy->offset : call->tensors[role].data;
+}
+
+/* Checks the call and fills in the problem. */
+static BevpoolStatus bind(const BevpoolPlan *plan, const BevpoolCall *call, BevProblem *problem,
+                          BevpoolError *error) {
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
+        if (!lib_role_used(problem, role))
+            continue;
+        const BevpoolTensor *given = &call->tensors[role];
+        BevpoolStatus status = check_tensor(plan, problem, role, given, error);
+        if (status)
+            return status;
+        BevTensor *tensor = lib_tensor(problem, role);
+        if (!tensor) {
+            problem->feat.block_scales = given->data;
+            continue;
+        }
+        tensor->data = place_of(plan, call, role);
+        tensor->scale = given->scale == 0 ? 1 : given->scale;
+    }
+    problem->workspace = call->workspace;
+    return check_workspace(plan, call, error);
+}
+
+static bool is_output(int32_t role) {
+    return role == BEVPOOL_OUT || role == BEVPOOL_GRAD_DEPTH || role == BEVPOOL_GRAD_FEAT;
+}
+
+/* Brings inputs into the kernel's layout, or outputs into the caller's. */
+static BevpoolStatus transpose(const BevpoolPlan *plan, const BevpoolCall *call, bool outputs,
+                               BevpoolError *error) {
+    BevProblem problem = plan->problem;
+    for (int32_t role = 0; role < BEVPOOL_ROLES; role++) {
+        const LibCopy *copy = &plan->copies[role];
+        if (!copy->used || is_output(role) != outputs)
+            continue;
+        void *caller = call->tensors[role].data, *own = place_of(plan, call, role);
+        bool to_first = outputs != plan->kernel->channels_first;
+        int64_t channels = problem.shape.channels;
+        size_t bytes = (size_t)bev_dtypes[dtype_of(&problem, role)].bits / 8;
+        BevpoolStatus status =
+            lib_transpose(plan->map->device, outputs ? own : caller, outputs ? caller : own, bytes,
+                          copy->outer, to_first ? copy->rows : channels,
+                          to_first ? channels : copy->rows, call->stream, error);
+        if (status)
+            return status;
+    }
+    return BEVPOOL_OK;
+}
+
+BevpoolStatus bevpool_run(const BevpoolPlan *plan, const BevpoolCall *call, BevpoolError *error) {
+    if (!plan || !call)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", plan ? "call" : "plan");
+    if (call->size != sizeof *call)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "call.size is %zu, expected %zu", call->size,
+                        sizeof *call);
+    Err err = {0};
+    BevProblem problem = plan->problem;
+    BevpoolStatus status = lib_check_stream(plan->map->device, call->stream, error);
+    if (!status)
+        status = bind(plan, call, &problem, error);
+    if (!status)
+        status = transpose(plan, call, false, error);
+    if (status)
+        return status;
+    if (!plan->kernel->launch(&problem, plan->plan, call->stream, &err))
+        return lib_pass(error, BEVPOOL_DEVICE_FAILED, &err);
+    status = transpose(plan, call, true, error);
+    return status ? status : lib_ok(error);
+}

@@ -1,0 +1,230 @@
+/* Controls of the recorded steps of warps: which warps, which step, and how fast they run. */
+#include "src/state/control.h"
+
+#include <string.h>
+
+#define STEPS_SPEED_MAX 64.0
+
+enum { LANES = 32 };
+
+void control_steps_reset(State *state) {
+    state->job.steps_kernels[0] = state->job.steps_kernels[1] = NULL;
+    state->job.steps_block = state->job.steps_warp = -1;
+    state->step_at = 0;
+    state->step_lane = -1;
+    state->step_speed = state->step_clock = 0;
+}
+
+unsigned control_steps(State *state, const Command *command) {
+    state->job.steps = control_switched(command, state->job.steps);
+    control_steps_reset(state);
+    if (state->job.steps)
+        SAY(state, command->action, "steps of %s: %s goes forward, %s runs, %s: panels again",
+            state->job.config.kernel->title, key_of(ACTION_STEPS_AT).name,
+            key_of(ACTION_STEPS_SPEED).name, key_of(ACTION_STEPS).name);
+    else
+        SAY(state, command->action, "steps off");
+    return control_changed(state);
+}
+
+/* Whether no steps are shown; says so in the log. */
+static bool steps_missing(State *state, Action action) {
+    if (state->job.steps)
+        return false;
+    SAY(state, action, "no steps are shown: %s shows them", key_of(ACTION_STEPS).name);
+    return true;
+}
+
+/* From 1 on the screen and in scripts. */
+unsigned control_steps_at(State *state, const Command *command) {
+    int count = state->shown.step_count;
+    if (steps_missing(state, command->action))
+        return STEP_REDRAW;
+    double at = control_moved(command, state->step_at + 1.0, 1);
+    state->step_at = (int)clamp(at, 1, count > 0 ? count : 1e6) - 1;
+    return SAY(state, command->action, "step %d%s%s", state->step_at + 1,
+               state->step_at == 0 && command->step < 0 ? ": the first" : "",
+               count > 0 && state->step_at == count - 1 ? ": the last" : "");
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+/* 0, 1, 2, 4 ... and the same backwards. */
+static double next_speed(double now, int step) {
+    double forward = step > 0 ? now : -now;
+    double next = forward < 0 ? (forward > -2 ? 0 : forward / 2) : forward > 0 ? 2 * forward : 1;
+    return step > 0 ? next : -next;
+}
+
+unsigned control_steps_speed(State *state, const Command *command) {
+    int last = state->shown.step_count - 1;
+    if (steps_missing(state, command->action))
+        return STEP_REDRAW;
+    double next = command->step ? next_speed(state->step_speed, command->step)
+                                : strtod(command->argument, NULL);
+    state->step_speed = clamp(next, -STEPS_SPEED_MAX, STEPS_SPEED_MAX);
+    state->step_clock = 0;
+    if (state->step_speed > 0 && last > 0 && state->step_at >= last)
+        state->step_at = 0;
+    else if (state->step_speed < 0 && state->step_at == 0 && last > 0)
+        state->step_at = last;
+    if (state->step_speed == 0)
+        return SAY(state, command->action, "step %d: still", state->step_at + 1);
+    return SAY(state, command->action, "%g steps a second%s", fabs(state->step_speed),
+               state->step_speed < 0 ? ", backwards" : "");
+}
+
+unsigned control_steps_tick(State *state, double seconds) {
+    const double almost = 1e-9; /* ten times 0.1 are a little less than 1 */
+    int last = state->shown.step_count - 1;
+    if (!state->job.steps || state->step_speed == 0 || last < 0)
+        return 0;
+    state->step_clock += seconds * state->step_speed;
+    int moved = (int)(state->step_clock + copysign(almost, state->step_clock));
+    if (!moved)
+        return 0;
+    state->step_clock -= moved;
+    state->step_at = (int)clamp(state->step_at + moved, 0, last);
+    if (state->step_at > 0 && state->step_at < last)
+        return STEP_REDRAW;
+    state->step_speed = 0;
+    return SAY(state, ACTION_STEPS_SPEED, "step %d: the %s", state->step_at + 1,
+               state->step_at ? "last" : "first");
+}
+
+/* ---- which warps ----------------------------------------------------------------------------- */
+
+StepsOf state_steps_of(const State *state) {
+    const Job *job = &state->job;
+    StepsOf of = {"cell"};
+    if (state->step_lane >= 0)
+        snprintf(of.text, sizeof of.text, "%lld,%d,%d", (long long)job->steps_block,
+                 job->steps_warp, state->step_lane);
+    else if (job->steps_warp >= 0)
+        snprintf(of.text, sizeof of.text, "%lld,%d", (long long)job->steps_block, job->steps_warp);
+    else if (job->steps_block >= 0)
+        snprintf(of.text, sizeof of.text, "%lld", (long long)job->steps_block);
+    return of;
+}
+
+/* The warp of the step that is shown; NULL: none was recorded yet. */
+static const ShownWarp *shown_warp(const State *state) {
+    const ShownWarp *found = NULL;
+    for (int i = 0; i < state->step_warps.count; i++)
+        if (state->step_warps.warps[i].first_step <= state->step_at)
+            found = &state->step_warps.warps[i];
+    return found;
+}
+
+static unsigned follow(State *state, Action action, int64_t block, int warp, int lane) {
+    Job *job = &state->job;
+    bool same = job->steps_block == block && job->steps_warp == warp;
+    job->steps_block = block;
+    job->steps_warp = warp;
+    state->step_lane = lane;
+    if (!same)
+        state->step_at = 0;
+    SAY(state, action, "steps of %s%s",
+        lane >= 0   ? "thread: block, warp, lane "
+        : warp >= 0 ? "warp: block, warp "
+        : block >= 0 ? "block "
+                     : "all warps on the ",
+        state_steps_of(state).text);
+    return same ? STEP_REDRAW : control_changed(state);
+}
+
+/* "cell", or numbers: block; block,warp; block,warp,lane. */
+static unsigned follow_named(State *state, const Command *command) {
+    const char *text = command->argument;
+    long long block;
+    int warp = -1, lane = -1;
+    char rest;
+    if (!strcmp(text, "cell"))
+        return follow(state, command->action, -1, -1, -1);
+    int found = sscanf(text, "%lld,%d,%d%c", &block, &warp, &lane, &rest);
+    bool fits = found >= 1 && found <= 3 && block >= 0 && (found < 2 || warp >= 0) &&
+                (found < 3 || (lane >= 0 && lane < LANES)) && text[strlen(text) - 1] != ',';
+    if (!fits)
+        return SAY(state, command->action,
+                   "steps-of: '%s' is not cell, BLOCK, BLOCK,WARP or BLOCK,WARP,LANE", text);
+    return follow(state, command->action, block, warp, lane);
+}
+
+/* Keys go from all warps on the cell to the block, the warp, then each lane of the step shown. */
+unsigned control_steps_of(State *state, const Command *command) {
+    const Job *job = &state->job;
+    const ShownWarp *warp = shown_warp(state);
+    enum { CELL, BLOCK, THE_WARP, LANE };
+    if (steps_missing(state, command->action))
+        return STEP_REDRAW;
+    if (!command->step)
+        return follow_named(state, command);
+    if (!warp)
+        return SAY(state, command->action, "no warp is shown yet");
+    int level = state->step_lane >= 0  ? LANE + state->step_lane
+                : job->steps_warp >= 0 ? THE_WARP
+                : job->steps_block >= 0 ? BLOCK
+                                        : CELL;
+    level = wrapped(level + command->step, LANE + LANES);
+    int64_t block = level >= BLOCK ? warp->block : -1;
+    int number = level >= THE_WARP ? warp->number : -1;
+    return follow(state, command->action, block, number, level >= LANE ? level - LANE : -1);
+}
+
+/* ---- which kernels --------------------------------------------------------------------------- */
+
+/* Pairs that differ in one idea each. */
+static const struct {
+    const char *names, *idea;
+} pairs[] = {
+    {"own", "the selection, and a pinned baseline"},
+    {"v2_tiles,v2_do", "channel tiles outside, or depth outer"},
+    {"v2_chw,v2", "channels first, or last"},
+    {"atomic,block_atomic", "an atomic each, or shuffles first"},
+    {"v2_tiles,block_atomic", "32 lanes at one sum, or a tree"},
+    {"v2,v4", "a point a step, or a small matrix"},
+};
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+StepsPair state_steps_pair(const State *state) {
+    const BevKernel *const *kernels = state->job.steps_kernels;
+    StepsPair pair = {"own"};
+    if (kernels[0])
+        snprintf(pair.text, sizeof pair.text, "%s%s%s", kernels[0]->name, kernels[1] ? "," : "",
+                 kernels[1] ? kernels[1]->name : "");
+    return pair;
+}
+
+/* "v2" or "v2_chw,v2"; "own": none. False: a name is unknown, or says nothing of its accesses. */
+static bool find_kernels(const char *names, const BevKernel *kernels[2]) {
+    char first[64], second[64] = "";
+    kernels[0] = kernels[1] = NULL;
+    if (!strcmp(names, "own"))
+        return true;
+    int found = sscanf(names, "%63[^,],%63[^,]", first, second);
+    kernels[0] = found >= 1 ? bev_kernel_find(first) : NULL;
+    kernels[1] = found == 2 ? bev_kernel_find(second) : NULL;
+    return kernels[0] && (found == 1 || kernels[1]) && strchr(names, ',') == strrchr(names, ',');
+}
+
+unsigned control_steps_pair(State *state, const Command *command) {
+    const BevKernel *kernels[2];
+    const char *names = command->argument, *idea = "";
+    int at = 0;
+    if (steps_missing(state, command->action))
+        return STEP_REDRAW;
+    for (int i = 0; i < PAIRS; i++)
+        at = strcmp(pairs[i].names, state_steps_pair(state).text) ? at : i;
+    if (command->step) {
+        at = wrapped(at + command->step, PAIRS);
+        names = pairs[at].names;
+        idea = pairs[at].idea;
+    }
+    if (!find_kernels(names, kernels))
+        return SAY(state, command->action,
+                   "steps-pair: '%s' is not own, a kernel, or two such as v2_chw,v2", names);
+    control_steps_reset(state);
+    memcpy(state->job.steps_kernels, kernels, sizeof kernels);
+    SAY(state, command->action, "steps of %s%s%s", names, *idea ? ": " : "", idea);
+    return control_changed(state);
+}

@@ -1,0 +1,101 @@
+/* What the camera of the shown step sees, a feature pixel or a few of them a sign, and in it the
+ * pixels whose points the step takes. */
+#include "src/view/term/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+
+typedef struct {
+    const PanelData *data;
+    const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
+    int count, camera;
+} Seen;
+
+static Seen seen_of(const PanelData *data) {
+    Seen seen = {.data = data, .camera = data->state->camera};
+    seen.count = live_step_points(data->live, data->state, seen.points);
+    if (seen.count)
+        seen.camera = (int)step_pixel(&data->live->frame.shape, seen.points[0]->depth).camera;
+    return seen;
+}
+
+static int camera_want(const PanelData *data, int width) {
+    const BevShape *shape = &data->live->frame.shape;
+    (void)width;
+    return 2 + (int)(shape->feat_h + 1) / 2;
+}
+
+/* The colour of a feature pixel: what the camera saw there; where that is not known, grey, lighter
+ * the longer the feature is. */
+static Rgb pixel_color(const LiveFrame *frame, int camera, int64_t h, int64_t w) {
+    const BevShape *shape = &frame->shape;
+    const CameraViews *seen = frame->cameras;
+    if (seen && seen->color) {
+        int64_t y = (2 * h + 1) * seen->h / (2 * shape->feat_h);
+        int64_t x = (2 * w + 1) * seen->w / (2 * shape->feat_w);
+        const float *p = seen->color + 3 * ((camera * seen->h + y) * seen->w + x);
+        return rgb_from_linear(p[0], p[1], p[2]);
+    }
+    double sum = 0;
+    const float *row = frame->features->feat +
+                       ((camera * shape->feat_h + h) * shape->feat_w + w) * shape->channels;
+    for (int64_t c = 0; c < shape->channels; c++)
+        sum += (double)row[c] * row[c];
+    uint8_t grey = (uint8_t)(200 * (1 - exp(-sqrt(sum))));
+    return (Rgb){grey, grey, grey};
+}
+
+static bool is_lit(const Seen *seen, int64_t h, int64_t w) {
+    for (int i = 0; i < seen->count; i++) {
+        StepPixel at = step_pixel(&seen->data->live->frame.shape, seen->points[i]->depth);
+        if (at.camera == seen->camera && at.h == h && at.w == w)
+            return true;
+    }
+    return false;
+}
+
+/* Two rows of pixels a row: their colours as half blocks; without colour only what is lit. */
+static void pixel_pair(Cells *cells, int x, int y, const Seen *seen, int64_t h, int64_t w) {
+    const LiveFrame *frame = &seen->data->live->frame;
+    const Ink mark = INK_RGB | 0xff5fd2;
+    bool below = h + 1 < frame->shape.feat_h;
+    bool up = is_lit(seen, h, w), down = below && is_lit(seen, h + 1, w);
+    Ink upper = up ? mark : ink_rgb(pixel_color(frame, seen->camera, h, w));
+    Ink lower = down    ? mark
+                : below ? ink_rgb(pixel_color(frame, seen->camera, h + 1, w))
+                        : INK_DEFAULT;
+    if (cells->color)
+        cells_put(cells, x, y, 0x2580, (CellStyle){.ink = upper, .paper = lower});
+    else
+        cells_put(cells, x, y, up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.',
+                  up || down ? cell_bold(INK_ACCENT) : cell_style(INK_MUTED));
+}
+
+static void camera_draw(Cells *cells, Area area, const PanelData *data) {
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    Seen seen = seen_of(data);
+    char title[64], note[48] = "";
+    if (frame->rig && seen.camera < frame->rig->camera_count)
+        snprintf(title, sizeof title, "Camera %.31s", frame->rig->cameras[seen.camera].name);
+    else
+        snprintf(title, sizeof title, "Camera %d", seen.camera);
+    snprintf(note, sizeof note, seen.count ? "%d point%s" : "no points now", seen.count,
+             seen.count == 1 ? "" : "s");
+    area = panel_title(cells, area, title, note);
+    if (!frame->features || shape->feat_w <= 0) {
+        cells_line(cells, area, cell_style(INK_MUTED), "n/a");
+        return;
+    }
+    int columns = shape->feat_w < area.w ? (int)shape->feat_w : area.w;
+    for (int64_t h = 0; h < shape->feat_h && h / 2 < area.h; h += 2)
+        for (int w = 0; w < columns; w++)
+            pixel_pair(cells, area.x + w, area.y + (int)(h / 2), &seen, h, w);
+}
+
+const DashPanel camera_panel = {.point = PANEL_STRIP,
+                                .fold = 8,
+                                .grow = 2,
+                                .height = 10,
+                                .want = camera_want,
+                                .draw = camera_draw};

@@ -1,0 +1,357 @@
+/* What the lanes of a warp hold after a step, and how their sums meet. */
+#include "src/view/term/steps_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* " -0.1405", 8 characters; "n/a" where the sum needs warps that were not recorded. */
+static void number_text(float value, char *text, size_t size) {
+    double large = fabs((double)value);
+    const char *format = large >= 100 || value == 0 ? "%8.4g" : large < 1e-3 ? "%8.1e" : "%8.4f";
+    snprintf(text, size, "%8s", "n/a");
+    if (isfinite(value))
+        snprintf(text, size, format, (double)value + 0.0);
+}
+
+static StepValues values_of(const StepsView *view) {
+    return (StepValues){view->values->depth, view->values->feat};
+}
+
+/* ---- how sums meet --------------------------------------------------------------------------- */
+
+/* "0>8>g>o": the lanes of a mask, one after the other. */
+static void queue_text(uint32_t lanes, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int lane = 0; lane < STEP_LANES && used + 3 < size; lane++)
+        if (lanes >> lane & 1)
+            used += (size_t)snprintf(text + used, size - used, "%s%c", used ? ">" : "",
+                                     lane_sign(lane));
+}
+
+static void queue_rows(Rows *rows, const StepsView *view, int number) {
+    const Steps *steps = view->steps;
+    const Step *step = &steps->steps[number];
+    uint32_t longest = 0, seen = 0;
+    int of_lane = 0;
+    char text[160], lanes[80];
+    for (int lane = 0; lane < STEP_LANES; lane++) {
+        uint32_t queue = seen >> lane & 1 ? 0 : steps_queue(steps, number, lane);
+        seen |= queue;
+        bool wanted = lane == view->lane && queue;
+        if (__builtin_popcount(queue) > __builtin_popcount(longest) || wanted) {
+            longest = queue;
+            of_lane = lane;
+        }
+    }
+    const StepPoint *point = step_lane_point(steps, step, of_lane);
+    if (!longest || !point)
+        return;
+    int turns = __builtin_popcount(longest);
+    queue_text(longest, lanes, sizeof lanes);
+    rows_label(rows, "queue", cell_bold(INK_WARN), lanes);
+    snprintf(text, sizeof text, "%d lane%s at one sum, of cell %c, channel %d: %d turn%s", turns,
+             turns == 1 ? "" : "s", cell_letter(steps, step, point->cell),
+             step_lane_channel(steps, point, of_lane), turns, turns == 1 ? "" : "s");
+    rows_label(rows, "", cell_style(INK_WARN), text);
+}
+
+/* A row of the tree: how many sums are left, and which lanes hold them. */
+static void tree_row(Rows *rows, const StepsView *view, const Step *step, const StepTree *tree,
+                     int level) {
+    char text[48], number[24];
+    Area row = rows_next(rows);
+    uint32_t counts = tree->counts[level];
+    int lane = view->lane >= 0 ? view->lane : counts ? __builtin_ctz(counts) : 0;
+    if (!row.h)
+        return;
+    snprintf(text, sizeof text, level ? "down %-4d" : "product", level ? 1 << (level - 1) : 0);
+    cells_text(rows->cells, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
+    for (int i = 0; i < STEP_LANES && i + LABEL_W < row.w; i++) {
+        bool here = counts >> i & 1;
+        char sign = here ? cell_letter(view->steps, step, tree->cells[i]) : '.';
+        CellStyle style = cell_style(here ? steps_lane_ink(rows->cells, sign) : INK_MUTED);
+        style.attributes = here && i == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
+        cells_put(rows->cells, row.x + LABEL_W + i, row.y, (uint32_t)sign, style);
+    }
+    number_text(tree->sums[level][lane], number, sizeof number);
+    snprintf(text, sizeof text, "%2d sums; lane %d: %s", __builtin_popcount(counts), lane,
+             number + strspn(number, " "));
+    cells_text(rows->cells, row.x + LABEL_W + STEP_LANES + 2, row.y,
+               row.w - LABEL_W - STEP_LANES - 2, cell_style(INK_OUTPUT), text);
+}
+
+static void tree_rows(Rows *rows, const StepsView *view, int number, const StepTree *tree) {
+    const Step *step = &view->steps->steps[number];
+    char text[160];
+    int heads = __builtin_popcount(tree->counts[TREE_LEVELS - 1]),
+        adds = __builtin_popcount(tree->adds);
+    for (int level = 0; level < TREE_LEVELS; level++)
+        tree_row(rows, view, step, tree, level);
+    if (adds == heads)
+        snprintf(text, sizeof text, "5 shuffles, then %d lane%s: one atomic a channel", adds,
+                 adds == 1 ? " adds" : "s add");
+    else
+        snprintf(text, sizeof text, "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's", adds, adds == 1 ? " adds" : "s add");
+    rows_label(rows, "atomics", cell_style(INK_WARN), text);
+}
+
+void meeting_rows(Rows *rows, const StepsView *view, int number) {
+    StepTree tree;
+    if (!view->steps->form->sums)
+        return;
+    StepValues values = view->values ? values_of(view) : (StepValues){NULL, NULL};
+    if (steps_tree(view->steps, view->values ? &values : NULL, number, &tree))
+        tree_rows(rows, view, number, &tree);
+    else
+        queue_rows(rows, view, number);
+}
+
+/* ---- V4's small matrices --------------------------------------------------------------------- */
+
+enum { MATRIX = 16 };
+
+/* A step of a tile: which of the 16 image rows count for which of the 16 cells, and what is summed
+ * of the channel that a warp takes first. */
+typedef struct {
+    bool lit[MATRIX][MATRIX]; /* [image row][cell] */
+    int32_t cells[MATRIX];    /* -1: none */
+    float features[MATRIX];
+    float sums[MATRIX];
+    int channel;
+    StepPixel top; /* the slab's first image row */
+} Product;
+
+static void product_of(const StepsView *view, int number, Product *product) {
+    const Steps *steps = view->steps;
+    const Step *step = &steps->steps[number];
+    memset(product, 0, sizeof *product);
+    memset(product->cells, 0xff, sizeof product->cells);
+    for (int i = 0; i < step->point_count; i++) {
+        const StepPoint *point = &steps->points[step->first_point + i];
+        product->lit[point->row][point->column] = true;
+        product->cells[point->column] = point->cell;
+        product->channel = point->first;
+        if (view->values)
+            product->features[point->row] =
+                view->values->feat[point->feat * steps->shape.channels + point->first];
+    }
+    product->top = step_pixel(&steps->shape, steps->points[step->first_point].depth);
+    product->top.h -= steps->points[step->first_point].row;
+    if (!view->values)
+        return;
+    LaneRegisters lanes[STEP_LANES];
+    StepValues values = values_of(view);
+    steps_lanes(steps, &values, number, lanes);
+    for (int k = 0; k < MATRIX / 2; k++) {
+        product->sums[k] = lanes[4 * k].sum;
+        product->sums[k + MATRIX / 2] = lanes[4 * k].upper_sum;
+    }
+}
+
+/* Two image rows as half blocks, so that the matrix is a square; their features; two of the sums. */
+static void matrix_row(Rows *rows, const StepsView *view, const Product *product, int line) {
+    char text[160], number[24];
+    Area row = rows_next(rows);
+    int n = 0;
+    if (!row.h)
+        return;
+    snprintf(text, sizeof text, "%4lld ", (long long)product->top.h + 2 * line);
+    int x = row.x + cells_text(rows->cells, row.x, row.y, LABEL_W, cell_style(INK_MUTED), text);
+    for (int k = 0; k < MATRIX; k++) {
+        bool up = product->lit[2 * line][k], down = product->lit[2 * line + 1][k];
+        uint32_t glyph = up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.';
+        CellStyle style = cell_style(!(up || down)                     ? INK_MUTED
+                                     : product->cells[k] == view->cell ? INK_ACCENT
+                                                                       : INK_DEPTH);
+        cells_put(rows->cells, x++, row.y, glyph, style);
+    }
+    for (int k = 2 * line; k < 2 * line + 2; k++) {
+        number_text(product->features[k], number, sizeof number);
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s %8s", k % 2 ? "" : " x", number);
+    }
+    x += cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_FEATURES), text);
+    x += cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), "  =");
+    for (int k = 2 * line; k < 2 * line + 2; k++) {
+        number_text(product->sums[k], number, sizeof number);
+        snprintf(text, sizeof text, " %3lld,%-3lld %8s",
+                 (long long)(product->cells[k] % view->steps->shape.nx),
+                 (long long)(product->cells[k] / view->steps->shape.nx), number);
+        if (product->cells[k] < 0)
+            snprintf(text, sizeof text, " %-16s", "  .");
+        x += cells_text(rows->cells, x, row.y, row.x + row.w - x,
+                        cell_style(product->cells[k] == view->cell ? INK_ACCENT : INK_OUTPUT),
+                        text);
+    }
+}
+
+void matrix_rows(Rows *rows, const StepsView *view, int number) {
+    Product product;
+    char text[160], camera[40];
+    product_of(view, number, &product);
+    StepPixel at = product.top;
+    if (view->rig && at.camera < view->rig->camera_count)
+        snprintf(camera, sizeof camera, "%.31s", view->rig->cameras[at.camera].name);
+    else
+        snprintf(camera, sizeof camera, "camera %lld", (long long)at.camera);
+    snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld", camera, (long long)at.w,
+             (long long)at.h, (long long)at.h + MATRIX - 1);
+    rows_label(rows, "matrix", cell_style(INK_ACCENT), text);
+    snprintf(text, sizeof text, "rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
+             product.channel);
+    rows_say(rows, cell_style(INK_MUTED), text);
+    for (int line = 0; line < MATRIX / 2; line++)
+        matrix_row(rows, view, &product, line);
+}
+
+/* ---- registers ------------------------------------------------------------------------------- */
+
+enum { SUMS_A_ROW = 8, SUM_ROWS = STEP_LANES / SUMS_A_ROW, SUM_W = 9, TABLE_W = 36 };
+
+static bool is_tile(const StepsView *view) {
+    return view->steps->form->owner == BEV_OWNS_TILE;
+}
+
+/* How the sign of a lane's cell is written: the letters are of the step's own points. */
+static char sign_of(const StepsView *view, const Step *step, const LaneRegisters *held) {
+    return held->point && !is_tile(view) ? cell_letter(view->steps, step, held->point->cell) : ' ';
+}
+
+static CellStyle held_style(const Cells *cells, const StepsView *view, const LaneRegisters *held,
+                            int lane, char sign) {
+    CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED
+                                 : sign != ' ' ? steps_lane_ink(cells, sign)
+                                               : INK_OUTPUT);
+    style.attributes = lane == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
+    return style;
+}
+
+/* All lanes' sums, eight a row; `upper`: those of a tile's cells 8 to 15. */
+static void sum_rows(Rows *rows, const StepsView *view, const Step *step,
+                     const LaneRegisters lanes[STEP_LANES], bool upper) {
+    for (int first = 0; first < STEP_LANES; first += SUMS_A_ROW) {
+        char text[32], number[24];
+        Area row = rows_next(rows);
+        if (!row.h)
+            return;
+        snprintf(text, sizeof text, "%2d-%d", first, first + SUMS_A_ROW - 1);
+        cells_text(rows->cells, row.x, row.y, 6, cell_style(INK_MUTED), text);
+        for (int lane = first; lane < first + SUMS_A_ROW; lane++) {
+            const LaneRegisters *held = &lanes[lane];
+            bool none = upper ? held->upper_cell < 0 : held->cell < 0;
+            number_text(upper ? held->upper_sum : held->sum, number, sizeof number);
+            snprintf(text, sizeof text, "%8s", none ? "." : number);
+            int x = row.x + 6 + (lane - first) * SUM_W;
+            cells_text(rows->cells, x, row.y, row.x + row.w - x,
+                       held_style(rows->cells, view, held, lane, sign_of(view, step, held)), text);
+        }
+    }
+}
+
+static void table_cell_text(const StepsView *view, const Step *step, const LaneRegisters *held,
+                            int lane, char *text, size_t size) {
+    char depth[24] = "       .", feature[24] = "       .", sum[24] = "       .";
+    if (held->point) {
+        number_text(held->depth, depth, sizeof depth);
+        number_text(held->feature, feature, sizeof feature);
+    }
+    if (held->channel >= 0)
+        number_text(held->sum, sum, sizeof sum);
+    if (held->channel < 0)
+        snprintf(text, size, "%2d       .        .        .", lane);
+    else
+        snprintf(text, size, "%2d %c %3d %s %s %s", lane, sign_of(view, step, held), held->channel,
+                 depth, feature, sum);
+}
+
+/* A row a lane, in columns side by side: letter of the cell, channel, depth, feature, sum. */
+static void table_rows(Rows *rows, const StepsView *view, const Step *step,
+                       const LaneRegisters lanes[STEP_LANES], int columns) {
+    int height = (STEP_LANES + columns - 1) / columns;
+    Area head = rows_next(rows);
+    for (int i = 0; i < columns && head.h; i++)
+        cells_text(rows->cells, head.x + i * TABLE_W, head.y, TABLE_W, cell_style(INK_MUTED),
+                   view->steps->form->sums ? "ln    ch    depth  feature  product"
+                                           : "ln    ch    depth  feature      sum");
+    for (int i = 0; i < height; i++) {
+        Area row = rows_next(rows);
+        for (int lane = i; lane < STEP_LANES && row.h; lane += height) {
+            char text[80];
+            int x = row.x + lane / height * TABLE_W;
+            table_cell_text(view, step, &lanes[lane], lane, text, sizeof text);
+            cells_text(rows->cells, x, row.y, row.x + row.w - x,
+                       held_style(rows->cells, view, &lanes[lane], lane,
+                                  sign_of(view, step, &lanes[lane])),
+                       text);
+        }
+    }
+}
+
+/* The lane that is looked at: its index registers and the sum that it makes. */
+static void lane_row(Rows *rows, const StepsView *view, int number,
+                     const LaneRegisters lanes[STEP_LANES]) {
+    const Step *step = &view->steps->steps[number];
+    const StepPoint *focus = focus_of(view, step);
+    int lane = view->lane >= 0 ? view->lane : focus ? focus->lanes.first : 0;
+    const LaneRegisters *held = &lanes[lane];
+    char text[200], label[16];
+    snprintf(label, sizeof label, "lane %d", lane);
+    if (held->channel < 0)
+        snprintf(text, sizeof text, "has had no point yet");
+    else if (!held->point)
+        snprintf(text, sizeof text, "channel %d of cell %lld,%lld: %.4g%s", held->channel,
+                 (long long)(held->cell % view->steps->shape.nx),
+                 (long long)(held->cell / view->steps->shape.nx), (double)held->sum,
+                 held->joined ? ", with the sums of the cell's other warps" : "");
+    else if (held->terms > 1)
+        snprintf(text, sizeof text, "channel %d: %d products more, sum %.4g", held->channel,
+                 held->terms, (double)held->sum);
+    else
+        snprintf(text, sizeof text, "depth[%d] %.4g x feat[%d].%d %.4g, %s %.4g",
+                 held->point->depth, (double)held->depth, held->point->feat, held->channel,
+                 (double)held->feature, view->steps->form->sums ? "adds" : "sum",
+                 (double)held->sum);
+    rows_label(rows, label, cell_style(INK_OUTPUT), text);
+}
+
+/* V4 shares a cell's sums out to four lanes, and a lane holds those of two cells. */
+static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
+                      const LaneRegisters lanes[STEP_LANES]) {
+    int apart = lanes[1].channel - lanes[0].channel;
+    char text[160];
+    if (rows_left(rows) < 1 + SUM_ROWS)
+        return;
+    snprintf(text, sizeof text, "lane 4g+q: cell g, channel %dq on%s", apart,
+             step->phase == PHASE_STORE ? ", with the sums of the tile's other warps" : "");
+    rows_label(rows, "sums", cell_style(INK_MUTED), text);
+    sum_rows(rows, view, step, lanes, false);
+    if (rows_left(rows) < 1 + SUM_ROWS)
+        return;
+    rows_label(rows, "", cell_style(INK_MUTED), "the same lanes: cell g + 8");
+    sum_rows(rows, view, step, lanes, true);
+}
+
+void register_rows(Rows *rows, const StepsView *view, int number) {
+    const Step *step = &view->steps->steps[number];
+    LaneRegisters lanes[STEP_LANES];
+    StepValues values = values_of(view);
+    bool own = step->phase == PHASE_POINTS || step->phase == PHASE_STORE ||
+               step->phase == PHASE_MULTIPLY || step->phase == PHASE_JOIN;
+    if (!own)
+        return;
+    steps_lanes(view->steps, &values, number, lanes);
+    int columns = rows->area.w / TABLE_W;
+    int height = columns ? 1 + (STEP_LANES + columns - 1) / columns : STEP_LANES;
+    bool table = view->table && columns > 1 && rows_left(rows) > height;
+    if (is_tile(view))
+        tile_rows(rows, view, step, lanes);
+    else
+        lane_row(rows, view, number, lanes);
+    if (is_tile(view) || (view->steps->form->merges && !table))
+        return; /* the tree shows the sums */
+    if (table)
+        table_rows(rows, view, step, lanes, columns);
+    else if (rows_left(rows) >= SUM_ROWS)
+        sum_rows(rows, view, step, lanes, false);
+}

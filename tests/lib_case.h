@@ -1,0 +1,63 @@
+/* A problem of the judges' cases as a program sees it that uses the library: a shape, arrays, a
+ * call on host memory; and the same problem pooled by the kernel itself. */
+#pragma once
+
+#include "kernels/codec.h"
+#include "src/accuracy/cases.h"
+#include "src/lib/bevpool.h"
+#include "src/scene/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIB_ALIGNMENT = 256 };
+
+static inline BevpoolShape lib_case_shape(const BevShape *s) {
+    return (BevpoolShape){1, s->cameras, s->depth_bins, s->feat_h, s->feat_w, 1, s->ny, s->nx};
+}
+
+static inline BevpoolArrays lib_case_arrays(const BevMap *map) {
+    return (BevpoolArrays){map->points,           map->intervals, map->ranks_depth,
+                           map->ranks_feat,       map->ranks_bev, map->interval_starts,
+                           map->interval_lengths, map->weights};
+}
+
+static inline void *lib_aligned(size_t bytes) {
+    return aligned_alloc(LIB_ALIGNMENT, (bytes / LIB_ALIGNMENT + 1) * LIB_ALIGNMENT);
+}
+
+static inline BevpoolTensor lib_tensor_of(const BevTensor *t) {
+    return (BevpoolTensor){t->data, bev_code_bytes(t->dtype, t->rows, t->row_len),
+                           (int32_t)t->dtype, t->scale};
+}
+
+/* A forward call on the problem's own tensors, but for its output, which is new and full of NaN,
+ * and a workspace, full of NaN too. */
+static inline BevpoolCall lib_call(const HostProblem *host, const BevpoolPlan *plan) {
+    const BevProblem *view = &host->view;
+    size_t scratch = bevpool_plan_workspace_bytes(plan);
+    BevpoolCall call = {.size = sizeof call};
+    call.tensors[BEVPOOL_DEPTH] = lib_tensor_of(&view->depth);
+    call.tensors[BEVPOOL_FEAT] = lib_tensor_of(&view->feat);
+    call.tensors[BEVPOOL_FEAT_BLOCK_SCALES] = (BevpoolTensor){
+        view->feat.block_scales,
+        bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len), BEVPOOL_FP8,
+        0};
+    call.tensors[BEVPOOL_OUT] = lib_tensor_of(&view->out);
+    call.tensors[BEVPOOL_OUT].data = lib_aligned(call.tensors[BEVPOOL_OUT].bytes);
+    memset(call.tensors[BEVPOOL_OUT].data, 0xff, call.tensors[BEVPOOL_OUT].bytes);
+    call.workspace = lib_aligned(scratch);
+    call.workspace_bytes = scratch;
+    memset(call.workspace, 0xff, scratch);
+    return call;
+}
+
+static inline void lib_call_free(BevpoolCall *call) {
+    free(call->tensors[BEVPOOL_OUT].data);
+    free(call->workspace);
+}
+
+static inline bool lib_same_output(const BevpoolCall *call, const BevProblem *view) {
+    return !memcmp(call->tensors[BEVPOOL_OUT].data, view->out.data,
+                   call->tensors[BEVPOOL_OUT].bytes);
+}

@@ -1,0 +1,340 @@
+/* libbevpool on the CPU: the bits of the program's own kernels, every layout, batches and height,
+ * maps of calibrations, threads, and memory that stays flat. Bad input: test_lib_refuses.c. */
+#include "src/scene/scatter.h"
+#include "tests/lib_case.h"
+#include "tests/maps.h"
+#include "tests/memory.h"
+#include "tests/scenes.h"
+#include "tests/tap.h"
+
+#include <pthread.h>
+
+static BevpoolError error;
+
+static void fine(BevpoolStatus status, const char *step) {
+    if (status)
+        tap_note("%s: %s", bevpool_status_name(status), error.text);
+    tap_need(status == BEVPOOL_OK, step);
+}
+
+static BevpoolPlan *plan_of(BevpoolMap *map, BevpoolOptions options) {
+    BevpoolPlan *plan = NULL;
+    options.size = sizeof options;
+    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
+    return plan;
+}
+
+static BevpoolMap *map_of(const BevpoolShape *shape, const BevMap *arrays) {
+    BevpoolMap *map = NULL;
+    BevpoolArrays given = lib_case_arrays(arrays);
+    fine(bevpool_map_from_arrays(&map, shape, &given, BEVPOOL_CPU, 0, &error), "a map");
+    return map;
+}
+
+/* ---- the same bits --------------------------------------------------------------------------- */
+
+/* A kernel of the library and of the program on one problem. */
+static bool same_bits(const BevKernel *kernel, HostProblem *host) {
+    Err err;
+    BevpoolShape shape = lib_case_shape(&host->view.shape);
+    BevpoolMap *map = map_of(&shape, &host->view.map);
+    BevpoolPlan *plan = plan_of(map, (BevpoolOptions){.channels = host->view.shape.channels,
+                                                      .dtype = (int32_t)host->view.dtype,
+                                                      .kernel = kernel->name});
+    bevpool_map_destroy(map); /* the plan keeps it */
+    BevpoolCall call = lib_call(host, plan);
+    fine(bevpool_run(plan, &call, &error), "a launch");
+    bool same = problem_pool(kernel, &host->view, &err) && lib_same_output(&call, &host->view);
+    lib_call_free(&call);
+    bevpool_plan_destroy(plan);
+    return same;
+}
+
+static void test_bits(void) {
+    Err err;
+    for (int k = 0; bevpool_kernel_name(BEVPOOL_CPU, BEVPOOL_FORWARD, k); k++) {
+        const BevKernel *kernel =
+            bev_kernel_find(bevpool_kernel_name(BEVPOOL_CPU, BEVPOOL_FORWARD, k));
+        int compared = 0, differ = 0;
+        for (int number = 0; number < case_count() && kernel->deterministic; number++) {
+            Case c = case_at(number);
+            CaseData data;
+            BevAlign align = number % 2 ? BEV_BILINEAR : BEV_NEAREST;
+            if (c.config || !case_build(&c, align, 1, 7, &data, &err))
+                continue;
+            for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
+                HostProblem host;
+                tap_need(problem_encode(&host, &data.shape, (BevDtype)dtype, align, &data.features,
+                                        &data.map, &err),
+                         "a problem");
+                differ += !same_bits(kernel, &host);
+                compared++;
+                problem_free(&host);
+            }
+            case_free(&data);
+        }
+        if (kernel->deterministic)
+            tap_ok(compared > 20 && !differ, "%s: %d problems, %d differ from the program's kernel",
+                   kernel->name, compared, differ);
+    }
+}
+
+/* ---- layouts, batches, height ---------------------------------------------------------------- */
+
+/* A small problem of whole numbers: 2 samples, 2 cameras each, 2 layers. Every 3rd point is left
+ * out; the others go to cells in a pattern, 2 or 3 to one. */
+enum { B = 2, N = 2, D = 3, H = 2, W = 5, Z = 2, Y = 3, X = 4, C = 6 };
+enum { DEPTHS = B * N * D * H * W, FEATS = B * N * H * W, CELLS = B * Z * Y * X };
+
+static const BevpoolShape small_shape = {B, N, D, H, W, Z, Y, X};
+
+typedef struct {
+    int32_t depth[DEPTHS], feat[DEPTHS], cell[DEPTHS];
+    int64_t points;
+    float depths[DEPTHS], feats[FEATS][C], out[CELLS][C];
+} Small;
+
+static Small small_problem(void) {
+    Small s = {0};
+    for (int i = 0; i < DEPTHS; i++)
+        s.depths[i] = (float)(i % 7 - 3);
+    for (int i = 0; i < FEATS; i++)
+        for (int c = 0; c < C; c++)
+            s.feats[i][c] = (float)((i * 5 + c * 3) % 11 - 5);
+    for (int cell = 0; cell < CELLS; cell++)
+        for (int i = 0; i < DEPTHS; i++) {
+            int sample = i / (DEPTHS / B), own = i % (DEPTHS / B);
+            if (i % 3 == 0 || cell != sample * (CELLS / B) + own * 7 % (CELLS / B))
+                continue;
+            int camera = i / (D * H * W), pixel = i % (H * W);
+            s.depth[s.points] = i;
+            s.feat[s.points] = camera * H * W + pixel;
+            s.cell[s.points++] = cell;
+            for (int c = 0; c < C; c++)
+                s.out[cell][c] += s.depths[i] * s.feats[camera * H * W + pixel][c];
+        }
+    return s;
+}
+
+/* Rows of channels as (outer, C, rows / outer). */
+static void channels_first(const float (*rows)[C], int outer, int count, float *to) {
+    for (int o = 0; o < outer; o++)
+        for (int c = 0; c < C; c++)
+            for (int i = 0; i < count / outer; i++)
+                *to++ = rows[o * (count / outer) + i][c];
+}
+
+static void test_layouts(void) {
+    Small s = small_problem();
+    float feats_first[FEATS * C], out_first[CELLS * C], found[CELLS * C];
+    channels_first((const float(*)[C])s.feats, B * N, FEATS, feats_first);
+    channels_first((const float(*)[C])s.out, B, CELLS, out_first);
+    BevpoolArrays arrays = {
+        .points = s.points, .ranks_depth = s.depth, .ranks_feat = s.feat, .ranks_bev = s.cell};
+    BevpoolMap *map = NULL;
+    fine(bevpool_map_from_arrays(&map, &small_shape, &arrays, BEVPOOL_CPU, 0, &error),
+         "a map without intervals");
+    for (int layout = 0; layout < 4; layout++) {
+        bool feat = layout & 1, out = layout & 2;
+        BevpoolPlan *plan =
+            plan_of(map, (BevpoolOptions){.channels = C, .feat_layout = feat, .out_layout = out});
+        BevpoolCall call = {.size = sizeof call};
+        call.tensors[BEVPOOL_DEPTH] = (BevpoolTensor){s.depths, sizeof s.depths, 0, 1};
+        call.tensors[BEVPOOL_FEAT] =
+            (BevpoolTensor){feat ? feats_first : *s.feats, sizeof s.feats, 0, 1};
+        call.tensors[BEVPOOL_OUT] = (BevpoolTensor){found, sizeof found, 0, 1};
+        call.workspace_bytes = bevpool_plan_workspace_bytes(plan);
+        call.workspace = lib_aligned(call.workspace_bytes);
+        memset(found, 0xff, sizeof found);
+        fine(bevpool_run(plan, &call, &error), "a launch");
+        tap_ok(!memcmp(found, out ? out_first : *s.out, sizeof found),
+               "2 samples, 2 layers: features with channels %s, output with channels %s",
+               feat ? "first" : "last", out ? "first" : "last");
+        free(call.workspace);
+        bevpool_plan_destroy(plan);
+    }
+    bevpool_map_destroy(map);
+}
+
+/* ---- calibrations ---------------------------------------------------------------------------- */
+
+static void rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolRig *to) {
+    const Frustum *f = &rig->frustum;
+    const Grid *g = &rig->grid;
+    for (int i = 0; i < rig->camera_count; i++) {
+        memcpy(cameras[i].intrinsics, rig->cameras[i].intrinsics, sizeof cameras[i].intrinsics);
+        memcpy(cameras[i].rotation, rig->cameras[i].rotation, sizeof cameras[i].rotation);
+        memcpy(cameras[i].position_m, rig->cameras[i].position_m, sizeof cameras[i].position_m);
+    }
+    *to = (BevpoolRig){
+        sizeof *to,       cameras,         rig->camera_count, f->image_w, f->image_h, f->resize,
+        f->crop_x,        f->crop_y,       f->input_w,        f->input_h, f->feat_w,  f->feat_h,
+        f->depth_start_m, f->depth_stop_m, f->depth_step_m,   g->x_min_m, g->x_max_m, g->y_min_m,
+        g->y_max_m,       g->z_min_m,      g->z_max_m,        g->nx,      g->ny};
+}
+
+/* Whether sample `b` of a map of two equal rigs is `one`, moved. */
+static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShape *shape, int b) {
+    int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
+    bool same = true;
+    for (int64_t t = 0; t < one->points; t++) {
+        int64_t at = b * one->points + t;
+        same = same && all->ranks_bev[at] == one->ranks_bev[t] + b * shape->nx * shape->ny &&
+               all->ranks_feat[at] == one->ranks_feat[t] + b * feats &&
+               all->ranks_depth[at] == one->ranks_depth[t] + b * feats * shape->depth_bins &&
+               (!one->weights || all->weights[at] == one->weights[t]);
+    }
+    for (int64_t i = 0; i < one->intervals; i++)
+        same = same && all->interval_starts[b * one->intervals + i] ==
+                           one->interval_starts[i] + b * one->points;
+    return same;
+}
+
+static void test_rigs(void) {
+    Err err;
+    Scene *scene = load_scene("toy");
+    BevpoolCamera cameras[RIG_MAX_CAMERAS];
+    BevpoolRig rigs[B];
+    rig_from(&scene->rig, cameras, &rigs[0]);
+    rigs[1] = rigs[0];
+    BevShape shape = rig_shape(&scene->rig, 1);
+    for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
+        BevpoolMap *map = NULL;
+        BevpoolArrays arrays;
+        BevMap one;
+        fine(bevpool_map_from_rigs(&map, rigs, B, align, BEVPOOL_CPU, &error), "a map of rigs");
+        fine(bevpool_map_arrays(map, &arrays, &error), "its arrays");
+        need(scatter_build(&scene->rig, (BevAlign)align, ~0u, &one, &err), &err);
+        tap_ok(arrays.points == B * one.points && arrays.intervals == B * one.intervals &&
+                   one.points > 0 && is_sample(&arrays, &one, &shape, 0) &&
+                   is_sample(&arrays, &one, &shape, 1),
+               "two calibrations, %s: %lld points, as the program finds them",
+               bev_aligns[align].name, (long long)arrays.points);
+        scatter_free(&one);
+        bevpool_map_destroy(map);
+    }
+    drop_scene(scene);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+enum { THREADS = 8, ROUNDS = 40 };
+
+typedef struct {
+    HostProblem *host;
+    BevpoolMap *map;
+    BevpoolPlan *plan; /* NULL: the thread makes its own */
+    bool same;
+} Job;
+
+static void *run_rounds(void *context) {
+    Job *job = context;
+    BevpoolPlan *plan = job->plan;
+    BevpoolOptions options = {.size = sizeof options,
+                              .channels = job->host->view.shape.channels,
+                              .dtype = (int32_t)job->host->view.dtype};
+    job->same = plan || bevpool_plan_create(&plan, job->map, &options, NULL) == BEVPOOL_OK;
+    for (int i = 0; job->same && i < ROUNDS; i++) {
+        BevpoolCall call = lib_call(job->host, plan);
+        job->same = bevpool_run(plan, &call, NULL) == BEVPOOL_OK &&
+                    lib_same_output(&call, &job->host->view);
+        lib_call_free(&call);
+    }
+    if (!job->plan)
+        bevpool_plan_destroy(plan);
+    return NULL;
+}
+
+static void run_threads(HostProblem *host, BevpoolMap *map, BevpoolPlan *plan, const char *what) {
+    pthread_t threads[THREADS];
+    Job jobs[THREADS];
+    bool same = true;
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (Job){host, map, plan, false};
+        tap_need(!pthread_create(&threads[i], NULL, run_rounds, &jobs[i]), "a thread");
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        same = same && jobs[i].same;
+    }
+    tap_ok(same, "8 threads, %s: each launch gives the same bits", what);
+}
+
+/* The first case with points; FP16, so that launches decode into their workspace. */
+static void first_case(CaseData *data, HostProblem *host) {
+    Err err;
+    int number = 0;
+    for (; number < case_count(); number++, case_free(data)) {
+        Case c = case_at(number);
+        tap_need(case_build(&c, BEV_NEAREST, 1, 7, data, &err), "a case");
+        if (data->map.points > 0)
+            break;
+    }
+    tap_need(number < case_count(), "a case with points");
+    tap_need(problem_encode(host, &data->shape, BEV_FP16, BEV_NEAREST, &data->features, &data->map,
+                            &err),
+             "a problem");
+    tap_need(problem_pool(bev_kernel_find("cpu_v4"), &host->view, &err), "its pooling");
+}
+
+static void test_threads(void) {
+    CaseData data;
+    HostProblem host;
+    first_case(&data, &host);
+    BevpoolShape shape = lib_case_shape(&data.shape);
+    BevpoolMap *map = map_of(&shape, &data.map);
+    BevpoolPlan *plan =
+        plan_of(map, (BevpoolOptions){.channels = data.shape.channels, .dtype = BEVPOOL_FP16});
+    tap_ok(!strcmp(bevpool_plan_kernel(plan), "cpu_v4"), "the best kernel of the CPU is cpu_v4");
+    run_threads(&host, map, NULL, "a plan each");
+    run_threads(&host, map, plan, "one plan");
+    bevpool_plan_destroy(plan);
+    bevpool_map_destroy(map);
+    problem_free(&host);
+    case_free(&data);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { LIVES = 10000, WARM_LIVES = 500, MOST_KB = 512 };
+
+static void live(const HostProblem *host, const BevpoolShape *shape, BevpoolCall *call) {
+    BevpoolMap *map = map_of(shape, &host->view.map);
+    BevpoolPlan *plan = plan_of(
+        map, (BevpoolOptions){.channels = host->view.shape.channels, .dtype = BEVPOOL_FP16});
+    bevpool_map_destroy(map);
+    if (!call->size)
+        *call = lib_call(host, plan);
+    fine(bevpool_run(plan, call, &error), "a launch");
+    bevpool_plan_destroy(plan);
+}
+
+static void test_lives(void) {
+    CaseData data;
+    HostProblem host;
+    first_case(&data, &host);
+    BevpoolShape shape = lib_case_shape(&data.shape);
+    BevpoolCall call = {0};
+    for (int i = 0; i < WARM_LIVES; i++)
+        live(&host, &shape, &call);
+    long mark = memory_mark();
+    for (int i = WARM_LIVES; i < LIVES; i++)
+        live(&host, &shape, &call);
+    long grown = memory_growth_kb(mark);
+    if (MEMORY_MEASURED)
+        tap_ok(grown < MOST_KB, "%d times a map, a plan, a launch: %ld kB more", LIVES, grown);
+    else
+        tap_ok(true, "%d times a map, a plan, a launch # SKIP no memory to measure", LIVES);
+    lib_call_free(&call);
+    problem_free(&host);
+    case_free(&data);
+}
+
+int main(void) {
+    test_bits();
+    test_layouts();
+    test_rigs();
+    test_threads();
+    test_lives();
+    return tap_done();
+}
