@@ -271,10 +271,11 @@ static void refused(const Street *street, LossKind kind, int64_t cell, const cha
 static void test_refusals(void) {
     Street street;
     open_street(&street, BEV_NEAREST);
-    int64_t strongest = grid_strongest(&street.content, 15);
+    bool there = false;
+    int64_t strongest = grid_strongest(&street.content, 15, &there);
     double center[2];
     grid_center(&street.workload.scene.rig.grid, strongest, center);
-    tap_ok(strongest >= 0 && fabs(hypot(center[0], center[1]) - 15) <= 1.5,
+    tap_ok(strongest >= 0 && there && fabs(hypot(center[0], center[1]) - 15) <= 1.5,
            "the cell to begin with lies %.1f m away", hypot(center[0], center[1]));
     refused(&street, LOSS_CELL, 0, "no point falls into that cell");
     int64_t road = road_cell(&street);
@@ -288,7 +289,12 @@ static void test_refusals(void) {
     refused(&street, LOSS_BOX, strongest, "no objects");
     refused(&street, LOSS_CLASS, strongest, "no known embedding");
     memset(street.pooled, 0, (size_t)(street.content.nx * street.content.ny) * 16 * sizeof(float));
-    tap_ok(grid_strongest(&street.content, 15) == -1, "nothing pooled: no cell to begin with");
+    street.pooled[0] = 1;
+    tap_ok(grid_strongest(&street.content, 15, &there) == 0 && !there,
+           "nothing is pooled there: the strongest of all cells");
+    street.pooled[0] = 0;
+    tap_ok(grid_strongest(&street.content, 15, &there) == -1,
+           "nothing pooled: no cell to begin with");
     close_street(&street);
 }
 
