@@ -480,7 +480,8 @@ static void test_giving_up(void) {
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
             .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
-        state.job.time_s = 1 + ++tried; /* nothing of it was seen yet */
+        state.job.time_s = 1 + ++tried; /* nothing of it was seen yet, */
+        state.job.camera_errors[0].yaw_deg = 1e-9 * tried; /* nor is its map there */
         given_up += pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_GIVEN_UP &&
                     live.serial != state.job.serial && live.frame.pooled == shown &&
                     sum_of(&live.frame) == sum;

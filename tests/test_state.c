@@ -148,6 +148,46 @@ static void test_defects(void) {
            defect_count);
 }
 
+/* From a kernel of one direction to one of the other; what does not go with it is said. */
+static void test_direction(void) {
+    State state = make_state();
+    use(&state, "dtype fp8");
+    use(&state, "baseline on");
+    use(&state, "compare wipe");
+    unsigned bits = use(&state, "direction backward");
+    const KernelConfig *config = &state.job.config;
+    tap_ok(bits & STEP_RUN && config->kernel->direction == BEV_BACKWARD &&
+               config->kernel->dtypes >> config->dtype & 1 && config->dtype != BEV_FP8,
+           "the way back, in a format that gradients have: %s", said(&state));
+    tap_ok(strstr(said(&state), "no FP8") && strstr(said(&state), "baseline let go; comparison off"),
+           "the log says what changed with it");
+    tap_ok(!state.job.baseline_pinned && !state.job.pool_baseline && state.compare == COMPARE_OFF &&
+               state.job.baseline.kernel->direction == BEV_BACKWARD,
+           "the baseline goes backward, too");
+    use(&state, "compare wipe");
+    tap_ok(state.compare == COMPARE_OFF && strstr(said(&state), "PgDn goes forward"),
+           "gradients are not compared as pictures");
+    use(&state, "kernel-row 1");
+    tap_ok(config->kernel->direction == BEV_BACKWARD && use(&state, "kernel v2_chw") &&
+               strstr(said(&state), "no \"v2_chw\" backward"),
+           "rows and names are those of the direction");
+    use(&state, "direction sideways");
+    tap_ok(says(&state, "direction: there is no \"sideways\": forward or backward"),
+           "another direction there is not");
+    use(&state, "kernel REF");
+    use(&state, "direction");
+    tap_ok(!strcmp(config->kernel->name, "reference"), "forward again: the kernel of that title");
+    BevKernel other = *bev_kernel_find("grad_reference");
+    other.title = "Other";
+    tap_ok(kernel_in_direction(&other, BEV_FORWARD) == bev_default(BEV_CPU, BEV_FORWARD),
+           "or else the default");
+    use(&state, "direction backward");
+    use(&state, "defect 1");
+    tap_ok(config->kernel->direction == BEV_FORWARD &&
+               state.job.baseline.kernel->direction == BEV_FORWARD,
+           "a planted defect is one of the way forward");
+}
+
 static void test_selection(void) {
     State state = make_state();
     use(&state, "kernel v2");
@@ -749,6 +789,7 @@ int main(void) {
     test_evenness();
     test_defects();
     test_glossary();
+    test_direction();
     test_selection();
     test_settling();
     test_settle_alone();

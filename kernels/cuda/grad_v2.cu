@@ -79,7 +79,7 @@ bool grad_v2_launch(const BevProblem *problem, const BevPlan *plan, void *stream
 CUDA_ROW(grad_v2) = {
     .name = "grad_v2", .title = "V2",
     .idea = "A thread owns a pixel and its interval of points: no atomics, and few threads.",
-    .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
+    .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),

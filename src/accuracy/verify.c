@@ -109,7 +109,9 @@ bool verify_one(Workload *workload, const KernelConfig *config, const double *fp
     HostProblem problem = {0};
     Gates gates = {0};
     *row = (VerifyRow){.scene = workload->scene.name};
-    bool ok = workload_problem(workload, config->dtype, config->align, &problem, err) &&
+    bool backward = config->kernel->direction == BEV_BACKWARD;
+    bool ok = (backward ? workload_problem_backward : workload_problem)(
+                  workload, config->dtype, config->align, &problem, err) &&
               gates_init(&gates, &problem.view, fp64_original, err) &&
               apply_gates(&gates, config->kernel, row, err);
     gates_free(&gates);

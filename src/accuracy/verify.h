@@ -28,8 +28,8 @@ typedef struct {
 bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *context),
                 void *context, VerifyCount *count, Err *err);
 
-/* All gates of one forward configuration on an open workload. `fp64_original` (nx * ny, channels) is FP64
- * over the original inputs. */
+/* All gates of one configuration on an open workload. `fp64_original` is FP64 over the original
+ * inputs: fp64_of, or fp64_gradients_of. */
 bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
                 VerifyRow *row, Err *err);
 

@@ -43,6 +43,19 @@ const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where) {
     return twin ? twin : kernel;
 }
 
+const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction) {
+    const BevKernel *first = NULL, *row = kernel;
+    if (kernel->direction != direction)
+        row = kernel_named(kernel->where, direction, kernel->title);
+    if (!row)
+        row = bev_default(kernel->where, direction);
+    return row || !kernels_of(kernel->where, direction, &first, 1) ? row : first;
+}
+
+const char *kernel_way(const BevKernel *kernel) {
+    return kernel->direction == BEV_BACKWARD ? " backward" : "";
+}
+
 KernelConfig kernel_config_baseline(const KernelConfig *config) {
     KernelConfig baseline = *config;
     const BevKernel *row = bev_baseline(config->kernel->where, config->kernel->direction);
@@ -85,6 +98,6 @@ bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b) {
 }
 
 void kernel_config_label(const KernelConfig *config, char *text, size_t size) {
-    snprintf(text, size, "%s %s %s", config->kernel->title, bev_dtypes[config->dtype].title,
-             bev_aligns[config->align].name);
+    snprintf(text, size, "%s %s %s%s", config->kernel->title, bev_dtypes[config->dtype].title,
+             bev_aligns[config->align].name, kernel_way(config->kernel));
 }

@@ -11,7 +11,7 @@ typedef struct {
 
 bool kernel_config_equal(const KernelConfig *a, const KernelConfig *b);
 
-/* "V3 FP16 nearest", as titles name them. */
+/* "V3 FP16 nearest", "V4 FP16 nearest backward", as titles name them. */
 void kernel_config_label(const KernelConfig *config, char *text, size_t size);
 
 /* The rows of a backend and a direction that this build can launch, in reading order. Returns their
@@ -25,6 +25,13 @@ const BevKernel *kernel_named(BevWhere where, BevDirection direction, const char
 
 /* The row of that backend that does the same, or else that backend's default of the direction. */
 const BevKernel *kernel_twin(const BevKernel *kernel, BevWhere where);
+
+/* The row of the same backend in that direction: that of the same title, else the default, else the
+ * first. NULL: this build has none. */
+const BevKernel *kernel_in_direction(const BevKernel *kernel, BevDirection direction);
+
+/* " backward", or "" for a forward kernel: what a title adds to its name. */
+const char *kernel_way(const BevKernel *kernel);
 
 /* The default baseline: that of the backend, at the same format and align. */
 KernelConfig kernel_config_baseline(const KernelConfig *config);

@@ -14,7 +14,7 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
         .source = SOURCE_MEASURED,
         .gate_a = live_verdict(row->kernel.verdict),
         .gate_b = live_verdict(row->format_verdict),
-        .gate_c = live_verdict(row->exact.verdict),
+        .gate_c = row->adjoint.verdict == GATE_FAIL ? LIVE_FAIL : live_verdict(row->exact.verdict),
         .atol_1e2 = row->format.atol_1e2 ? LIVE_PASS : LIVE_FAIL,
         .max_abs = row->format.max_abs,
         .rel_l2 = row->format.rel_l2,
@@ -22,7 +22,20 @@ static void fill(LiveAccuracy *accuracy, const VerifyRow *row) {
         .nan_count = row->format.nan_count + row->kernel.nan_both,
         .inf_count = row->format.inf_count,
         .worst_cell = row->format.worst_cell,
+        .output = row->config.kernel->direction == BEV_BACKWARD ? row->format.output : NULL,
     };
+}
+
+/* grad_out is that of `bevscope verify`, whatever the display shows. */
+static bool verify_backward(Workload *workload, const KernelConfig *config, VerifyRow *row,
+                            Err *err) {
+    double *fp64_original = workload_draw_grad_out(workload, err)
+                                ? fp64_gradients_of(workload, config->align, err)
+                                : NULL;
+    bool ok = fp64_original && verify_one(workload, config, fp64_original, row, err);
+    free(fp64_original);
+    free(workload->grad_out);
+    return ok;
 }
 
 /* Runs the gates on a workload that borrows all it has from the inputs, and is never closed. */
@@ -35,6 +48,8 @@ static bool verify(const FrameInputs *inputs, const KernelConfig *config, Verify
     workload.scene.has_map = false;
     workload.maps[config->align] = inputs->map->map;
     workload.map_us[config->align] = 1;
+    if (config->kernel->direction == BEV_BACKWARD)
+        return verify_backward(&workload, config, row, err);
     double *fp64_original =
         malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64_original);
     if (!fp64_original)

@@ -19,8 +19,7 @@ static bool prepare(Runner *kept, const BackgroundJob *job, Err *err) {
     kept->map = ref_keep(job->inputs.map);
     kept->features = ref_keep(job->inputs.features);
     kept->config = *config;
-    return problem_encode(&kept->problem, &kept->features->shape, config->dtype, config->align,
-                          &kept->features->values, &kept->map->map, err) &&
+    return inputs_encode(&kept->problem, kept->features, kept->map, config, err) &&
            session_open(&kept->session, config->kernel, &kept->problem.view, err);
 }
 

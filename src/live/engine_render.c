@@ -99,11 +99,12 @@ static const BevKernel *stand_in_for(const Engine *engine, const KernelConfig *c
 
 static PipelineNeeds needs_of(Engine *engine) {
     const State *state = &engine->state;
+    const KernelConfig pools = inputs_forward_config(&state->job.config);
     return (PipelineNeeds){
         .draft = engine->quality == QUALITY_ROUGH,
         .sharp = engine->quality == QUALITY_SHARP,
         .fp64_original = state_shows_errors(state),
-        .stand_in = stand_in_for(engine, &state->job.config),
+        .stand_in = stand_in_for(engine, &pools),
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
         .give_up = {gives_way, engine},

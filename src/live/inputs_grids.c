@@ -62,7 +62,7 @@ static bool runner_encode(Runner *runner, const FrameInputs *next, const KernelC
 
 /* The session goes on where only the values have changed. */
 static bool runner_prepare(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                           StageTimes *times, Err *err) {
+                           const GiveUp *give_up, StageTimes *times, Err *err) {
     bool goes_on = runner->session && runner->map == next->map &&
                    kernel_config_equal(&runner->config, config) &&
                    same_shape(&runner->features->shape, &next->features->shape);
@@ -72,7 +72,7 @@ static bool runner_prepare(Runner *runner, const FrameInputs *next, const Kernel
         session_close(runner->session);
         runner->session = NULL;
     }
-    if (!runner_encode(runner, next, config, times, err))
+    if (!runner_encode(runner, next, config, times, err) || given_up(give_up))
         return false;
     double encoded = clock_us();
     runner->config = *config;
@@ -147,8 +147,8 @@ static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 }
 
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 PooledGrid **pooled, StageTimes *times, Err *err) {
-    if (runner_prepare(runner, next, config, times, err) &&
+                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err) {
+    if (runner_prepare(runner, next, config, give_up, times, err) && !given_up(give_up) &&
         pool(runner, next, config, pooled, times, err))
         return true;
     runner_clear(runner);
@@ -165,7 +165,7 @@ static void fp64_destroy(void *contents) {
     ref_drop(grid->features);
 }
 
-bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err) {
+bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err) {
     if (have && have->features == next->features && have->map == next->map) {
         next->fp64_original = ref_keep(have);
         return true;
@@ -180,8 +180,12 @@ bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err) {
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)
         return inputs_no_memory("FP64 grid", err);
-    fp64_pool(shape, &next->map->map, &next->features->values, grid->values);
-    return true;
+    if (fp64_pool_or_give_up(shape, &next->map->map, &next->features->values, give_up,
+                             grid->values))
+        return true;
+    ref_drop(next->fp64_original);
+    next->fp64_original = NULL;
+    return false;
 }
 
 /* ---- one cell -------------------------------------------------------------------------------- */

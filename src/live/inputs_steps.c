@@ -1,5 +1,5 @@
-/* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell or
- * the one under the cursor, else of the one with the most points. */
+/* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell
+ * or the one under the cursor, else of the one with the most points. */
 #include "src/live/pipeline_internal.h"
 
 #include "kernels/regime.h"
@@ -15,21 +15,6 @@ static void destroy_steps(void *contents) {
     ref_drop(recorded->map);
 }
 
-/* The problem without values: accesses do not depend on them. */
-static BevProblem bare_problem(const FrameInputs *inputs, const KernelConfig *config) {
-    const BevShape *s = &inputs->features->shape;
-    const BevDtypeInfo *dtype = &bev_dtypes[config->dtype];
-    int64_t pixels = s->cameras * s->feat_h * s->feat_w;
-    return (BevProblem){
-        .shape = *s,
-        .dtype = config->dtype,
-        .align = config->align,
-        .map = inputs->map->map,
-        .depth = {.dtype = dtype->depth, .rows = 1, .row_len = pixels * s->depth_bins, .scale = 1},
-        .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels, .scale = 1},
-        .out = {.dtype = dtype->out, .rows = s->nx * s->ny, .row_len = s->channels, .scale = 1}};
-}
-
 /* The CUDA kernel that does the same, in the form that it takes for this L2. NULL: none. `named`: a
  * kernel of any kind that was asked for, or NULL. */
 static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *named,
@@ -40,11 +25,15 @@ static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *n
 
 /* False: no steps, and `error_text` says why. */
 static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
-                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text, size_t size) {
-    BevProblem problem = bare_problem(inputs, config);
+                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text,
+                   size_t size) {
+    const KernelConfig forward = inputs_forward_config(config);
+    BevProblem problem = inputs_bare_problem(inputs, &forward);
     const BevKernel *kernel = kernel_of(config, named, &problem, l2_bytes);
     Err err;
-    if (!kernel)
+    if ((named ? named : config->kernel)->direction == BEV_BACKWARD)
+        snprintf(error_text, size, "the steps follow forward kernels only");
+    else if (!kernel)
         snprintf(error_text, size, "%s has no twin on a GPU, and so no steps",
                  config->kernel->title);
     else if (steps_record(kernel, &problem, choice, steps, &err))
@@ -61,8 +50,7 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
     return baseline && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
            kernel_config_equal(&a->config, &b->config) && a->probe_cell == b->probe_cell &&
            a->kernels[0] == b->kernels[0] && a->kernels[1] == b->kernels[1] &&
-           a->block == b->block && a->warp == b->warp &&
-           a->l2_bytes == b->l2_bytes;
+           a->block == b->block && a->warp == b->warp && a->l2_bytes == b->l2_bytes;
 }
 
 /* A baseline with another align or rig has another map, and so other points: it has no place
@@ -82,8 +70,7 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
             request.baseline = job->config;
         return request;
     }
-    if (job->baseline_pinned && !job_rigs_differ(job) &&
-        job->baseline.align == job->config.align &&
+    if (job->baseline_pinned && !job_rigs_differ(job) && job->baseline.align == job->config.align &&
         !kernel_config_equal(&job->baseline, &job->config))
         request.baseline = job->baseline;
     return request;
@@ -108,8 +95,8 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
     if (made->baseline.kernel && steps->cell >= 0)
-        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes,
-               &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
+        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes, &steps->baseline,
+               steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {

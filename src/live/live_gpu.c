@@ -4,8 +4,8 @@
 
 #include "src/live/live_gpu.h"
 
+#include "src/live/pipeline_internal.h"
 #include "src/run/counters.h"
-#include "src/scene/problem.h"
 
 #ifdef HAVE_CUDA
 
@@ -171,8 +171,7 @@ bool live_gpu_count(const FrameInputs *inputs, const KernelConfig *config, LiveC
     Counters counted;
     if (config->kernel->where != BEV_CUDA)
         return err_set(err, ERR_FAILED, "counters", "choose backend cuda", "only a GPU has them");
-    bool ok = problem_encode(&problem, &inputs->features->shape, config->dtype, config->align,
-                             &inputs->features->values, &inputs->map->map, err) &&
+    bool ok = inputs_encode(&problem, inputs->features, inputs->map, config, err) &&
               session_open_once(&session, config->kernel, &problem.view, err) &&
               counters_open(&reader, COUNTERS_LIVE, err) &&
               counters_read(reader, session, &counted, err);

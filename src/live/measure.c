@@ -41,7 +41,7 @@ struct Measure {
 
 static void add_kernels(Measure *measure) {
     for (int i = 0; bev_kernels[i] && measure->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_kernels[i]->launch || bev_kernels[i]->direction != BEV_FORWARD)
+        if (!bev_kernels[i]->launch)
             continue;
         TimedKernel *timed = &measure->kernels[measure->kernel_count++];
         timed->config.kernel = timed->live.kernel = bev_kernels[i];
@@ -90,6 +90,7 @@ static const char *reason_to_skip(const Measure *measure, const KernelConfig *co
     if (!(measure->where & 1u << config->kernel->where))
         return config->kernel->where == BEV_CUDA ? "needs a GPU" : "this backend is not available here";
     BevProblem problem = {.shape = measure->inputs.features->shape,
+                          .direction = config->kernel->direction,
                           .dtype = config->dtype,
                           .align = config->align,
                           .map = measure->inputs.map->map};
@@ -104,9 +105,19 @@ static void restart(const Measure *measure, TimedKernel *timed, const KernelConf
                           measure->inputs.features->shape.channels, &timed->config, &timed->live);
 }
 
+static BevDirection direction_of(const Job *job) {
+    return job->config.kernel->direction;
+}
+
 static bool same_problem(const Measure *measure, const FrameInputs *inputs, const Job *job) {
     return measure->inputs.map == inputs->map && measure->job.config.dtype == job->config.dtype &&
+           direction_of(&measure->job) == direction_of(job) &&
            measure->inputs.features->shape.channels == inputs->features->shape.channels;
+}
+
+/* Whether the kernel goes in the direction that is shown; the others wait. */
+static bool has_direction(const Measure *measure, const TimedKernel *timed) {
+    return timed->config.kernel->direction == direction_of(&measure->job);
 }
 
 /* Whether the baseline is timed apart from the ladder. */
@@ -134,7 +145,8 @@ void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, do
     if (fresh || other_baseline)
         close_problem(measure);
     for (int i = 0; fresh && i < measure->kernel_count; i++)
-        restart(measure, &measure->kernels[i], &job->config);
+        if (has_direction(measure, &measure->kernels[i]))
+            restart(measure, &measure->kernels[i], &job->config);
     TimedKernel *selection = kernel_of(measure, job->config.kernel);
     if (selection && !selection->cost_us)
         selection->cost_us = launch_us;
@@ -218,7 +230,8 @@ TimedKernel *measure_next(Measure *measure, MeasureScope scope, bool idle) {
     if (baseline && is_due(measure, baseline, scope, idle))
         best = baseline;
     for (int i = 0; i < measure->kernel_count; i++)
-        if (is_due(measure, &measure->kernels[i], scope, idle))
+        if (has_direction(measure, &measure->kernels[i]) &&
+            is_due(measure, &measure->kernels[i], scope, idle))
             best = longer_waiting(best, &measure->kernels[i]);
     return best;
 }
@@ -265,6 +278,7 @@ void measure_take_launch(Measure *measure, const BackgroundJob *job, bool idle) 
 static bool problem_fits(const Measure *measure, const KernelConfig *config) {
     const Runner *runner = &measure->runner;
     return runner->map && runner->map == map_for(measure, config) &&
+           runner->problem.view.direction == config->kernel->direction &&
            runner->config.dtype == config->dtype && runner->config.align == config->align;
 }
 
@@ -274,8 +288,7 @@ static bool open_problem(Measure *measure, const KernelConfig *config, Err *err)
     runner->map = ref_keep(map_for(measure, config));
     runner->features = ref_keep(measure->inputs.features);
     runner->config = *config;
-    return problem_encode(&runner->problem, &runner->features->shape, config->dtype, config->align,
-                          &runner->features->values, &runner->map->map, err);
+    return inputs_encode(&runner->problem, runner->features, runner->map, config, err);
 }
 
 /* Encoding and preparing are a slice each. */
@@ -396,15 +409,18 @@ void measure_fill(const Measure *measure, LiveData *live) {
                                     measure->inputs.features->shape.channels, &measure->job.config,
                                     live);
     live->timed = true;
-    live->kernel_count = measure->kernel_count;
+    live->kernel_count = 0;
     live->baseline_us = (Reading){.value = 0};
     if (has_baseline(&measure->job))
         live->baseline_us = live_latency(live, &measure->baseline.live);
     for (int i = 0; i < measure->kernel_count; i++) {
         const TimedKernel *timed = &measure->kernels[i];
-        live->kernels[i] = timed->live;
-        live->kernels[i].failed = timed->failed;
-        live->kernels[i].being_timed = has_its_turn(measure, timed);
+        if (!has_direction(measure, timed))
+            continue;
+        LiveKernel *row = &live->kernels[live->kernel_count++];
+        *row = timed->live;
+        row->failed = timed->failed;
+        row->being_timed = has_its_turn(measure, timed);
         if (!has_baseline(&measure->job) && timed->config.kernel == measure->job.baseline.kernel)
             live->baseline_us = live_latency(live, &timed->live);
     }

@@ -109,7 +109,8 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
         *grid = ref_keep(there);
         return true;
     }
-    return inputs_pool(&run->pipeline->runners[runner], with, &config, grid, times, run->err);
+    return inputs_pool(&run->pipeline->runners[runner], with, &config, &run->needs->give_up, grid,
+                       times, run->err);
 }
 
 /* The map of the baseline: that of the selection, or one of another align or of a pinned rig. */
@@ -224,14 +225,17 @@ static bool make_map(Run *run, const State *state) {
 }
 
 static bool make_grid(Run *run, const State *state) {
-    return get_grid(run, 0, &run->next, state->job.config, run->needs->stand_in, &run->next.pooled,
+    const KernelConfig config = inputs_forward_config(&state->job.config);
+    if (config.kernel != state->job.config.kernel)
+        run->stood_in = config.kernel;
+    return get_grid(run, 0, &run->next, config, run->needs->stand_in, &run->next.pooled,
                     &run->times);
 }
 
 static bool make_fp64(Run *run, const State *state) {
     (void)state;
     return !run->needs->fp64_original ||
-           inputs_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
+           inputs_fp64(run->pipeline->made.fp64_original, &run->needs->give_up, &run->next, run->err);
 }
 
 static bool make_steps(Run *run, const State *state) {
@@ -319,21 +323,35 @@ static void fill_stages(const StageTimes *times, LiveData *live) {
             live->stages_us[i].stale = true;
 }
 
+/* What kernels touch and what they own: cells, or backward pixels, which are counted once a map. */
+static bool fill_memory(const FrameInputs *next, const KernelConfig *config, bool same_map,
+                        LiveData *live, Err *err) {
+    const PooledGrid *pooled = next->pooled;
+    if (config->kernel->direction == BEV_BACKWARD) {
+        live->memory = inputs_backward_memory(next, config);
+        return (same_map && live->intervals.of_pixels) ||
+               inputs_pixel_runs(next, &live->intervals, err);
+    }
+    live->memory = (LiveMemory){true, pooled->footprint, pooled->gather, pooled->own};
+    live->intervals = next->map->intervals;
+    return true;
+}
+
 static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveData *live, Err *err) {
     const FrameInputs *next = &run->next;
     const FrameInputs *last = &pipeline->inputs;
     if (last->pooled != next->pooled || last->baseline != next->baseline)
         inputs_difference(next, &live->difference);
     count_changes(pipeline, next);
+    bool same_map = last->map == next->map;
     replace(&pipeline->inputs, frame_inputs_keep(next));
     pipeline->lacks = run->lacks;
     pipeline->lacking = run->lacking;
     live->serial = state->job.serial;
     live->job = state->job;
     live->stand_in = run->stood_in;
-    live->memory =
-        (LiveMemory){true, next->pooled->footprint, next->pooled->gather, next->pooled->own};
-    live->intervals = next->map->intervals;
+    if (!fill_memory(next, &state->job.config, same_map, live, err))
+        return false;
     fill_stages(&run->times, live);
     fill_frame(next, &live->frame);
     live->frame.content = pipeline->content;

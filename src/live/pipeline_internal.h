@@ -48,24 +48,44 @@ typedef struct {
 
 void runner_clear(Runner *runner);
 
+/* Encodes these inputs for the kernel of `config`, which the problem borrows. Backward grad_out is
+ * zero: what a launch takes does not depend on values. */
+bool inputs_encode(HostProblem *problem, const SeenFeatures *features, const BuiltMap *map,
+                   const KernelConfig *config, Err *err);
+
 /* Stage times of one run; a stage that was not needed took 0. */
 typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-/* Pools the features of `next` with its map, and adds to `times`. */
+/* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
+ * after preparing. */
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 PooledGrid **pooled, StageTimes *times, Err *err);
+                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
 /* Reads back what a session has just pooled from these inputs. NULL: failed. */
 PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
                              const KernelConfig *config, Err *err);
 
-bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err);
+bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
 
 /* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
  * the one in FP64. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
+
+/* ---- inputs_backward.c ----------------------------------------------------------------------- */
+
+/* The problem of `config` without values: shapes, formats, the map. */
+BevProblem inputs_bare_problem(const FrameInputs *inputs, const KernelConfig *config);
+
+/* What pools the picture: the selection, or where that goes backward the default kernel. */
+KernelConfig inputs_forward_config(const KernelConfig *config);
+
+/* The bytes of a selection that goes backward. */
+LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig *config);
+
+/* How many points each pixel has, as lengths of intervals. */
+bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err *err);
 
 /* ---- inputs_steps.c -------------------------------------------------------------------------- */
 

@@ -90,11 +90,13 @@ static void fill_kernels(const ScriptRenderer *renderer, const Job *job, LiveDat
     LiveKernel baseline = {.kernel = job->baseline.kernel};
     live->kernel_count = 0;
     for (int i = 0; bev_kernels[i] && live->kernel_count < LIVE_MAX_KERNELS; i++) {
-        if (!bev_kernels[i]->launch || bev_kernels[i]->direction != BEV_FORWARD)
+        if (!bev_kernels[i]->launch ||
+            bev_kernels[i]->direction != job->config.kernel->direction)
             continue;
         LiveKernel *row = &live->kernels[live->kernel_count++];
         KernelConfig config = {bev_kernels[i], job->config.dtype, job->config.align};
         BevProblem problem = {.shape = inputs->features->shape,
+                              .direction = config.kernel->direction,
                               .dtype = config.dtype,
                               .align = config.align,
                               .map = inputs->map->map};

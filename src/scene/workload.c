@@ -112,11 +112,18 @@ bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostPr
                                  map, err);
 }
 
+bool workload_draw_grad_out(Workload *workload, Err *err) {
+    if (!workload->grad_out)
+        workload->grad_out = random_grad_out(&workload->scene.shape, GRAD_OUT_SEED);
+    return workload->grad_out ||
+           err_set(err, ERR_FAILED, "grad_out", "choose a smaller grid", "out of memory");
+}
+
 bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
                                HostProblem *problem, Err *err) {
     const BevShape *shape = &workload->scene.shape;
-    if (!workload->grad_out && !(workload->grad_out = random_grad_out(shape, GRAD_OUT_SEED)))
-        return err_set(err, ERR_FAILED, "grad_out", "choose a smaller grid", "out of memory");
+    if (!workload_draw_grad_out(workload, err))
+        return false;
     const GradOut grad_out = {workload->grad_out, shape->ny, shape->nx, shape->channels};
     if (!workload_problem(workload, dtype, align, problem, err))
         return false;

@@ -41,6 +41,9 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
 
+/* Draws the workload's grad_out, unless it has one: random numbers of a fixed seed. */
+bool workload_draw_grad_out(Workload *workload, Err *err);
+
 /* The same backward, with a gradient of the output from random numbers of a fixed seed. */
 bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
                                HostProblem *problem, Err *err);

@@ -29,6 +29,9 @@ unsigned control_compare(State *state, const Command *command) {
         control_pick(state, command, (Menu){compare_names, COMPARE_COUNT}, (int)state->compare);
     if (mode < 0)
         return STEP_REDRAW;
+    if (mode && state->job.config.kernel->direction == BEV_BACKWARD)
+        return SAY(state, command->action, "compare: pooled grids are compared, not gradients: %s "
+                   "goes forward", key_of(ACTION_DIRECTION).name);
     state->compare = (Compare)mode;
     state->job.pool_baseline = mode != COMPARE_OFF;
     char label[64];

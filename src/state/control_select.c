@@ -15,16 +15,38 @@ static BevWhere where_of(const State *state) {
     return state->job.config.kernel->where;
 }
 
+static BevDirection direction_of(const State *state) {
+    return state->job.config.kernel->direction;
+}
+
+/* A baseline of the other direction is let go: it computes something else. Comparisons are of
+ * pooled grids. */
+static void drop_other_direction(State *state, char *line, size_t size) {
+    bool backward = direction_of(state) == BEV_BACKWARD, compares = state->compare != COMPARE_OFF;
+    if (state->job.baseline.kernel->direction == direction_of(state))
+        return;
+    size_t used = strlen(line);
+    snprintf(line + used, size - used, "%s%s", state->job.baseline_pinned ? "; baseline let go" : "",
+             backward && compares ? "; comparison off" : "");
+    state->job.baseline_pinned = false;
+    if (backward) {
+        state->compare = COMPARE_OFF;
+        state->job.pool_baseline = false;
+    }
+}
+
 unsigned control_use_config(State *state, Action action, KernelConfig config, const char *said) {
     char line[160];
     snprintf(line, sizeof line, "%s", said);
     kernel_config_make_valid(&config, control_aligns(state), line, sizeof line);
-    SAY(state, action, "%s", line);
-    if (kernel_config_equal(&config, &state->job.config))
-        return STEP_REDRAW;
+    bool same = kernel_config_equal(&config, &state->job.config);
     if (config.kernel != state->job.config.kernel) /* it has other blocks */
         state->job.steps_block = state->job.steps_warp = -1;
     state->job.config = config;
+    drop_other_direction(state, line, sizeof line);
+    SAY(state, action, "%s", line);
+    if (same)
+        return STEP_REDRAW;
     if (!state->job.baseline_pinned)
         state->job.baseline = kernel_config_baseline(&config);
     return control_changed_and_told(state);
@@ -38,8 +60,8 @@ static unsigned use_kernel(State *state, Action action, const BevKernel *kernel)
 
 unsigned control_kernel(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where_of(state), BEV_FORWARD, kernels, MAX_KERNELS), now = 0;
-    const BevKernel *kernel = kernel_named(where_of(state), BEV_FORWARD, command->argument);
+    int count = kernels_of(where_of(state), direction_of(state), kernels, MAX_KERNELS), now = 0;
+    const BevKernel *kernel = kernel_named(where_of(state), direction_of(state), command->argument);
     for (int i = 0; i < count; i++)
         if (kernels[i] == state->job.config.kernel)
             now = i;
@@ -47,17 +69,36 @@ unsigned control_kernel(State *state, const Command *command) {
         kernel = kernels[wrapped(now + command->step, count)];
     if (kernel)
         return use_kernel(state, command->action, kernel);
-    return SAY(state, command->action, "kernel: there is no \"%s\" for the %s", command->argument,
-               where_of(state) == BEV_CPU ? "CPU" : "GPU");
+    return SAY(state, command->action, "kernel: there is no \"%s\"%s for the %s", command->argument,
+               kernel_way(state->job.config.kernel), where_of(state) == BEV_CPU ? "CPU" : "GPU");
 }
 
 unsigned control_kernel_row(State *state, const Command *command) {
     const BevKernel *kernels[MAX_KERNELS];
-    int count = kernels_of(where_of(state), BEV_FORWARD, kernels, MAX_KERNELS);
+    int count = kernels_of(where_of(state), direction_of(state), kernels, MAX_KERNELS);
     int row = atoi(command->argument);
     if (row >= 1 && row <= count)
         return use_kernel(state, command->action, kernels[row - 1]);
     return SAY(state, command->action, "kernel %d: this backend has %d", row, count);
+}
+
+/* The kernel keeps its title where that direction has it. Formats without gradients change. */
+unsigned control_direction(State *state, const Command *command) {
+    KernelConfig config = state->job.config;
+    int direction = command->step ? wrapped((int)direction_of(state) + 1, BEV_DIRECTION_COUNT) : 0;
+    while (!command->step && direction < BEV_DIRECTION_COUNT &&
+           strcasecmp(command->argument, bev_directions[direction].name) != 0)
+        direction++;
+    if (direction == BEV_DIRECTION_COUNT)
+        return SAY(state, command->action, "direction: there is no \"%s\": forward or backward",
+                   command->argument);
+    config.kernel = kernel_in_direction(config.kernel, (BevDirection)direction);
+    if (!config.kernel)
+        return SAY(state, command->action, "direction: this build has no %s kernel for the %s",
+                   bev_directions[direction].name, where_of(state) == BEV_CPU ? "CPU" : "GPU");
+    char said[96];
+    snprintf(said, sizeof said, "%s: %s", bev_directions[direction].name, config.kernel->title);
+    return control_use_config(state, command->action, config, said);
 }
 
 /* Place of the planted defect, from 1; 0: none. */
@@ -168,6 +209,10 @@ unsigned control_backend(State *state, const Command *command) {
         return SAY(state, command->action, "backend: no %s here: still %s",
                    where == BEV_CUDA ? "CUDA device" : "CPU kernels", where_words[where_of(state)]);
     const BevKernel *twin = kernel_twin(state->job.config.kernel, where);
+    if (twin->where != where)
+        return SAY(state, command->action, "backend: no%s kernel for the %s: still %s",
+                   kernel_way(twin), where == BEV_CPU ? "CPU" : "GPU",
+                   where_words[where_of(state)]);
     KernelConfig config = state->job.config;
     config.kernel = twin;
     char said[64];

@@ -86,10 +86,12 @@ typedef struct {
     double max_abs, rel_l2, cosine;
     int64_t nan_count, inf_count;
     int64_t worst_cell; /* -1: none */
+    const char *output; /* backward: the gradient that the errors are of, static text; else NULL */
 } LiveAccuracy;
 
+/* Backward of pixels: their points as intervals, `stats.longest_cell` the pixel (camera, h, w). */
 typedef struct {
-    bool known;
+    bool known, of_pixels;
     ScatterStats stats;
     /* Intervals with lengths in [2^i, 2^(i+1)), and the points in them. */
     int64_t intervals[LIVE_BUCKETS], points[LIVE_BUCKETS];
@@ -168,7 +170,7 @@ typedef struct {
     Job job;         /* that job: what the figures below belong to */
     bool busy;       /* a newer job is being computed */
     /* The kernel that pooled this picture because the selected one (or the baseline's) is too slow
-     * for a live picture; NULL: no stand-in. */
+     * for a live picture, or computes gradients; NULL: no stand-in. */
     const BevKernel *stand_in;
     LiveDevice device;
     Reading fps; /* frames delivered a second */

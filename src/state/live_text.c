@@ -34,8 +34,16 @@ static const char *what_it_waits_for(const LiveData *live) {
     return live->machine_busy ? "waits: machine busy" : "waits for its turn";
 }
 
+bool model_follows(const KernelConfig *config) {
+    const BevKernel *row = config->kernel ? model_row(config->kernel) : NULL;
+    return !config->kernel || config->kernel->direction == BEV_FORWARD ||
+           (row && traced_place(row) >= 0);
+}
+
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype) {
+    if (unknown == UNKNOWN_MODEL && !model_follows(&live->job.config))
+        return "the model follows forward kernels only";
     if (unknown == UNKNOWN_MODEL)
         return live->timed ? "waits for the simulation" : "no model of this";
     if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))
@@ -111,7 +119,8 @@ void comparison_text(const LiveData *live, char *text, size_t size) {
     if (difference->moved_m > 0)
         snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
                  difference->moved_m);
-    snprintf(text, size, "%s cells differ%s", cells, moved);
+    snprintf(text, size, "%s cell%s%s", cells, difference->cells == 1 ? " differs" : "s differ",
+             moved);
 }
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {
@@ -136,6 +145,10 @@ void prediction_latency(const State *state, const LiveData *live, char *text, si
     const PredictedKernel *predicted = prediction_kernel(state, live);
     char on[128], us[32];
     prediction_gpu(state, on, sizeof on);
+    if (!predicted && !model_follows(&live->job.config)) {
+        snprintf(text, size, "n/a: %s", unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
+        return;
+    }
     if (!predicted) {
         snprintf(text, size, "%s on %s: n/a, %s", live->job.config.kernel->title, on,
                  unknown_reason(UNKNOWN_MODEL, live, NULL, BEV_FP32));
@@ -169,7 +182,9 @@ void prediction_memory(const State *state, const LiveData *live, char *text, siz
 
 void prediction_origin(const LiveData *live, char *text, size_t size) {
     const BevKernel *kernel = live->job.config.kernel;
-    if (kernel->where == BEV_CPU)
+    if (!model_follows(&live->job.config))
+        snprintf(text, size, "Model of the way forward.");
+    else if (kernel->where == BEV_CPU)
         snprintf(text, size, "Model, L2 warm. The CPU runs %s: its CUDA twin is meant.",
                  kernel->title);
     else

@@ -45,6 +45,9 @@ void comparison_text(const LiveData *live, char *text, size_t size);
 
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 
+/* Whether the memory model follows the accesses of this selection: of every forward kernel. */
+bool model_follows(const KernelConfig *config);
+
 /* The predicted kernel that stands for the selection on the chosen GPU; NULL: not known (yet). */
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live);
 

@@ -82,7 +82,7 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
 CUDA_ROW(grad_v4) = {
     .name = "grad_v4", .title = "V4",
     .idea = "A camera's columns as matrices: both gradients are products with the same rows.",
-    .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
+    .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
     .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch),

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* clang-format off */
 enum {
@@ -58,7 +59,9 @@ static void draw_figures(Table *table, Cells *cells, const PanelData *data,
     snprintf(text, sizeof text, "%lld", (long long)(accuracy->nan_count + accuracy->inf_count));
     table_cell(table, cells, COL_SPECIAL, text);
     int64_t nx = data->state->scene.nx;
-    if (accuracy->worst_cell >= 0 && nx > 0)
+    if (accuracy->output)
+        snprintf(text, sizeof text, "%s", accuracy->output);
+    else if (accuracy->worst_cell >= 0 && nx > 0)
         snprintf(text, sizeof text, "%lld, %lld", (long long)(accuracy->worst_cell % nx),
                  (long long)(accuracy->worst_cell / nx));
     else
@@ -101,15 +104,19 @@ static int accuracy_want(const PanelData *data, int width) {
 static void accuracy_draw(Cells *cells, Area area, const PanelData *data) {
     const KernelConfig *config = &data->state->job.config;
     char title[96];
-    snprintf(title, sizeof title, "Accuracy of %s, %s", config->kernel->title,
-             bev_aligns[config->align].name);
+    snprintf(title, sizeof title, "Accuracy of %s, %s%s", config->kernel->title,
+             bev_aligns[config->align].name, kernel_way(config->kernel));
     const LiveAccuracy *accuracy = &data->live->accuracy[config->dtype];
     char note[64];
     snprintf(note, sizeof note, accuracy->source ? "%s against FP64%s" : "not checked",
              source_names[accuracy->source], accuracy->stale ? ", ~ stale" : "");
     area = panel_title(cells, area, title, note);
     Table table;
-    table_begin(&table, cells, area, columns, COL_COUNT);
+    Column shown[COL_COUNT];
+    memcpy(shown, columns, sizeof shown);
+    if (config->kernel->direction == BEV_BACKWARD)
+        shown[COL_WORST].title = "worst in";
+    table_begin(&table, cells, area, shown, COL_COUNT);
     /* Where not all formats fit: those around the selected one. */
     int rows = area.h - 1 < BEV_DTYPE_COUNT ? area.h - 1 : BEV_DTYPE_COUNT;
     int first = (int)config->dtype - rows / 2;

@@ -1,4 +1,5 @@
-/* How long the intervals are: why one owner an interval does not balance the work. */
+/* How long the intervals are, backward how many points a pixel has: why one owner each does not
+ * balance the work. */
 #include "src/view/term/panel.h"
 
 #include <stdio.h>
@@ -9,6 +10,14 @@ static int last_bucket(const LiveIntervals *intervals) {
         if (intervals->intervals[i])
             last = i;
     return last;
+}
+
+/* Few pixels have few points: there the table begins where the first one stands. */
+static int first_bucket(const LiveIntervals *intervals) {
+    int first = 0, last = last_bucket(intervals);
+    while (intervals->of_pixels && first < last && !intervals->intervals[first])
+        first++;
+    return first;
 }
 
 static int64_t fullest(const LiveIntervals *intervals) {
@@ -56,18 +65,40 @@ static void draw_bucket(Cells *cells, Area line, const LiveIntervals *intervals,
 
 static int intervals_want(const PanelData *data, int width) {
     (void)width;
-    return data->live->intervals.known ? 5 + last_bucket(&data->live->intervals) : 2;
+    return data->live->intervals.known ? 5 + last_bucket(&data->live->intervals) -
+                                               first_bucket(&data->live->intervals)
+                                         : 2;
 }
 
-static void draw_summary(Cells *cells, Area area, const ScatterStats *stats) {
+static void draw_summary(Cells *cells, Area area, const LiveIntervals *of) {
+    const ScatterStats *stats = &of->stats;
     char points[32], intervals[32], text[128];
     count_text(stats->points, points, sizeof points);
     count_text(stats->intervals, intervals, sizeof intervals);
-    snprintf(text, sizeof text, "%s points in %s cells, median %d, p99 %d", points, intervals,
-             stats->median, stats->p99);
+    snprintf(text, sizeof text, "%s points in %s %s, median %d, p99 %d", points, intervals,
+             of->of_pixels ? "pixels" : "cells", stats->median, stats->p99);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "median %d, p99 %d", stats->median, stats->p99);
     cells_line(cells, area, cell_style(INK_TEXT), text);
+}
+
+/* The pixel with the most points, all of which its owner adds. */
+static void draw_busiest(Cells *cells, Area area, const PanelData *data) {
+    const ScatterStats *stats = &data->live->intervals.stats;
+    const BevShape *shape = &data->live->frame.shape;
+    int64_t pixels = shape->feat_h * shape->feat_w;
+    char text[160];
+    double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
+    if (!pixels)
+        return;
+    snprintf(text, sizeof text,
+             "longest %d at pixel %lld, %lld of camera %lld: %.1f medians, one owner",
+             stats->longest, (long long)(stats->longest_cell % shape->feat_w),
+             (long long)(stats->longest_cell % pixels / shape->feat_w),
+             (long long)(stats->longest_cell / pixels + 1), times);
+    if (cells_width(text) > area.w)
+        snprintf(text, sizeof text, "longest %d = %.1f medians", stats->longest, times);
+    cells_line(cells, area, cell_bold(INK_WARN), text);
 }
 
 /* The longest interval, which V4 cuts on a GPU; in a short form where the long one does not fit. */
@@ -89,12 +120,14 @@ static void draw_longest(Cells *cells, Area area, const PanelData *data) {
     cells_line(cells, area, cell_bold(INK_WARN), text);
 }
 
-static void draw_titles(Cells *cells, Area line) {
+static void draw_titles(Cells *cells, Area line, bool of_pixels) {
     int bar_w = (line.w - NAME_W - 2 * COUNT_W - 4) / 2, x = line.x + NAME_W + 1;
     CellStyle style = cell_style(INK_MUTED);
     cells_text_right(cells, line.x, line.y, NAME_W, style, "length");
     cells_text(cells, x + COUNT_W - 5, line.y, bar_w + 5, style,
-               bar_w + 5 >= 9 ? "intervals" : "cells");
+               of_pixels        ? "pixels"
+               : bar_w + 5 >= 9 ? "intervals"
+                                : "cells");
     cells_text(cells, x + COUNT_W + 1 + bar_w + 1 + COUNT_W - 5, line.y, bar_w + 5, style,
                bar_w + 5 >= 15 ? "share of points" : "points");
 }
@@ -104,24 +137,24 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
     char note[40] = "";
     if (intervals->known)
         snprintf(note, sizeof note, "counted%s", data->live->job.evenness ? ", made even" : "");
-    area = panel_title(cells, area, "Intervals", note);
+    area = panel_title(cells, area, intervals->of_pixels ? "Points of a pixel" : "Intervals", note);
     if (!intervals->known || !intervals->stats.intervals) {
         cells_line(cells, area, cell_style(INK_MUTED),
                    intervals->known ? "no point falls into the grid" : "n/a");
         return;
     }
-    draw_summary(cells, area, &intervals->stats);
-    int rows = area.h - 3, buckets = last_bucket(intervals) + 1;
+    draw_summary(cells, area, intervals);
+    int rows = area.h - 3, first = first_bucket(intervals), end = last_bucket(intervals) + 1;
     Area line = {area.x, area.y + 1, area.w, 1};
     if (rows >= 3) {
-        draw_titles(cells, line);
+        draw_titles(cells, line, intervals->of_pixels);
         line.y++;
-        int group = (buckets + rows - 1) / rows;
-        for (int bucket = 0; bucket < buckets; bucket += group, line.y++)
+        int group = (end - first + rows - 1) / rows;
+        for (int bucket = first; bucket < end; bucket += group, line.y++)
             draw_bucket(cells, line, intervals, bucket, group);
     }
     if (area.h >= 2)
-        draw_longest(cells, line, data);
+        (intervals->of_pixels ? draw_busiest : draw_longest)(cells, line, data);
 }
 
 const DashPanel intervals_panel = {

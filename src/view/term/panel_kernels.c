@@ -139,8 +139,8 @@ static void draw_title(Cells *cells, Area *area, const PanelData *data, const La
     char note[96], title[96];
     ladder_note(ladder, note, sizeof note);
     const KernelConfig *config = &data->state->job.config;
-    snprintf(title, sizeof title, "Kernels, %s %s", bev_dtypes[config->dtype].title,
-             bev_aligns[config->align].name);
+    snprintf(title, sizeof title, "Kernels, %s %s%s", bev_dtypes[config->dtype].title,
+             bev_aligns[config->align].name, kernel_way(config->kernel));
     /* Where the note is too long, "measured" goes: the explanations of the marks are needed more.
      */
     const char *marks = strchr(note, ',');

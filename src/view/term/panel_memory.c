@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TENSORS = 4, MAX_CACHES = 4 };
+enum { TENSORS = 5, MAX_CACHES = 4 }; /* the last, gradients, are of the way back */
 
 static const struct {
     const char *name;
@@ -17,17 +17,19 @@ static const struct {
 } tensors[TENSORS] = {{"features", INK_FEATURES, 0x2588},
                       {"depth", INK_DEPTH, 0x2593},
                       {"indices", INK_INDEX, 0x2592},
-                      {"output", INK_OUTPUT, 0x2591}};
+                      {"output", INK_OUTPUT, 0x2591},
+                      {"gradients", INK_ACCENT, 0x2588}};
 
 /* Bilinear weights are read along with the indices. */
 static void footprint_segments(const BevFootprint *f, Segment segments[TENSORS]) {
-    double bytes[TENSORS] = {f->feat, f->depth, f->index + f->weight, f->out};
+    double bytes[TENSORS] = {f->feat, f->depth, f->index + f->weight, f->out, f->grads};
     for (int i = 0; i < TENSORS; i++)
         segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
 }
 
 static void traffic_segments(const BevTraffic *t, Segment segments[TENSORS]) {
-    double bytes[TENSORS] = {t->feat, t->depth, t->index + t->weight, t->out_read + t->out_write};
+    double bytes[TENSORS] = {t->feat, t->depth, t->index + t->weight, t->out_read + t->out_write,
+                             t->grad_read + t->grad_write};
     for (int i = 0; i < TENSORS; i++)
         segments[i] = (Segment){bytes[i], tensors[i].ink, tensors[i].texture};
 }
@@ -52,6 +54,14 @@ static void megabytes(double bytes, char *text, size_t size) {
 static const Column figure_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
                                         {"features", 10, 1, false}, {"depth", 9, 1, false},
                                         {"indices", 9, 1, false},   {"output", 9, 1, false}};
+static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 8, 0, false},
+                                          {"features", 10, 1, false}, {"depth", 9, 2, false},
+                                          {"indices", 9, 2, false},   {"grad_out", 10, 1, false},
+                                          {"gradients", 11, 1, false}};
+
+static bool goes_backward(const PanelData *data) {
+    return data->live->job.config.kernel && data->live->job.config.kernel->direction == BEV_BACKWARD;
+}
 
 static void figure_row(Table *table, Cells *cells, const char *name, const Segment *segments) {
     char text[32];
@@ -60,7 +70,7 @@ static void figure_row(Table *table, Cells *cells, const char *name, const Segme
     megabytes(total(segments), text, sizeof text);
     table->style = cell_bold(INK_TITLE);
     table_cell(table, cells, 1, text);
-    for (int i = 0; i < TENSORS; i++) {
+    for (int i = 0; 2 + i < table->count; i++) {
         megabytes(segments[i].value, text, sizeof text);
         table->style = cell_style(tensors[i].ink);
         table_cell(table, cells, 2 + i, text);
@@ -84,10 +94,10 @@ static void requested_row(Table *table, Cells *cells, const PredictedKernel *pre
 
 /* Above each column the colour, or texture, that stands for it in the bars. */
 static void draw_keys(const Table *table, Cells *cells) {
-    for (int i = 0; i < TENSORS; i++)
+    for (int i = 0; 2 + i < table->count; i++)
         if (table_has(table, 2 + i)) {
-            int end = table->x[2 + i] + figure_columns[2 + i].width;
-            cells_put(cells, end - cells_width(tensors[i].name) - 2, table->y - 1,
+            int end = table->x[2 + i] + table->columns[2 + i].width;
+            cells_put(cells, end - cells_width(table->columns[2 + i].title) - 2, table->y - 1,
                       cells->color ? 0x25a0 : tensors[i].texture, cell_style(tensors[i].ink));
         }
 }
@@ -124,13 +134,13 @@ enum { NAME_W = 22, CLASS_W = 17, BAR_MIN = 10 };
 /* The footprint against the cache, or what is gathered. The bar's full width is 1.6 times the
  * cache, so that it shows what is too large. */
 static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segment *segments,
-                       bool gathered) {
+                       const char *gathered) {
     CellStyle style = cell_style(gathered ? INK_MUTED : INK_TEXT);
     char text[64] = "n/a";
     bool known = !isnan(cache->bytes);
     if (known)
         snprintf(text, sizeof text, "%.4g MiB", cache->bytes / (1 << 20));
-    cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? "gathered" : text);
+    cells_text_right(cells, area.x + NAME_W - 9, area.y, 8, style, gathered ? gathered : text);
     if (!gathered)
         cells_text(cells, area.x, area.y, NAME_W - 8, style, cache->name);
     if (!known)
@@ -230,16 +240,18 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
         area.h--;
     Segment footprint[TENSORS], gather[TENSORS];
     footprint_segments(&memory->footprint, footprint);
-    traffic_segments(&memory->gather, gather);
+    bool backward = goes_backward(data);
+    const char *gathered = backward ? "traffic" : "gathered";
+    traffic_segments(backward ? &memory->own : &memory->gather, gather);
     Table table;
-    table_begin(&table, cells, area, figure_columns, 6);
+    table_begin(&table, cells, area, backward ? backward_columns : figure_columns, 6 + backward);
     draw_keys(&table, cells);
     figure_row(&table, cells, "footprint", footprint);
-    figure_row(&table, cells, "gathered", gather);
+    figure_row(&table, cells, gathered, gather);
     Cache caches[MAX_CACHES];
     const PredictedKernel *predicted = prediction_kernel(data->state, data->live);
     int count = list_caches(data, caches);
-    if (area.h >= 4 + count)
+    if (area.h >= 4 + count && !backward)
         requested_row(&table, cells, predicted);
     int left = area.y + area.h - table.y;
     bool tall = left >= 2 * count;
@@ -247,13 +259,13 @@ static void memory_draw(Cells *cells, Area area, const PanelData *data) {
     bool airy = area.h + 1 >= full;
     line.y += airy;
     for (int i = 0; i < count && line.y < area.y + area.h; i++, line.y++) {
-        draw_cache(cells, line, &caches[i], footprint, false);
+        draw_cache(cells, line, &caches[i], footprint, NULL);
         if (tall && !isnan(caches[i].bytes)) {
             line.y++;
-            draw_cache(cells, line, &caches[i], gather, true);
+            draw_cache(cells, line, &caches[i], gather, gathered);
         }
     }
-    if (line.y < area.y + area.h)
+    if (line.y < area.y + area.h && !backward)
         draw_meaning(cells, line, data);
     line.y++;
     if (line.y < area.y + area.h)

@@ -61,8 +61,11 @@ static int model_want(const PanelData *data, int width) {
 
 static void model_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveData *live = data->live;
+    bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
     bool on_cpu = live->job.config.kernel && live->job.config.kernel->where == BEV_CPU;
-    const char *note = on_cpu ? "model of the CUDA twin" : "model";
+    const char *note = unfollowed ? "model, forward kernels only"
+                       : on_cpu   ? "model of the CUDA twin"
+                                  : "model";
     ChartSpec *spec = spec_of(data);
     if (!spec) {
         area = panel_title(cells, area, chart_title(data->state->chart), note);

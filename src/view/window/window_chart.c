@@ -72,13 +72,15 @@ void window_draw_ladder(const WindowView *view, Box at) {
     ladder_note(&ladder, text, sizeof text);
     double used =
         pen_text(view->pen, at.x + at.w, at.y + SIZE_HEADING, at.w / 2, &note, text) + WINDOW_GAP;
-    snprintf(text, sizeof text, "Latency, %s %s", bev_dtypes[config->dtype].title,
-             bev_aligns[config->align].name);
+    snprintf(text, sizeof text, "Latency, %s %s%s", bev_dtypes[config->dtype].title,
+             bev_aligns[config->align].name, kernel_way(config->kernel));
     pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w - used, &heading, text);
     double row = fmin(ROW_MAX, floor((at.h - LADDER_HEAD) / ladder.count));
-    for (int i = 0; i < ladder.count; i++)
-        draw_kernel(view, (Box){at.x, at.y + LADDER_HEAD + i * row, at.w, row}, ladder.kernels[i],
-                    ladder.scale_us);
+    for (int i = 0; i < ladder.count; i++) {
+        Box box = {at.x, at.y + LADDER_HEAD + i * row, at.w, row};
+        draw_kernel(view, box, ladder.kernels[i], ladder.scale_us);
+        window_spot(view, box, ACTION_KERNEL, 0, ladder.kernels[i]->kernel->name);
+    }
 }
 
 /* ---- latency over time ---------------------------------------------------------------------- */

@@ -154,8 +154,8 @@ static double overview(const WindowView *view, Box at) {
         char points[32], cells[32];
         unit_text(UNIT_COUNT, (double)stats->points, points, sizeof points);
         unit_text(UNIT_COUNT, (double)stats->intervals, cells, sizeof cells);
-        snprintf(text, sizeof text, "%s points in %s cells, the fullest holds %d", points, cells,
-                 stats->longest);
+        snprintf(text, sizeof text, "%s points in %s %s, the fullest holds %d", points, cells,
+                 live->intervals.of_pixels ? "pixels" : "cells", stats->longest);
     } else
         snprintf(text, sizeof text, "points n/a");
     y += sentence(view, below(at, y), text);
