@@ -459,7 +459,7 @@ static int count_asked(const State *state) {
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
 static void test_giving_up(void) {
-    enum { STAGES = 5, FEW = 13 };
+    enum { STAGES = 5, FEW = 97, LAST = 12 };
     Pipeline *pipeline, *fresh_one;
     Err err;
     State state = fresh(ASYMMETRIC);
@@ -476,11 +476,12 @@ static void test_giving_up(void) {
     state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(&state), tried = 0, given_up = 0;
     for (int patience = 0, step; ok && patience < asked; patience += step) {
-        step = patience < asked - 2 * FEW ? FEW : 1;
+        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? 7 : 1;
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
             .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};
-        state.job.time_s = 1 + ++tried; /* nothing of it was seen yet */
+        state.job.time_s = 1 + ++tried; /* nothing of it was seen yet, */
+        state.job.camera_errors[0].yaw_deg = 1e-9 * tried; /* nor is its map there */
         given_up += pipeline_run(pipeline, &state, needs, &live, &err) == PIPELINE_GIVEN_UP &&
                     live.serial != state.job.serial && live.frame.pooled == shown &&
                     sum_of(&live.frame) == sum;

@@ -24,7 +24,7 @@ LESSON
 
 "$BEVSCOPE" learn >"$folder/out" 2>"$folder/err"
 tap_ok $? 'the course is listed'
-grep -qE '^01-from-pixel-to-cell +4 min +new +From pixel to cell$' "$folder/out" &&
+grep -qE '^01-from-pixel-to-cell +[0-9]+ min +new +From pixel to cell$' "$folder/out" &&
     grep -q '^Next: bevscope learn 01-from-pixel-to-cell$' "$folder/out"
 tap_ok $? 'with its lessons, and the one to begin with'
 

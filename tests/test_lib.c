@@ -1,5 +1,6 @@
-/* libbevpool on the CPU: the bits of the program's own kernels, every layout, batches and height,
- * maps of calibrations, threads, and memory that stays flat. Bad input: test_lib_refuses.c. */
+/* libbevpool on the CPU: the bits of the program's own kernels, maps of calibrations, threads, and
+ * memory that stays flat. Layouts and gradients: test_lib_layouts.c; bad input:
+ * test_lib_refuses.c. */
 #include "src/scene/scatter.h"
 #include "tests/lib_case.h"
 #include "tests/maps.h"
@@ -79,83 +80,6 @@ static void test_bits(void) {
     }
 }
 
-/* ---- layouts, batches, height ---------------------------------------------------------------- */
-
-/* A small problem of whole numbers: 2 samples, 2 cameras each, 2 layers. Every 3rd point is left
- * out; the others go to cells in a pattern, 2 or 3 to one. */
-enum { B = 2, N = 2, D = 3, H = 2, W = 5, Z = 2, Y = 3, X = 4, C = 6 };
-enum { DEPTHS = B * N * D * H * W, FEATS = B * N * H * W, CELLS = B * Z * Y * X };
-
-static const BevpoolShape small_shape = {B, N, D, H, W, Z, Y, X};
-
-typedef struct {
-    int32_t depth[DEPTHS], feat[DEPTHS], cell[DEPTHS];
-    int64_t points;
-    float depths[DEPTHS], feats[FEATS][C], out[CELLS][C];
-} Small;
-
-static Small small_problem(void) {
-    Small s = {0};
-    for (int i = 0; i < DEPTHS; i++)
-        s.depths[i] = (float)(i % 7 - 3);
-    for (int i = 0; i < FEATS; i++)
-        for (int c = 0; c < C; c++)
-            s.feats[i][c] = (float)((i * 5 + c * 3) % 11 - 5);
-    for (int cell = 0; cell < CELLS; cell++)
-        for (int i = 0; i < DEPTHS; i++) {
-            int sample = i / (DEPTHS / B), own = i % (DEPTHS / B);
-            if (i % 3 == 0 || cell != sample * (CELLS / B) + own * 7 % (CELLS / B))
-                continue;
-            int camera = i / (D * H * W), pixel = i % (H * W);
-            s.depth[s.points] = i;
-            s.feat[s.points] = camera * H * W + pixel;
-            s.cell[s.points++] = cell;
-            for (int c = 0; c < C; c++)
-                s.out[cell][c] += s.depths[i] * s.feats[camera * H * W + pixel][c];
-        }
-    return s;
-}
-
-/* Rows of channels as (outer, C, rows / outer). */
-static void channels_first(const float (*rows)[C], int outer, int count, float *to) {
-    for (int o = 0; o < outer; o++)
-        for (int c = 0; c < C; c++)
-            for (int i = 0; i < count / outer; i++)
-                *to++ = rows[o * (count / outer) + i][c];
-}
-
-static void test_layouts(void) {
-    Small s = small_problem();
-    float feats_first[FEATS * C], out_first[CELLS * C], found[CELLS * C];
-    channels_first((const float(*)[C])s.feats, B * N, FEATS, feats_first);
-    channels_first((const float(*)[C])s.out, B, CELLS, out_first);
-    BevpoolArrays arrays = {
-        .points = s.points, .ranks_depth = s.depth, .ranks_feat = s.feat, .ranks_bev = s.cell};
-    BevpoolMap *map = NULL;
-    fine(bevpool_map_from_arrays(&map, &small_shape, &arrays, BEVPOOL_CPU, 0, &error),
-         "a map without intervals");
-    for (int layout = 0; layout < 4; layout++) {
-        bool feat = layout & 1, out = layout & 2;
-        BevpoolPlan *plan =
-            plan_of(map, (BevpoolOptions){.channels = C, .feat_layout = feat, .out_layout = out});
-        BevpoolCall call = {.size = sizeof call};
-        call.tensors[BEVPOOL_DEPTH] = (BevpoolTensor){s.depths, sizeof s.depths, 0, 1};
-        call.tensors[BEVPOOL_FEAT] =
-            (BevpoolTensor){feat ? feats_first : *s.feats, sizeof s.feats, 0, 1};
-        call.tensors[BEVPOOL_OUT] = (BevpoolTensor){found, sizeof found, 0, 1};
-        call.workspace_bytes = bevpool_plan_workspace_bytes(plan);
-        call.workspace = lib_aligned(call.workspace_bytes);
-        memset(found, 0xff, sizeof found);
-        fine(bevpool_run(plan, &call, &error), "a launch");
-        tap_ok(!memcmp(found, out ? out_first : *s.out, sizeof found),
-               "2 samples, 2 layers: features with channels %s, output with channels %s",
-               feat ? "first" : "last", out ? "first" : "last");
-        free(call.workspace);
-        bevpool_plan_destroy(plan);
-    }
-    bevpool_map_destroy(map);
-}
-
 /* ---- calibrations ---------------------------------------------------------------------------- */
 
 static void rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolRig *to) {
@@ -189,6 +113,8 @@ static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShap
                            one->interval_starts[i] + b * one->points;
     return same;
 }
+
+enum { B = 2 }; /* samples */
 
 static void test_rigs(void) {
     Err err;
@@ -332,7 +258,6 @@ static void test_lives(void) {
 
 int main(void) {
     test_bits();
-    test_layouts();
     test_rigs();
     test_threads();
     test_lives();

@@ -30,6 +30,9 @@ refuse 1 'cannot be made|Not a directory|File exists' report toy -o "$0/x"
 good='"name": "mine", "compute_capability": [8, 6], "multiprocessors": 84, "dram_gbps": 768'
 gpu_file() { echo "{$1}" >"$folder/gpu.json"; }
 gpu_file "$good, \"l2_mb\": 6, \"fp32_tflops\": 38.7, \"converts_fp8\": \"no\""
+"$BEVSCOPE" regime toy -k v4 --gpu-file "$SRCDIR/samples/gpus/l40.json" >"$folder/out" &&
+    grep -q 'V4 on L40, ' "$folder/out"
+tap_ok $? 'the sample of a GPU of your own'
 tap_run 'a GPU from a file' "$BEVSCOPE" regime toy --gpu-file "$folder/gpu.json" -f json \
     -o "$folder/mine.json"
 for case in "$good|l2_mb" "$good, \"l2_mb\": -6|l2_mb.*-6" "$good, \"l2_mb\": \"6\"|l2_mb" \

@@ -166,8 +166,8 @@ static bool stored_right(const Steps *steps, const BevProblem *problem, const St
         if (held->cell >= 0)
             right &= near(sum_of(problem, values, held->cell, held->channel), held->sum);
         if (held->upper_cell >= 0)
-            right &= near(sum_of(problem, values, held->upper_cell, held->channel),
-                          held->upper_sum);
+            right &=
+                near(sum_of(problem, values, held->upper_cell, held->channel), held->upper_sum);
         *compared += (held->cell >= 0) + (held->upper_cell >= 0);
     }
     return right;

@@ -23,8 +23,7 @@ static void tick(double seconds, int times) {
 static void record(int steps) {
     Headline headline = {.serial = state.job.serial, .step_count = steps};
     ShownWarps warps = {2, {{7, 3, 0}, {7, 4, 30}}};
-    state_step(&state,
-               &(Event){.kind = EVENT_RESULT, .headline = &headline, .warps = &warps});
+    state_step(&state, &(Event){.kind = EVENT_RESULT, .headline = &headline, .warps = &warps});
 }
 
 static const char *log_line(void) {
@@ -98,8 +97,8 @@ static void test_whose(void) {
     record(30);
     bits = say("steps-of");
     say("steps-of");
-    tap_ok(state.step_lane == 1 && !(bits & STEP_RUN) && state.job.steps_warp == 3 &&
-               stands(ACTION_STEPS_OF, "7,3,1"),
+    tap_ok(state.step_lane == 1 && !(bits & STEP_RUN) && state.job.steps_warp == 4 &&
+               stands(ACTION_STEPS_OF, "7,4,1"),
            "then its lanes, which need no recording");
     say("steps-of -");
     say("steps-of -");
@@ -110,8 +109,8 @@ static void test_whose(void) {
     say("steps-of 12,5,31");
     tap_ok(state.job.steps_block == 12 && state.job.steps_warp == 5 && state.step_lane == 31,
            "by number");
-    const char *const wrong[] = {"steps-of x", "steps-of 1,", "steps-of 1,2,32", "steps-of -1",
-                                 "steps-of 1,2,3,4", "steps-of 1,-2"};
+    const char *const wrong[] = {"steps-of x",  "steps-of 1,",      "steps-of 1,2,32",
+                                 "steps-of -1", "steps-of 1,2,3,4", "steps-of 1,-2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         say(wrong[i]);
         tap_ok(state.job.steps_block == 12 && strstr(log_line(), "is not cell"), "refused: %s",

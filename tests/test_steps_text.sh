@@ -21,6 +21,8 @@ golden v4 toy -k v4
 golden tiles canonical -k v4 --from 3 --count 2
 golden chw toy --channels 64 -k v2_chw,v2 --from 2 --count 2
 golden queue canonical -k v2_tiles,block_atomic --count 2
+golden passes canonical -k v2_tiles,v2_do --cell 125,100 --from 3 --count 1
+golden lane toy -k v2 --lane 17 --from 3 --count 1
 
 ! LC_ALL=C grep -q '[^ -~]' "$folder"/*.txt
 tap_ok $? 'in ASCII'
@@ -97,4 +99,63 @@ grep -q 'no twin on a GPU' "$folder/one/frame-0004.txt" &&
 tap_ok $? 'a kernel without steps says so'
 live plain --size 80x24 --ascii --color never && ! LC_ALL=C grep -q '[^ -~]' "$folder"/plain/*.txt
 tap_ok $? 'without colour, in ASCII'
+
+grep -q 'step 1 of .* pass 1 of 10' "$folder/passes.txt" || grep -q 'pass 2 of 10' "$folder/passes.txt"
+tap_ok $? 'the passes of channel tiles are counted'
+"$BEVSCOPE" steps canonical -k v2,v2_do --block 2632 --warp 1 --count 2 >"$folder/block.txt" &&
+    [ "$(grep -o 'cell 123,100' "$folder/block.txt" | wc -l)" -ge 2 ]
+tap_ok $? 'of a block, the second kernel follows the same cell'
+expect 2 '0 to 31' toy -k v2 --lane 32
+
+cat >"$folder/run.keys" <<'KEYS'
+kernel v2
+steps on
+tick 0
+steps-speed 4
+tick 0.25 2
+steps-speed -4
+tick 0.25
+steps-pair v2_chw,v2
+steps-at 2
+tick 0
+steps-of
+tick 0
+steps-of
+steps-of
+steps-at 2
+tick 0
+steps-pair own
+page bev
+steps-at 2
+tick 0
+page both
+steps-of 99
+tick 0
+KEYS
+run() { # FOLDER ARGUMENTS...
+    frames=$1
+    shift
+    "$BEVSCOPE" live toy --device cpu --script "$folder/run.keys" --frames "$folder/$frames" \
+        --channels 64 "$@" >"$folder/out" 2>"$folder/err"
+}
+run wide --size 160x50 && run narrow --size 80x24 && run again --size 80x24 &&
+    diff -r "$folder/narrow" "$folder/again"
+tap_ok $? 'running, and whose steps: the same bytes twice'
+shows() { # FRAME TEXT FOLDER...
+    frame=$1 text=$2
+    shift 2
+    for in in "$@"; do
+        grep -qe "$text" "$folder/$in/frame-000$frame.txt"
+        tap_ok $? "$in, frame $frame: $text"
+    done
+}
+shows 2 'step 2 of ' wide narrow
+shows 3 'step 3 of ' wide narrow
+shows 4 'step 2 of ' wide narrow
+shows 5 'V2 CHW, cell .*V2, cell' wide
+shows 5 'V2 so far: ' narrow
+shows 6 'steps of block 0' wide narrow
+shows 7 'lane 0)' narrow
+shows 8 'Camera front .* 1 point' wide narrow
+shows 9 'there is no block 99' wide narrow
 tap_done

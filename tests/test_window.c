@@ -293,6 +293,48 @@ static void test_mouse(void) {
            "the wheel zooms");
 }
 
+/* Clicks on what stands beside the BEV are the controls that it shows. */
+static void test_spots(void) {
+    static WindowSpots spots;
+    Err err;
+    Image image;
+    cairo_t *cr = pen_begin(&image, 1280, 860, &err);
+    bool seen[ACTION_COUNT] = {false};
+    int wrong = 0, hints = 0;
+    bool drawn = cr && window_paint(cr, 1280, 860, &state, &live, &picture, &spots, NULL, &err);
+    drawn = pen_finish(cr, drawn, &image);
+    image_free(&image);
+    sdl_window_draw(window, &state, &live, &picture, NULL, &err);
+    drain();
+    for (int i = 0; drawn && i < spots.count; i++) {
+        const Command *wanted = &spots.list[i].command;
+        double x = spots.list[i].box.x + 4, y = spots.list[i].box.y + 4;
+        Event event = {.kind = EVENT_TICK};
+        int32_t key;
+        push_button(SDL_MOUSEBUTTONDOWN, x, y);
+        push_button(SDL_MOUSEBUTTONUP, x, y);
+        wrong += next(&event, &key) != WINDOW_EVENT || event.kind != EVENT_COMMAND ||
+                 event.command.action != wanted->action ||
+                 strcmp(event.command.argument, wanted->argument) != 0;
+        seen[wanted->action] = true;
+        hints += wanted->step == 1;
+    }
+    tap_ok(!wrong && seen[ACTION_CAMERA] && seen[ACTION_KERNEL] && seen[ACTION_QUIT] && hints > 5,
+           "cameras, kernels and %d hints can be clicked, %d places", hints, spots.count);
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    push_button(SDL_MOUSEBUTTONUP, spots.list[1].box.x + 4, spots.list[1].box.y + 4);
+    tap_ok(next(&event, &key) == WINDOW_NOTHING, "not so where the button is released elsewhere");
+    state.help = true;
+    sdl_window_draw(window, &state, &live, &picture, NULL, &err);
+    push_button(SDL_MOUSEBUTTONDOWN, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    push_button(SDL_MOUSEBUTTONUP, spots.list[0].box.x + 4, spots.list[0].box.y + 4);
+    tap_ok(next(&event, &key) == WINDOW_NOTHING, "nor under the help");
+    state.help = false;
+    drain();
+}
+
 /* In a window of twice the size the picture is twice as large; mouse positions must follow. */
 static void test_large(void) {
     const WindowLayout at = layout();
@@ -351,6 +393,7 @@ int main(void) {
     test_faults();
     test_keys();
     test_mouse();
+    test_spots();
     test_large();
     test_zoom();
     test_closing();

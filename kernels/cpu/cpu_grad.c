@@ -38,7 +38,8 @@ bool cpu_pixels_init(CpuPixels *pixels, const BevProblem *problem, bool columns,
     int64_t depths = problem->depth.row_len, count = problem->feat.rows;
     *pixels = (CpuPixels){.starts = calloc((size_t)count + 1, sizeof *pixels->starts),
                           .points = malloc(points * sizeof *pixels->points)};
-    int32_t *by_depth = malloc(points * sizeof *by_depth), *places = malloc(points * sizeof *places);
+    int32_t *by_depth = malloc(points * sizeof *by_depth),
+            *places = malloc(points * sizeof *places);
     int32_t *depth_starts = calloc((size_t)depths + 1, sizeof *depth_starts);
     bool ok = pixels->starts && pixels->points && by_depth && places && depth_starts;
     if (ok) {

@@ -184,7 +184,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 /* clang-format off */
 const BevKernel kernel_cpu_grad_owner = {
-    .name = "cpu_grad_owner", .title = "OWNER",
+    .name = "cpu_grad_owner", .title = "OWNER", .twin = "grad_owner",
     .idea = "Backward: points sorted by pixel; a pixel's owner writes both its gradients once.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,

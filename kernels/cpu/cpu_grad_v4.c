@@ -61,17 +61,20 @@ typedef struct {
 #define LANES 4
 #define TARGET
 #define WIDE(name) name##_4
+#define HALF(name) name##_4
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 
 #ifdef __x86_64__
 #define LANES      8
 #define TARGET     __attribute__((target("avx2")))
 #define WIDE(name) name##_8
+#define HALF(name) name##_4
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 
 #define LANES      16
 #define TARGET     __attribute__((target("avx512f")))
 #define WIDE(name) name##_16
+#define HALF(name) name##_8
 #include "kernels/cpu/cpu_grad_v4_lanes.inc"
 #endif
 
@@ -277,7 +280,7 @@ static BevTraffic bytes(const BevProblem *problem) {
 
 /* clang-format off */
 const BevKernel kernel_cpu_grad_v4 = {
-    .name = "cpu_grad_v4", .title = "V4",
+    .name = "cpu_grad_v4", .title = "V4", .twin = "grad_v4",
     .idea = "Backward: a column's rows of grad_out gathered once; both gradients from registers.",
     .where = BEV_CPU, .direction = BEV_BACKWARD, .is_default = true,
     .dtypes = CPU_GRAD_DTYPES, .aligns = CPU_ALL_ALIGNS, .deterministic = true,

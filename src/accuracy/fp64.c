@@ -2,6 +2,7 @@
 
 #include "kernels/vector.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,18 +23,30 @@ void fp64_pool_interval(const BevShape *shape, const BevMap *map, const Features
 }
 
 void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out) {
+    fp64_pool_or_give_up(shape, map, features, NULL, out);
+}
+
+bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Features *features,
+                          const GiveUp *give_up, double *out) {
+    enum { SOME = 64 }; /* intervals that a thread takes at once */
     int64_t cells = shape->nx * shape->ny;
+    atomic_bool unwanted = false;
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
         for (int64_t cell = 0; cell < cells; cell++)
             memset(out + cell * shape->channels, 0, (size_t)shape->channels * sizeof *out);
-#pragma omp for schedule(dynamic, 64)
+#pragma omp for schedule(dynamic, SOME)
         for (int64_t i = 0; i < map->intervals; i++) {
+            if (i % SOME == 0 && given_up(give_up))
+                unwanted = true;
+            if (unwanted)
+                continue;
             int64_t cell = map->ranks_bev[map->interval_starts[i]];
             fp64_pool_interval(shape, map, features, i, out + cell * shape->channels);
         }
     }
+    return !unwanted;
 }
 
 int64_t map_interval_of(const BevMap *map, int64_t cell) {

@@ -2,11 +2,17 @@
  * views compare with it. */
 #pragma once
 
+#include "src/base/give_up.h"
 #include "src/scene/workload.h"
 
 /* Fills out (nx * ny, channels). Threads own whole intervals and add a cell's points in the map's
  * order, so the bits are those of bev_reference over the same values. */
 void fp64_pool(const BevShape *shape, const BevMap *map, const Features *features, double *out);
+
+/* The same, unless `give_up` (asked every few intervals) says that the grid is no longer wanted:
+ * then it returns false, and `out` is only partly filled. */
+bool fp64_pool_or_give_up(const BevShape *shape, const BevMap *map, const Features *features,
+                          const GiveUp *give_up, double *out);
 
 /* fp64_pool of a workload; the caller frees the result. NULL with an error. */
 double *fp64_of(Workload *workload, BevAlign align, Err *err);

@@ -1,4 +1,5 @@
-/* Gate C, and the adjoint identity: problems of numbers that every order of summation adds exactly. */
+/* Gate C, and the adjoint identity: problems of numbers that every order of summation adds exactly.
+ */
 #include "src/accuracy/gates_internal.h"
 
 #include "kernels/codec.h"
@@ -132,8 +133,9 @@ bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dt
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
-/* How many powers of two the factors may span, so that gradients, too, have no more significant bits
- * than their format has. Signs are random: a sum of n terms stays below 6 sqrt(n) of the largest. */
+/* How many powers of two the factors may span, so that gradients, too, have no more significant
+ * bits than their format has. Signs are random: a sum of n terms stays below 6 sqrt(n) of the
+ * largest. */
 typedef struct {
     int weight, depth, feat, grad;
 } BackwardSpan;
@@ -223,9 +225,9 @@ static GateResult judge_output(const GateOutput *output, const double *reference
         bool row_bad = false;
         for (int64_t first = 0; first < out->row_len; first += EXACT_COLUMNS) {
             int64_t left = out->row_len - first;
-            row_bad |= exact_columns(&result, out, row, first,
-                                     left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
-                                     reference + row * out->row_len, terms[row] > 0);
+            row_bad |=
+                exact_columns(&result, out, row, first, left < EXACT_COLUMNS ? left : EXACT_COLUMNS,
+                              reference + row * out->row_len, terms[row] > 0);
         }
         if (bad)
             bad[row] = row_bad;
@@ -295,9 +297,9 @@ bool gate_adjoint(const BevProblem *problem, const void *codes, const double *re
         return err_set(err, ERR_FAILED, "adjoint", "choose a smaller grid", "out of memory");
     bev_reference(problem, pooled, NULL);
     for (int64_t i = 0; i < count; i++)
-        adjoint->pooled += pooled[i] * bev_tensor_at(&problem->grad_out,
-                                                     i / problem->grad_out.row_len,
-                                                     i % problem->grad_out.row_len);
+        adjoint->pooled +=
+            pooled[i] * bev_tensor_at(&problem->grad_out, i / problem->grad_out.row_len,
+                                      i % problem->grad_out.row_len);
     free(pooled);
     adjoint->depth = dot(&problem->depth, &outputs[0].tensor);
     adjoint->feat = dot(&problem->feat, &outputs[1].tensor);

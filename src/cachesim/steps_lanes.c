@@ -79,7 +79,8 @@ static void take_points(const Steps *steps, const StepValues *values, const Step
     }
 }
 
-/* The sum of a cell's channel over all warps of a block; NaN where only one of them was recorded. */
+/* The sum of a cell's channel over all warps of a block; NaN where only one of them was recorded.
+ */
 static float block_sum(const Steps *steps, const StepValues *values, int64_t block, int32_t cell,
                        int channel) {
     float sum = 0;
@@ -146,8 +147,7 @@ static void reduce(StepTree *tree) {
         const float *before = tree->sums[level - 1];
         int step = 1 << (level - 1);
         for (int lane = 0; lane < WARP_LANES; lane++) {
-            bool same =
-                lane + step < WARP_LANES && tree->cells[lane + step] == tree->cells[lane];
+            bool same = lane + step < WARP_LANES && tree->cells[lane + step] == tree->cells[lane];
             tree->sums[level][lane] = before[lane] + (same ? before[lane + step] : 0.0f);
         }
     }

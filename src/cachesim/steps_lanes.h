@@ -20,8 +20,8 @@ typedef struct {
     int channel;            /* its first one; -1: it has had no point */
     int32_t cell;           /* that the sum is of; -1: it has had no point */
     float depth, feature;   /* of `point`; the depth times its weight */
-    float sum;              /* after the step; where a kernel has no sum in registers, the product */
-    int32_t upper_cell;     /* V4: a lane holds a second cell; -1: none */
+    float sum;          /* after the step; where a kernel has no sum in registers, the product */
+    int32_t upper_cell; /* V4: a lane holds a second cell; -1: none */
     float upper_sum;
     bool joined; /* the sum has those of the cell's other warps in it */
 } LaneRegisters;

@@ -262,7 +262,8 @@ static const OptionRow rows[] = {
      CHOICE_GPU},
     {"gpu-file", 0, "FILE", KIND_TEXT, MODELS, FIELD(gpu_file),
      "a GPU of your own: JSON with name, compute_capability, multiprocessors, l2_mb, dram_gbps "
-     "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8"},
+     "and, if known, l2_gbps, l2_partitions, fp32_tflops and converts_fp8; begin with a copy of "
+     "samples/gpus/l40.json"},
     {"over", 0, "WHAT", KIND_CHOICE, ON(PLOT), FIELD(over), "what a sweep varies (default: grid)",
      CHOICE_SWEEP},
     {"l2-mb", 0, "MB", KIND_REAL, MODELS, FIELD(l2_mb),

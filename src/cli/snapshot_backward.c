@@ -69,7 +69,12 @@ static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Er
                                  .world = scene->has_world ? &scene->world : NULL,
                                  .time_s = options->time_s,
                                  .embedding = input->embedding};
-    int64_t cell = options->cell ? 0 : grid_strongest(&content, USUAL_DISTANCE_M);
+    bool there = true;
+    int64_t cell = options->cell ? 0 : grid_strongest(&content, USUAL_DISTANCE_M, &there);
+    snprintf(backward->choice, sizeof backward->choice,
+             options->cell ? ""
+             : there       ? " (chosen: the strongest features about 15 m away)"
+                           : " (chosen: the strongest features of all)");
     if (cell < 0)
         return err_set(err, ERR_USAGE, "--backward", "choose another scene",
                        "nothing is pooled into any cell, so there is no gradient");
@@ -190,13 +195,12 @@ static void describe(SnapshotBackward *backward, const BackwardInput *input,
     problem_describe_grad_out(&backward->problem, note, sizeof note);
     if (note[0])
         fprintf(stderr, "bevscope: %s\n", note);
-    printf("loss     %.4g, over %s%s\n", backward->loss.value, cells,
-           input->options->cell ? "" : " (chosen: the strongest features about 15 m away)");
+    printf("loss     %.4g, over %s%s\n", backward->loss.value, cells, backward->choice);
     printf("kernels  %s\n", backward->kernels);
-    printf("pixels   %lld of %lld feed it; the brightest: camera %lld%s%s, column %lld, row %lld\n",
-           (long long)lit, (long long)(shape->cameras * plane), (long long)(figure->pixel / plane),
-           scene->has_rig ? ", " : "",
-           scene->has_rig ? scene->rig.cameras[figure->pixel / plane].name : "",
+    snprintf(note, sizeof note, "camera %lld", (long long)(figure->pixel / plane));
+    printf("pixels   %lld of %lld feed it; the brightest: %s, column %lld, row %lld\n",
+           (long long)lit, (long long)(shape->cameras * plane),
+           scene->has_rig ? scene->rig.cameras[figure->pixel / plane].name : note,
            (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
 }
 

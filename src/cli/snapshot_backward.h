@@ -26,7 +26,7 @@ typedef struct {
     float *grad_feat, *strength;
     float *depth, *grad_depth; /* (depth), of the strongest pixel */
     double latency_us;         /* of both gradients; 0: unknown */
-    char kernels[96], subtitle[256];
+    char kernels[96], subtitle[256], choice[64];
     FigureBackward figure;
 } SnapshotBackward;
 

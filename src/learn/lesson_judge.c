@@ -325,6 +325,8 @@ bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, 
     else
         add_verdict(run, &judgement);
     add_reasons(run, &evaluation);
+    for (int row = 0, rows = run->reveal.count; row < rows; row++)
+        lesson_explain_sources(run, &run->reveal, pane_row(&run->reveal, row));
     count(run);
     run->phase = PHASE_VERDICT;
     return true;

@@ -67,6 +67,7 @@ static void restart(LessonRun *run, int target) {
     int pages = run->lesson->page_count;
     run->target = target < 0 ? 0 : target < pages ? target : pages - 1;
     run->point = PANEL_NONE;
+    run->explained = 0;
     enter_page(run, 0);
     run->phase = PHASE_RESET;
 }
@@ -98,11 +99,13 @@ static void add_term(PaneText *pane, const GlossaryRow *row) {
 
 /* Carries out a step that needs neither a control nor figures. */
 static void use_step(LessonRun *run, const LessonStep *step, const char *text) {
-    if (step->kind == LESSON_SAY)
+    if (step->kind == LESSON_SAY) {
         pane_add(&run->page_text, PANE_TEXT, false, text);
-    else if (step->kind == LESSON_QUESTION)
+        lesson_explain_sources(run, &run->page_text, text);
+    } else if (step->kind == LESSON_QUESTION) {
+        lesson_explain_sources(run, &run->page_text, text);
         pane_add(&run->page_text, PANE_QUESTION, false, text);
-    else if (step->kind == LESSON_TERM)
+    } else if (step->kind == LESSON_TERM)
         add_term(&run->page_text, &glossary[step->number]);
     else if (step->kind == LESSON_SOURCE)
         lesson_add_code(&run->page_text, &run->lesson->codes[step->number]);
@@ -271,8 +274,8 @@ static bool figures_of_step(LessonRun *run, const State *state, const LiveData *
     return true;
 }
 
-/* The question's text once more, with the figures after the change. The page shows nothing else from
- * here on. */
+/* The question's text once more, with the figures after the change. The page shows nothing else
+ * from here on. */
 static bool renew_question(LessonRun *run, const State *state, const LiveData *live, bool final) {
     char text[EXPANDED];
     if (!expand_step(run, last_step(run, LESSON_QUESTION), state, live, NULL, text) && !final)
@@ -313,6 +316,8 @@ static void go_on(LessonRun *run) {
 static bool give_answer(LessonRun *run, const char *text) {
     if (!lesson_read_answer(run, text))
         return true;
+    if (text != run->typed && lesson_run_question(run)->asks == ASKS_ORDER)
+        snprintf(run->typed, sizeof run->typed, "%s", text);
     run->note[0] = '\0';
     run->word = 0;
     run->hurries = false;

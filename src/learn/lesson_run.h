@@ -65,14 +65,15 @@ enum { ANSWER_TYPED = 24 };
 typedef struct {
     const Lesson *lesson; /* borrowed */
     LessonPhase phase;
-    int page, target; /* pages in front of `target` are carried out without a stop */
-    int step;         /* the next one to carry out */
-    int word;         /* of `run`, or the frame of an animation: which */
-    int again;        /* how often the question was asked again */
-    bool first;       /* the first answer to this question counts */
-    bool hurries;     /* the learner does not wait for figures that are not known yet */
-    int answered;     /* pages whose question was counted, all in front of this one */
-    int right, asked; /* score */
+    int page, target;   /* pages in front of `target` are carried out without a stop */
+    int step;           /* the next one to carry out */
+    int word;           /* of `run`, or the frame of an animation: which */
+    int again;          /* how often the question was asked again */
+    bool first;         /* the first answer to this question counts */
+    unsigned explained; /* sources of figures that were explained: 1u << FigureSource */
+    bool hurries;       /* the learner does not wait for figures that are not known yet */
+    int answered;       /* pages whose question was counted, all in front of this one */
+    int right, asked;   /* score */
     int skipped, void_count;
     LessonPanel point;
     Value names[EXPRESSION_NAMES];
@@ -123,6 +124,9 @@ bool lesson_text(const LessonRun *run, const char *text, Evaluation *evaluation,
 
 /* Judges the answer; fills `reveal` and the verdict. False: see lesson_run_figures. */
 bool lesson_run_judge(LessonRun *run, const State *state, const LiveData *live, bool final);
+
+/* Adds what the sources of figures mean, "(model)", that `text` is the first of the lesson to name. */
+void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text);
 
 /* Adds file, line numbers and lines of a source. */
 void lesson_add_code(PaneText *pane, const LessonCode *code);

@@ -6,6 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
+void lesson_explain_sources(LessonRun *run, PaneText *pane, const char *text) {
+    static const struct {
+        FigureSource source;
+        const char *named, *text;
+    } sources[] = {
+        {SOURCE_RECORDED, "(recorded)",
+         "recorded: measured before, on another machine; marked r on "
+         "the other panels."},
+        {SOURCE_MODEL, "(model)", "model: computed by the memory model, timed nowhere; marked m."},
+        {SOURCE_PUBLISHED, "(published)",
+         "published: what an article or a data sheet says; marked "
+         "p."}};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (!(run->explained >> sources[i].source & 1) && strstr(text, sources[i].named)) {
+            run->explained |= 1u << sources[i].source;
+            pane_add(pane, PANE_TERM, false, sources[i].text);
+        }
+}
+
 static void add_choices(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     for (int i = 0; i < question->choice_count; i++) {
@@ -18,13 +37,15 @@ static void add_choices(const LessonRun *run, PaneText *pane) {
 static void add_input(const LessonRun *run, PaneText *pane) {
     const LessonQuestion *question = lesson_run_question(run);
     const char *typed = run->typed[0] ? run->typed : "_";
-    char text[160];
-    if (question->asks == ASKS_NUMBER)
-        snprintf(text, sizeof text, "%s%s%.40s   (%g to %g)", typed, *question->unit ? " " : "",
-                 question->unit, question->lo, question->hi);
-    else
-        snprintf(text, sizeof text, "%s   (all %d numbers, the first place first)", typed,
+    char text[160], range[80] = "";
+    bool number = question->asks == ASKS_NUMBER, asks = run->phase == PHASE_ASK;
+    if (asks && number)
+        snprintf(range, sizeof range, "   (%g to %g)", question->lo, question->hi);
+    else if (asks)
+        snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
                  question->choice_count);
+    snprintf(text, sizeof text, "%s%s%.40s%s", typed, *question->unit && number ? " " : "",
+             number ? question->unit : "", range);
     if (question->asks != ASKS_CHOICE)
         pane_add(pane, PANE_INPUT, false, text);
 }

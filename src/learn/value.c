@@ -33,7 +33,7 @@ void value_text(const Value *value, char *text, size_t size) {
     double magnitude = fabs(value->number);
     switch (value->measure) {
     case MEASURE_TRUTH:
-        snprintf(number, sizeof number, "%s", value->number ? "true" : "false");
+        snprintf(number, sizeof number, "%s", value->number ? "yes" : "no");
         break;
     case MEASURE_CACHE:
         plain_text(magnitude / 1048576, number, sizeof number);

@@ -73,6 +73,7 @@ void background_give_up(Background *background);
  * launch, ready to run again. */
 bool background_launch(Runner *kept, BackgroundJob *job, Err *err);
 
-/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
+/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. A
+ * large grid is judged in parts; between two of them give_up (or NULL) is asked. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
-                         LiveAccuracy *accuracy, Err *err);
+                         const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);

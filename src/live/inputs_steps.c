@@ -1,5 +1,5 @@
-/* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell or
- * the one under the cursor, else of the one with the most points. */
+/* The steps of warps, recorded for the display: of a chosen block or warp; else of the pinned cell
+ * or the one under the cursor, else of the one with the most points. */
 #include "src/live/pipeline_internal.h"
 
 #include "kernels/regime.h"
@@ -25,7 +25,8 @@ static const BevKernel *kernel_of(const KernelConfig *config, const BevKernel *n
 
 /* False: no steps, and `error_text` says why. */
 static bool record(const FrameInputs *inputs, const KernelConfig *config, const BevKernel *named,
-                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text, size_t size) {
+                   const StepChoice *choice, double l2_bytes, Steps *steps, char *error_text,
+                   size_t size) {
     const KernelConfig forward = inputs_forward_config(config);
     BevProblem problem = inputs_bare_problem(inputs, &forward);
     const BevKernel *kernel = kernel_of(config, named, &problem, l2_bytes);
@@ -49,8 +50,7 @@ static bool same_request(const RecordedSteps *a, const RecordedSteps *b) {
     return baseline && a->map == b->map && !memcmp(&a->shape, &b->shape, sizeof a->shape) &&
            kernel_config_equal(&a->config, &b->config) && a->probe_cell == b->probe_cell &&
            a->kernels[0] == b->kernels[0] && a->kernels[1] == b->kernels[1] &&
-           a->block == b->block && a->warp == b->warp &&
-           a->l2_bytes == b->l2_bytes;
+           a->block == b->block && a->warp == b->warp && a->l2_bytes == b->l2_bytes;
 }
 
 /* A baseline with another align or rig has another map, and so other points: it has no place
@@ -70,8 +70,7 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
             request.baseline = job->config;
         return request;
     }
-    if (job->baseline_pinned && !job_rigs_differ(job) &&
-        job->baseline.align == job->config.align &&
+    if (job->baseline_pinned && !job_rigs_differ(job) && job->baseline.align == job->config.align &&
         !kernel_config_equal(&job->baseline, &job->config))
         request.baseline = job->baseline;
     return request;
@@ -96,8 +95,8 @@ static void record_both(RecordedSteps *made, const FrameInputs *inputs) {
         steps->cell = steps_first_cell(&steps->selection);
     choice = (StepChoice){steps->cell, -1, -1, MOST_SHOWN_WARPS, false};
     if (made->baseline.kernel && steps->cell >= 0)
-        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes,
-               &steps->baseline, steps->baseline_text, sizeof steps->baseline_text);
+        record(inputs, &made->baseline, made->kernels[1], &choice, made->l2_bytes, &steps->baseline,
+               steps->baseline_text, sizeof steps->baseline_text);
 }
 
 bool inputs_steps(RecordedSteps *have, const State *state, FrameInputs *next, Err *err) {

@@ -83,6 +83,7 @@ void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
+    LiveData *live;
     FrameInputs next;
     StageTimes times;
     const BevKernel *stood_in; /* NULL: none did */
@@ -107,6 +108,26 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
     return NULL;
 }
 
+static void let_go(PooledGrid **grid) {
+    ref_drop(*grid);
+    *grid = NULL;
+}
+
+/* Another large grid is pooled: those of the last frame, which only its picture needed, make room
+ * for it. */
+static void make_room(Run *run, bool baseline) {
+    Pipeline *pipeline = run->pipeline;
+    LiveFrame *frame = &run->live->frame;
+    if (!inputs_large(&run->next.features->shape, run->next.map))
+        return;
+    let_go(baseline ? &pipeline->made.baseline : &pipeline->made.pooled);
+    let_go(baseline ? &pipeline->inputs.baseline : &pipeline->inputs.pooled);
+    for (int i = 0; i < OFFERS; i++)
+        let_go(&pipeline->offers[i]);
+    *(baseline ? &frame->baseline : &frame->pooled) = NULL;
+    *(baseline ? &frame->baseline_codes : &frame->pooled_codes) = NULL;
+}
+
 /* Finds or pools the grid of `config`, or of the kernel that stands in for it. */
 static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
                      const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
@@ -122,7 +143,9 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
         *grid = ref_keep(there);
         return true;
     }
-    return inputs_pool(&run->pipeline->runners[runner], with, &config, grid, times, run->err);
+    make_room(run, runner == 1);
+    return inputs_pool(&run->pipeline->runners[runner], with, &config, &run->needs->give_up, grid,
+                       times, run->err);
 }
 
 /* The map of the baseline: that of the selection, or one of another align or of a pinned rig. */
@@ -233,6 +256,12 @@ static bool make_map(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
+    bool only_one = inputs_large(&run->next.features->shape, pipeline->inputs.map) && !job->pool_baseline;
+    for (int align = 0; only_one && align < BEV_ALIGN_COUNT; align++)
+        if (align != (int)job->config.align) {
+            ref_drop(pipeline->maps[align]);
+            pipeline->maps[align] = NULL;
+        }
     bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job,
                          &run->needs->give_up, &run->next, run->err);
     if (ok && !run->next.map->took_us)
@@ -253,7 +282,7 @@ static bool make_grid(Run *run, const State *state) {
 static bool make_fp64(Run *run, const State *state) {
     (void)state;
     return !run->needs->fp64_original ||
-           inputs_fp64(run->pipeline->made.fp64_original, &run->next, run->err);
+           inputs_fp64(run->pipeline->made.fp64_original, &run->needs->give_up, &run->next, run->err);
 }
 
 /* Those that wait are waited for again until the background thread has offered them. */
@@ -330,7 +359,12 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
                               last->gradients != next->gradients;
 }
 
+static const BevTensor *codes_of(const PooledGrid *grid) {
+    return grid && grid->codes.data ? &grid->codes : NULL;
+}
+
 static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
+    const Fp64Grid *fp64 = inputs->fp64_original;
     const SeenFeatures *features = inputs->features;
     const Scene *scene = &inputs->scene->scene;
     *frame = (LiveFrame){
@@ -340,7 +374,10 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .shape = features->shape,
         .pooled = inputs->pooled->values,
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
-        .fp64_original = inputs->fp64_original ? inputs->fp64_original->values : NULL,
+        .pooled_codes = codes_of(inputs->pooled),
+        .baseline_codes = codes_of(inputs->baseline),
+        .fp64_original = fp64 ? fp64->values : NULL,
+        .fp64_rows = fp64 && !fp64->values ? (Fp64Rows){inputs_fp64_row, fp64} : (Fp64Rows){NULL},
         .map = &inputs->map->map,
         .steps = inputs->steps ? &inputs->steps->steps : NULL,
         .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
@@ -405,7 +442,7 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
 
 PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
                          LiveData *live, Err *err) {
-    Run run = {.pipeline = pipeline, .needs = &needs, .err = err};
+    Run run = {.pipeline = pipeline, .needs = &needs, .live = live, .err = err};
     PipelineEnd end = run_stages(&run, state);
     if (end == PIPELINE_GIVEN_UP)
         keep_made(&pipeline->made, &run.next);

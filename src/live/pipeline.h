@@ -55,7 +55,8 @@ typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
     KernelConfig config;
-    float *values; /* (cell, c) */
+    float *values;   /* (cell, c); NULL where there are */
+    BevTensor codes; /* the output as the kernel left it: of a large grid on the CPU; owned */
     BevFootprint footprint;
     BevTraffic gather, own;
 } PooledGrid;
@@ -63,7 +64,8 @@ typedef struct {
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
-    double *values; /* (cell, c) */
+    double *values;        /* (cell, c); NULL of a large grid, whose rows are computed from */
+    int32_t *interval_of; /* [cell]; -1: none */
 } Fp64Grid;
 
 /* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */

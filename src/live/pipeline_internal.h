@@ -58,15 +58,32 @@ typedef struct {
     double us[STAGE_COUNT];
 } StageTimes;
 
-/* Pools the features of `next` with its map, and adds to `times`. */
+/* Pools the features of `next` with its map, and adds to `times`. Asks `give_up` after encoding and
+ * after preparing. */
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
-                 PooledGrid **pooled, StageTimes *times, Err *err);
+                 const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Reads back what a session has just pooled from these inputs. NULL: failed. */
-PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
-                             const KernelConfig *config, Err *err);
+/* Whether the display keeps as little as it can of a problem (LIVE_LARGE_BYTES). `map` may be NULL:
+ * the grid alone decides. */
+bool inputs_large(const BevShape *shape, const BuiltMap *map);
 
-bool inputs_fp64(Fp64Grid *have, FrameInputs *next, Err *err);
+/* Whether there is no memory for a launch in the background beside this comparison: two large grids
+ * are held for the picture. */
+bool inputs_crowded(const Job *job, const BevShape *shape);
+
+/* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
+ * grid takes the runner's memory with it, and the runner is empty then. */
+PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
+                             Err *err);
+
+/* The vector of a cell; `room`, of as many values as there are channels, is used where it has to be
+ * decoded. */
+const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room);
+
+bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
+
+/* Row function of Fp64Rows, for a grid without values. */
+void inputs_fp64_row(const void *grid, int64_t cell, double *values);
 
 /* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
  * the one in FP64. */

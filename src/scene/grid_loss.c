@@ -156,15 +156,16 @@ void grid_loss_free(GridLoss *loss) {
 /* ---- a cell to begin with ---------------------------------------------------------------------
  */
 
-/* The strongest cell whose centre lies within `reach_m` of that distance. */
-static int64_t strongest_within(const GridContent *content, double distance_m, double reach_m) {
+/* The strongest cell whose centre lies from `from_m` to `to_m` away; without a rig none does. */
+static int64_t strongest_within(const GridContent *content, double from_m, double to_m) {
     int64_t strongest = -1;
     double most = 0;
     for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {
-        double center[2] = {distance_m, 0}, norm = squared_norm(content, cell);
+        double center[2] = {INFINITY, 0}, norm = squared_norm(content, cell);
         if (content->rig)
             grid_center(&content->rig->grid, cell, center);
-        if (norm > most && fabs(hypot(center[0], center[1]) - distance_m) <= reach_m) {
+        double distance_m = hypot(center[0], center[1]);
+        if (norm > most && distance_m >= from_m && distance_m <= to_m) {
             most = norm;
             strongest = cell;
         }
@@ -172,7 +173,8 @@ static int64_t strongest_within(const GridContent *content, double distance_m, d
     return strongest;
 }
 
-int64_t grid_strongest(const GridContent *content, double distance_m) {
-    int64_t near = strongest_within(content, distance_m, distance_m / 10);
-    return near >= 0 ? near : strongest_within(content, distance_m, INFINITY);
+int64_t grid_strongest(const GridContent *content, double distance_m, bool *there) {
+    int64_t near = strongest_within(content, 0.9 * distance_m, 1.1 * distance_m);
+    *there = near >= 0;
+    return *there ? near : strongest_within(content, 0, INFINITY);
 }

@@ -41,9 +41,10 @@ bool grid_loss_make(GridLoss *loss, const GridContent *content, LossKind kind, i
                     Err *err);
 void grid_loss_free(GridLoss *loss);
 
-/* The cell with the strongest pooled features about `distance_m` from the ego vehicle; without a
- * rig, or where nothing is pooled there, that of the whole grid. -1: nothing is pooled at all. */
-int64_t grid_strongest(const GridContent *content, double distance_m);
+/* The cell with the strongest pooled features within a tenth of `distance_m` from the ego vehicle;
+ * without a rig, or where nothing is pooled there, that of the whole grid, and *there is false. -1:
+ * nothing is pooled at all. */
+int64_t grid_strongest(const GridContent *content, double distance_m, bool *there);
 
 /* The centre of a cell in metres. */
 void grid_center(const Grid *grid, int64_t cell, double center_m[2]);

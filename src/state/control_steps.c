@@ -125,8 +125,8 @@ static unsigned follow(State *state, Action action, int64_t block, int warp, int
     if (!same)
         state->step_at = 0;
     SAY(state, action, "steps of %s%s",
-        lane >= 0   ? "thread: block, warp, lane "
-        : warp >= 0 ? "warp: block, warp "
+        lane >= 0    ? "thread: block, warp, lane "
+        : warp >= 0  ? "warp: block, warp "
         : block >= 0 ? "block "
                      : "all warps on the ",
         state_steps_of(state).text);
@@ -161,13 +161,15 @@ unsigned control_steps_of(State *state, const Command *command) {
         return follow_named(state, command);
     if (!warp)
         return SAY(state, command->action, "no warp is shown yet");
-    int level = state->step_lane >= 0  ? LANE + state->step_lane
-                : job->steps_warp >= 0 ? THE_WARP
+    int level = state->step_lane >= 0   ? LANE + state->step_lane
+                : job->steps_warp >= 0  ? THE_WARP
                 : job->steps_block >= 0 ? BLOCK
                                         : CELL;
     level = wrapped(level + command->step, LANE + LANES);
-    int64_t block = level >= BLOCK ? warp->block : -1;
-    int number = level >= THE_WARP ? warp->number : -1;
+    int64_t block = job->steps_block >= 0 ? job->steps_block : warp->block;
+    int number = job->steps_warp >= 0 ? job->steps_warp : warp->number;
+    block = level >= BLOCK ? block : -1;
+    number = level >= THE_WARP ? number : -1;
     return follow(state, command->action, block, number, level >= LANE ? level - LANE : -1);
 }
 

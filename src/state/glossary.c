@@ -116,6 +116,9 @@ const GlossaryRow glossary[] = {
      "the sums of 16 cells that see the same image columns are such a product."},
     {"twin", "", "The CUDA kernel that does the same as a kernel of the CPU. The model predicts "
      "it."},
+    {"V2", "as published, as shipped", "Two kernels. V2 as published (v2_tiles): once through all "
+     "points for each 8 channels, atomics, no code here. V2 as shipped (v2): a thread owns one "
+     "channel of a cell, no atomics."},
     {"warm", "cold", "Warm: caches are as the launch before left them. Cold: they are flushed "
      "before each launch that is timed."},
     {"warp", "", "32 threads of a GPU that execute the same instruction together. Where their "

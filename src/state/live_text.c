@@ -119,7 +119,8 @@ void comparison_text(const LiveData *live, char *text, size_t size) {
     if (difference->moved_m > 0)
         snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
                  difference->moved_m);
-    snprintf(text, size, "%s cells differ%s", cells, moved);
+    snprintf(text, size, "%s cell%s%s", cells, difference->cells == 1 ? " differs" : "s differ",
+             moved);
 }
 
 const PredictedKernel *prediction_kernel(const State *state, const LiveData *live) {

@@ -31,6 +31,17 @@ static void print_title(const LessonPane *pane) {
     puts("");
 }
 
+/* What is wrong with an answer; false: nothing. */
+static bool print_note(const PaneText *body) {
+    bool any = false;
+    for (int i = 0; i < body->count; i++)
+        if (body->rows[i].kind == PANE_NOTE) {
+            print_wrapped(pane_row(body, i), 0);
+            any = true;
+        }
+    return any;
+}
+
 /* What the keys do has no place here: the words are named at the beginning. */
 static void print_pane(const LessonPane *pane) {
     const PaneText *body = &pane->body;
@@ -44,7 +55,10 @@ static void print_pane(const LessonPane *pane) {
             puts("");
         if (body->rows[i].marked)
             printf("> ");
-        print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
+        if (kind == PANE_CODE)
+            printf("  %s\n", pane_row(body, i));
+        else
+            print_wrapped(pane_row(body, i), inside && !body->rows[i].marked ? 2 : 0);
         before = kind;
     }
 }
@@ -58,6 +72,7 @@ static char *panel_text(Script *script) {
         !cells_init(&cells, TEXT_WIDTH, PANEL_ROWS, &unused))
         return NULL;
     cells.ascii = true;
+    cells.color = false;
     if (dashboard_draw_panel(&cells, script->state.lesson.point, &script->state, &script->live,
                              &script->picture.bev))
         text = cells_to_text(&cells);
@@ -81,11 +96,15 @@ static void print_panel(Script *script, char **shown) {
     printf("\n%.*s\n", (int)length, text);
 }
 
-/* What a control did, or a note, since the last time. */
+/* What a control did, or a note, since the last time; without the figures that follow in the log: a
+ * lesson prints those that it means. */
 static void print_log(const Log *log, char said[LOG_LENGTH]) {
-    if (log->count && strcmp(log->lines[0].text, said) != 0)
-        print_wrapped(log->lines[0].text, 0);
-    snprintf(said, LOG_LENGTH, "%s", log->count ? log->lines[0].text : "");
+    const char *text = !log->count             ? ""
+                       : log->lines[0].said[0] ? log->lines[0].said
+                                               : log->lines[0].text;
+    if (strcmp(text, said) != 0)
+        print_wrapped(text, 0);
+    snprintf(said, LOG_LENGTH, "%s", text);
 }
 
 static bool is_answer(const char *line) {
@@ -117,7 +136,8 @@ static bool take_plain(Script *script, Err *err) {
         return false;
     for (;;) {
         print_log(&script->state.log, said);
-        if (script->desk.open) {
+        const LessonPane *pane = &script->state.lesson;
+        if (script->desk.open && !(pane->asks != ASKS_NOTHING && print_note(&pane->body))) {
             print_title(&script->state.lesson);
             print_panel(script, &shown);
             print_pane(&script->state.lesson);
@@ -163,6 +183,7 @@ typedef struct {
     uint64_t drawn; /* serial of the job that the last picture shows */
     Chart chart;
     int view;
+    Compare compare;
 } Export;
 
 /* Signs that Markdown would read as marks. */
@@ -219,12 +240,14 @@ static bool put_picture(Export *export, Err *err) {
     char name[300];
     Image image = {0};
     bool same = export->pictures && export->drawn == script->state.job.serial &&
-                export->chart == script->state.chart && export->view == script->state.view;
+                export->chart == script->state.chart && export->view == script->state.view &&
+                export->compare == script->state.compare;
     if (same)
         return true;
     export->drawn = script->state.job.serial;
     export->chart = script->state.chart;
     export->view = script->state.view;
+    export->compare = script->state.compare;
     snprintf(name, sizeof name, "%s-%02d.png", export->stem, ++export->pictures);
     LessonPane pane = script->state.lesson;
     script->state.lesson.open = false;
@@ -250,10 +273,10 @@ static bool answer_somehow(Script *script, Err *err) {
 
 static bool put_answer(Export *export, Err *err) {
     Script *script = export->script;
+    fputs("<details><summary>The answer</summary>\n\n", export->out);
     if (!answer_somehow(script, err) || !put_picture(export, err))
         return false;
     const LessonRun *run = &script->desk.run;
-    fputs("<details><summary>The answer</summary>\n\n", export->out);
     put_text(export->out, run->solution);
     fputs("\n\n", export->out);
     put_rows(export->out, &run->reveal);
@@ -264,7 +287,8 @@ static bool put_answer(Export *export, Err *err) {
 static bool put_page(Export *export, Err *err) {
     Script *script = export->script;
     const LessonPane *pane = &script->state.lesson;
-    if (pane->asks == ASKS_NOTHING && !put_picture(export, err))
+    bool looks = pane->asks == ASKS_NOTHING || pane->point == PANEL_BEV;
+    if (looks && !put_picture(export, err))
         return false;
     put_rows(export->out, &pane->body);
     const LessonInput go = {.kind = INPUT_SKIP};

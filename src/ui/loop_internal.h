@@ -168,6 +168,9 @@ void loop_note_error(Loop *loop, const Err *err);
 /* A key that was typed at `arrived_ms` or later. */
 void loop_key(Loop *loop, int32_t key, double arrived_ms);
 
+/* The same for a control that was clicked: EVENT_COMMAND. */
+void loop_click(Loop *loop, const Event *event, double arrived_ms);
+
 /* A line as in a script: a control and its argument. False: `why` says what is wrong with it. */
 bool loop_words(Loop *loop, const char *line, char *why, size_t size);
 

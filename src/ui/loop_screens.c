@@ -126,7 +126,10 @@ void loop_read_window(Loop *loop) {
         case WINDOW_NOTHING:
             return;
         case WINDOW_EVENT:
-            loop_step(loop, &event);
+            if (event.kind == EVENT_COMMAND)
+                loop_click(loop, &event, typed_ms);
+            else
+                loop_step(loop, &event);
             break;
         case WINDOW_KEY:
             loop_key(loop, key, typed_ms);

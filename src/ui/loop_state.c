@@ -97,27 +97,45 @@ void loop_submit_first(Loop *loop) {
     note_asked(loop);
 }
 
+/* How things stood before a key or a click. */
+typedef struct {
+    uint64_t request;
+    bool term_dirty, window_dirty;
+} Before;
+
+static Before before_it(const Loop *loop) {
+    return (Before){loop->request, loop->term_dirty, loop->window_dirty};
+}
+
 /* A key is answered by the frame that it asks the engine for; where it asks for none, by drawing
  * the old frame again with the new state. */
-void loop_key(Loop *loop, int32_t key, double arrived_ms) {
-    Event event = {.kind = EVENT_COMMAND};
-    uint64_t before = loop->request;
-    bool term_dirty = loop->term_dirty, window_dirty = loop->window_dirty;
-    bool lesson = loop_lesson_key(loop, key);
-    if (!lesson && !keys_find(key, &event.command))
-        return;
-    bool redraw = lesson || loop_step(loop, &event), asked = loop->request != before;
+static void await_answer(Loop *loop, const Before *before, bool redraw, double arrived_ms) {
+    bool asked = loop->request != before->request;
     if (asked)
         note_asked(loop);
     if (asked || redraw)
         pace_key(&loop->pace, arrived_ms, asked ? loop->request : 0, loop_screens(loop));
     if (!asked || loop->state.lesson.open)
         return;
-    loop->term_dirty = term_dirty; /* drawing the old frame would delay the new one */
-    loop->window_dirty = window_dirty && !loop->gave_way;
+    loop->term_dirty = before->term_dirty; /* drawing the old frame would delay the new one */
+    loop->window_dirty = before->window_dirty && !loop->gave_way;
     if (!loop->echoes)
         loop->echo_ms = clock_ms() + ECHO_MS;
     loop->echoes = true;
+}
+
+void loop_key(Loop *loop, int32_t key, double arrived_ms) {
+    Event event = {.kind = EVENT_COMMAND};
+    const Before before = before_it(loop);
+    bool lesson = loop_lesson_key(loop, key);
+    if (!lesson && !keys_find(key, &event.command))
+        return;
+    await_answer(loop, &before, lesson || loop_step(loop, &event), arrived_ms);
+}
+
+void loop_click(Loop *loop, const Event *event, double arrived_ms) {
+    const Before before = before_it(loop);
+    await_answer(loop, &before, loop_step(loop, event), arrived_ms);
 }
 
 double loop_echo_in_ms(const Loop *loop) {

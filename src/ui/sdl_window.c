@@ -17,6 +17,8 @@ struct SdlWindow {
     int w, h;                                /* of texture and surface, pixels */
     Drag drag;                               /* what the pressed mouse button does */
     double press_x, press_y, last_x, last_y; /* of the mouse, in units of the picture */
+    WindowSpots spots;                       /* of the picture that is shown */
+    const Command *pressed; /* the spot that the button was pressed on; NULL: none */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -170,10 +172,12 @@ bool sdl_window_draw(SdlWindow *window, const State *state, const LiveData *live
         return false;
     cairo_t *cr = cairo_create(window->surface);
     cairo_scale(cr, scale, scale);
-    bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, give_up, err);
+    WindowSpots spots;
+    bool drawn = window_paint(cr, w / scale, h / scale, state, live, picture, &spots, give_up, err);
     cairo_destroy(cr);
     if (!drawn || given_up(give_up))
         return false;
+    window->spots = spots;
     cairo_surface_flush(window->surface);
     SDL_UpdateTexture(window->texture, NULL, cairo_image_surface_get_data(window->surface),
                       cairo_image_surface_get_stride(window->surface));
@@ -195,11 +199,15 @@ static const struct {
     SDL_Keycode code;
     int32_t key, shifted;
 } special_keys[] = {
-    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},   {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
+    {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},
+    {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
     {SDLK_BACKSPACE, KEYCODE_BACKSPACE, KEYCODE_BACKSPACE},
-    {SDLK_TAB, KEYCODE_TAB, KEYCODE_TAB},          {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
-    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},       {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
-    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT}, {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
+    {SDLK_TAB, KEYCODE_TAB, KEYCODE_TAB},
+    {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
+    {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},
+    {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
+    {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT},
+    {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
     {SDLK_HOME, KEYCODE_HOME, KEYCODE_HOME},       {SDLK_PAGEUP, KEYCODE_PAGE_UP, KEYCODE_PAGE_UP},
     {SDLK_END, KEYCODE_END, KEYCODE_END},          {SDLK_PAGEDOWN, KEYCODE_PAGE_DOWN, KEYCODE_PAGE_DOWN},
 };
@@ -251,6 +259,7 @@ static bool press(SdlWindow *window, const WindowLayout *layout, const State *st
     window->press_x = window->last_x = x;
     window->press_y = window->last_y = y;
     window->drag = DRAG_NONE;
+    window->pressed = window_spot_at(&window->spots, x, y);
     if (window_cell_at(layout, x, y, &cell_x, &cell_y))
         window->drag = near_wipe(layout, state, x) ? DRAG_WIPE : DRAG_PRESSED;
     return false;
@@ -258,11 +267,16 @@ static bool press(SdlWindow *window, const WindowLayout *layout, const State *st
 
 static bool release(SdlWindow *window, const WindowLayout *layout, double x, double y,
                     Event *event) {
-    bool click = window->drag == DRAG_PRESSED;
+    bool click = window->drag == DRAG_PRESSED, stayed = window->drag == DRAG_NONE;
+    const Command *command = window_spot_at(&window->spots, x, y);
     window->drag = DRAG_NONE;
     if (click)
         *event = at_cell(EVENT_CLICK, layout, x, y);
-    return click;
+    else if (stayed && command && command == window->pressed)
+        *event = (Event){.kind = EVENT_COMMAND, .command = *command};
+    else
+        return false;
+    return true;
 }
 
 static bool move(SdlWindow *window, const WindowLayout *layout, double x, double y, Event *event) {

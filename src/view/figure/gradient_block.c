@@ -167,10 +167,10 @@ static double legend(Pen *pen, const FigureSpec *spec, double x, double top, dou
     char text[256];
     snprintf(
         text, sizeof text,
-        "%lld pixel%s of %lld camera%s feed%s the outlined cells. Light is the norm of grad_feat, "
-        "the gradient of a pixel\u2019s features.",
-        (long long)pixels, pixels == 1 ? "" : "s", (long long)cameras, cameras == 1 ? "" : "s",
-        pixels == 1 ? "s" : "");
+        "%lld of %lld pixels, in %lld of %lld cameras, feed what is outlined. The brighter, the "
+        "larger the norm of grad_feat, the gradient of the pixel\u2019s features.",
+        (long long)pixels, (long long)(per_camera * back->shape.cameras), (long long)cameras,
+        (long long)back->shape.cameras);
     pen_text(pen, x, top + SIZE_HEADING, w, &head, "Which pixels would have to change");
     double y = top + HEADING_ROW;
     y += ramp(pen, x, y, w);
@@ -201,7 +201,7 @@ static void bars(Pen *pen, const FigureSpec *spec, Box box, const float *values)
     pen_line(pen, box.x, zero, box.x + box.w, zero, pen->theme->muted, 1, 1);
 }
 
-/* "depth: the largest is 0.83" */
+/* "depth distribution: at most 0.83" */
 static void largest_text(const char *what, const float *values, int64_t bins, char *text,
                          size_t size) {
     double largest = 0;
@@ -212,7 +212,7 @@ static void largest_text(const char *what, const float *values, int64_t bins, ch
     char number[32], multiplier[40];
     ticks_short(largest, exponent, number, sizeof number);
     ticks_multiplier(exponent, multiplier, sizeof multiplier);
-    snprintf(text, size, "%s; its largest bar is %s%s", what, number, multiplier);
+    snprintf(text, size, "%s: at most %s%s", what, number, multiplier);
 }
 
 /* Metres of a bin along the optical axis; its number without a rig. */
@@ -224,7 +224,7 @@ static double metres(const FigureSpec *spec, double bin) {
 static double depth_axis(Pen *pen, const FigureSpec *spec, double x, double top, double w) {
     double lo = metres(spec, -0.5);
     double hi = metres(spec, (double)spec->backward->shape.depth_bins - 0.5);
-    Ticks ticks = ticks_linear(lo, hi, (int)fmax(w / 70, 2));
+    Ticks ticks = ticks_linear(lo, hi, (int)fmax(w / 45, 2));
     TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     for (int i = 0; i < ticks.count; i++) {
         double at = x + w * (ticks.at[i] - lo) / (hi - lo);
@@ -266,7 +266,7 @@ static void caption(const FigureSpec *spec, char *text, size_t size) {
     else
         snprintf(text, size,
                  "The loss reaches this pixel in %lld of its %lld bins, %s: there it keeps %.3g %% "
-                 "of its depth, and no other bin can change the outlined cells.",
+                 "of its depth, and no other bin can change what is outlined.",
                  (long long)pulled, (long long)bins, where, all > 0 ? 100 * share / all : 0);
 }
 
@@ -284,7 +284,8 @@ static double bins_of_strongest(Pen *pen, const FigureSpec *spec, double x, doub
     pen_text(pen, x, top + SIZE_HEADING, w, &head, text);
     double y = top + HEADING_ROW;
     const float *const values[] = {back->depth, back->grad_depth};
-    static const char *const names[] = {"depth distribution", "grad_depth, the gradient of it"};
+    static const char *const names[] = {"depth distribution",
+                                        "grad_depth, how the loss follows each bin"};
     for (int i = 0; i < 2; i++) {
         largest_text(names[i], values[i], shape->depth_bins, text, sizeof text);
         pen_text(pen, x, y + 0.8 * SIZE_SMALL, w, &small, text);

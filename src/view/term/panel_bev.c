@@ -74,17 +74,24 @@ static Rgb mean_color(const BevPicture *picture, double wipe, double x0, double 
     return rgb_mix(mean(&empty), mean(&full), 3 * full.weight / (full.weight + empty.weight));
 }
 
-/* Ten steps from empty to full. */
-static uint32_t shade_of(Rgb color) {
+static double luminance_of(Rgb color) {
+    return (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
+}
+
+/* Ten steps from empty to full. Signed values have their zero in the middle of the colour map, where
+ * it is brightest: there the steps count what is darker, and the least difference shows. */
+static uint32_t shade_of(Rgb color, bool is_signed) {
     static const char steps[] = " .:-=+*#%@";
-    double luminance = (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
-    int step = (int)(luminance * 1.15 * 10);
-    return (unsigned char)steps[step > 9 ? 9 : step];
+    const double zero = 0.88, range = 0.8; /* of vik: a little below its middle, down to its ends */
+    double light = luminance_of(color);
+    int step = is_signed ? (int)ceil((zero - light) / range * 9) : (int)(light * 1.15 * 10);
+    return (unsigned char)steps[step > 9 ? 9 : step < 0 ? 0 : step];
 }
 
 static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, const State *state,
                         const Part *part) {
     double sx = part->w / used.w, sy = part->h / (2 * used.h);
+    bool is_signed = picture->difference || state_shows_errors(state);
     for (int y = 0; y < used.h; y++)
         for (int x = 0; x < used.w; x++) {
             double x0 = part->left + x * sx, y0 = part->top + 2 * y * sy;
@@ -94,7 +101,7 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
                 cells_put(cells, used.x + x, used.y + y, 0x2580,
                           (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
             else
-                cells_put(cells, used.x + x, used.y + y, shade_of(rgb_mix(upper, lower, 0.5)),
+                cells_put(cells, used.x + x, used.y + y, shade_of(rgb_mix(upper, lower, 0.5), is_signed),
                           cell_style(INK_DEFAULT));
         }
 }

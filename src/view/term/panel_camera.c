@@ -79,20 +79,35 @@ static bool is_lit(const Seen *seen, int64_t h, int64_t w) {
     return false;
 }
 
-/* Two rows of pixels a row: their colours as half blocks; without colour only what is lit. */
-static void pixel_pair(Cells *cells, int x, int y, const Seen *seen, int64_t h, int64_t w) {
+/* A sign: two squares above each other, as half blocks; without colour only what is lit. Squares
+ * are `scale` to a feature pixel. */
+static void put_squares(Cells *cells, int x, int y, const Seen *seen, Area area, int scale) {
     const LiveFrame *frame = &seen->data->live->frame;
     const Ink mark = INK_RGB | 0xff5fd2;
-    bool below = h + 1 < frame->shape.feat_h;
-    bool up = is_lit(seen, h, w), down = below && is_lit(seen, h + 1, w);
+    int64_t w = x / scale, upper = 2 * y / scale, lower = (2 * y + 1) / scale;
+    bool below = lower < frame->shape.feat_h;
+    bool up = is_lit(seen, upper, w), down = below && is_lit(seen, lower, w);
     bool steps = !seen->strength;
-    Ink upper = up && steps ? mark : pixel_ink(seen, h, w);
-    Ink lower = down && steps ? mark : below ? pixel_ink(seen, h + 1, w) : INK_DEFAULT;
+    Ink ink = up && steps ? mark : pixel_ink(seen, upper, w);
+    Ink paper = down && steps ? mark : below ? pixel_ink(seen, lower, w) : INK_DEFAULT;
     if (cells->color)
-        cells_put(cells, x, y, 0x2580, (CellStyle){.ink = upper, .paper = lower});
+        cells_put(cells, area.x + x, area.y + y, 0x2580, (CellStyle){.ink = ink, .paper = paper});
     else
-        cells_put(cells, x, y, up && down ? 0x2588 : up ? 0x2580 : down ? 0x2584 : '.',
+        cells_put(cells, area.x + x, area.y + y,
+                  up && down ? 0x2588
+                  : up       ? 0x2580
+                  : down     ? 0x2584
+                             : '.',
                   up || down ? cell_bold(INK_ACCENT) : cell_style(INK_MUTED));
+}
+
+/* Squares to a pixel: as many as there is room for. */
+static int scale_of(const BevShape *shape, Area area) {
+    enum { LARGEST = 4 };
+    int scale = LARGEST;
+    while (scale > 1 && (scale * shape->feat_w > area.w || scale * shape->feat_h > 2 * area.h))
+        scale--;
+    return scale;
 }
 
 static void camera_draw(Cells *cells, Area area, const PanelData *data) {
@@ -117,10 +132,10 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
         free(seen.strength);
         return;
     }
-    int columns = shape->feat_w < area.w ? (int)shape->feat_w : area.w;
-    for (int64_t h = 0; h < shape->feat_h && h / 2 < area.h; h += 2)
-        for (int w = 0; w < columns; w++)
-            pixel_pair(cells, area.x + w, area.y + (int)(h / 2), &seen, h, w);
+    int scale = scale_of(shape, area), columns = scale * (int)shape->feat_w;
+    for (int y = 0; 2 * y < scale * shape->feat_h && y < area.h; y++)
+        for (int x = 0; x < columns && x < area.w; x++)
+            put_squares(cells, x, y, &seen, area, scale);
     free(seen.strength);
 }
 

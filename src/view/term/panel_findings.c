@@ -75,7 +75,7 @@ void findings_line_draw(Cells *cells, Area area, const PanelData *data) {
              key_of(ACTION_EXPLAIN).name);
     snprintf(text, sizeof text, "Model, %s: %s%s", on, brief, lesson);
     if (cells_width(text) > area.w)
-        snprintf(text, sizeof text, "Model, %s: %s", on, brief);
+        snprintf(text, sizeof text, "Model: %s%s", brief, lesson);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "Model: %s", brief);
     if (cells_width(text) <= area.w)

@@ -146,8 +146,11 @@ static void draw_more(Cells *cells, Area area, int first, int count) {
 /* The last row: what the keys do. On a small screen the figures are a page of their own. */
 static void draw_keys(Cells *cells, Area area, const LessonPane *pane) {
     char text[256], page[48] = "";
-    if (cells->columns < PAGE_BOTH_COLUMNS)
-        snprintf(page, sizeof page, ", %s: figures", key_of(ACTION_PAGE).name);
+    const char *tab = key_of(ACTION_PAGE).name;
+    if (cells->columns < PAGE_BOTH_COLUMNS && pane->point == PANEL_BEV)
+        snprintf(page, sizeof page, ", %s %s: picture", tab, tab);
+    else if (cells->columns < PAGE_BOTH_COLUMNS)
+        snprintf(page, sizeof page, ", %s: figures", tab);
     snprintf(text, sizeof text, "%.200s%s", pane_row(&pane->body, pane->body.count - 1), page);
     cells_line(cells, area, cell_style(INK_MUTED), text);
 }

@@ -1,21 +1,27 @@
-/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it, or
- * its counters where there is no room. */
+/* The recorded steps in the place of the panels: the selection, and a pinned baseline beside it,
+ * below it, or its counters where there is no room. */
 #include "src/view/term/panel.h"
 #include "src/view/term/steps_page.h"
 
 #include <stdio.h>
 
-enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60 };
+enum { TOTALS_H = 3, ROOMY = 24, SIDES_GAP = 2, SIDE_LEAST_W = 60, SIDE_LEAST_H = 14 };
 
 static int steps_want(const PanelData *data, int width) {
     (void)data, (void)width;
     return 60;
 }
 
+/* Rows for the counters: one where there is little room for the step itself. */
+static int totals_height(Area area) {
+    return area.h < ROOMY / 2 + 2 ? 1 : TOTALS_H;
+}
+
 static void side_draw(Cells *cells, Area area, const StepsView *view, int number) {
     int head = area.h < ROOMY ? 1 : 4, blank = area.h >= ROOMY;
     int top = steps_head_draw(cells, (Area){area.x, area.y, area.w, head}, view) + blank;
-    int totals = steps_totals_draw(NULL, (Area){.w = area.w, .h = TOTALS_H}, view, number);
+    int totals =
+        steps_totals_draw(NULL, (Area){.w = area.w, .h = totals_height(area)}, view, number);
     Area step = {area.x, area.y + top, area.w, area.h - top - totals - blank};
     int used = steps_step_draw(cells, step, view, number);
     steps_totals_draw(cells, (Area){area.x, step.y + used + blank, area.w, totals}, view, number);
@@ -54,12 +60,17 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
         first.w = second.w = (area.w - SIDES_GAP) / 2;
         second.x += area.w - second.w;
         side_draw(cells, second, &other, state->step_at);
+    } else if (both && area.h > 2 * SIDE_LEAST_H) {
+        first.h = (area.h - 1) / 2;
+        second.y += first.h + 1;
+        second.h -= first.h + 1;
+        side_draw(cells, second, &other, state->step_at);
     } else if (live->baseline_text[0]) {
         first.h--;
         cells_text(cells, area.x, area.y + first.h, area.w, cell_style(INK_MUTED),
                    live->baseline_text);
     } else if (both) {
-        second.h = TOTALS_H;
+        second.h = totals_height(area);
         second.h = short_side_draw(NULL, second, &other, state->step_at);
         first.h -= second.h;
         second.y += first.h;
@@ -68,5 +79,9 @@ static void steps_draw(Cells *cells, Area area, const PanelData *data) {
     side_draw(cells, first, &view, state->step_at);
 }
 
-const DashPanel steps_panel = {
-    .point = PANEL_STEPS, .fold = 9, .grow = 1, .height = 10, .want = steps_want, .draw = steps_draw};
+const DashPanel steps_panel = {.point = PANEL_STEPS,
+                               .fold = 9,
+                               .grow = 1,
+                               .height = 10,
+                               .want = steps_want,
+                               .draw = steps_draw};

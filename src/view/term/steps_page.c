@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18 };
+enum { LETTERS = 26, SECTOR_INDICES = 8, LOW_H = 18, FEW_H = 15 };
 
 /* ---- head ------------------------------------------------------------------------------------ */
 
@@ -74,8 +74,7 @@ char cell_letter(const Steps *steps, const Step *step, int32_t cell) {
 
 const StepPoint *focus_of(const StepsView *view, const Step *step) {
     const StepPoint *points = view->steps->points + step->first_point;
-    const StepPoint *own =
-        view->lane >= 0 ? step_lane_point(view->steps, step, view->lane) : NULL;
+    const StepPoint *own = view->lane >= 0 ? step_lane_point(view->steps, step, view->lane) : NULL;
     if (own)
         return own;
     for (int i = 0; i < step->point_count; i++)
@@ -105,9 +104,8 @@ static void lanes_row(Rows *rows, const StepsView *view, const Step *step) {
         return;
     cells_text(rows->cells, row.x, row.y, 9, cell_style(INK_MUTED), "lanes");
     for (int lane = 0; lane < STEP_LANES && lane + 9 < row.w; lane++)
-        cells_put(
-            rows->cells, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
-            lane_style(rows->cells, signs[lane], lane == view->lane));
+        cells_put(rows->cells, row.x + 9 + lane, row.y, (uint32_t)signs[lane],
+                  lane_style(rows->cells, signs[lane], lane == view->lane));
 }
 
 static void point_text(const StepsView *view, const Step *step, const StepPoint *point, char *text,
@@ -121,8 +119,8 @@ static void point_text(const StepsView *view, const Step *step, const StepPoint 
     if (view->map->weights)
         snprintf(weight, sizeof weight, ", weight %.3f", point->weight);
     snprintf(text, size, "%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %lld,%lld",
-             cell_letter(view->steps, step, point->cell), point->number, camera,
-             (long long)at.w, (long long)at.h, (long long)at.bin, weight,
+             cell_letter(view->steps, step, point->cell), point->number, camera, (long long)at.w,
+             (long long)at.h, (long long)at.bin, weight,
              (long long)(point->cell % view->steps->shape.nx),
              (long long)(point->cell / view->steps->shape.nx));
 }
@@ -140,7 +138,8 @@ static void point_rows(Rows *rows, const StepsView *view, const Step *step, int 
             continue;
         point_text(view, step, point, text, sizeof text);
         if (++shown == most && most > 1 && step->point_count > most)
-            snprintf(text, sizeof text, "         and %d more points", step->point_count - most + 1);
+            snprintf(text, sizeof text, "         and %d more points",
+                     step->point_count - most + 1);
         rows_say(rows, cell_style(i < 0 ? INK_ACCENT : INK_MUTED), text);
     }
 }
@@ -211,26 +210,30 @@ static int done_draw(Cells *cells, Area area, const Steps *steps) {
     return rows.row;
 }
 
-/* A low area has room for the tree of a reduction, whose first row has the lanes in it, or for lanes
- * and registers. */
+/* A low area leaves out what says least: first the lanes, which the tree of a reduction has in its
+ * first row, then the points; and in a few rows how sums meet comes before the instructions. */
 int steps_step_draw(Cells *cells, Area area, const StepsView *view, int number) {
     const Steps *steps = view->steps;
     Rows rows = {cells, area, 0};
     if (number >= steps->step_count)
         return done_draw(cells, area, steps);
     const Step *step = &steps->steps[number];
-    bool low = area.h < LOW_H, reduces = steps->form->merges && view->values;
+    bool low = area.h < LOW_H, few = area.h < FEW_H, reduces = steps->form->merges && view->values;
     title_row(&rows, view, number);
     if (step->point_count && step->phase == PHASE_MULTIPLY)
         matrix_rows(&rows, view, number);
     else if (step->point_count) {
         if (!low || !reduces)
             lanes_row(&rows, view, step);
-        point_rows(&rows, view, step, low ? 1 : POINT_ROWS);
-        index_row(&rows, view, step);
+        if (!few)
+            point_rows(&rows, view, step, low ? 1 : POINT_ROWS);
+        if (!few || !reduces)
+            index_row(&rows, view, step);
     }
+    if (step->point_count && few)
+        meeting_rows(&rows, view, number);
     instruction_rows(&rows, steps, step);
-    if (step->point_count)
+    if (step->point_count && !few)
         meeting_rows(&rows, view, number);
     if (view->values)
         register_rows(&rows, view, number);

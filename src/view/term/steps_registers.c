@@ -57,13 +57,21 @@ static void queue_rows(Rows *rows, const StepsView *view, int number) {
     rows_label(rows, "", cell_style(INK_WARN), text);
 }
 
+/* The lane whose sum is followed: the chosen one, else the first one of the cell, else lane 0. */
+static int head_lane(const StepsView *view, const StepTree *tree) {
+    for (int lane = 0; lane < STEP_LANES && view->lane < 0; lane++)
+        if (tree->cells[lane] == view->cell)
+            return lane;
+    return view->lane < 0 ? 0 : view->lane;
+}
+
 /* A row of the tree: how many sums are left, and which lanes hold them. */
 static void tree_row(Rows *rows, const StepsView *view, const Step *step, const StepTree *tree,
                      int level) {
     char text[48], number[24];
     Area row = rows_next(rows);
     uint32_t counts = tree->counts[level];
-    int lane = view->lane >= 0 ? view->lane : counts ? __builtin_ctz(counts) : 0;
+    int lane = head_lane(view, tree);
     if (!row.h)
         return;
     snprintf(text, sizeof text, level ? "down %-4d" : "product", level ? 1 << (level - 1) : 0);
@@ -93,7 +101,8 @@ static void tree_rows(Rows *rows, const StepsView *view, int number, const StepT
         snprintf(text, sizeof text, "5 shuffles, then %d lane%s: one atomic a channel", adds,
                  adds == 1 ? " adds" : "s add");
     else
-        snprintf(text, sizeof text, "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's", adds, adds == 1 ? " adds" : "s add");
+        snprintf(text, sizeof text, "5 shuffles; %d lane%s; lane 0's sum joins an earlier warp's",
+                 adds, adds == 1 ? " adds" : "s add");
     rows_label(rows, "atomics", cell_style(INK_WARN), text);
 }
 
@@ -116,7 +125,7 @@ enum { MATRIX = 16 };
  * of the channel that a warp takes first. */
 typedef struct {
     bool lit[MATRIX][MATRIX]; /* [image row][cell] */
-    int32_t cells[MATRIX];    /* -1: none */
+    int32_t cells[MATRIX];    /* -1: no point so far */
     float features[MATRIX];
     float sums[MATRIX];
     int channel;
@@ -147,10 +156,13 @@ static void product_of(const StepsView *view, int number, Product *product) {
     for (int k = 0; k < MATRIX / 2; k++) {
         product->sums[k] = lanes[4 * k].sum;
         product->sums[k + MATRIX / 2] = lanes[4 * k].upper_sum;
+        product->cells[k] = lanes[4 * k].cell;
+        product->cells[k + MATRIX / 2] = lanes[4 * k].upper_cell;
     }
 }
 
-/* Two image rows as half blocks, so that the matrix is a square; their features; two of the sums. */
+/* Two image rows as half blocks, so that the matrix is a square; their features; two of the sums.
+ */
 static void matrix_row(Rows *rows, const StepsView *view, const Product *product, int line) {
     char text[160], number[24];
     Area row = rows_next(rows);
@@ -180,9 +192,9 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
                  (long long)(product->cells[k] / view->steps->shape.nx), number);
         if (product->cells[k] < 0)
             snprintf(text, sizeof text, " %-16s", "  .");
-        x += cells_text(rows->cells, x, row.y, row.x + row.w - x,
-                        cell_style(product->cells[k] == view->cell ? INK_ACCENT : INK_OUTPUT),
-                        text);
+        x +=
+            cells_text(rows->cells, x, row.y, row.x + row.w - x,
+                       cell_style(product->cells[k] == view->cell ? INK_ACCENT : INK_OUTPUT), text);
     }
 }
 
@@ -198,7 +210,8 @@ void matrix_rows(Rows *rows, const StepsView *view, int number) {
     snprintf(text, sizeof text, "%s, column %lld, rows %lld to %lld", camera, (long long)at.w,
              (long long)at.h, (long long)at.h + MATRIX - 1);
     rows_label(rows, "matrix", cell_style(INK_ACCENT), text);
-    snprintf(text, sizeof text, "rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
+    snprintf(text, sizeof text,
+             "rows cells 0 to 15  x channel %d of the row   = sums so far, by cell",
              product.channel);
     rows_say(rows, cell_style(INK_MUTED), text);
     for (int line = 0; line < MATRIX / 2; line++)
@@ -221,8 +234,8 @@ static char sign_of(const StepsView *view, const Step *step, const LaneRegisters
 static CellStyle held_style(const Cells *cells, const StepsView *view, const LaneRegisters *held,
                             int lane, char sign) {
     CellStyle style = cell_style(!held->terms && held->channel < 0 ? INK_MUTED
-                                 : sign != ' ' ? steps_lane_ink(cells, sign)
-                                               : INK_OUTPUT);
+                                 : sign != ' '                     ? steps_lane_ink(cells, sign)
+                                                                   : INK_OUTPUT);
     style.attributes = lane == view->lane ? CELL_BOLD | CELL_REVERSE : 0;
     return style;
 }
@@ -303,7 +316,7 @@ static void lane_row(Rows *rows, const StepsView *view, int number,
         snprintf(text, sizeof text, "channel %d of cell %lld,%lld: %.4g%s", held->channel,
                  (long long)(held->cell % view->steps->shape.nx),
                  (long long)(held->cell / view->steps->shape.nx), (double)held->sum,
-                 held->joined ? ", with the sums of the cell's other warps" : "");
+                 held->joined ? "; all its warps together" : "");
     else if (held->terms > 1)
         snprintf(text, sizeof text, "channel %d: %d products more, sum %.4g", held->channel,
                  held->terms, (double)held->sum);
@@ -323,7 +336,7 @@ static void tile_rows(Rows *rows, const StepsView *view, const Step *step,
     if (rows_left(rows) < 1 + SUM_ROWS)
         return;
     snprintf(text, sizeof text, "lane 4g+q: cell g, channel %dq on%s", apart,
-             step->phase == PHASE_STORE ? ", with the sums of the tile's other warps" : "");
+             step->phase == PHASE_STORE ? ", all the tile's warps together" : "");
     rows_label(rows, "sums", cell_style(INK_MUTED), text);
     sum_rows(rows, view, step, lanes, false);
     if (rows_left(rows) < 1 + SUM_ROWS)

@@ -28,8 +28,8 @@ int rows_left(const Rows *rows);
 /* The letter of a point's cell: cells in the order in which the step names them. */
 char cell_letter(const Steps *steps, const Step *step, int32_t cell);
 
-/* The point to look at: the lane's, else the first one of the cell, else the first one. NULL: the step
- * has none. */
+/* The point to look at: the lane's, else the first one of the cell, else the first one. NULL: the
+ * step has none. */
 const StepPoint *focus_of(const StepsView *view, const Step *step);
 
 /* 0 ... 9, a ... v. */

@@ -76,9 +76,11 @@ void window_draw_ladder(const WindowView *view, Box at) {
              bev_aligns[config->align].name, kernel_way(config->kernel));
     pen_text(view->pen, at.x, at.y + SIZE_HEADING, at.w - used, &heading, text);
     double row = fmin(ROW_MAX, floor((at.h - LADDER_HEAD) / ladder.count));
-    for (int i = 0; i < ladder.count; i++)
-        draw_kernel(view, (Box){at.x, at.y + LADDER_HEAD + i * row, at.w, row}, ladder.kernels[i],
-                    ladder.scale_us);
+    for (int i = 0; i < ladder.count; i++) {
+        Box box = {at.x, at.y + LADDER_HEAD + i * row, at.w, row};
+        draw_kernel(view, box, ladder.kernels[i], ladder.scale_us);
+        window_spot(view, box, ACTION_KERNEL, 0, ladder.kernels[i]->kernel->name);
+    }
 }
 
 /* ---- latency over time ---------------------------------------------------------------------- */

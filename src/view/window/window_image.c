@@ -4,6 +4,7 @@
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- layout --------------------------------------------------------------------------------- */
@@ -132,6 +133,25 @@ void window_raster(Pen *pen, Box box, const Image *image, double left, double to
     cairo_surface_destroy(surface);
 }
 
+void window_spot(const WindowView *view, Box box, Action action, int step, const char *argument) {
+    WindowSpots *spots = view->spots;
+    if (!spots || spots->count == WINDOW_SPOTS)
+        return;
+    Command *command = &spots->list[spots->count].command;
+    *command = (Command){.action = action, .step = step};
+    snprintf(command->argument, sizeof command->argument, "%s", argument);
+    spots->list[spots->count++].box = box;
+}
+
+const Command *window_spot_at(const WindowSpots *spots, double px, double py) {
+    for (int i = 0; i < spots->count; i++) {
+        const Box *box = &spots->list[i].box;
+        if (px >= box->x && px < box->x + box->w && py >= box->y && py < box->y + box->h)
+            return &spots->list[i].command;
+    }
+    return NULL;
+}
+
 /* The part of the grid that is in view. */
 static Grid part_of(Grid grid, const WindowLayout *at) {
     if (!grid.nx)
@@ -182,9 +202,13 @@ static void (*const parts[])(const WindowView *) = {
 };
 
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const WindowPicture *picture, const GiveUp *give_up, Err *err) {
+                  const WindowPicture *picture, WindowSpots *spots, const GiveUp *give_up,
+                  Err *err) {
     Pen pen;
-    WindowView view = {.state = state, .live = live, .picture = picture, .pen = &pen};
+    WindowView view = {
+        .state = state, .live = live, .picture = picture, .spots = spots, .pen = &pen};
+    if (spots)
+        spots->count = 0;
     window_layout(state, live, w, h, &view.layout);
     prepare(&view);
     pen_init(&pen, cr, view.visible.theme, NULL, false);
@@ -210,6 +234,6 @@ bool window_image(int w, int h, double scale, const State *state, const LiveData
     if (!cr)
         return false;
     cairo_scale(cr, scale, scale);
-    return pen_finish(cr, window_paint(cr, w / scale, h / scale, state, live, picture, NULL, err),
-                      image);
+    return pen_finish(
+        cr, window_paint(cr, w / scale, h / scale, state, live, picture, NULL, NULL, err), image);
 }

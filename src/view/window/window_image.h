@@ -47,10 +47,25 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
 /* Cell coordinates (fractions included) under a point in units; false outside the BEV. */
 bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y);
 
-/* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. Returns
- * false on an error, or when `give_up` was set, which leaves `err` as it is. */
+/* What was drawn that a click uses: camera views, kernels, hints on the key bar. */
+enum { WINDOW_SPOTS = 64 };
+typedef struct {
+    int count;
+    struct {
+        Box box;
+        Command command;
+    } list[WINDOW_SPOTS];
+} WindowSpots;
+
+/* The command of the spot under a point in units; NULL: there is none. */
+const Command *window_spot_at(const WindowSpots *spots, double px, double py);
+
+/* Draws on a cairo surface of w x h units. `picture` may be NULL: nothing is computed yet. `spots`
+ * (may be NULL) receives what a click uses. Returns false on an error, or when `give_up` was set,
+ * which leaves `err` as it is. */
 bool window_paint(cairo_t *cr, double w, double h, const State *state, const LiveData *live,
-                  const WindowPicture *picture, const GiveUp *give_up, Err *err);
+                  const WindowPicture *picture, WindowSpots *spots, const GiveUp *give_up,
+                  Err *err);
 
 /* The same as an Image of w x h pixels. */
 bool window_image(int w, int h, double scale, const State *state, const LiveData *live,

@@ -24,6 +24,7 @@ void window_draw_keys(const WindowView *view) {
         double w = pen_text_width(pen, &key, text) + 5 + pen_text_width(pen, &label, row->label);
         if (x + w > bar.w - WINDOW_MARGIN)
             return;
+        window_spot(view, (Box){x, bar.y, w, bar.h}, row->action, 1, "");
         x += pen_text(pen, x, baseline, w, &key, text) + 5;
         x += pen_text(pen, x, baseline, w, &label, row->label) + 16;
     }
@@ -133,6 +134,8 @@ void window_draw_help(const WindowView *view) {
     Pen *pen = view->pen;
     if (!view->state->help)
         return;
+    if (view->spots)
+        view->spots->count = 0; /* it covers everything */
     double w = view->layout.w - 2 * WINDOW_MARGIN, h = view->layout.h - 2 * WINDOW_MARGIN;
     Box box = {WINDOW_MARGIN, WINDOW_MARGIN, w, h};
     Box in = {box.x + HELP_PAD, box.y + HELP_PAD, w - 2 * HELP_PAD, h - 2 * HELP_PAD};

@@ -145,8 +145,8 @@ static double matrix(const WindowView *view, Box at, const Step *step) {
                  theme->rule, 1);
     for (int i = 0; i < step->point_count; i++) {
         const StepPoint *point = &steps->points[step->first_point + i];
-        features[point->row] = frame->features->feat[point->feat * frame->shape.channels +
-                                                     point->first];
+        features[point->row] =
+            frame->features->feat[point->feat * frame->shape.channels + point->first];
         most = fmax(most, fabs((double)features[point->row]));
         pen_fill(view->pen,
                  (Box){at.x + point->column * MATRIX_SQUARE, at.y + point->row * MATRIX_SQUARE,

@@ -1,0 +1,540 @@
+"""BEV pooling for NumPy and PyTorch over libbevpool, in one file to copy. PyTorch is optional.
+
+    import bevpool
+    out = bevpool.bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
+                              interval_starts, interval_lengths)     # as in BEVDet: (B, C, Z, Y, X)
+
+    grid = bevpool.Map(shape, ranks_depth, ranks_feat, ranks_bev)    # once, for a map that stays
+    out = bevpool.pool(depth, feat, grid)                            # (B, Z, Y, X, C)
+
+    out = bevpool.voxel_pool(volume, geom, bev_h, bev_w)             # (B, C, bev_h, bev_w)
+    out = bevpool.voxel_align(volume, geom, bev_h, bev_w)
+
+With tensors these are operators with gradients, for torch.compile and CUDA graphs; they run on the
+current stream. A map's first launch prepares a plan, which waits for the GPU: do that before a graph
+is captured. bev_pool_v2, voxel_pool and voxel_align keep the maps of the last calls and know them by
+the memory and the version of their arrays; a NumPy array must not be changed in between.
+
+The library is libbevpool.so.0 on the usual paths, or the file that BEVPOOL_LIBRARY names.
+"""
+import collections
+import ctypes
+import os
+import threading
+import weakref
+
+import numpy as np
+
+try:
+    import torch
+    from torch.multiprocessing.reductions import StorageWeakRef
+except ImportError:  # NumPy alone
+    torch = None
+
+CPU = -1
+FP32, FP16, BF16 = 0, 1, 2
+FORWARD, BACKWARD = 0, 1
+NEAREST, BILINEAR, LATTICE = 0, 1, 2
+DEPTH, FEAT, _, OUT, GRAD_OUT, GRAD_DEPTH, GRAD_FEAT, ROLES = range(8)
+ALIGNMENT = 256
+
+# ---- bevpool.h -----------------------------------------------------------------------------------
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int32), ("text", ctypes.c_char * 764)]
+
+
+class _Shape(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int64) for name in
+                ("batch", "cameras", "depth_bins", "feat_h", "feat_w", "nz", "ny", "nx")]
+
+
+class _Arrays(ctypes.Structure):
+    _fields_ = [("points", ctypes.c_int64), ("intervals", ctypes.c_int64)] + \
+        [(name, ctypes.c_void_p) for name in
+         ("ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths",
+          "weights")]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("channels", ctypes.c_int64)] + \
+        [(name, ctypes.c_int32) for name in ("dtype", "direction", "feat_layout", "out_layout")] + \
+        [("kernel", ctypes.c_char_p)]
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t), ("dtype", ctypes.c_int32),
+                ("scale", ctypes.c_float)]
+
+
+class _Call(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("tensors", _Tensor * ROLES),
+                ("workspace", ctypes.c_void_p), ("workspace_bytes", ctypes.c_size_t),
+                ("stream", ctypes.c_void_p)]
+
+
+def _load():
+    library = ctypes.CDLL(os.environ.get("BEVPOOL_LIBRARY", "libbevpool.so.0"))
+    pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    for name, result, *arguments in (
+            ("status_name", ctypes.c_char_p, i32),
+            ("kernel_name", ctypes.c_char_p, i32, i32, i32),
+            ("plan_kernel", ctypes.c_char_p, pointer),
+            ("plan_workspace_bytes", ctypes.c_size_t, pointer),
+            ("map_from_arrays", i32, pointer, pointer, pointer, i32, ctypes.c_uint32, pointer),
+            ("map_destroy", None, pointer),
+            ("plan_create", i32, pointer, pointer, pointer, pointer),
+            ("plan_destroy", None, pointer),
+            ("run", i32, pointer, pointer, pointer)):
+        function = getattr(library, "bevpool_" + name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+_library = _load()
+
+
+class Error(RuntimeError):
+    """What the library refuses: `status` is the name of its BevpoolStatus."""
+
+    def __init__(self, error):
+        self.status = _library.bevpool_status_name(error.status).decode()
+        super().__init__(f"{self.status}: {error.text.decode()}")
+
+
+_thread = threading.local()  # an error's text is written and read by one thread
+
+
+def _check(function, *arguments):
+    error = getattr(_thread, "error", None)
+    if error is None:
+        error = _thread.error = _Error()
+    if function(*arguments, ctypes.byref(error)):
+        raise Error(error)
+
+
+def kernels(device=CPU, direction=FORWARD):
+    """The names of the kernels for a device, in the order of the ladder."""
+    names = []
+    while name := _library.bevpool_kernel_name(device, direction, len(names)):
+        names.append(name.decode())
+    return names
+
+
+# ---- arrays of NumPy and of PyTorch --------------------------------------------------------------
+
+
+def _is_tensor(array):
+    return torch is not None and isinstance(array, torch.Tensor)
+
+
+def _device(array):
+    if not _is_tensor(array):
+        return CPU
+    if array.is_cuda:
+        return array.get_device()
+    if array.device.type != "cpu":
+        raise ValueError(f"a tensor on {array.device}, expected the CPU or CUDA")
+    return CPU
+
+
+_dtypes = {np.dtype("float32"): FP32, np.dtype("float16"): FP16}
+if torch is not None:
+    _dtypes |= {torch.float32: FP32, torch.float16: FP16, torch.bfloat16: BF16}
+
+
+def _dtype(array):
+    if array.dtype not in _dtypes:
+        raise TypeError(f"features of {array.dtype}, expected float32, float16 or bfloat16")
+    return _dtypes[array.dtype]
+
+
+def _dense(array):
+    return array.contiguous() if _is_tensor(array) else np.ascontiguousarray(array)
+
+
+def _ints(array, dtype="int32"):
+    """A dense array of that type; None stays None."""
+    if array is None:
+        return None
+    if _is_tensor(array):
+        return array.detach().to(getattr(torch, dtype)).contiguous()
+    return np.ascontiguousarray(array, dtype)
+
+
+def _address(array):
+    if array is None:
+        return None
+    return array.data_ptr() if _is_tensor(array) else array.ctypes.data
+
+
+def _empty(like, shape):
+    return like.new_empty(shape) if _is_tensor(like) else np.empty(shape, like.dtype)
+
+
+# ---- maps and plans ------------------------------------------------------------------------------
+
+_maps = weakref.WeakValueDictionary()  # by handle: what operators get in the place of a map
+
+
+class Map:
+    """Which points there are. `shape` is (B, N, D, H, W, Z, Y, X); the arrays are BEVDet's, sorted
+    by cell, on the CPU or all on the GPU `device`. Without intervals they are found. The arrays are
+    copied and checked."""
+
+    _next = 1
+
+    def __init__(self, shape, ranks_depth, ranks_feat, ranks_bev, interval_starts=None,
+                 interval_lengths=None, weights=None, device=None):
+        self.shape = tuple(int(size) for size in shape)
+        if len(self.shape) != 8:
+            raise ValueError(f"shape has {len(self.shape)} sizes, expected (B, N, D, H, W, Z, Y, X)")
+        self.device = _device(ranks_bev) if device is None else device
+        self._plans = {}
+        arrays = [_ints(a) for a in (ranks_depth, ranks_feat, ranks_bev, interval_starts,
+                                     interval_lengths)] + [_ints(weights, "float32")]
+        points, intervals = (0 if a is None else int(a.shape[0]) for a in (arrays[2], arrays[3]))
+        for name, array, length in zip(("ranks_depth", "ranks_feat", "ranks_bev", "interval_starts",
+                                        "interval_lengths", "weights"), arrays,
+                                       (points, points, points, intervals, intervals, points)):
+            if array is not None and tuple(array.shape) != (length,):
+                raise ValueError(f"{name} has shape {tuple(array.shape)}, expected ({length},)")
+        if any(_device(a) != CPU for a in arrays if a is not None):
+            torch.cuda.synchronize(self.device)  # what writes the arrays must be done
+        made = ctypes.c_void_p()
+        _check(_library.bevpool_map_from_arrays, ctypes.byref(made),
+               ctypes.byref(_Shape(*self.shape)),
+               ctypes.byref(_Arrays(points, intervals, *map(_address, arrays))), self.device, 0)
+        self._destroy = weakref.finalize(self, _library.bevpool_map_destroy, made)
+        self._map = made
+        self.handle, Map._next = Map._next, Map._next + 1
+        _maps[self.handle] = self
+
+    def plan(self, channels, dtype, direction=FORWARD, channels_first=False, kernel=None):
+        """The plan for that, made once. channels_first: of the output."""
+        key = channels, dtype, direction, channels_first, kernel
+        if key not in self._plans:
+            self._plans[key] = Plan(self, *key)
+        return self._plans[key]
+
+
+class Plan:
+    """A kernel prepared for a map, a format and a number of channels."""
+
+    def __init__(self, grid, channels, dtype, direction, channels_first, kernel):
+        options = _Options(ctypes.sizeof(_Options), channels, dtype, direction, 0,
+                           int(channels_first), kernel and kernel.encode())
+        made = ctypes.c_void_p()
+        _check(_library.bevpool_plan_create, ctypes.byref(made), grid._map, ctypes.byref(options))
+        self._destroy = weakref.finalize(self, _library.bevpool_plan_destroy, made)
+        self._plan = made
+        self.device, self.dtype = grid.device, dtype
+        self._template = bytes(_Call(size=ctypes.sizeof(_Call)))
+        self.kernel = _library.bevpool_plan_kernel(made).decode()
+        self.workspace_bytes = _library.bevpool_plan_workspace_bytes(made)
+
+    def _workspace(self, like):
+        count = self.workspace_bytes + ALIGNMENT
+        if _is_tensor(like):
+            return torch.empty(count, dtype=torch.uint8, device=like.device)
+        return np.empty(count, np.uint8)
+
+    def run(self, arrays):
+        """Launches with dense arrays by role, {DEPTH: ...}, on the current stream."""
+        call = _Call.from_buffer_copy(self._template)
+        tensors = call.tensors
+        for role, array in arrays.items():
+            tensor = tensors[role]
+            tensor.data, tensor.bytes, tensor.dtype = _address(array), array.nbytes, self.dtype
+            if _device(array) != self.device:
+                raise ValueError(f"the map is on device {self.device}, an array is not")
+        if self.workspace_bytes:
+            workspace = self._workspace(arrays[FEAT])
+            call.workspace = (_address(workspace) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+            call.workspace_bytes = self.workspace_bytes
+        if self.device == CPU:
+            return _check(_library.bevpool_run, self._plan, ctypes.byref(call))
+        call.stream = torch.cuda.current_stream(self.device).cuda_stream
+        if torch.cuda.current_device() == self.device:
+            return _check(_library.bevpool_run, self._plan, ctypes.byref(call))
+        with torch.cuda.device(self.device):
+            _check(_library.bevpool_run, self._plan, ctypes.byref(call))
+
+
+def _sized(grid, depth, feat):
+    """Dense arrays of the map's shape and one format."""
+    b, n, d, h, w = grid.shape[:5]
+    for name, array, shape in ("depth", depth, (d, h, w)), ("feat", feat, (h, w, feat.shape[-1])):
+        if array.shape != (b, n, *shape) and array.shape != (b * n, *shape):
+            raise ValueError(f"{name} has shape {tuple(array.shape)}, expected {(b, n, *shape)}")
+    _dtype(feat)
+    if depth.dtype != feat.dtype:
+        depth = depth.to(feat.dtype) if _is_tensor(depth) else depth.astype(feat.dtype)
+    return _dense(depth), _dense(feat)
+
+
+def _out_shape(grid, channels, channels_first):
+    b, z, y, x = grid.shape[0], *grid.shape[5:]
+    return (b, channels, z, y, x) if channels_first else (b, z, y, x, channels)
+
+
+def _forward(depth, feat, grid, channels_first, kernel=None):
+    depth, feat = _sized(grid, depth, feat)
+    channels = int(feat.shape[-1])
+    out = _empty(feat, _out_shape(grid, channels, channels_first))
+    plan = grid.plan(channels, _dtype(feat), FORWARD, channels_first, kernel)
+    plan.run({DEPTH: depth, FEAT: feat, OUT: out})
+    return out
+
+
+def _backward(grad, depth, feat, grid, channels_first):
+    given = depth
+    depth, feat = _sized(grid, depth, feat)
+    grads = _empty(depth, tuple(depth.shape)), _empty(feat, tuple(feat.shape))
+    plan = grid.plan(int(feat.shape[-1]), _dtype(feat), BACKWARD, channels_first)
+    grad = grad.to(feat.dtype) if _is_tensor(grad) else np.asarray(grad, feat.dtype)
+    plan.run({DEPTH: depth, FEAT: feat, GRAD_OUT: _dense(grad), GRAD_DEPTH: grads[0],
+              GRAD_FEAT: grads[1]})
+    return (grads[0].to(given.dtype) if _is_tensor(given) else grads[0].astype(given.dtype)), \
+        grads[1]
+
+
+# ---- maps of the last calls ----------------------------------------------------------------------
+
+
+class _Recent:
+    """The last maps, by the identity of the arrays they were made of. Weak references keep an
+    identity from being given to other memory as long as it stands here."""
+
+    def __init__(self, most=16):
+        self.most, self.maps = most, collections.OrderedDict()
+        self.same = {}  # by the objects themselves, which is faster
+
+    @staticmethod
+    def identity(array):
+        if not _is_tensor(array):
+            return (id(array), array.shape), weakref.ref(array)
+        reference = StorageWeakRef(array.untyped_storage())
+        version = 0 if array.is_inference() else array._version
+        return (reference.cdata, array.storage_offset(), tuple(array.shape), array.stride(),
+                version), reference
+
+    def find(self, arrays, rest, make):
+        key = rest, *map(id, arrays)
+        known = self.same.get(key)
+        if known and all(r() is a and (not _is_tensor(a) or (a._version, a.data_ptr()) == state)
+                         for r, a, state in zip(known[1], arrays, known[2])):
+            return known[0]
+        found = self.find_by_memory(arrays, rest, make)
+        if not any(_is_tensor(a) and a.is_inference() for a in arrays):
+            if len(self.same) > 4 * self.most:
+                self.same.clear()
+            self.same[key] = found, [weakref.ref(a) for a in arrays], \
+                [(a._version, a.data_ptr()) if _is_tensor(a) else None for a in arrays]
+        return found
+
+    def find_by_memory(self, arrays, rest, make):
+        keys, references = zip(*map(self.identity, arrays))
+        key = keys, rest
+        found = self.maps.get(key)
+        if found is None or any(self.gone(r) for r in found[1]):
+            found = make(), references
+        self.maps[key] = found
+        self.maps.move_to_end(key)
+        while len(self.maps) > self.most:
+            self.maps.popitem(last=False)
+        return found[0]
+
+    @staticmethod
+    def gone(reference):
+        return reference() is None if isinstance(reference, weakref.ref) else reference.expired()
+
+
+_recent = _Recent()
+
+
+def _v2_map(depth, feat, arrays, bev_feat_shape):
+    b, n, d, h, w = depth.shape
+    its_batch, z, y, x, channels = bev_feat_shape
+    shape = b, n, d, h, w, z, y, x
+    if its_batch != b or channels != feat.shape[-1]:
+        raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected "
+                         f"({b}, Z, Y, X, {feat.shape[-1]})")
+    device = _device(feat)
+    return _recent.find(arrays, (shape, device), lambda: Map(shape, *arrays, device=device))
+
+
+# ---- voxel_pool and voxel_align ------------------------------------------------------------------
+
+
+def _voxel_points(xy, bev_h, bev_w, align):
+    """Of float cell coordinates (points, 2): arrays point, y, x, weight of all that hit a cell."""
+    count = len(xy)
+    if not align:  # towards zero, as BEV pooling does: -0.9 is in cell 0
+        cells = np.trunc(xy)
+        entries = [(np.arange(count), cells[:, 0], cells[:, 1], np.ones(count, np.float32))]
+    else:
+        low = np.floor(xy)
+        part = xy - low
+        entries = [(np.arange(count), low[:, 0] + i, low[:, 1] + j,
+                    np.abs(1 - i - part[:, 0]) * np.abs(1 - j - part[:, 1]))
+                   for i in (0, 1) for j in (0, 1)]
+    point, x, y, weight = (np.concatenate(parts) for parts in zip(*entries))
+    inside = (x >= 0) & (x < bev_w) & (y >= 0) & (y < bev_h) & (weight > 0)
+    return point[inside], y[inside].astype(np.int64), x[inside].astype(np.int64), weight[inside]
+
+
+def _voxel_map(geom, shape, bev_h, bev_w, align, device):
+    host = geom.detach().float().cpu().numpy() if _is_tensor(geom) else np.asarray(geom, np.float32)
+    b = shape[0]
+    point, y, x, weight = _voxel_points(host.reshape(-1, host.shape[-1])[:, :2], bev_h, bev_w, align)
+    sample = point // (host[..., 0].size // b)
+    cell = (sample * bev_h + y) * bev_w + x
+    order = np.lexsort((point, cell))
+    ranks = point[order]
+    return Map(shape, ranks, ranks, cell[order], weights=weight[order] if align else None,
+               device=device)
+
+
+def _voxel(volume, geom, bev_h, bev_w, align):
+    if len(volume.shape) != 6 or tuple(geom.shape[:5]) != tuple(volume.shape[:5]):
+        raise ValueError(f"volume {tuple(volume.shape)} and geom {tuple(geom.shape)}, expected "
+                         "(B, N, D, H, W, C) and (B, N, D, H, W, 2 or 3)")
+    b, n, d, h, w, c = (int(size) for size in volume.shape)
+    shape, device = (b, n, 1, d * h, w, 1, int(bev_h), int(bev_w)), _device(volume)
+    grid = _recent.find([geom], (shape, align, device),
+                        lambda: _voxel_map(geom, shape, int(bev_h), int(bev_w), align, device))
+    feat = volume.reshape(b, n, d * h, w, c)
+    ones = feat.new_ones((b, n, 1, d * h, w)) if _is_tensor(feat) else \
+        np.ones((b, n, 1, d * h, w), feat.dtype)
+    return pool(ones, feat, grid, channels_first=True)[:, :, 0]
+
+
+def voxel_pool(volume, geom, bev_h, bev_w):
+    """Adds volume (B, N, D, H, W, C) into the cells that geom (B, N, D, H, W, 3), in units of
+    cells, lies in, rounded towards zero. x and y count, z does not. (B, C, bev_h, bev_w)"""
+    return _voxel(volume, geom, bev_h, bev_w, False)
+
+
+def voxel_align(volume, geom, bev_h, bev_w):
+    """The same, each point shared out to the four lattice points round it. (B, C, bev_h, bev_w)"""
+    return _voxel(volume, geom, bev_h, bev_w, True)
+
+
+# ---- what there is to call -----------------------------------------------------------------------
+
+
+def pool(depth, feat, grid, channels_first=False, kernel=None):
+    """Pools depth (B, N, D, H, W) and feat (B, N, H, W, C) with a Map: (B, Z, Y, X, C), or
+    (B, C, Z, Y, X). The axes B and N may be one. `kernel` (no gradients): one that kernels() names."""
+    if _is_tensor(feat) and kernel is None:
+        if _traced(depth, feat):
+            return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
+        if _wants_grad(depth, feat):
+            return _Pool.apply(depth, feat, grid, channels_first)
+    return _forward(depth, feat, grid, channels_first, kernel)
+
+
+def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape, interval_starts,
+                interval_lengths):
+    """BEVDet's function: depth (B, N, D, H, W), feat (B, N, H, W, C), bev_feat_shape
+    (B, Z, Y, X, C). (B, C, Z, Y, X)"""
+    arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
+    sizes = [int(size) for size in bev_feat_shape]
+    if _is_tensor(feat) and _traced(depth, feat):
+        return torch.ops.bevpool.bev_pool_v2(depth, feat, *arrays, sizes)
+    return pool(depth, feat, _v2_map(depth, feat, arrays, sizes), channels_first=True)
+
+
+# ---- operators of PyTorch ------------------------------------------------------------------------
+
+if torch is not None:
+    from torch import Tensor
+
+    def _traced(depth, feat):
+        """Whether a compiler looks on, which must see an operator. Otherwise the ways below cost a
+        tenth of that."""
+        plain = Tensor, torch.nn.Parameter
+        return torch.compiler.is_compiling() or type(feat) not in plain or type(depth) not in plain
+
+    def _wants_grad(depth, feat):
+        return torch.is_grad_enabled() and (depth.requires_grad or feat.requires_grad)
+
+    class _Pool(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, depth, feat, grid, channels_first):
+            ctx.grid, ctx.channels_first = grid, channels_first
+            ctx.save_for_backward(depth, feat)
+            return _forward(depth, feat, grid, channels_first)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return *_backward(grad, *ctx.saved_tensors, ctx.grid, ctx.channels_first), None, None
+
+    def _handled(handle):
+        handle = int(handle)  # a compiler may think that it varies
+        if handle not in _maps:
+            raise ValueError(f"map {handle} is gone: keep the Map as long as it is used")
+        return _maps[handle]
+
+    @torch.library.custom_op("bevpool::pool", mutates_args=())
+    def _pool(depth: Tensor, feat: Tensor, grid: int, channels_first: bool) -> Tensor:
+        return _forward(depth, feat, _handled(grid), channels_first)
+
+    @_pool.register_fake
+    def _(depth, feat, grid, channels_first):
+        return feat.new_empty(_out_shape(_handled(grid), feat.shape[-1], channels_first))
+
+    @torch.library.custom_op("bevpool::pool_grad", mutates_args=())
+    def _pool_grad(grad: Tensor, depth: Tensor, feat: Tensor, grid: int,
+                   channels_first: bool) -> tuple[Tensor, Tensor]:
+        return _backward(grad, depth, feat, _handled(grid), channels_first)
+
+    @_pool_grad.register_fake
+    def _(grad, depth, feat, grid, channels_first):
+        return depth.new_empty(depth.shape), feat.new_empty(feat.shape)
+
+    def _pool_save(ctx, inputs, output):
+        depth, feat, ctx.grid, ctx.channels_first = inputs
+        ctx.save_for_backward(depth, feat)
+
+    def _pool_back(ctx, grad):
+        grads = torch.ops.bevpool.pool_grad(grad, *ctx.saved_tensors, ctx.grid, ctx.channels_first)
+        return *grads, None, None
+
+    _pool.register_autograd(_pool_back, setup_context=_pool_save)
+
+    @torch.library.custom_op("bevpool::bev_pool_v2", mutates_args=())
+    def _v2(depth: Tensor, feat: Tensor, ranks_depth: Tensor, ranks_feat: Tensor,
+            ranks_bev: Tensor, interval_starts: Tensor, interval_lengths: Tensor,
+            bev_feat_shape: list[int]) -> Tensor:
+        arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
+        return _forward(depth, feat, _v2_map(depth, feat, arrays, bev_feat_shape), True)
+
+    @_v2.register_fake
+    def _(depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths,
+          bev_feat_shape):
+        b, z, y, x, c = bev_feat_shape
+        return feat.new_empty((b, c, z, y, x))
+
+    @torch.library.custom_op("bevpool::bev_pool_v2_grad", mutates_args=())
+    def _v2_grad(grad: Tensor, depth: Tensor, feat: Tensor, ranks_depth: Tensor,
+                 ranks_feat: Tensor, ranks_bev: Tensor, interval_starts: Tensor,
+                 interval_lengths: Tensor, bev_feat_shape: list[int]) -> tuple[Tensor, Tensor]:
+        arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
+        return _backward(grad, depth, feat, _v2_map(depth, feat, arrays, bev_feat_shape), True)
+
+    @_v2_grad.register_fake
+    def _(grad, depth, feat, *rest):
+        return depth.new_empty(depth.shape), feat.new_empty(feat.shape)
+
+    def _v2_save(ctx, inputs, output):
+        *tensors, ctx.bev_feat_shape = inputs
+        ctx.save_for_backward(*tensors)
+
+    def _v2_back(ctx, grad):
+        grads = torch.ops.bevpool.bev_pool_v2_grad(grad, *ctx.saved_tensors, ctx.bev_feat_shape)
+        return (*grads,) + (None,) * 6
+
+    _v2.register_autograd(_v2_back, setup_context=_v2_save)
