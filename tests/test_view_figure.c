@@ -513,6 +513,7 @@ enum { BINS = 59, FEAT_H = 16, FEAT_W = 44 };
 typedef struct {
     uint8_t *inside;
     float *strength, depth[BINS], grad_depth[BINS];
+    uint8_t reaches[BINS];
     FigureBackward figure;
 } Backward;
 
@@ -528,13 +529,15 @@ static void add_backward(Subject *subject, Backward *backward, int64_t cameras, 
     for (int d = 0; d < BINS; d++)
         backward->depth[d] = d == 13 ? 0.75F : 0.25F / (BINS - 1);
     backward->grad_depth[13] = -3.25e-4F;
+    backward->reaches[13] = 1;
     backward->figure =
         (FigureBackward){.shape = {cameras, BINS, FEAT_H, FEAT_W, CHANNELS, nx, ny},
                          .inside = backward->inside,
                          .strength = backward->strength,
                          .pixel = (cameras - 1) * FEAT_H * FEAT_W + FEAT_W - 1,
                          .depth = backward->depth,
-                         .grad_depth = backward->grad_depth};
+                         .grad_depth = backward->grad_depth,
+                         .reaches = backward->reaches};
     subject->spec.backward = &backward->figure;
 }
 
@@ -554,7 +557,7 @@ static void test_backward(const Case *base, int cells) {
         tap_ok(count_overlaps(&layout) == 0, "%s, back: no two texts overlap", c.name);
         tap_ok(count_outside(&layout) == 0, "%s, back: no text leaves the page", c.name);
         bool metres = subject.spec.rig != NULL;
-        tap_ok(contains(&layout, "1 of its 59 bins") &&
+        tap_ok(contains(&layout, "1 of this pixel\u2019s 59 bins") &&
                    contains(&layout, metres ? "optical axis (m)" : "depth bin") &&
                    contains(&layout, "44 of "),
                "%s, back: what to see is said", c.name);

@@ -110,9 +110,21 @@ static bool allocate(SnapshotBackward *backward, Err *err) {
     backward->strength = malloc(pixels * sizeof(float));
     backward->depth = malloc((size_t)shape->depth_bins * sizeof(float));
     backward->grad_depth = malloc((size_t)shape->depth_bins * sizeof(float));
-    return (backward->codes && backward->grad_feat && backward->strength && backward->depth &&
-            backward->grad_depth) ||
+    backward->reaches = calloc((size_t)shape->depth_bins, 1);
+    return (backward->codes && backward->reaches && backward->grad_feat && backward->strength &&
+            backward->depth && backward->grad_depth) ||
            err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+}
+
+/* Marks the bins of the strongest pixel that fall into a cell of the loss. */
+static void mark_bins(SnapshotBackward *backward) {
+    const BevShape *shape = &backward->problem.view.shape;
+    const BevMap *map = &backward->problem.view.map;
+    int64_t plane = shape->feat_h * shape->feat_w;
+    for (int64_t t = 0; t < map->points; t++)
+        if (map->ranks_feat[t] == backward->figure.pixel &&
+            backward->loss.inside[map->ranks_bev[t]] && (!map->weights || map->weights[t] != 0))
+            backward->reaches[map->ranks_depth[t] / plane % shape->depth_bins] = 1;
 }
 
 /* The depth of the strongest pixel and its gradient, one number for each bin. */
@@ -130,6 +142,7 @@ static bool take_bins(SnapshotBackward *backward, const float *depth, const BevT
         backward->grad_depth[d] = values[at];
     }
     free(values);
+    mark_bins(backward);
     return true;
 }
 
@@ -148,6 +161,7 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
         .pixel = gradient_strongest(&view->shape, backward->strength),
         .depth = backward->depth,
         .grad_depth = backward->grad_depth,
+        .reaches = backward->reaches,
     };
     if (backward->figure.pixel < 0)
         return err_set(err, ERR_USAGE, "--cell", "choose a brighter cell, or --dtype fp32",
@@ -237,5 +251,6 @@ void snapshot_backward_free(SnapshotBackward *backward) {
     free(backward->strength);
     free(backward->depth);
     free(backward->grad_depth);
+    free(backward->reaches);
     *backward = (SnapshotBackward){0};
 }

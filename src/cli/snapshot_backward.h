@@ -25,6 +25,7 @@ typedef struct {
     void *codes; /* grad_depth, then grad_feat, as stored */
     float *grad_feat, *strength;
     float *depth, *grad_depth; /* (depth), of the strongest pixel */
+    uint8_t *reaches;          /* its bins that fall into the loss */
     double latency_us;         /* of both gradients; 0: unknown */
     char kernels[96], subtitle[256], choice[64];
     FigureBackward figure;

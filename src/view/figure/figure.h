@@ -39,6 +39,7 @@ typedef struct {
     const float *strength;           /* (camera, h, w): gradient_strength() */
     int64_t pixel;                   /* the strongest one: gradient_strongest() */
     const float *depth, *grad_depth; /* (depth), of that pixel */
+    const uint8_t *reaches;          /* (depth), of that pixel: 1: the bin falls into the loss */
 } FigureBackward;
 
 enum { FIGURE_MAX_SELECTIONS = 2 };

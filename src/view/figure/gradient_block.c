@@ -180,7 +180,8 @@ static double legend(Pen *pen, const FigureSpec *spec, double x, double top, dou
 /* ---- the bins of the strongest pixel ----------------------------------------------------------
  */
 
-/* Bars of a value for each bin, up or down from 0. Bins with a gradient are in its colour. */
+/* Bars of a value for each bin, up or down from 0. Bins that fall into the loss are in the colour
+ * of gradients. */
 static void bars(Pen *pen, const FigureSpec *spec, Box box, const float *values) {
     const FigureBackward *back = spec->backward;
     int64_t bins = back->shape.depth_bins;
@@ -191,7 +192,7 @@ static void bars(Pen *pen, const FigureSpec *spec, Box box, const float *values)
     }
     double unit = hi > lo ? box.h / (hi - lo) : 0, zero = box.y + hi * unit;
     for (int64_t d = 0; d < bins; d++) {
-        bool pulled = back->grad_depth[d] != 0;
+        bool pulled = back->reaches[d];
         double x = box.x + (double)d * step, h = isfinite(values[d]) ? values[d] * unit : 0;
         if (pulled)
             pen_fill(pen, (Box){x, box.y, step, box.h}, ink(spec), 0.12);
@@ -246,7 +247,7 @@ static void caption(const FigureSpec *spec, char *text, size_t size) {
     int64_t bins = back->shape.depth_bins, first = -1, last = -1, pulled = 0;
     double share = 0, all = 0;
     for (int64_t d = 0; d < bins; d++) {
-        bool here = back->grad_depth[d] != 0;
+        bool here = back->reaches[d];
         all += back->depth[d];
         share += here ? back->depth[d] : 0;
         pulled += here;
@@ -261,13 +262,14 @@ static void caption(const FigureSpec *spec, char *text, size_t size) {
         snprintf(where, sizeof where, "from %.4g to %.4g%s", metres(spec, (double)first),
                  metres(spec, (double)last), unit);
     if (!pulled)
-        snprintf(text, size, "The loss reaches none of this pixel\u2019s %lld bins.",
+        snprintf(text, size, "None of this pixel\u2019s %lld bins falls into what is outlined.",
                  (long long)bins);
     else
         snprintf(text, size,
-                 "The loss reaches this pixel in %lld of its %lld bins, %s: there it keeps %.3g %% "
-                 "of its depth, and no other bin can change what is outlined.",
-                 (long long)pulled, (long long)bins, where, all > 0 ? 100 * share / all : 0);
+                 "%lld of this pixel\u2019s %lld bins, %s, fall%s into what is outlined: there it "
+                 "keeps %.3g %% of its depth, and no other bin can change it.",
+                 (long long)pulled, (long long)bins, where, pulled == 1 ? "s" : "",
+                 all > 0 ? 100 * share / all : 0);
 }
 
 static double bins_of_strongest(Pen *pen, const FigureSpec *spec, double x, double top, double w) {
