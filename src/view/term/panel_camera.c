@@ -122,8 +122,9 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
     snprintf(note, sizeof note, seen.count ? "%d point%s" : "no points now", seen.count,
              seen.count == 1 ? "" : "s");
     if (seen.strength)
-        snprintf(note, sizeof note, "%lld of all pixels",
-                 (long long)gradient_count(shape, frame->gradients.grad_feat));
+        snprintf(note, sizeof note, "%lld of %lld pixels",
+                 (long long)gradient_count(shape, frame->gradients.grad_feat),
+                 (long long)(shape->cameras * shape->feat_h * shape->feat_w));
     else if (!data->state->job.steps)
         note[0] = '\0';
     area = panel_title(cells, area, title, note);
