@@ -3,6 +3,7 @@
 #include "src/view/bev/raster.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const Rgb gradient_light = {0xff, 0xd3, 0x19};
 
@@ -27,6 +28,17 @@ bool gradient_strength(const BevShape *shape, const float *grad_feat, float *str
     for (int64_t pixel = 0; pixel < pixels && largest > 0; pixel++)
         strength[pixel] = (float)(strength[pixel] / largest);
     return true;
+}
+
+float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err) {
+    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
+    float *strength = malloc(pixels * sizeof *strength);
+    if (!strength)
+        err_set(err, ERR_FAILED, "gradient", "", "out of memory");
+    else if (gradient_strength(shape, grad_feat, strength, err))
+        return strength;
+    free(strength);
+    return NULL;
 }
 
 int64_t gradient_strongest(const BevShape *shape, const float *strength) {

@@ -14,6 +14,9 @@ extern const Rgb gradient_light;
  * gradient holds NaN or Inf gets NaN. Fails where that is so for every pixel. */
 bool gradient_strength(const BevShape *shape, const float *grad_feat, float *strength, Err *err);
 
+/* The same into new memory, which the caller frees. NULL with an error. */
+float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err);
+
 /* The place of the largest strength, the first of several; -1 where all are 0 or NaN. */
 int64_t gradient_strongest(const BevShape *shape, const float *strength);
 

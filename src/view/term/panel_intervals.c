@@ -146,7 +146,7 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
     draw_summary(cells, area, intervals);
     int rows = area.h - 3, first = first_bucket(intervals), end = last_bucket(intervals) + 1;
     Area line = {area.x, area.y + 1, area.w, 1};
-    if (rows >= 3) {
+    if (rows >= 3 || rows >= end - first) {
         draw_titles(cells, line, intervals->of_pixels);
         line.y++;
         int group = (end - first + rows - 1) / rows;
