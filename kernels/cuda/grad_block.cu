@@ -147,7 +147,7 @@ enum { GRAD_POINTS_A_WARP = 32 };
 static BevTraffic grad_block_bytes(const BevProblem *problem) {
     double points = (double)problem->map.points, pixels = (double)problem->feat.rows;
     double depths = (double)problem->depth.row_len, channels = (double)problem->shape.channels;
-    double warps = points / GRAD_POINTS_A_WARP, blocks = warps / (channels > 128 ? 8 : 16);
+    double warps = points / (double)GRAD_POINTS_A_WARP, blocks = warps / (channels > 128 ? 8 : 16);
     BevTraffic traffic = grad_traffic(problem, 12);
     traffic.feat *= (pixels + warps) / pixels;
     grad_add_atomics(problem,

@@ -48,7 +48,7 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->live.model = engine->model = NULL;
 }
 
-/* Says once for each scene and number of channels what is given up to stay within the memory budget. */
+/* Says once for each scene and number of channels what is given up to stay within the budget. */
 static void note_budget(Engine *engine, const FrameInputs *inputs) {
     const BevShape *shape = &inputs->features->shape;
     double grid_mb = (double)(shape->nx * shape->ny * shape->channels) * sizeof(float) / 1e6;

@@ -88,9 +88,9 @@ static bool run(Runner *runner, const Gradients *made, Err *err) {
     }
     if (!problem_set_grad_out(&runner->problem, &grad_out, err))
         return false;
-    bool ready = goes_on ? session_update(runner->session, err)
-                         : session_open_once(&runner->session, config->kernel,
-                                             &runner->problem.view, err);
+    bool ready =
+        goes_on ? session_update(runner->session, err)
+                : session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
     return ready && session_run(runner->session, err);
 }
 

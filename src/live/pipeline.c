@@ -256,7 +256,8 @@ static bool make_map(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool only_one = inputs_large(&run->next.features->shape, pipeline->inputs.map) && !job->pool_baseline;
+    bool only_one = !job->pool_baseline &&
+                    inputs_large(&run->next.features->shape, pipeline->inputs.map);
     for (int align = 0; only_one && align < BEV_ALIGN_COUNT; align++)
         if (align != (int)job->config.align) {
             ref_drop(pipeline->maps[align]);

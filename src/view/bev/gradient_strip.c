@@ -41,6 +41,17 @@ float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *er
     return NULL;
 }
 
+int64_t gradient_count(const BevShape *shape, const float *grad_feat) {
+    int64_t count = 0;
+    for (int64_t pixel = 0; pixel < shape->cameras * shape->feat_h * shape->feat_w; pixel++) {
+        int64_t c = 0;
+        while (c < shape->channels && grad_feat[pixel * shape->channels + c] == 0)
+            c++;
+        count += c < shape->channels;
+    }
+    return count;
+}
+
 int64_t gradient_strongest(const BevShape *shape, const float *strength) {
     int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w, strongest = -1;
     float largest = 0;

@@ -17,6 +17,9 @@ bool gradient_strength(const BevShape *shape, const float *grad_feat, float *str
 /* The same into new memory, which the caller frees. NULL with an error. */
 float *gradient_strengths(const BevShape *shape, const float *grad_feat, Err *err);
 
+/* How many pixels have a gradient that is not 0: those that would have to change. */
+int64_t gradient_count(const BevShape *shape, const float *grad_feat);
+
 /* The place of the largest strength, the first of several; -1 where all are 0 or NaN. */
 int64_t gradient_strongest(const BevShape *shape, const float *strength);
 

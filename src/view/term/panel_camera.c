@@ -110,15 +110,6 @@ static int scale_of(const BevShape *shape, Area area) {
     return scale;
 }
 
-/* "37 pixels would have to change", of all cameras. */
-static void lit_text(const Seen *seen, char *text, size_t size) {
-    const BevShape *shape = &seen->data->live->frame.shape;
-    long long lit = 0;
-    for (int64_t i = 0; i < shape->cameras * shape->feat_h * shape->feat_w; i++)
-        lit += seen->strength[i] > 0;
-    snprintf(text, size, "%lld of all pixels", lit);
-}
-
 static void camera_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
@@ -131,7 +122,8 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
     snprintf(note, sizeof note, seen.count ? "%d point%s" : "no points now", seen.count,
              seen.count == 1 ? "" : "s");
     if (seen.strength)
-        lit_text(&seen, note, sizeof note);
+        snprintf(note, sizeof note, "%lld of all pixels",
+                 (long long)gradient_count(shape, frame->gradients.grad_feat));
     else if (!data->state->job.steps)
         note[0] = '\0';
     area = panel_title(cells, area, title, note);

@@ -75,16 +75,15 @@ static void draw_bins(Cells *cells, Area area, const PanelData *data, int64_t pi
 static void draw_reach(Cells *cells, Area area, const PanelData *data, const float *strength) {
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
-    int64_t plane = shape->feat_h * shape->feat_w, count = 0;
+    int64_t plane = shape->feat_h * shape->feat_w;
     int64_t pixel = gradient_strongest(shape, strength);
+    int64_t count = gradient_count(shape, frame->gradients.grad_feat);
     char text[160], camera[48];
-    for (int64_t i = 0; i < shape->cameras * plane; i++)
-        count += strength[i] > 0;
     snprintf(text, sizeof text, "%lld pixels would have to change", (long long)count);
     cells_line(cells, area, cell_bold(INK_TITLE), text);
     if (pixel < 0 || area.h < 2)
         return;
-    snprintf(camera, sizeof camera, "camera %lld", (long long)(pixel / plane + 1));
+    snprintf(camera, sizeof camera, "camera %lld", (long long)(pixel / plane));
     if (frame->rig)
         snprintf(camera, sizeof camera, "%.31s", frame->rig->cameras[pixel / plane].name);
     snprintf(text, sizeof text, "most: %s %lld, %lld, its grad_depth", camera,
@@ -97,9 +96,8 @@ static void gradients_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveGradients *gradients = &data->live->frame.gradients;
     char text[160], note[48];
     Err err;
-    snprintf(note, sizeof note, "by %s", data->live->job.config.kernel
-                                             ? data->live->job.config.kernel->title
-                                             : "n/a");
+    snprintf(note, sizeof note, "by %s",
+             data->live->job.config.kernel ? data->live->job.config.kernel->title : "n/a");
     area = panel_title(cells, area, "Gradients of a loss", gradients->grad_feat ? note : "");
     if (!gradients->grad_feat) {
         draw_paragraph(cells, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
@@ -116,5 +114,9 @@ static void gradients_draw(Cells *cells, Area area, const PanelData *data) {
     free(strength);
 }
 
-const DashPanel gradients_panel = {
-    .point = PANEL_STRIP, .fold = 2, .grow = 2, .height = 5, .want = gradients_want, .draw = gradients_draw};
+const DashPanel gradients_panel = {.point = PANEL_STRIP,
+                                   .fold = 2,
+                                   .grow = 2,
+                                   .height = 4,
+                                   .want = gradients_want,
+                                   .draw = gradients_draw};
