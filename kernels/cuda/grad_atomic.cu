@@ -15,7 +15,7 @@
  *         grad_feat: on the canonical rig 50 additions to every address, where the forward way has
  *         13. They arrive in any order, so that two runs may differ in the last bits.
  * TRY     Count the atomics of both directions in `bench`. Which gradient costs more? */
-#include "kernels/cuda/row.h"
+#include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
 #include "kernels/cuda/grad.cuh"
@@ -64,6 +64,19 @@ bool grad_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream
 } // namespace
 #endif
 
+enum { GRAD_TILE = 8 };
+
+static BevTraffic grad_atomic_bytes(const BevProblem *problem) {
+    double points = (double)problem->map.points, channels = (double)problem->shape.channels;
+    double tiles = (double)((problem->shape.channels + GRAD_TILE - 1) / GRAD_TILE);
+    BevTraffic traffic = grad_traffic(problem, 12 * tiles);
+    traffic.depth *= tiles;
+    traffic.weight *= tiles;
+    traffic.feat = traffic.out_read;
+    grad_add_atomics(problem, points * (channels + tiles), &traffic);
+    return traffic;
+}
+
 /* clang-format off */
 CUDA_ROW(grad_atomic) = {
     .name = "grad_atomic", .title = "ATOMIC",
@@ -71,6 +84,6 @@ CUDA_ROW(grad_atomic) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(grad_sums_bytes),
-    .launch = ON_CUDA(grad_atomic_launch),
+    .launch = ON_CUDA(grad_atomic_launch), .bytes = grad_atomic_bytes,
 };
 /* clang-format on */

@@ -1,7 +1,7 @@
 /* IDEA    Add up inside the block first. Points are sorted by pixel once, in prepare; then the
  *         points of a block go to few targets, and one atomic a block and target is left.
  * WHO     A warp owns 32 consecutive points, one after the other; its lanes own channels. A block
- *         of 8 warps joins the runs of equal pixels that go on from warp to warp.
+ *         of 16 warps joins the runs of equal pixels that go on from warp to warp.
  *
  *             pixel     5 5 5 5 5 6 6 6 | 6 6 6 6 6 6 6 6 | 6 6 7 7 7 ...
  *             warp      0               | 1               | 2
@@ -18,20 +18,17 @@
  *         before and encoded after.
  * TRY     Other numbers of points a warp and of warps a block: fewer atomics against fewer warps
  *         that can hide the waiting. samples/experiments/gradients.md has what we measured. */
-#include "kernels/cuda/row.h"
+#include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
 #include "kernels/cuda/grad.cuh"
 
 namespace {
 
-#ifndef GRAD_BLOCK_WARPS
-#define GRAD_BLOCK_WARPS 8
-#define GRAD_BLOCK_POINTS 32
-#endif
 constexpr char NAME[] = "grad_block";
-constexpr int WARPS = GRAD_BLOCK_WARPS, THREADS = WARPS * WARP;
-constexpr int WARP_POINTS = GRAD_BLOCK_POINTS, BLOCK_POINTS = WARPS * WARP_POINTS;
+constexpr int WARP_POINTS = 32;
+// Warps of a block: fewer where the rows in shared memory are long.
+template <int GROUPS> constexpr int BLOCK_WARPS = GROUPS == 1 ? 16 : 8;
 constexpr int NO_PIXEL = -1;
 
 // A lane's channels of one row: 4 at a time, 128 apart.
@@ -62,12 +59,13 @@ template <int GROUPS> struct Row {
 };
 
 template <BevDtype D, bool W, bool A, int GROUPS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(BLOCK_WARPS<GROUPS> *WARP)
     grad_block_kernel(Grad grad, PixelPoints points, GradSums sums) {
+    constexpr int WARPS = BLOCK_WARPS<GROUPS>;
     extern __shared__ float first_run[]; // [WARPS][channels]: sums of each warp's first run
     __shared__ int first_pixel[WARPS], last_pixel[WARPS];
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, channels = grad.channels;
-    int64_t t = (int64_t)blockIdx.x * BLOCK_POINTS + warp * WARP_POINTS;
+    int64_t t = ((int64_t)blockIdx.x * WARPS + warp) * WARP_POINTS;
     int64_t end = min(t + WARP_POINTS, grad.points);
     float *mine = first_run + warp * channels;
     Row<GROUPS> feat, run = {};
@@ -129,16 +127,33 @@ __global__ void __launch_bounds__(THREADS)
 bool grad_block_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
     const PixelPoints &points = *(const PixelOrder *)plan;
-    unsigned blocks = blocks_for(problem->map.points, BLOCK_POINTS);
-    size_t shared = (size_t)(WARPS * problem->shape.channels) * sizeof(float);
     auto add = [&]<BevDtype D, bool W, bool A, int GROUPS>(const Grad &grad, GradSums sums) {
-        grad_block_kernel<D, W, A, GROUPS><<<blocks, THREADS, shared, stream>>>(grad, points, sums);
+        constexpr int WARPS = BLOCK_WARPS<GROUPS>;
+        unsigned blocks = blocks_for(grad.points, WARPS * WARP_POINTS);
+        size_t shared = (size_t)(WARPS * grad.channels) * sizeof(float);
+        grad_block_kernel<D, W, A, GROUPS>
+            <<<blocks, WARPS * WARP, shared, stream>>>(grad, points, sums);
     };
     return grad_sums_launch(problem, NAME, stream, err, add);
 }
 
 } // namespace
 #endif
+
+/* A block of 16 warps, 8 where a row has more than 128 channels, each with 32 points. */
+enum { GRAD_POINTS_A_WARP = 32 };
+
+static BevTraffic grad_block_bytes(const BevProblem *problem) {
+    double points = (double)problem->map.points, pixels = (double)problem->feat.rows;
+    double depths = (double)problem->depth.row_len, channels = (double)problem->shape.channels;
+    double warps = points / GRAD_POINTS_A_WARP, blocks = warps / (channels > 128 ? 8 : 16);
+    BevTraffic traffic = grad_traffic(problem, 12);
+    traffic.feat *= (pixels + warps) / pixels;
+    grad_add_atomics(problem,
+                     channels * (pixels + blocks) + (points < depths ? points : depths) + warps,
+                     &traffic);
+    return traffic;
+}
 
 /* clang-format off */
 CUDA_ROW(grad_block) = {
@@ -148,6 +163,6 @@ CUDA_ROW(grad_block) = {
     .aligns = BEV_ALL_ALIGNS,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>), .workspace_bytes = ON_CUDA(grad_sums_bytes),
-    .launch = ON_CUDA(grad_block_launch),
+    .launch = ON_CUDA(grad_block_launch), .bytes = grad_block_bytes,
 };
 /* clang-format on */

@@ -15,7 +15,7 @@
  *         points sorted by pixel, and maps in which a depth element belongs to one pixel.
  * TRY     Four points by eight lanes instead of one by 32: fewer shuffles, and rows of 80 channels
  *         leave fewer lanes idle. */
-#include "kernels/cuda/row.h"
+#include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
 #include "kernels/cuda/grad_owner.cuh"
@@ -132,6 +132,10 @@ bool grad_owner_launch(const BevProblem *problem, const BevPlan *plan, void *str
 } // namespace
 #endif
 
+static BevTraffic grad_owner_bytes(const BevProblem *problem) {
+    return grad_traffic(problem, 8);
+}
+
 /* clang-format off */
 CUDA_ROW(grad_owner) = {
     .name = "grad_owner", .title = "OWNER",
@@ -140,6 +144,6 @@ CUDA_ROW(grad_owner) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
-    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_owner_launch),
+    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
 };
 /* clang-format on */

@@ -10,14 +10,14 @@
  *
  * MEMORY  Lanes hold different pixels, so that each load of a warp asks for 32 elements from 32
  *         rows, and for one channel of them. grad_out is read twice, element by element.
- * COST    2 * points * channels loads of grad_out, points * channels loads of features; 16 bytes of
- *         indices for the depths, 8 * points * channels for the features: indices, depth and weight
- *         are read again for every channel. No atomics. Both gradients are cleared before.
+ * COST    2 * points * channels loads of grad_out, points * channels loads of features; 12 bytes of
+ *         indices a point for grad_depth, 8 a point and channel for grad_feat: indices, depth and
+ *         weight are read again for every channel. No atomics. Both gradients are cleared before.
  * LIMITS  The whole problem has as many threads as pixels: 4,224 on the canonical rig, 132 warps
  *         for a GPU that holds several thousand. Each thread waits for one load after the other.
  * TRY     Give each pixel to a warp and its channels to the lanes: that is `grad_owner`. Which of
  *         the two changes it more, the number of threads or the coalescing? */
-#include "kernels/cuda/row.h"
+#include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
 #include "kernels/cuda/grad.cuh"
@@ -75,6 +75,17 @@ bool grad_v2_launch(const BevProblem *problem, const BevPlan *plan, void *stream
 } // namespace
 #endif
 
+static BevTraffic grad_v2_bytes(const BevProblem *problem) {
+    double channels = (double)problem->shape.channels;
+    BevTraffic traffic = grad_traffic(problem, 12 + 8 * channels);
+    traffic.depth *= channels;
+    traffic.weight *= 1 + channels;
+    traffic.feat = traffic.out_read;
+    traffic.out_read *= 2;
+    traffic.grad_write *= 2; /* cleared first */
+    return traffic;
+}
+
 /* clang-format off */
 CUDA_ROW(grad_v2) = {
     .name = "grad_v2", .title = "V2",
@@ -83,6 +94,6 @@ CUDA_ROW(grad_v2) = {
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
-    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_v2_launch),
+    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,
 };
 /* clang-format on */

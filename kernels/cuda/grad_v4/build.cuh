@@ -5,21 +5,19 @@
 #include "kernels/cuda/grad_v4/kernel.cuh"
 #include "kernels/cuda/grad_v4/prepare.cuh"
 
-#include <stdlib.h>
-
 namespace {
 
 constexpr char NAME[] = "grad_v4";
 constexpr int POINTS_AN_ENTRY = 3; // fewer: an entry costs more than its points one by one
+constexpr int POINTS_A_CHUNK = 24; // likewise, of the chunks of columns that all have as many
 
 struct GradV4Plan {
     bool in_columns;
-    int warps; // of a block
+    int warps, columns; // of a block: warps a column, columns; 0: columns do not fit
     ColumnMap map;
     PixelOrder order; // if not in columns
-    void *entry_memory, *weights, *chunk_memory;
+    void *weights, *chunk_memory;
     ~GradV4Plan() {
-        cudaFree(entry_memory);
         cudaFree(weights);
         cudaFree(chunk_memory);
     }
@@ -27,35 +25,55 @@ struct GradV4Plan {
 
 // What exists during `prepare` only.
 struct Draft {
-    void *memory;
+    void *memory, *entry_memory;
     GradKeys keys;
+    EntryArrays entries;
     ColumnFindings *findings;
     int *heads; // [points + 1]
 };
 
-template <int WARPS> size_t shared_bytes(BevDtype dtype, int64_t channels) {
+template <int WARPS> size_t shared_bytes(const BevProblem *problem, int columns) {
+    const BevShape &s = problem->shape;
     size_t bytes = 0;
-    with_grad_dtype(dtype, [&]<BevDtype D>() {
-        bytes = channels == 80 ? ColumnShared<D, 80, WARPS>::bytes((int)channels)
-                               : ColumnShared<D, 64, WARPS>::bytes((int)channels);
+    with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
+        bytes = s.channels == 80
+                    ? ColumnShared<D, 80, WARPS>::bytes(columns, (int)s.channels, s.depth_bins)
+                    : ColumnShared<D, 64, WARPS>::bytes(columns, (int)s.channels, s.depth_bins);
     });
     return bytes;
 }
 
-// The warps that a block can have, by the shared memory of this device; 0: not even 4, or a number
-// of channels that needs the other form.
-bool choose_warps(const BevProblem *problem, int *warps, Err *err) {
+struct BlockShape {
+    int columns, warps; // warps a column
+};
+
+// Few columns: a block each, with many warps. Many: two and two, so that neighbouring depths are
+// loaded together; FP32, whose products take longer, with more warps. The last ones are for devices
+// with less shared memory, or for long rows.
+bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     int64_t channels = problem->shape.channels;
-    int device, most;
+    int device, most, multiprocessors;
     TRY_CUDA(NAME, cudaGetDevice(&device));
     TRY_CUDA(NAME, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    size_t limit = channels == 80 || channels % 64 == 0 ? (size_t)most : 0;
-    *warps = shared_bytes<16>(problem->dtype, channels) <= limit  ? 16
-             : shared_bytes<8>(problem->dtype, channels) <= limit ? 8
-             : shared_bytes<4>(problem->dtype, channels) <= limit ? 4
-                                                                  : 0;
-    if (const char *forced = getenv("GRAD_V4_WARPS"))
-        *warps = atoi(forced);
+    TRY_CUDA(NAME, cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    bool few = plan->map.shape.count() <= 2 * multiprocessors;
+    const BlockShape wanted[] = {few                            ? BlockShape{1, 16}
+                                 : problem->dtype == BEV_FP32 ? BlockShape{2, 8}
+                                                                : BlockShape{2, 4},
+                                 {1, 8},
+                                 {1, 4}};
+    plan->warps = 0;
+    if (channels != 80 && channels % 64)
+        return true;
+    for (BlockShape block : wanted) {
+        size_t bytes = block.warps == 16  ? shared_bytes<16>(problem, block.columns)
+                       : block.warps == 8 ? shared_bytes<8>(problem, block.columns)
+                                          : shared_bytes<4>(problem, block.columns);
+        if (bytes > (size_t)most)
+            continue;
+        plan->warps = block.warps, plan->columns = block.columns;
+        break;
+    }
     return true;
 }
 
@@ -87,19 +105,18 @@ bool sort_points(const BevProblem *problem, const ColumnShape &s, Draft *draft, 
     return grad_scan(draft->heads, grad.points + 1, NAME, err);
 }
 
-bool build_entries(const BevProblem *problem, const Draft &draft, int entries, ChunkArrays *arrays,
-                   GradV4Plan *plan, Err *err) {
+bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4Plan *plan,
+                   Err *err) {
     Grad grad = grad_of(problem);
     const ColumnShape &s = plan->map.shape;
     int64_t cells = problem->shape.nx * problem->shape.ny, columns = s.count();
-    int *starts, *entry_cells;
     auto layout = [&](GradArena &arena) {
-        arena.take(&arrays->entries, entries);
-        arena.take(&entry_cells, entries);
-        arena.take(&starts, columns + 1);
-        arena.take(&arrays->counts, columns + 1);
+        arena.take(&draft->entries.pixels, entries);
+        arena.take(&draft->entries.bins, entries);
+        arena.take(&draft->entries.cells, entries);
+        arena.take(&draft->entries.starts, columns + 1);
     };
-    if (!grad_allocate(&plan->entry_memory, NAME, layout, err))
+    if (!grad_allocate(&draft->entry_memory, NAME, layout, err))
         return false;
     if (grad.weights) {
         size_t bytes = (size_t)entries * WARP * sizeof(float);
@@ -107,49 +124,49 @@ bool build_entries(const BevProblem *problem, const Draft &draft, int entries, C
             return false;
         TRY_CUDA(NAME, cudaMemsetAsync(plan->weights, 0, bytes, 0));
     }
-    TRY_CUDA(NAME, cudaMemsetAsync(arrays->counts, 0, (size_t)(columns + 1) * sizeof(int), 0));
-    v4_entries_kernel<<<blocks_for(grad.points, 256), 256>>>(grad, s, cells, draft.keys, draft.heads,
-                                                             arrays->entries, entry_cells,
-                                                             (float *)plan->weights);
+    draft->entries.weights = (float *)plan->weights;
+    v4_entries_kernel<<<blocks_for(grad.points, 256), 256>>>(grad, s, cells, draft->keys,
+                                                             draft->heads, draft->entries);
     v4_column_entries_kernel<<<blocks_for(columns + 1, 256), 256>>>(
-        s, cells, draft.keys.keys, grad.points, draft.heads, starts);
-    arrays->entry_starts = starts, arrays->entry_cells = entry_cells;
+        s, cells, draft->keys.keys, grad.points, draft->heads, draft->entries.starts);
     return true;
 }
 
-// False in *fits where a bin has too many cells.
-bool build_chunks(ChunkArrays arrays, const Draft &draft, GradV4Plan *plan, bool *fits, Err *err) {
+// False in *fits where a bin has too many cells, or where chunks would be nearly empty.
+bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *plan, bool *fits,
+                  Err *err) {
     const ColumnShape &s = plan->map.shape;
-    int64_t columns = s.count();
-    unsigned blocks = blocks_for(columns * WARP, 128);
+    unsigned blocks = blocks_for(s.count() * WARP, 128);
     ColumnFindings findings;
-    int chunks;
-    v4_chunks_kernel<<<blocks, 128>>>(s, arrays, draft.findings);
-    if (!grad_read(&findings, draft.findings, NAME, err) ||
-        !grad_scan(arrays.counts, columns + 1, NAME, err) ||
-        !grad_read(&chunks, arrays.counts + columns, NAME, err))
+    ChunkArrays out = {};
+    v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
+    if (!grad_read(&findings, draft.findings, NAME, err))
         return false;
-    *fits = !findings.crowded;
+    int64_t chunks = s.count() * findings.column_chunks;
+    *fits = !findings.crowded && chunks < INT32_MAX &&
+            problem->map.points >= (int64_t)POINTS_A_CHUNK * chunks;
     if (!*fits)
         return true;
     auto layout = [&](GradArena &arena) {
-        arena.take(&arrays.chunks, chunks);
-        arena.take(&arrays.cells, (int64_t)chunks * CHUNK_CELLS);
+        arena.take(&out.chunks, chunks);
+        arena.take(&out.cells, chunks * CHUNK_CELLS);
+        arena.take(&out.entries, chunks * CHUNK_ENTRIES);
     };
     if (!grad_allocate(&plan->chunk_memory, NAME, layout, err))
         return false;
-    v4_chunks_kernel<<<blocks, 128>>>(s, arrays, draft.findings);
-    plan->map = {s,           arrays.counts,  arrays.chunks,
-                 arrays.cells, arrays.entries, (const float *)plan->weights};
+    out.column_chunks = findings.column_chunks;
+    TRY_CUDA(NAME, cudaMemsetAsync(out.chunks, 0, (size_t)chunks * sizeof(Chunk), 0)); // no bins
+    v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
+    plan->map = {s,         findings.column_chunks, out.chunks,
+                 out.cells, out.entries,            (const float *)plan->weights};
     return true;
 }
 
 bool build_columns(const BevProblem *problem, Draft *draft, GradV4Plan *plan, Err *err) {
     ColumnFindings findings;
-    ChunkArrays arrays = {};
     int entries;
     plan->in_columns = false;
-    if (!choose_warps(problem, &plan->warps, err))
+    if (!choose_block(problem, plan, err))
         return false;
     if (!plan->warps || !columns_possible(problem, plan->map.shape))
         return true;
@@ -159,8 +176,8 @@ bool build_columns(const BevProblem *problem, Draft *draft, GradV4Plan *plan, Er
         return false;
     if (findings.irregular || problem->map.points < (int64_t)POINTS_AN_ENTRY * entries)
         return true;
-    return build_entries(problem, *draft, entries, &arrays, plan, err) &&
-           build_chunks(arrays, *draft, plan, &plan->in_columns, err);
+    return build_entries(problem, draft, entries, plan, err) &&
+           build_chunks(problem, *draft, plan, &plan->in_columns, err);
 }
 
 bool grad_v4_build(const BevProblem *problem, GradV4Plan *plan, Err *err) {
@@ -170,6 +187,7 @@ bool grad_v4_build(const BevProblem *problem, GradV4Plan *plan, Err *err) {
               cuda_ok(cudaGetLastError(), NAME, err) &&
               cuda_ok(cudaStreamSynchronize(0), NAME, err);
     cudaFree(draft.memory);
+    cudaFree(draft.entry_memory);
     if (ok && !plan->in_columns)
         ok = regular_order_build<NAME>(problem, &plan->order, err);
     return ok;

@@ -3,32 +3,35 @@
  *         rows x features, grad_feat is (depth summed by cell and pixel) x rows. Tensor cores do
  *         them with FP32 sums. Features are read once, every output is written once, and no
  *         atomics are needed, because a pixel belongs to one column and a bin to one warp.
- * WHO     A block owns a column: 32 pixels, as 32 rows of one image column or 16 rows of two. A warp
- *         owns a chunk of it: depth bins that fall into at most 16 cells, a lane a pixel.
+ * WHO     A column is 32 pixels: 32 rows of one image column, or 16 rows of two. Some warps of a block
+ *         own it; a warp owns a chunk of it, depth bins that fall into at most 16 cells, and its
+ *         lanes own the pixels. Small problems: a column and 16 warps a block; others: two columns
+ *         with 4 warps each, 8 in FP32.
  *
  *             cells of a chunk      features          dots         entries pick
  *               [ g g g g ]       [ f f f f ] 32    [ x x x ]      (bin, cell, pixels)
  *            16 [ g g g g ]   x   [ f f f f ]    =  [ x x x ] 16   -> grad_depth
  *               [ g g g g ]       [ f f f f ]       [ x x x ]
  *
- *             then all chunks of the block, each warp 16 pixels x 16 channels of grad_feat:
+ *             then all chunks of the column, each warp 16 pixels x 16 channels of grad_feat:
  *               [ depth sums, pixel x cell ]  x  [ the same rows g ]  -> grad_feat
  *
  * MEMORY  Rows go from L2 to shared memory past the registers, once a column: 10 to 20 points share
- *         a row. A column's depths of one bin are a warp's load; with 16 image rows, two and two are
- *         neighbours. The map is 8 bytes an entry, that is for about ten points, and 80 a chunk;
- *         weighted maps have 32 weights an entry.
+ *         a row. All depths of a block go there too, neighbours of an image row together; bin after
+ *         bin they are replaced by their gradients and go back the same way. An entry is 8 bytes
+ *         for about ten points, a lane each; weighted maps have 32 weights an entry.
  * COST    Cells seen by a column, summed over all columns, x channels elements of grad_out; depths,
  *         features and both gradients once. Per chunk and 16 channels 4 products for the dots, and
- *         4 to 12 for grad_feat, whose depth sums are split into parts to keep FP32's bits.
- * LIMITS  A bin with more than 16 cells, fewer than three points an entry (a camera that rolls,
- *         random ranks) or an odd number of channels, and the warps of `grad_owner` serve instead.
- *         FP32 takes plain arithmetic: tensor cores would round its products. A sum that is no
- *         finite number is computed again point by point.
- * TRY     Chunks of 32 cells: half as many warps, each with more to do between its waits. Columns of
- *         64 pixels: fewer rows to gather, half as many blocks. Our answers, and those that were
- *         wrong, are in samples/experiments/gradients.md. */
-#include "kernels/cuda/row.h"
+ *         8 (BF16: 12) for grad_feat, whose depth sums are split into parts to keep FP32's bits.
+ *         About 25 instructions an entry around them: more than the products themselves.
+ * LIMITS  A bin with more than 16 cells or 32 entries, fewer than three points an entry (a camera
+ *         that rolls, random ranks) or a number of channels that is not 80 nor a multiple of 64, and
+ *         the warps of `grad_owner` serve instead. FP32 takes plain arithmetic: tensor cores would
+ *         round its products. A sum that is no finite number is computed again point by point.
+ * TRY     A third of an entry's pixels see its cell, the other lanes wait. A table of the slot of
+ *         each bin and pixel would need no entries: how many instructions a bin? What we tried, and
+ *         what we predicted wrongly, is in samples/experiments/gradients.md. */
+#include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
 #include "kernels/cuda/grad_v4/build.cuh"
@@ -36,14 +39,18 @@
 namespace {
 
 template <BevDtype D, bool W, int CHANNELS, int WARPS>
-cudaError_t columns_enter(const Grad &grad, const ColumnMap &map, cudaStream_t stream) {
+cudaError_t columns_enter(const Grad &grad, const GradV4Plan &plan, cudaStream_t stream) {
     auto kernel = grad_v4_kernel<D, W, CHANNELS, WARPS>;
-    size_t shared = ColumnShared<D, CHANNELS, WARPS>::bytes(grad.channels);
-    dim3 grid((unsigned)map.shape.count(), (unsigned)(grad.channels / CHANNELS));
+    const ColumnShape &s = plan.map.shape;
+    size_t shared =
+        ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
+    dim3 block(WARPS * WARP, (unsigned)plan.columns);
+    dim3 grid((unsigned)s.cameras * s.slabs * blocks_for(s.strips, plan.columns),
+              (unsigned)(grad.channels / CHANNELS));
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     if (status == cudaSuccess)
-        kernel<<<grid, WARPS * WARP, shared, stream>>>(grad, map);
+        kernel<<<grid, block, shared, stream>>>(grad, plan.map);
     return status;
 }
 
@@ -52,9 +59,9 @@ cudaError_t columns_launch(const Grad &grad, const GradV4Plan &plan, cudaStream_
     cudaError_t status = cudaSuccess;
     with_flag(grad.channels == 80, [&]<bool EIGHTY>() {
         constexpr int CHANNELS = EIGHTY ? 80 : 64;
-        status = plan.warps == 16  ? columns_enter<D, W, CHANNELS, 16>(grad, plan.map, stream)
-                 : plan.warps == 8 ? columns_enter<D, W, CHANNELS, 8>(grad, plan.map, stream)
-                                   : columns_enter<D, W, CHANNELS, 4>(grad, plan.map, stream);
+        status = plan.warps == 16  ? columns_enter<D, W, CHANNELS, 16>(grad, plan, stream)
+                 : plan.warps == 8 ? columns_enter<D, W, CHANNELS, 8>(grad, plan, stream)
+                                   : columns_enter<D, W, CHANNELS, 4>(grad, plan, stream);
     });
     return status;
 }
@@ -78,6 +85,20 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
 } // namespace
 #endif
 
+static BevTraffic grad_v4_bytes(const BevProblem *problem) {
+    int64_t channels = problem->shape.channels;
+    BevTraffic traffic = grad_traffic(problem, 8);
+    if (channels != 80 && channels % 64)
+        return traffic; /* as grad_owner */
+    double points = (double)problem->map.points;
+    double rows = points / (problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
+    traffic.out_read *= rows / (points > 0 ? points : 1);
+    traffic.index = rows / GRAD_ROWS_A_CHUNK * GRAD_CHUNK_BYTES;
+    traffic.weight = problem->map.weights ? points / GRAD_POINTS_AN_ENTRY * 32 * 4 : 0;
+    traffic.depth = (double)bev_tensor_bytes(&problem->depth);
+    return traffic;
+}
+
 /* clang-format off */
 CUDA_ROW(grad_v4) = {
     .name = "grad_v4", .title = "V4",
@@ -85,6 +106,6 @@ CUDA_ROW(grad_v4) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<GradV4Plan, grad_v4_build>),
-    .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch),
+    .release = ON_CUDA(release_plan<GradV4Plan>), .launch = ON_CUDA(grad_v4_launch), .bytes = grad_v4_bytes,
 };
 /* clang-format on */

@@ -5,7 +5,8 @@
 
 struct ColumnFindings {
     int irregular; // a depth and a feature of one point are of different pixels
-    int crowded;   // a bin of a column has more than 16 cells
+    int crowded;   // a bin of a column has more than 16 cells or 32 entries
+    int column_chunks; // of the column that has most
 };
 
 // A point's key: column, bin, cell and pixel, from the highest bits to the lowest.
@@ -39,11 +40,17 @@ static __global__ void v4_heads_kernel(const uint64_t *keys, int64_t points, int
         heads[i] = i < points && starts_entry(keys, i);
 }
 
+// The entries of all columns, by column, bin and cell.
+struct EntryArrays {
+    uint32_t *pixels;
+    int *bins, *cells, *starts; // [entries], [entries], [columns + 1]
+    float *weights;             // [entries * 32], or NULL
+};
+
 // Thread i: the entry that starts at point i, if one does; its number is heads[i], the entries
-// before it. Its slot is not known yet.
+// before it.
 static __global__ void v4_entries_kernel(Grad grad, ColumnShape s, int64_t cells, GradKeys keys,
-                                         const int *heads, Entry *entries, int *entry_cells,
-                                         float *weights) {
+                                         const int *heads, EntryArrays out) {
     int64_t i = thread_number();
     if (i >= grad.points || !starts_entry(keys.keys, i))
         return;
@@ -54,12 +61,13 @@ static __global__ void v4_entries_kernel(Grad grad, ColumnShape s, int64_t cells
     do {
         int pixel = (int)(keys.keys[j] % WARP);
         pixels |= 1u << pixel;
-        if (weights)
-            weights[(int64_t)e * WARP + pixel] = grad.weights[keys.points[j]];
+        if (out.weights)
+            out.weights[(int64_t)e * WARP + pixel] = grad.weights[keys.points[j]];
         j++;
     } while (j < grad.points && !starts_entry(keys.keys, j));
-    entries[e] = {pixels, (uint16_t)(bundle / (uint64_t)cells % (uint64_t)s.bins), 0};
-    entry_cells[e] = (int)(bundle % (uint64_t)cells);
+    out.pixels[e] = pixels;
+    out.bins[e] = (int)(bundle / (uint64_t)cells % (uint64_t)s.bins);
+    out.cells[e] = (int)(bundle % (uint64_t)cells);
 }
 
 // Thread i in [0, columns]: the first entry of column i.
@@ -70,71 +78,104 @@ static __global__ void v4_column_entries_kernel(ColumnShape s, int64_t cells, co
         starts[i] = heads[lower_bound(keys, points, (uint64_t)(i * s.bins * cells) * WARP)];
 }
 
-// What a warp knows while it cuts a column into chunks: lane m < 16 holds the m-th cell.
+// What a warp knows of the chunk that it fills: lane m holds cell m and entry m.
 struct ChunkDraft {
-    int cell, used;
+    int cell, cells, entries;
+    int slot, bin;
+    uint32_t pixels;
 
     // The slot of `wanted`, which is added if it is new; -1: no slot is free.
     __device__ int slot_of(int wanted) {
         int lane = threadIdx.x % WARP;
-        unsigned found = __ballot_sync(~0u, lane < used && cell == wanted);
+        unsigned found = __ballot_sync(~0u, lane < cells && cell == wanted);
         if (found)
             return __ffs(found) - 1;
-        if (used == CHUNK_CELLS)
+        if (cells == CHUNK_CELLS)
             return -1;
-        if (lane == used)
+        if (lane == cells)
             cell = wanted;
-        return used++;
+        return cells++;
+    }
+    // Adds entry e; false: no room.
+    __device__ bool add(const EntryArrays &from, int e) {
+        int at = entries == CHUNK_ENTRIES ? -1 : slot_of(from.cells[e]);
+        if (at < 0)
+            return false;
+        if ((int)threadIdx.x % WARP == entries)
+            slot = at, bin = from.bins[e], pixels = from.pixels[e];
+        entries++;
+        return true;
+    }
+    // This lane's entry with its fields, relative to the chunk.
+    __device__ Entry packed(int first_bin) const {
+        int lane = threadIdx.x % WARP, rank = 0, from = 0;
+        bool last = true;
+        for (int i = 0; i < entries; i++) {
+            int other = __shfl_sync(~0u, slot, i);
+            rank += other < slot || (other == slot && i < lane);
+            last = last && !(other == slot && i > lane);
+        }
+        for (int i = 0; i < entries; i++)
+            if (__shfl_sync(~0u, rank, i) == lane)
+                from = i;
+        bool exists = lane < entries;
+        return {exists ? pixels : 0,
+                exists ? Entry::pack(from, slot, last, bin - first_bin) : 0};
     }
 };
 
 struct ChunkArrays {
-    const int *entry_starts, *entry_cells; // [columns + 1], [entries]
-    Entry *entries;
-    int *counts;    // [columns + 1]: chunks of a column; after grad_scan: those before it
-    Chunk *chunks;  // NULL: only count
+    int column_chunks;
+    Chunk *chunks; // NULL: only count
     int *cells;
+    Entry *entries;
 };
 
-// A warp a column: puts bin after bin into a chunk as long as its cells fit.
-static __global__ void v4_chunks_kernel(ColumnShape s, ChunkArrays out, ColumnFindings *findings) {
-    int64_t column = thread_number() / WARP;
+// Writes a finished chunk.
+static __device__ void put_chunk(const ChunkArrays &out, int64_t at, const ChunkDraft &draft,
+                                 int first_bin, int end_bin, int first_entry) {
     int lane = threadIdx.x % WARP;
+    out.entries[at * CHUNK_ENTRIES + lane] = draft.packed(first_bin);
+    if (lane < CHUNK_CELLS)
+        out.cells[at * CHUNK_CELLS + lane] = lane < draft.cells ? draft.cell : NO_CELL;
+    if (lane == 0)
+        out.chunks[at] = {first_bin, end_bin - first_bin, (int16_t)draft.entries,
+                          (int16_t)draft.cells, first_entry};
+}
+
+// A warp a column: puts bin after bin into a chunk as long as its cells and entries fit.
+static __global__ void v4_chunks_kernel(ColumnShape s, EntryArrays from, ChunkArrays out,
+                                        ColumnFindings *findings) {
+    int64_t column = thread_number() / WARP;
     if (column >= s.count())
         return;
-    int e = out.entry_starts[column], end = out.entry_starts[column + 1];
-    int first_bin = 0, first_entry = e, chunks = 0, at = out.chunks ? out.counts[column] : 0;
-    ChunkDraft draft = {NO_CELL, 0};
+    int e = from.starts[column], end = from.starts[column + 1];
+    int first_bin = 0, first_entry = e, chunks = 0;
+    ChunkDraft draft = {};
     auto close = [&](int end_bin) {
-        if (out.chunks && lane < CHUNK_CELLS)
-            out.cells[(int64_t)(at + chunks) * CHUNK_CELLS + lane] =
-                lane < draft.used ? draft.cell : NO_CELL;
-        if (out.chunks && lane == 0)
-            out.chunks[at + chunks] = {first_bin, end_bin, first_entry, e};
-        chunks++, first_bin = end_bin, first_entry = e, draft = {NO_CELL, 0};
+        if (out.chunks)
+            put_chunk(out, column * out.column_chunks + chunks, draft, first_bin, end_bin,
+                      first_entry);
+        chunks++, first_bin = end_bin, first_entry = e, draft = {};
     };
     while (e < end) {
         ChunkDraft before = draft;
-        int bin = out.entries[e].bin, next = e, slot = 0;
-        for (; next < end && out.entries[next].bin == bin; next++) {
-            slot = draft.slot_of(out.entry_cells[next]);
-            if (slot < 0)
-                break;
-            if (out.chunks && lane == 0)
-                out.entries[next].slot = (uint16_t)slot;
-        }
-        if (slot < 0 && before.used == 0) {
+        int bin = from.bins[e], next = e;
+        while (next < end && from.bins[next] == bin && draft.add(from, next))
+            next++;
+        bool fits = next == end || from.bins[next] != bin;
+        if (!fits && before.entries == 0) {
             findings->crowded = 1;
             break;
         }
-        if (slot < 0) {
+        if (fits) {
+            e = next;
+        } else {
             draft = before;
             close(bin);
-        } else {
-            e = next;
         }
     }
     close(s.bins);
-    if (!out.chunks && lane == 0)
-        out.counts[column] = chunks;
+    if (threadIdx.x % WARP == 0)
+        atomicMax(&findings->column_chunks, chunks);
 }

@@ -22,18 +22,29 @@ template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
     alignas(16) Code<D> factors[PARTS<D>][SLOTS][SUMS_STRIDE]; // depth x weight: [slot][pixel]
     alignas(16) float sums[WARPS][CHUNK_CELLS][SUMS_STRIDE];   // dots of a warp's chunk
 
-    // The column's features follow: [32][channels + PAD].
+    // The column's features follow: [32][channels + PAD]; after all columns of the block its depths.
     __host__ __device__ static constexpr int feat_stride(int channels) {
         return channels + PAD;
     }
-    static size_t bytes(int channels) {
+    __host__ __device__ static constexpr size_t column_bytes(int channels) {
         return sizeof(ColumnShared) + WARP * feat_stride(channels) * sizeof(Code<D>);
+    }
+    static size_t bytes(int columns, int channels, int64_t bins) {
+        return columns * (column_bytes(channels) + (size_t)bins * WARP * sizeof(Code<D>));
     }
 };
 
 // ---- copies to shared memory without registers --------------------------------------------------
 
-// 16 bytes; zeros where `exists` is false.
+// 4 bytes; zeros where `exists` is false.
+__device__ inline void copy_word_async(void *to, const void *from, bool exists) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+                     (uint32_t)__cvta_generic_to_shared(to)),
+                 "l"(from), "r"(exists ? 4 : 0)
+                 : "memory");
+}
+
+// 16 bytes.
 __device__ inline void copy_async(void *to, const void *from, bool exists) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                      (uint32_t)__cvta_generic_to_shared(to)),

@@ -1,0 +1,32 @@
+/* The traffic of the backward CUDA rows, from shapes alone; plain C and CUDA. */
+#pragma once
+
+#include "kernels/cuda/row.h"
+
+/* Points that share a row of grad_out in a column of 32 pixels, on camera rigs; rows of a chunk. */
+enum { GRAD_POINTS_A_ROW = 12, GRAD_WEIGHTED_POINTS_A_ROW = 17, GRAD_ROWS_A_CHUNK = 14 };
+enum { GRAD_POINTS_AN_ENTRY = 10, GRAD_CHUNK_BYTES = 16 + 16 * 4 + 32 * 8 };
+
+/* What every row reads: a depth and a row of grad_out for each point. */
+static inline BevTraffic grad_traffic(const BevProblem *problem, double index_bytes) {
+    double points = (double)problem->map.points, bytes = bev_dtypes[problem->dtype].bits / 8;
+    BevTraffic traffic = {0};
+    traffic.depth = points * bytes;
+    traffic.index = points * index_bytes;
+    traffic.weight = problem->map.weights ? points * 4 : 0;
+    traffic.out_read = points * (double)problem->shape.channels * bytes;
+    traffic.feat = (double)bev_tensor_bytes(&problem->feat);
+    traffic.grad_write = (double)bev_output_bytes(problem);
+    return traffic;
+}
+
+/* Additions to FP32 sums that are cleared before and, below FP32, encoded after. */
+static inline void grad_add_atomics(const BevProblem *problem, double atomics,
+                                    BevTraffic *traffic) {
+    double bytes = bev_dtypes[problem->dtype].bits / 8;
+    double sums = (double)bev_output_bytes(problem) / bytes * 4;
+    bool narrow = problem->dtype != BEV_FP32;
+    traffic->atomics = atomics;
+    traffic->grad_read = 4 * atomics + (narrow ? sums : 0);
+    traffic->grad_write = 4 * atomics + sums + (narrow ? (double)bev_output_bytes(problem) : 0);
+}
