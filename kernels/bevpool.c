@@ -207,6 +207,8 @@ static BevTraffic tile_traffic(const BevProblem *problem) {
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
     const BevAccess *access = &kernel->access;
     double points = (double)problem->map.points;
+    if (kernel->direction == BEV_BACKWARD)
+        return bev_traffic(kernel, problem).index;
     if (access->owner == BEV_OWNS_TILE)
         return tile_rank_bytes(problem);
     if (access->owner == BEV_OWNS_SPLAT)

@@ -144,7 +144,11 @@ typedef enum {
     BEV_OWNS_INTERVAL,
     BEV_OWNS_CELL,
     BEV_OWNS_PIECE,
-    BEV_OWNS_TILE
+    BEV_OWNS_TILE,
+    BEV_OWNS_RUN,        /* backward: a warp owns 32 neighbours of the points sorted by pixel */
+    BEV_OWNS_PIXEL,      /* backward: a thread owns a pixel */
+    BEV_OWNS_PIXEL_WARP, /* backward: a warp does */
+    BEV_OWNS_COLUMN      /* backward: a warp owns chunks of 32 pixels of an image column */
 } BevOwner;
 
 /* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
@@ -270,7 +274,8 @@ const char *bev_unavailable(const BevKernel *kernel);
 /* The traffic model of `kernel`: its own formula, or one that follows from its accesses. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
-/* Index bytes of that which belong to points, not to owners; kernels with accesses only. */
+/* Index bytes of that which belong to points, not to owners; backward all of them. Kernels with
+ * accesses only. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
 
 /* Channels that a thread owns in this problem: its channel tile. */

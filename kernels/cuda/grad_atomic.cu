@@ -83,6 +83,9 @@ CUDA_ROW(grad_atomic) = {
     .idea = "Every point adds to its pixel's row and to its depth element, by atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = GRAD_TILE, .block = 256,
+               .resident = 64, .load = 4, .store = 1, .ranks = 3, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 190},
     .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_atomic_launch), .bytes = grad_atomic_bytes,
 };

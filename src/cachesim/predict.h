@@ -31,9 +31,10 @@ typedef struct {
     int tile;
     TraceCounts counts;
     ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
-    double cleared_bytes;       /* by a launch before the kernel; 0: none */
-    double encoded;             /* sums that a launch after the kernel encodes; 0: none */
-    double encoded_bytes;       /* what it writes */
+    int clears, encodings;      /* launches before the kernel that clear, after it that encode */
+    double cleared_bytes;       /* by them; 0: none */
+    double encoded;             /* sums that are encoded; 0: none */
+    double encoded_bytes;       /* what that writes */
 } Profile;
 
 /* Replays the accesses: at most a tenth of a second for a million of them. `watch` may be NULL.
