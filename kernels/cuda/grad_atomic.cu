@@ -67,11 +67,13 @@ bool grad_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream
 enum { GRAD_TILE = 8 };
 
 static BevTraffic grad_atomic_bytes(const BevProblem *problem) {
+    const BevAccess access = {.owner = BEV_OWNS_POINT, .tile = GRAD_TILE};
     double points = (double)problem->map.points, channels = (double)problem->shape.channels;
     double tiles = (double)((problem->shape.channels + GRAD_TILE - 1) / GRAD_TILE);
-    BevTraffic traffic = grad_traffic(problem, 12 * tiles);
-    traffic.depth *= tiles;
-    traffic.weight *= tiles;
+    double warps = bev_warps_an_owner(&access, problem); /* lanes of a point read together */
+    BevTraffic traffic = grad_traffic(problem, 12 * warps);
+    traffic.depth *= warps;
+    traffic.weight *= warps;
     traffic.feat = traffic.out_read;
     grad_add_atomics(problem, points * (channels + tiles), &traffic);
     return traffic;

@@ -163,7 +163,7 @@ CUDA_ROW(grad_block) = {
     .aligns = BEV_ALL_ALIGNS,
     .access = {.owner = BEV_OWNS_RUN, .sums = BEV_SUMS_ATOMIC, .tile = 4, .block = 512,
                .resident = 64, .load = 4, .store = 1, .ranks = 3, .merges = true,
-               .indices_ahead = 1, .in_flight = 1, .point_instructions = 63},
+               .indices_ahead = 1, .in_flight = 1, .point_instructions = 57},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>), .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_block_launch), .bytes = grad_block_bytes,

@@ -79,6 +79,7 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
     double channels = (double)problem->shape.channels;
     BevTraffic traffic = grad_traffic(problem, 12 + 8 * channels);
     traffic.depth *= channels;
+    traffic.index += 8 * (double)problem->feat.rows; /* where each pixel's points begin and end */
     traffic.weight *= 1 + channels;
     traffic.feat = traffic.out_read;
     traffic.out_read *= 2;

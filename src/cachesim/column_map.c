@@ -27,15 +27,18 @@ static int64_t shared_bytes(const BevProblem *problem, const ColumnBlock *block)
     int64_t pad = 16 / bytes, sums = WARP + 8;
     int64_t of_warps = slots * ((block->channels + pad) * bytes + parts * sums * bytes + sums * 4);
     int64_t features = WARP * (problem->shape.channels + pad) * bytes;
-    return block->columns *
-           (of_warps + features + problem->shape.depth_bins * WARP * bytes);
+    return block->columns * (of_warps + features + problem->shape.depth_bins * WARP * bytes);
 }
 
 /* False: the channels or the shared memory are none for columns. */
 static bool choose_block(const BevProblem *problem, const ColumnMap *map, ColumnBlock *block) {
     int channels = (int)problem->shape.channels;
     bool few = map->columns <= 2 * SMS, fp32 = problem->dtype == BEV_FP32;
-    const ColumnBlock wanted[] = {{few ? 1 : 2, few ? 16 : fp32 ? 8 : 4, 0, 0},
+    const ColumnBlock wanted[] = {{few ? 1 : 2,
+                                   few    ? 16
+                                   : fp32 ? 8
+                                          : 4,
+                                   0, 0},
                                   {1, 8, 0, 0},
                                   {1, 4, 0, 0}};
     for (int i = 0; i < 3 && (channels == 80 || channels % 64 == 0); i++) {
@@ -73,8 +76,12 @@ static void draft_free(Draft *draft) {
 
 static bool draft_begin(Draft *draft, ColumnMap *map, int64_t points) {
     size_t size = ((size_t)points + 1) * sizeof(int32_t);
-    *draft = (Draft){malloc(size), malloc(size), malloc(size),
-                     malloc(size), malloc(size), malloc(size),
+    *draft = (Draft){malloc(size),
+                     malloc(size),
+                     malloc(size),
+                     malloc(size),
+                     malloc(size),
+                     malloc(size),
                      calloc((size_t)map->columns + 1, sizeof(int32_t))};
     map->pixels = calloc((size_t)points + 1, sizeof *map->pixels);
     return draft->spare && draft->order && draft->lane && draft->bundle && draft->bin &&

@@ -1,5 +1,5 @@
-/* The map of grad_v4 on the host, as kernels/cuda/grad_v4/prepare.cuh builds it on the device: image
- * columns of 32 pixels, cut into chunks of depth bins. */
+/* The map of grad_v4 on the host, as kernels/cuda/grad_v4/prepare.cuh builds it on the device:
+ * image columns of 32 pixels, cut into chunks of depth bins. */
 #pragma once
 
 #include "src/cachesim/trace_internal.h"
@@ -13,15 +13,16 @@ typedef struct {
 } ColumnChunk;
 
 typedef struct {
-    bool serves;      /* false: grad_owner's warps are the better way, and the rest is empty */
-    int rows, cols;   /* of a column: rows * cols = 32 */
+    bool serves;    /* false: grad_owner's warps are the better way, and the rest is empty */
+    int rows, cols; /* of a column: rows * cols = 32 */
     int slabs, strips;
     int64_t columns, column_chunks, entries;
     ColumnChunk *chunks; /* [columns * column_chunks] */
     uint32_t *pixels;    /* [entries] a bit a pixel of the column */
 } ColumnMap;
 
-/* A block of an H200: columns, warps of each, channels, and how many blocks a multiprocessor holds. */
+/* A block of an H200: columns, warps of each, channels, and how many blocks a multiprocessor holds.
+ */
 typedef struct {
     int columns, warps, channels, resident;
 } ColumnBlock;

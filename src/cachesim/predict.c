@@ -197,7 +197,7 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
                           profile->tile * channel_instructions(profile, gpu);
     if (profile->counts.step_instructions > 0)
         instructions = profile->counts.step_instructions;
-    Prediction p = {.hit_rate = l2->hit_rate};
+    Prediction p = {.hit_rate = l2->hit_rate, .in_phases = profile->counts.form->in_phases};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
     p.term_us[TERM_DRAM] =
@@ -216,12 +216,13 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
 }
 
 double predict_with_chain(const Prediction *prediction, double factor) {
-    double squares = 0;
+    double squares = 0, sum = 0;
     for (int part = 0; part < TERM_COUNT; part++) {
         double us = prediction->term_us[part] * (part == TERM_CHAIN ? factor : 1);
         squares += us * us;
+        sum += us;
     }
-    return sqrt(squares) + prediction->launch_us;
+    return (prediction->in_phases ? sum : sqrt(squares)) + prediction->launch_us;
 }
 
 /* Mean logarithm of what is known over what is predicted. */

@@ -49,7 +49,7 @@ typedef struct {
     double step_instructions;   /* of a warp, a step, where the replay counts them; else 0 */
     double busy_steps;          /* steps if all multiprocessors had as many as the busiest one */
     double busy_lines;          /* lines of 128 bytes that warp instructions touch, likewise; L1
-                                   takes one a cycle */
+                                   takes one a cycle; one that is there counts half */
     double l2_sectors;          /* accesses handed on to L2; an addition counts twice */
     double l2_reads;            /* those of them that read */
     double l2_partial;          /* those that write a part of a sector, additions apart */

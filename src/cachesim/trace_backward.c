@@ -1,5 +1,5 @@
-/* Replays the way back: sorts the points as the kernels do, places the arrays, runs the launches. The
- * warps are in trace_points.c and trace_pixels.c; grad_v4 is in trace_columns.c. */
+/* Replays the way back: sorts the points as the kernels do, places the arrays, runs the launches.
+ * The warps are in trace_points.c and trace_pixels.c; grad_v4 is in trace_columns.c. */
 #include "src/cachesim/trace_backward.h"
 
 #include <stdlib.h>
@@ -124,12 +124,14 @@ static void place_arrays(Back *back) {
     bool narrow = p->dtype != BEV_FP32;
     back->feat = memory_place(memory, TRACE_FEAT, "features", bev_tensor_bytes(&p->feat));
     back->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
-    back->grad_out = memory_place(memory, TRACE_GRAD_OUT, "grad_out", bev_tensor_bytes(&p->grad_out));
+    back->grad_out =
+        memory_place(memory, TRACE_GRAD_OUT, "grad_out", bev_tensor_bytes(&p->grad_out));
     back->cells = memory_place(memory, TRACE_RANKS, "cells", points * INDEX);
     back->elements = memory_place(memory, TRACE_RANKS, "elements", points * INDEX);
     back->pixels = memory_place(memory, TRACE_RANKS, "pixels", points * INDEX);
     back->starts = memory_place(memory, TRACE_OWNERS, "starts", ((size_t)back->rows + 1) * INDEX);
-    back->weights = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? points * FLOAT : 0);
+    back->weights =
+        memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? points * FLOAT : 0);
     back->grad_depth =
         memory_place(memory, TRACE_GRAD_DEPTH, "grad_depth", bev_tensor_bytes(&p->grad_depth));
     back->grad_feat =
@@ -138,8 +140,8 @@ static void place_arrays(Back *back) {
     back->feat_sums = back->grad_feat;
     if (!back->access->sums || !narrow)
         return;
-    back->depth_sums = memory_place(memory, TRACE_SUMS, "sums of depth",
-                                    (size_t)p->depth.row_len * FLOAT);
+    back->depth_sums =
+        memory_place(memory, TRACE_SUMS, "sums of depth", (size_t)p->depth.row_len * FLOAT);
     back->feat_sums = memory_place(memory, TRACE_SUMS, "sums of features",
                                    (size_t)(back->rows * back->channels) * FLOAT);
 }

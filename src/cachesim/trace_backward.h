@@ -1,5 +1,5 @@
-/* What the replays of the way back share: the points in the kernel's order, the arrays, and a warp's
- * instructions for rows and single elements. */
+/* What the replays of the way back share: the points in the kernel's order, the arrays, and a
+ * warp's instructions for rows and single elements. */
 #pragma once
 
 #include "src/cachesim/trace_internal.h"
@@ -48,4 +48,3 @@ extern const Launch back_points, back_runs, back_pixel_warps, back_pixels;
 
 /* Warps of a block of grad_block: fewer where the rows in shared memory are long. */
 int back_run_warps(const Back *back);
-

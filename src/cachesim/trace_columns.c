@@ -5,13 +5,21 @@
 
 #include <stdlib.h>
 
-/* Instructions of a warp, disassembled for 9.0: for each entry; around a chunk's products; for each
- * 16 x 16 tile and chunk of grad_feat; a word of depths read, or stored; 16 bytes of features; before
- * the loads, and behind the last chunk for each tile. */
+/* Instructions of a warp, disassembled for 9.0: for each entry, and what weights add to that;
+ * around a chunk's products; its dot products, of 16 channels on tensor cores and of one in FP32;
+ * for each chunk and 16 x 16 tile of grad_feat, likewise, where FP32 has a tile of 2 x 4 a thread;
+ * a word of depths read, or stored; 16 bytes of features; before the loads; behind the last chunk
+ * for each tile. Multiply-adds in FP32 that do not wait for each other count as two thirds: they
+ * are issued that much closer than what ISSUE_SHARE in predict.c stands for. */
 enum {
     ENTRY_INSTRUCTIONS = 67,
-    CHUNK_INSTRUCTIONS = 380,
+    WEIGHT_INSTRUCTIONS = 16,
+    CHUNK_INSTRUCTIONS = 280,
+    DOT_INSTRUCTIONS = 20,
+    DOT_FP32_INSTRUCTIONS = 12,
     TILE_INSTRUCTIONS = 12,
+    TILE_BF16_INSTRUCTIONS = 15,
+    TILE_FP32_INSTRUCTIONS = 107,
     WORD_INSTRUCTIONS = 36,
     PIECE_INSTRUCTIONS = 60,
     FIRST_INSTRUCTIONS = 220,
@@ -206,9 +214,24 @@ static void run_chunk(Columns *c, int sm, const ColumnWarp *warp, const ColumnCh
         read_rows(c, sm, chunk, 0);
     if (weighted && dots)
         read_weights(c, sm, chunk);
-    int entries = chunk->entries * (weighted ? 2 : 1);
-    c->instructions += CHUNK_INSTRUCTIONS + entries * ENTRY_INSTRUCTIONS / (dots ? 1 : 2);
+    int entry = ENTRY_INSTRUCTIONS + (weighted ? WEIGHT_INSTRUCTIONS : 0);
+    c->instructions += CHUNK_INSTRUCTIONS + (double)chunk->entries * entry / (dots ? 1 : 2);
+    if (dots && c->problem->dtype == BEV_FP32)
+        c->instructions += c->channels * DOT_FP32_INSTRUCTIONS;
+    else if (dots)
+        c->instructions += c->channels / TILE * DOT_INSTRUCTIONS;
     memory_step(c->memory, sm);
+}
+
+/* What a warp does for grad_feat with the chunks of a round. */
+static double tile_instructions(const Columns *c, const ColumnWarp *warp, int chunks) {
+    if (c->problem->dtype == BEV_FP32) {
+        int threads = c->block.warps * WARP, tiles = WARP / 2 * c->block.channels / 4;
+        return (double)chunks * TILE_FP32_INSTRUCTIONS * ((tiles + threads - 1) / threads);
+    }
+    bool bf16 = c->problem->dtype == BEV_BF16;
+    int each = bf16 ? TILE_BF16_INSTRUCTIONS : TILE_INSTRUCTIONS;
+    return (double)chunks * each * tiles_of(c, warp);
 }
 
 /* Chunks of the column in this round. */
@@ -241,7 +264,7 @@ static bool warp_turn(void *replay, int sm, void *state) {
     const ColumnChunk *chunk = chunk_of(c, warp, &number);
     if (chunk)
         run_chunk(c, sm, warp, chunk);
-    c->instructions += (double)chunks * tiles_of(c, warp) * TILE_INSTRUCTIONS;
+    c->instructions += tile_instructions(c, warp, chunks);
     warp->round++;
     if (warp->round > counts->longest)
         counts->longest = counts->index_waits = counts->waits = warp->round;

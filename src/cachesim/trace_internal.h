@@ -102,6 +102,7 @@ typedef struct {
     int repeats;     /* so many equal instructions; usually 1 */
     bool apart;      /* so far apart that each of them meets L1 as the first one does */
     bool past_l1;    /* reads that leave L1 as it is */
+    bool line_missed; /* of the line of last_sector a sector was not there */
     StepLanes lanes; /* that ask for the next span; only an observer reads it */
 } Instruction;
 

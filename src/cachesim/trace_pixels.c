@@ -15,9 +15,10 @@ static bool pixel_warp_begin(void *replay, int64_t block, int number, void *stat
     int64_t pixel = block * (back->access->block / WARP) + number;
     if (pixel >= back->rows)
         return false;
-    *(PixelWarp *)state = (PixelWarp){
-        .pixel = pixel, .t = back->first[pixel], .first = back->first[pixel],
-        .end = back->first[pixel + 1]};
+    *(PixelWarp *)state = (PixelWarp){.pixel = pixel,
+                                      .t = back->first[pixel],
+                                      .first = back->first[pixel],
+                                      .end = back->first[pixel + 1]};
     return true;
 }
 
@@ -86,7 +87,6 @@ static void sort_lanes(int64_t *value, int lanes) {
             value[j - 1] = swapped;
         }
 }
-
 
 /* The warp's points go in step: the i-th of each pixel. First all channels of a point, then all
  * points of a channel. Channels of one sector ask for the same sectors: they are followed once, in
@@ -176,14 +176,13 @@ static void sum_turn(Back *back, int sm, LaneWarp *warp, const int64_t *point, i
     warp->index_waits += memory_wait(memory) ? channels : 0;
     lane_values(back, memory_repeat(memory_read(memory, sm, back->depth), channels, true), point,
                 lanes, back->element, 1, 0);
-    lane_values(back, memory_repeat(memory_read(memory, sm, back->grad_out), channels, true),
-                point, lanes, back->cell, back->channels, warp->channel);
+    lane_values(back, memory_repeat(memory_read(memory, sm, back->grad_out), channels, true), point,
+                lanes, back->cell, back->channels, warp->channel);
     warp->waits += memory_wait(memory) ? channels : 0;
 }
 
 static void store_sums(Back *back, int sm, const LaneWarp *warp, int channels) {
-    Instruction in =
-        memory_repeat(memory_write(back->memory, sm, back->grad_feat), channels, true);
+    Instruction in = memory_repeat(memory_write(back->memory, sm, back->grad_feat), channels, true);
     for (int64_t p = warp->pixel; p < warp->pixel + WARP && p < back->rows; p++)
         if (back->first[p] < back->first[p + 1])
             memory_span(&in, (p * back->channels + warp->channel) * back->bytes, back->bytes);

@@ -62,10 +62,9 @@ static void add_shares(Back *back, int sm, const Share *shares, int count) {
         memory_add(&in, (row + first) * FLOAT, (end - first) * FLOAT, (end - first) * FLOAT, tile);
     }
     in = memory_adding(back->memory, sm, back->depth_sums, 1);
-    for (int s = 0; s < count; s++) /* lanes of one address go one after the other */
+    for (int s = 0; s < count; s++) /* lanes of one address ask for its sector once */
         memory_add(&in, back->element[shares[s].t] * (int64_t)FLOAT,
-                   (shares[s].last - shares[s].first) * FLOAT, FLOAT,
-                   shares[s].last - shares[s].first);
+                   (shares[s].last - shares[s].first) * FLOAT, FLOAT, 1);
 }
 
 static bool point_begin(void *replay, int64_t block, int number, void *state) {
@@ -97,7 +96,8 @@ static bool point_turn(void *replay, int sm, void *state) {
     return false;
 }
 
-/* ---- a run a warp: grad_block ------------------------------------------------------------------ */
+/* ---- a run a warp: grad_block ------------------------------------------------------------------
+ */
 
 typedef struct {
     int64_t t, first, end;
@@ -183,7 +183,5 @@ const Launch back_points = {.state_bytes = sizeof(PointWarp),
                             .turn = point_turn,
                             .round = sums_round};
 
-const Launch back_runs = {.state_bytes = sizeof(RunWarp),
-                          .begin = run_begin,
-                          .turn = run_turn,
-                          .round = sums_round};
+const Launch back_runs = {
+    .state_bytes = sizeof(RunWarp), .begin = run_begin, .turn = run_turn, .round = sums_round};
