@@ -229,8 +229,9 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     for (int i = 0; bev_kernels[i] && i < 32; i++)
         if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
             return true;
+    BevDirection direction = live_model->kernel ? live_model->kernel->direction : BEV_FORWARD;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (want(now, traced_kernel(i), dtype, replay))
+        if (traced_kernel(i)->direction == direction && want(now, traced_kernel(i), dtype, replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
         if (want(now, bev_v3(), (BevDtype)i, replay))
