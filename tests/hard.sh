@@ -1,10 +1,17 @@
 #!/bin/sh
-# The hard tests, which take too long for `make check`: failures of every kind of call under every
-# command. Prints a table in Markdown, to be kept in samples/experiments/hard.md.
+# The hard tests, which take too long for `make check`: attacks on the live display, the memory
+# budget, fuzzing by time, and failures of every kind of call under every command. Prints tables in
+# Markdown, to be kept in samples/experiments/hard.md. Exit 1: something was wrong.
 #
 #     BEVSCOPE=build/bevscope tests/hard.sh [CALLS]
 #
-# CALLS (default 200): how many calls of each kind fail in turn under each command.
+# CALLS (default 200): how many calls of each kind fail in turn under each command; 0: none.
+# From the environment, 0 leaves a part out:
+#     HARD_SIGNALS (100)  signals at random moments    HARD_SIZES (40)  sizes of the terminal
+#     HARD_SLOW (20)  terminals that hardly read       HARD_KEYS (3000)  random keys, HARD_MS (20)
+#     HARD_BUDGET (300)  random keys on xlarge_c256    HARD_FUZZ (60)  seconds of each fuzz target
+#     HARD_DRIVER (8)  calls of a fake libcuda that fail in turn
+# An hour of keys: HARD_KEYS=36000 HARD_MS=100. Needs a build with its tests (`make check TESTS=`).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 SRCDIR=$PWD
@@ -23,6 +30,47 @@ failures=0
 echo "# Hard tests"
 echo
 echo "$("$BEVSCOPE" --version | head -1), $(uname -srm), $(date -u +%Y-%m-%d)"
+echo
+BUILD=$(dirname "$BEVSCOPE")
+export PYTHONDONTWRITEBYTECODE=1
+
+# part NAME TIMES [WORDS...]: a row of hard.py.
+part() {
+    name=$1 times=$2
+    shift 2
+    [ "$times" = 0 ] && return
+    python3 tests/hard.py "$name" "$BEVSCOPE" --times "$times" "$@" || failures=$((failures + 1))
+}
+
+# row NAME CASES STATUS NOTE: of a part with a program of its own.
+row() {
+    echo "| $1 | $2 | $(($3 != 0)) | $4 |"
+    failures=$((failures + ($3 != 0)))
+}
+
+echo "## The live display and the loader"
+echo
+echo "| part | cases | wrong | |"
+echo "|---|---:|---:|---|"
+part signals "${HARD_SIGNALS:-100}"
+part sizes "${HARD_SIZES:-40}"
+part slow "${HARD_SLOW:-20}"
+part keys "${HARD_KEYS:-3000}" --ms "${HARD_MS:-20}"
+${CC:-cc} -std=gnu11 -shared -fPIC -o "$folder/libcuda.so.1" tests/fake_cuda/fake_cuda.c
+part driver "${HARD_DRIVER:-8}" --line "$BUILD/tests/device_line" --library "$folder"
+if [ "${HARD_BUDGET:-300}" != 0 ]; then
+    BEVSCOPE=$BEVSCOPE BUDGET_KEYS=${HARD_BUDGET:-300} BUDGET_MS=150 "$BUILD/tests/test_budget" \
+        >"$folder/out"
+    row "memory budget" "${HARD_BUDGET:-300}" $? \
+        "xlarge_c256: $(sed -n 's/.*random keys: //p' "$folder/out" | tail -1)"
+fi
+for target in npz json; do
+    [ "${HARD_FUZZ:-60}" = 0 ] && break
+    BUILD=$BUILD tests/fuzz/fuzz.sh "$target" "${HARD_FUZZ:-60}" "$folder" >"$folder/out" 2>&1
+    row "fuzzing .$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/out")" $? \
+        "${HARD_FUZZ:-60} s, $(sed -n 's/.* cov: \([0-9]*\).*/\1/p' "$folder/out" | tail -1) edges"
+done
+[ "${1:-200}" = 0 ] && exit $((failures > 0))
 echo
 echo "## One call fails"
 echo

@@ -1,20 +1,19 @@
 #!/bin/sh
-# The live display turned backward: every panel shows the way back, or says that it does not.
+# The live display turned backward: every panel shows the way back, or says that it does not; and a
+# loss on cells lights the pixels that feed it.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-for size in 80x24 160x50; do
-    "$BEVSCOPE" live toy --script "${SRCDIR:-.}/samples/backward.keys" --frames "$folder/$size" \
-        --size $size >"$folder/out" 2>&1
-    tap_ok $? "$size: the sample plays"
-    sed 's/^/# /' "$folder/out"
-done
+"$BEVSCOPE" live intersection --script "${SRCDIR:-.}/samples/backward.keys" --frames "$folder/a" \
+    --size 160x50 >"$folder/out" 2>&1
+tap_ok $? "the sample plays"
+sed 's/^/# /' "$folder/out"
 frame() { # NUMBER
-    cat "$folder/160x50/frame-000$1.txt"
+    cat "$folder/a/frame-000$1.txt"
 }
 
-frame 2 | grep -q 'bevscope  .* FP16 nearest backward  toy  picture by '
+frame 2 | grep -q 'bevscope  .* FP16 nearest backward  intersection  picture by '
 tap_ok $? 'the selection goes backward, and what pools the picture is named'
 frame 2 | grep -q 'Kernels, FP16 nearest backward' && frame 2 | grep -q '^   *1 REF '
 tap_ok $? 'the ladder backward, from its reference on'
@@ -24,15 +23,27 @@ frame 2 | grep -q 'FP8  *not in this kernel'
 tap_ok $? 'formats without gradients say so'
 frame 2 | grep -q 'Points of a pixel' && ! frame 1 | grep -q 'Points of a pixel'
 tap_ok $? 'intervals are those of pixels'
-tail -n +4 "$folder/80x24/frame-0002.txt" | grep -q 'grad_out .* gradients' &&
-    grep -q '^ traffic ' "$folder/80x24/frame-0002.txt"
+frame 2 | grep -q 'grad_out .* gradients' && frame 2 | grep -q '^ *traffic '
 tap_ok $? 'the working set has grad_out and the gradients'
 frame 2 | grep -q 'backward: .*: footprint .* to .*, max error'
 tap_ok $? 'the log compares with the way forward'
-frame 3 | grep -q 'FP32 bilinear backward'
-tap_ok $? 'formats and aligns of the way back'
-frame 4 | grep -q 'n/a: the model has no accesses of this kernel' || frame 4 | grep -q 'V4 on .* binds'
-tap_ok $? 'the model follows the selection or says that it does not'
-frame 5 | grep -q 'bevscope  .* FP32 bilinear  toy' && frame 5 | grep -q 'Intervals'
+frame 2 | grep -q 'point at a cell'
+tap_ok $? 'without a cell there is no loss on it'
+pixels() { # NUMBER
+    frame "$1" | sed -n 's/.* \([0-9]*\) pixels would have to change.*/\1/p'
+}
+cell=$(pixels 3) car=$(pixels 4) cars=$(pixels 5) all=$(pixels 6)
+echo "# pixels: cell $cell, car $car, cars $cars, all $all"
+[ "${cell:-0}" -gt 0 ] && [ "${car:-0}" -gt "$cell" ] && [ "${cars:-0}" -gt "$car" ] &&
+    [ "${all:-0}" -gt "$cars" ]
+tap_ok $? 'more cells in the loss, more pixels that would have to change'
+frame 3 | grep -q 'Camera front-left .* of 4224 pixels' && frame 3 | grep -q 'most: front-left .*grad_depth'
+tap_ok $? 'the camera that sees the car, and the depths of its pixel'
+frame 4 | grep -q 'cells, car'
+tap_ok $? 'the object is named'
+frame 6 | grep -q 'V4 on .* binds'
+tap_ok $? 'the model follows the selection'
+frame 7 | grep -q 'bevscope  .* FP32 nearest  intersection' && frame 7 | grep -q 'Intervals' &&
+    ! frame 7 | grep -q 'Gradients of a loss'
 tap_ok $? 'and forward again'
 tap_done

@@ -38,6 +38,20 @@ expect 2 'LOW:HIGH' snapshot toy --device cpu --range 3:1 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 2.5 -o "$folder/x.png"
 expect 2 'not a whole number' snapshot toy --channels 0 -o "$folder/x.png"
 expect 2 'takes no value' snapshot toy --table=3 -o "$folder/x.png"
+expect 2 'add --backward' snapshot toy --cell 1,1 -o "$folder/x.png"
+expect 2 'add --backward' snapshot toy --loss box -o "$folder/x.png"
+for words in '--compare fp8' '--table'; do
+    # shellcheck disable=SC2086
+    expect 2 'shows one run' snapshot toy --backward $words -o "$folder/x.png"
+done
+expect 2 'cells are 0,0 to 199,199' snapshot canonical --backward --cell 200,3 -o "$folder/x.png" \
+    --device cpu
+expect 2 'is not X,Y' snapshot canonical --backward --cell 7 -o "$folder/x.png" --device cpu
+expect 2 'no point falls into that cell' snapshot canonical --backward --cell 0,0 --device cpu \
+    -o "$folder/x.png"
+expect 2 'none in FP8 .choose fp32' snapshot canonical --backward --dtype fp8 --device cpu \
+    -o "$folder/x.png"
+expect 2 "'circle' is not known" snapshot toy --backward --loss circle -o "$folder/x.png"
 expect 2 'needs a value' bench toy --dtype
 expect 2 'is no device' info --device tpu
 expect 4 'cuda|CUDA|driver|device' info --device 7
@@ -124,6 +138,22 @@ for name in a.png b.png a.svg b.svg; do
 done
 tap_run 'same options, same PNG' cmp "$folder/a.png" "$folder/b.png"
 tap_run 'same options, same SVG' cmp "$folder/a.svg" "$folder/b.svg"
+for name in c.png d.png c.svg d.svg; do
+    expect 0 '' snapshot toy --backward -o "$folder/$name" --device cpu
+done
+grep -q '^pixels .* feed it; the brightest: front, column 2' "$folder/out" &&
+    grep -q 'chosen: the strongest features of all' "$folder/out"
+tap_ok $? 'snapshot --backward says what it chose and found'
+tap_run 'backward: same options, same PNG' cmp "$folder/c.png" "$folder/d.png"
+tap_run 'backward: same options, same SVG' cmp "$folder/c.svg" "$folder/d.svg"
+! cmp -s "$folder/a.png" "$folder/c.png"
+tap_ok $? 'and another one than forward'
+for kernel in cpu_grad_owner grad_reference; do
+    expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
+        --loss class -o "$folder/c.png" --device cpu
+    grep -q "back by $kernel" "$folder/out"
+    tap_ok $? "--kernel names the way back: $kernel"
+done
 expect 0 '' snapshot toy --compare bilinear,fp8 --view norm -o "$folder/a.png" --device cpu
 expect 0 '' snapshot toy --view error --dtype nvfp4 --theme dark -o "$folder/a.png" --device cpu
 ! cmp -s "$folder/a.png" "$folder/b.png"
@@ -135,6 +165,9 @@ expect 0 '' snapshot "$folder/toy.npz" --view norm --dtype fp32 --title same -o 
     --device cpu --timing off --no-outlines
 expect 0 '' snapshot toy --view norm --dtype fp32 --title same -o "$folder/json.png" \
     --device cpu --timing off --no-outlines
+expect 0 '' snapshot "$folder/toy.npz" --backward -o "$folder/back.png" --device cpu
+expect 2 'no objects' snapshot "$folder/toy.npz" --backward --loss box -o "$folder/back.png" \
+    --device cpu
 
 # Every failed write is reported.
 if [ -w /dev/full ]; then

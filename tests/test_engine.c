@@ -459,7 +459,7 @@ static int count_asked(const State *state) {
 /* A run that is given up, within its features, its camera views or after any stage, shows nothing,
  * and what comes after it is as if it had never been. */
 static void test_giving_up(void) {
-    enum { STAGES = 5, FEW = 13 };
+    enum { STAGES = 5, FEW = 97, LAST = 12 };
     Pipeline *pipeline, *fresh_one;
     Err err;
     State state = fresh(ASYMMETRIC);
@@ -476,7 +476,7 @@ static void test_giving_up(void) {
     state.job.config.align = BEV_BILINEAR;
     int asked = count_asked(&state), tried = 0, given_up = 0;
     for (int patience = 0, step; ok && patience < asked; patience += step) {
-        step = patience < asked - 2 * FEW ? FEW : 1;
+        step = patience < asked - FEW - LAST ? FEW : patience < asked - LAST ? 7 : 1;
         Impatience impatience = {.patience = patience};
         PipelineNeeds needs = {
             .fp64_original = true, .sharp = true, .give_up = {is_impatient, &impatience}};

@@ -4,6 +4,8 @@
 #include "kernels/codec.h"
 #include "kernels/defects.h"
 #include "src/accuracy/cases.h"
+#include "src/accuracy/fp64.h"
+#include "src/accuracy/verify.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -238,7 +240,8 @@ static void toy_init(Toy *toy, int n, const float *feat) {
 static GateVerdict toy_verdict(Toy *toy, BevDtype accumulate, float got) {
     double reference, abs_sum;
     bev_reference(&toy->problem, &reference, &abs_sum);
-    return gate_kernel(&toy->problem, accumulate, &got, &reference, &abs_sum, &toy->length, NULL).verdict;
+    return gate_kernel(&toy->problem, accumulate, &got, &reference, &abs_sum, &toy->length, NULL)
+        .verdict;
 }
 
 static void test_bound(void) {
@@ -320,7 +323,8 @@ static void test_overflow(void) {
     for (int i = 0; i < 3; i++) {
         code = bev_fp16_encode(got[i]);
         verdicts[i] =
-            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL).verdict;
+            gate_kernel(&toy.problem, BEV_FP32, &code, &reference, &abs_sum, &toy.length, NULL)
+                .verdict;
     }
     tap_ok(verdicts[0] == GATE_PASS && verdicts[1] == GATE_FAIL && verdicts[2] == GATE_FAIL,
            "past FP16's range infinity of the right sign is right, and nothing else");
@@ -400,6 +404,63 @@ static void test_nothing_compared(void) {
            "cells without points are checked, but without any point nothing was compared");
 }
 
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool always_given_up(void *context) {
+    (void)context;
+    return true;
+}
+
+static bool same_gate(const GateResult *a, const GateResult *b) {
+    return a->verdict == b->verdict && a->bad == b->bad && a->checked == b->checked &&
+           a->judged == b->judged && a->cell == b->cell && a->channel == b->channel;
+}
+
+/* A grid judged in parts has the verdicts and figures of the whole one. */
+static void test_parts(const char *kernel, BevAlign align) {
+    const KernelConfig config = {bev_kernel_find(kernel), BEV_FP16, align};
+    const GiveUp always = {always_given_up, NULL};
+    Workload workload;
+    VerifyRow whole, parts;
+    Err err;
+    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err);
+    double *fp64 = ok ? fp64_of(&workload, align, &err) : NULL;
+    ok = fp64 && verify_one(&workload, &config, fp64, &whole, &err) &&
+         verify_in_parts(&workload, &config, 3, NULL, &parts, &err);
+    const FormatError *a = &whole.format, *b = &parts.format;
+    tap_ok(ok && whole.passed == parts.passed && same_gate(&whole.kernel, &parts.kernel) &&
+               same_gate(&whole.exact, &parts.exact),
+           "%s: gates A and C in parts of 3 rows find what they find in the whole grid", kernel);
+    tap_ok(ok && a->judged == b->judged && a->max_abs == b->max_abs &&
+               a->worst_cell == b->worst_cell && a->worst_channel == b->worst_channel &&
+               fabs(a->rel_l2 - b->rel_l2) <= 1e-12 * a->rel_l2 &&
+               fabs(a->cosine - b->cosine) <= 1e-12,
+           "%s: and the figures of gate B are the same", kernel);
+    tap_ok(ok && !verify_in_parts(&workload, &config, 3, &always, &parts, &err) &&
+               strstr(err.what, "given up"),
+           "%s: it can be given up between two parts", kernel);
+    free(fp64);
+    workload_close(&workload);
+}
+
+/* A kernel that loses updates, others in each part than in the whole. */
+static void test_wrong_parts(void) {
+    const KernelConfig config = {bev_kernel_find("cpu_race"), BEV_FP32, BEV_NEAREST};
+    Workload workload;
+    VerifyRow row = {.passed = true};
+    Err err;
+    bool ok = workload_open(&workload, "toy", &(WorkloadOptions){0}, &err) &&
+              workload_map(&workload, config.align, &err) &&
+              verify_in_parts(&workload, &config, 3, NULL, &row, &err);
+    const BevShape *shape = &workload.scene.shape;
+    tap_ok(ok && !row.passed && row.kernel.bad > 0 && row.exact.bad > 0 &&
+               row.kernel.cell < shape->nx * shape->ny &&
+               row.kernel.checked == shape->nx * shape->ny * shape->channels,
+           "a wrong kernel fails in parts, every output is looked at: %lld are wrong",
+           (long long)row.kernel.bad);
+    workload_close(&workload);
+}
+
 /* ---- the map --------------------------------------------------------------------------------- */
 
 static void test_map(void) {
@@ -425,6 +486,9 @@ int main(void) {
     test_format_error();
     test_format_limits();
     test_nothing_compared();
+    test_parts("cpu_v3", BEV_NEAREST);
+    test_parts("cpu_v4", BEV_BILINEAR);
+    test_wrong_parts();
     test_map();
     return tap_done();
 }

@@ -17,12 +17,13 @@ static Pty pty;
 
 /* Random keys of these controls; those of CONFIG go through all sizes. */
 static void type_heavy(int count) {
-    const uint64_t controls = 1ull << ACTION_CONFIG | 1ull << ACTION_KERNEL | 1ull << ACTION_DTYPE |
-                              1ull << ACTION_ALIGN | 1ull << ACTION_ERROR | 1ull << ACTION_YAW |
-                              1ull << ACTION_COMPARE | 1ull << ACTION_VIEW;
+    static const TypedControls controls = {
+        .has = {[ACTION_CONFIG] = true, [ACTION_KERNEL] = true, [ACTION_DTYPE] = true,
+                [ACTION_ALIGN] = true, [ACTION_ERROR] = true, [ACTION_YAW] = true,
+                [ACTION_COMPARE] = true, [ACTION_VIEW] = true}};
     char text[TYPED_TEXT];
     for (int i = 0; i < count; i++) {
-        typed_text(typed_random(controls), text);
+        typed_text(typed_random(&controls), text);
         pty_type(&pty, text);
         pty_read(&pty, 0.05 * (rand() % 4));
     }

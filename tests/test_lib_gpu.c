@@ -45,7 +45,13 @@ static BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *plan) {
     BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
     call.tensors[BEVPOOL_DEPTH] = tensor_on_device(&view->depth, false);
     call.tensors[BEVPOOL_FEAT] = tensor_on_device(&view->feat, false);
-    call.tensors[BEVPOOL_OUT] = tensor_on_device(&view->out, true);
+    if (view->direction == BEV_FORWARD) {
+        call.tensors[BEVPOOL_OUT] = tensor_on_device(&view->out, true);
+    } else {
+        call.tensors[BEVPOOL_GRAD_OUT] = tensor_on_device(&view->grad_out, false);
+        call.tensors[BEVPOOL_GRAD_DEPTH] = tensor_on_device(&view->grad_depth, true);
+        call.tensors[BEVPOOL_GRAD_FEAT] = tensor_on_device(&view->grad_feat, true);
+    }
     if (scales)
         call.tensors[BEVPOOL_FEAT_BLOCK_SCALES] =
             (BevpoolTensor){on_device(view->feat.block_scales, scales), scales, BEVPOOL_FP8, 0};
@@ -60,13 +66,20 @@ static void call_free(BevpoolCall *call) {
     cudaFree(call->workspace);
 }
 
-/* Whether the call's output is `expected`. */
+/* Whether the call's outputs are `expected`, one behind the other. */
 static bool is_output(const BevpoolCall *call, const void *expected) {
-    const BevpoolTensor *out = &call->tensors[BEVPOOL_OUT];
-    void *found = malloc(out->bytes + 1);
-    CUDA(cudaMemcpy(found, out->data, out->bytes, cudaMemcpyDeviceToHost));
-    bool same = !memcmp(found, expected, out->bytes);
-    free(found);
+    static const BevpoolRole outputs[] = {BEVPOOL_OUT, BEVPOOL_GRAD_DEPTH, BEVPOOL_GRAD_FEAT};
+    const char *next = expected;
+    bool same = true;
+    for (int i = 0; i < 3; i++) {
+        const BevpoolTensor *out = &call->tensors[outputs[i]];
+        void *found = malloc(out->bytes + 1);
+        if (out->bytes)
+            CUDA(cudaMemcpy(found, out->data, out->bytes, cudaMemcpyDeviceToHost));
+        same = same && !memcmp(found, next, out->bytes);
+        next += out->bytes;
+        free(found);
+    }
     return same;
 }
 
@@ -78,7 +91,7 @@ static void *session_output_of(const BevKernel *kernel, const HostProblem *host)
     tap_need(session_open_or_skip(&session, kernel, &host->view, skipped, &err), "a session");
     if (!session)
         return NULL;
-    void *codes = malloc(bev_tensor_bytes(&host->view.out) + 1);
+    void *codes = malloc(bev_output_bytes(&host->view) + 1);
     tap_need(session_run(session, &err) && session_read(session, codes, &err), "its launch");
     session_close(session);
     return codes;
@@ -98,6 +111,7 @@ static BevpoolPlan *plan_of(const HostProblem *host, BevpoolMap *map, const char
     BevpoolOptions options = {.size = sizeof options,
                               .channels = host->view.shape.channels,
                               .dtype = (int32_t)host->view.dtype,
+                              .direction = (int32_t)host->view.direction,
                               .out_layout = out_layout,
                               .kernel = kernel};
     fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
@@ -123,6 +137,24 @@ static int same_bits(const BevKernel *kernel, const HostProblem *host) {
     return same;
 }
 
+/* A case as a problem of the kernel's direction. False: there are no gradients in that format. */
+static bool encode(HostProblem *host, CaseData *data, BevDtype dtype, BevAlign align,
+                   BevDirection direction, float **grad_out) {
+    Err err;
+    const BevShape *shape = &data->shape;
+    if (direction == BEV_BACKWARD && !(backward_dtypes & 1u << dtype))
+        return false;
+    tap_need(problem_encode_for_gpu(host, shape, dtype, align, &data->features, &data->map, &err),
+             "a problem");
+    *grad_out = NULL;
+    if (direction == BEV_FORWARD)
+        return true;
+    *grad_out = random_grad_out(shape, 5);
+    const GradOut grads = {*grad_out, shape->ny, shape->nx, shape->channels};
+    tap_need(*grad_out && problem_set_grad_out(host, &grads, &err), "a gradient of the output");
+    return true;
+}
+
 static void test_bits(const BevKernel *kernel) {
     Err err;
     int compared = 0, differ = 0;
@@ -134,13 +166,14 @@ static void test_bits(const BevKernel *kernel) {
             continue;
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             HostProblem host;
-            tap_need(problem_encode_for_gpu(&host, &data.shape, (BevDtype)dtype, align,
-                                            &data.features, &data.map, &err),
-                     "a problem");
+            float *grad_out;
+            if (!encode(&host, &data, (BevDtype)dtype, align, kernel->direction, &grad_out))
+                continue;
             int same = same_bits(kernel, &host);
             compared += same >= 0;
             differ += same == 0;
             problem_free(&host);
+            free(grad_out);
         }
         case_free(&data);
     }
@@ -303,9 +336,9 @@ static void test_time(const HostProblem *host, BevpoolPlan *plan, const void *ex
     call_free(&call);
 }
 
-static void test_kernels(void) {
-    for (int k = 0; bevpool_kernel_name(GPU, BEVPOOL_FORWARD, k); k++) {
-        const BevKernel *kernel = bev_kernel_find(bevpool_kernel_name(GPU, BEVPOOL_FORWARD, k));
+static void test_kernels(int32_t direction) {
+    for (int k = 0; bevpool_kernel_name(GPU, direction, k); k++) {
+        const BevKernel *kernel = bev_kernel_find(bevpool_kernel_name(GPU, direction, k));
         if (kernel->deterministic && !kernel->channels_first)
             test_bits(kernel);
     }
@@ -320,10 +353,9 @@ int main(int argc, char **argv) {
         printf("1..0 # SKIP %s\n", err.what);
         return 0;
     }
-    if (streams_only)
-        rounds = 3;
-    else
-        test_kernels();
+    for (int32_t d = BEVPOOL_FORWARD; d <= BEVPOOL_BACKWARD && !streams_only; d++)
+        test_kernels(d);
+    rounds = streams_only ? 3 : rounds;
     for (int align = BEV_NEAREST; align <= BEV_BILINEAR; align++) {
         WorkloadOptions options = {0};
         tap_need(workload_open(&workload, "canonical", &options, &err) &&

@@ -32,13 +32,14 @@ typedef struct {
 
 /* All controls but those that leave, write files or select another size, and but `play`, which this
  * test uses itself. */
-static uint64_t typed_controls(void) {
+static TypedControls typed_controls(void) {
     static const Action out[] = {ACTION_QUIT,  ACTION_SNAPSHOT, ACTION_RECORD, ACTION_CONFIG,
                                  ACTION_SCENE, ACTION_CHANNELS, ACTION_PLAY,   ACTION_STEP,
                                  ACTION_LESSON};
-    uint64_t controls = (1ull << ACTION_COUNT) - 1;
+    TypedControls controls;
+    memset(controls.has, true, sizeof controls.has);
     for (size_t i = 0; i < sizeof out / sizeof *out; i++)
-        controls &= ~(1ull << out[i]);
+        controls.has[out[i]] = false;
     return controls;
 }
 
@@ -71,6 +72,7 @@ static bool run(const char *program, int count, Mode mode, Figures *figures) {
                                  NULL};
     char line[512], text[TYPED_TEXT];
     int status = 0;
+    const TypedControls controls = typed_controls();
     Pty pty;
     bool ok = pty_start(&pty, COLUMNS, ROWS, argv, environment) &&
               pty_wait_text(&pty, "kernel", 0, PATIENCE_S);
@@ -78,7 +80,7 @@ static bool run(const char *program, int count, Mode mode, Figures *figures) {
     if (mode == PAUSED)
         pty_type(&pty, " ");
     for (int i = 0; ok && i < count; i++) {
-        typed_text(typed_random(typed_controls()), text);
+        typed_text(typed_random(&controls), text);
         pty_type(&pty, text);
         pty_read(&pty, key_ms[mode] * 1e-3);
     }

@@ -181,6 +181,14 @@ static void test_direction(void) {
     other.title = "Other";
     tap_ok(kernel_in_direction(&other, BEV_FORWARD) == bev_default(BEV_CPU, BEV_FORWARD),
            "or else the default");
+    tap_ok(use(&state, "loss box") & STEP_RUN && state.job.loss == LOSS_BOX &&
+               strstr(said(&state), "seen backward, PgDn"),
+           "a loss waits for the way back: %s", said(&state));
+    for (int i = LOSS_BOX; i <= LOSS_ALL; i++)
+        use(&state, "loss");
+    tap_ok(state.job.loss == LOSS_CELL && use(&state, "loss none") == STEP_REDRAW &&
+               state.job.loss == LOSS_CELL,
+           "its kinds go round, and others there are not");
     use(&state, "direction backward");
     use(&state, "defect 1");
     tap_ok(config->kernel->direction == BEV_FORWARD &&

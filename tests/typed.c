@@ -27,11 +27,11 @@ static int32_t random_key_of(const KeyRow *row) {
     return count ? row->keys[rand() % count] : 0;
 }
 
-int32_t typed_random(uint64_t actions) {
+int32_t typed_random(const TypedControls *controls) {
     char text[TYPED_TEXT];
     for (;;) {
         const KeyRow *row = &keys[rand() % ACTION_COUNT];
-        int32_t key = actions >> row->action & 1 ? random_key_of(row) : 0;
+        int32_t key = controls->has[row->action] ? random_key_of(row) : 0;
         typed_text(key, text);
         if (text[0])
             return key;

@@ -311,7 +311,8 @@ struct GradSums {
 };
 
 static inline int64_t grad_elements(const BevProblem *problem) {
-    return problem->depth.rows * problem->depth.row_len + problem->feat.rows * problem->feat.row_len;
+    const BevTensor &depth = problem->depth, &feat = problem->feat;
+    return depth.rows * depth.row_len + feat.rows * feat.row_len;
 }
 
 static inline size_t grad_sums_bytes(const BevProblem *problem, const BevPlan *) {

@@ -82,7 +82,7 @@ static BevTraffic grad_atomic_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_atomic) = {
     .name = "grad_atomic", .title = "ATOMIC",
-    .idea = "Every point adds to its pixel's row and to its depth element, by atomics.",
+    .idea = "Backward: every point adds to its pixel's row and to its depth element, by atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = GRAD_TILE, .block = 256,

@@ -47,7 +47,8 @@ template <int GROUPS> struct Row {
             }
     }
 
-    template <BevDtype D, bool A> __device__ void load(const void *rows, int64_t row, int channels) {
+    template <BevDtype D, bool A>
+    __device__ void load(const void *rows, int64_t row, int channels) {
 #pragma unroll
         for (int n = 0; n < GROUPS; n++)
             load_quad<D, A>(rows, row, (n * WARP + (int)threadIdx.x % WARP) * QUAD, channels, v[n]);
@@ -146,7 +147,7 @@ enum { GRAD_POINTS_A_WARP = 32 };
 static BevTraffic grad_block_bytes(const BevProblem *problem) {
     double points = (double)problem->map.points, pixels = (double)problem->feat.rows;
     double depths = (double)problem->depth.row_len, channels = (double)problem->shape.channels;
-    double warps = points / GRAD_POINTS_A_WARP, blocks = warps / (channels > 128 ? 8 : 16);
+    double warps = points / (double)GRAD_POINTS_A_WARP, blocks = warps / (channels > 128 ? 8 : 16);
     BevTraffic traffic = grad_traffic(problem, 12);
     traffic.feat *= (pixels + warps) / pixels;
     grad_add_atomics(problem,
@@ -158,13 +159,15 @@ static BevTraffic grad_block_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_block) = {
     .name = "grad_block", .title = "BLOCK",
-    .idea = "Points sorted by pixel: a block adds up first, one atomic a block and target.",
+    .idea = "Backward: points sorted by pixel: a block adds up first, "
+            "one atomic a block and target.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
     .access = {.owner = BEV_OWNS_RUN, .sums = BEV_SUMS_ATOMIC, .tile = 4, .block = 512,
                .resident = 64, .load = 4, .store = 1, .ranks = 3, .merges = true,
                .indices_ahead = 1, .in_flight = 1, .point_instructions = 57},
-    .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
+    .unsupported = channels_unsupported,
+    .prepare = ON_CUDA(make_plan<PixelOrder, order_build<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>), .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_block_launch), .bytes = grad_block_bytes,
 };

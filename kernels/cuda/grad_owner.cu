@@ -139,7 +139,7 @@ static BevTraffic grad_owner_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_owner) = {
     .name = "grad_owner", .title = "OWNER",
-    .idea = "A warp owns a pixel: both gradients from one read of grad_out, no atomics.",
+    .idea = "Backward: a warp owns a pixel: both gradients from one read of grad_out, no atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .access = {.owner = BEV_OWNS_PIXEL_WARP, .tile = 4, .block = 128, .resident = 36, .load = 4,
@@ -147,6 +147,7 @@ CUDA_ROW(grad_owner) = {
                .point_instructions = 53},
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
-    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
+    .release = ON_CUDA(release_plan<PixelOrder>),
+    .launch = ON_CUDA(grad_owner_launch), .bytes = grad_owner_bytes,
 };
 /* clang-format on */

@@ -90,14 +90,17 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_v2) = {
     .name = "grad_v2", .title = "V2",
-    .idea = "A thread owns a pixel and its interval of points: no atomics, and few threads.",
-    .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true, .dtypes = BEV_UNSCALED_DTYPES,
+    .idea = "Backward: a thread owns a pixel and its interval of points: "
+            "no atomics, and few threads.",
+    .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true,
+    .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .access = {.owner = BEV_OWNS_PIXEL, .tile = 1, .block = 256, .resident = 64, .load = 1,
                .store = 1, .ranks = 2, .owner_bytes = 8, .clears = true, .indices_ahead = 4,
                .in_flight = 4, .point_instructions = 15},
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
-    .release = ON_CUDA(release_plan<PixelOrder>), .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,
+    .release = ON_CUDA(release_plan<PixelOrder>),
+    .launch = ON_CUDA(grad_v2_launch), .bytes = grad_v2_bytes,
 };
 /* clang-format on */

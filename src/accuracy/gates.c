@@ -90,6 +90,23 @@ GateResult gate_verdict(GateResult result) {
     return result;
 }
 
+void gate_add(GateResult *all, const GateResult *part, int64_t first_cell) {
+    if (!all->bad && part->bad) {
+        all->cell = first_cell + part->cell;
+        all->channel = part->channel;
+        all->got = part->got;
+        all->want = part->want;
+        all->bound = part->bound;
+    }
+    all->output = part->output;
+    all->bad += part->bad;
+    all->checked += part->checked;
+    all->judged += part->judged;
+    all->nan_both += part->nan_both;
+    all->worst_ratio = fmax(all->worst_ratio, part->worst_ratio);
+    *all = gate_verdict(*all);
+}
+
 GateResult gate_worse(GateResult a, GateResult b) {
     bool fails = a.verdict == GATE_FAIL || b.verdict == GATE_FAIL;
     bool first = a.verdict == b.verdict ? a.worst_ratio >= b.worst_ratio : a.verdict == GATE_FAIL;
@@ -206,14 +223,9 @@ const GateBLimits gate_b_limits[BEV_DTYPE_COUNT] = {
     [BEV_FP8] = LIMITS(8e-2),  [BEV_NVFP4] = LIMITS(2e-1),
 };
 
-typedef struct {
-    double error2, got2, want2, dot;
-} Sums;
-
-/* Adds one element, of a cell with or without points, to both. `want` is FP64 over the original
- * inputs. */
-static void compare(FormatError *error, Sums *sums, bool pooled, double got, double want,
-                    int64_t cell, int64_t channel) {
+/* Adds one element, of a cell with or without points. `want` is FP64 over the original inputs. */
+static void compare(FormatError *error, bool pooled, double got, double want, int64_t cell,
+                    int64_t channel) {
     error->judged += pooled && isfinite(want);
     error->left_out += pooled && !isfinite(want);
     if (!isfinite(want))
@@ -229,10 +241,22 @@ static void compare(FormatError *error, Sums *sums, bool pooled, double got, dou
         error->worst_cell = cell;
         error->worst_channel = channel;
     }
-    sums->error2 += difference * difference;
-    sums->got2 += got * got;
-    sums->want2 += want * want;
-    sums->dot += got * want;
+    error->error2 += difference * difference;
+    error->got2 += got * got;
+    error->want2 += want * want;
+    error->dot += got * want;
+}
+
+/* The figures that follow from the sums. */
+static void conclude(FormatError *error) {
+    if (!error->judged) {
+        error->max_abs = error->rel_l2 = error->cosine = NAN;
+        return;
+    }
+    bool same = error->error2 == 0;
+    error->rel_l2 = same ? 0 : sqrt(error->error2 / error->want2);
+    error->cosine = same ? 1 : error->dot / sqrt(error->got2 * error->want2);
+    error->atol_1e2 = error->max_abs <= 1e-2 && !error->nan_count && !error->inf_count;
 }
 
 /* Gate B's figures of one output; the arrays begin with it. */
@@ -240,19 +264,11 @@ static FormatError error_of(const GateOutput *output, const double *fp64_origina
                             const int32_t *terms) {
     FormatError error = {.output = output->name, .worst_cell = -1, .worst_channel = -1};
     const BevTensor *tensor = &output->tensor;
-    Sums sums = {0};
     for (int64_t row = 0; row < tensor->rows; row++)
         for (int64_t c = 0; c < tensor->row_len; c++)
-            compare(&error, &sums, terms[row] > 0, bev_tensor_at(tensor, row, c),
+            compare(&error, terms[row] > 0, bev_tensor_at(tensor, row, c),
                     fp64_original[row * tensor->row_len + c], row, c);
-    if (!error.judged) {
-        error.max_abs = error.rel_l2 = error.cosine = NAN;
-        return error;
-    }
-    bool same = sums.error2 == 0;
-    error.rel_l2 = same ? 0 : sqrt(sums.error2 / sums.want2);
-    error.cosine = same ? 1 : sums.dot / sqrt(sums.got2 * sums.want2);
-    error.atol_1e2 = error.max_abs <= 1e-2 && !error.nan_count && !error.inf_count;
+    conclude(&error);
     return error;
 }
 
@@ -275,6 +291,24 @@ FormatError format_error(const BevProblem *problem, const void *codes, const dou
         error = i ? worse_error(&error, &one) : one;
     }
     return error;
+}
+
+void format_error_add(FormatError *all, const FormatError *part, int64_t first_cell) {
+    if (part->worst_cell >= 0 && (all->worst_cell < 0 || part->max_abs > all->max_abs)) {
+        all->max_abs = part->max_abs;
+        all->worst_cell = first_cell + part->worst_cell;
+        all->worst_channel = part->worst_channel;
+    }
+    all->output = part->output;
+    all->judged += part->judged;
+    all->left_out += part->left_out;
+    all->nan_count += part->nan_count;
+    all->inf_count += part->inf_count;
+    all->error2 += part->error2;
+    all->got2 += part->got2;
+    all->want2 += part->want2;
+    all->dot += part->dot;
+    conclude(all);
 }
 
 GateVerdict gate_format(BevDtype dtype, const FormatError *error) {

@@ -50,6 +50,7 @@ typedef struct {
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
+    double error2, got2, want2, dot; /* the sums that rel_l2 and cosine are made of */
 } FormatError;
 
 /* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
@@ -98,6 +99,10 @@ bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype d
                          BevAlign align, const BevMap *map, uint64_t seed, Err *err);
 GateResult gate_exact(const BevProblem *problem, const void *codes, const double *reference,
                       const int32_t *points, uint8_t *bad);
+
+/* Adds what a gate found in a further part of the same grid, which begins at cell `first_cell`. */
+void gate_add(GateResult *all, const GateResult *part, int64_t first_cell);
+void format_error_add(FormatError *all, const FormatError *part, int64_t first_cell);
 
 /* The adjoint identity, which needs no reference for the gradients: backward is the transpose of
  * forward, so that

@@ -33,4 +33,11 @@ bool verify_run(const BenchPlan *plan, void (*row)(const VerifyRow *row, void *c
 bool verify_one(Workload *workload, const KernelConfig *config, const double *fp64_original,
                 VerifyRow *row, Err *err);
 
+/* The same in parts of `rows` rows of the grid, each a grid of its own to the kernel, for a grid
+ * that is too large for the FP64 arrays of the gates. Every cell is judged. What differs: FP8 scales
+ * the output of each part by itself. The workload must have the map of the align. Fails with "given
+ * up" where give_up (or NULL) says so between two parts. */
+bool verify_in_parts(const Workload *workload, const KernelConfig *config, int64_t rows,
+                     const GiveUp *give_up, VerifyRow *row, Err *err);
+
 extern const char *const verdict_names[]; /* by GateVerdict: "pass", "fail", "skip" */

@@ -2,6 +2,7 @@
 #include "src/cli/options.h"
 #include "src/cachesim/gpus.h"
 #include "src/base/nearest.h"
+#include "src/scene/grid_loss.h"
 #include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
 
@@ -21,6 +22,7 @@ NAMES_OF(bev_aligns, BEV_ALIGN_COUNT)
 NAMES_OF(views, VIEW_COUNT)
 NAMES_OF(colormaps, colormap_count)
 NAMES_OF(gpus, gpu_count)
+NAMES_OF(losses, LOSS_COUNT)
 
 static const char *cache_at(int i) {
     return i <= CACHE_COLD ? cache_names[i] : NULL;
@@ -51,6 +53,7 @@ static const struct {
     [CHOICE_COLOR] = {.words = color_modes},
     [CHOICE_SWEEP] = {.words = sweep_names, .listed = true},
     [CHOICE_DIRECTION] = {.words = directions},
+    [CHOICE_LOSS] = {.at = losses_at},
 };
 
 static const char *name_at(ChoiceSet set, int i) {

@@ -4,6 +4,7 @@
 #include "src/base/data.h"
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
+#include "src/cli/snapshot_backward.h"
 
 #include <math.h>
 
@@ -25,6 +26,7 @@ typedef struct {
     char (*table_text)[48];
     const char **table_cells;
     FigureTable figure_table;
+    SnapshotBackward backward;
     FigureSpec spec;
     bool svg; /* else PNG */
 } Snapshot;
@@ -34,6 +36,7 @@ static void snapshot_free(Snapshot *snapshot) {
         pooled_free(&snapshot->pooled[i]);
         free(snapshot->fp64_original[i]);
     }
+    snapshot_backward_free(&snapshot->backward);
     camera_views_free(&snapshot->cameras);
     embedding_free(&snapshot->embedding);
     workload_close(&snapshot->workload);
@@ -60,7 +63,9 @@ static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err 
     if (!select_single(options, "a picture shows one", "use --compare for a second one", err))
         return false;
     *config = (KernelConfig){select_best(snapshot->where), BEV_FP16, BEV_NEAREST};
-    if (options->kernel)
+    if (options->backward)
+        config->kernel = snapshot_backward_kernels(options, snapshot->where, NULL, err);
+    else if (options->kernel)
         config->kernel = select_kernel(options->kernel, snapshot->where, err);
     if (options->dtype)
         config->dtype = (BevDtype)choices_find(CHOICE_DTYPE, options->dtype);
@@ -77,7 +82,8 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     FigureSpec *spec = &snapshot->spec;
     int i = spec->selection_count++;
     Pooled *pooled = &snapshot->pooled[i];
-    if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, snapshot->latency,
+    LatencyWanted latency = snapshot->options->backward ? LATENCY_OFF : snapshot->latency;
+    if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, latency,
                     &snapshot->recorded, err))
         return false;
     select_say_if_empty(snapshot->scene, config.align, pooled->problem.view.map.points);
@@ -135,13 +141,15 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
                        (long long)options->channel, (long long)spec->channels);
     if (options->range && !parse_range(options->range, spec, err))
         return false;
-    if (!options->cameras)
+    if (!options->cameras && !options->backward)
         return true;
     enum { STRIP_PIXELS_PER_FEATURE = 12 };
+    spec->cameras = &snapshot->cameras;
+    if (!scene->has_world && options->backward)
+        return snapshot_backward_views(&scene->shape, &snapshot->cameras, err);
     if (!scene->has_world)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
                        "tensors from a file have no camera pictures");
-    spec->cameras = &snapshot->cameras;
     return camera_views_render(&scene->rig, &scene->world,
                                scene->shape.feat_h * STRIP_PIXELS_PER_FEATURE,
                                scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
@@ -275,6 +283,45 @@ static bool fill_table(Snapshot *snapshot, Err *err) {
     return true;
 }
 
+/* ---- the way back ---------------------------------------------------------------------------- */
+
+static bool check_options(const Options *options, Err *err) {
+    if (!options->backward && (options->cell || options->loss))
+        return err_set(err, ERR_USAGE, options->cell ? "--cell" : "--loss", "add --backward",
+                       "only the way back has a loss");
+    if (options->backward && (options->compare || options->table))
+        return err_set(err, ERR_USAGE, options->compare ? "--compare" : "--table", "leave it out",
+                       "a figure of the way back shows one run");
+    return true;
+}
+
+static bool go_back(Snapshot *snapshot, KernelConfig config, Err *err) {
+    FigureSpec *spec = &snapshot->spec;
+    const BackwardInput input = {
+        .options = snapshot->options,
+        .scene = snapshot->scene,
+        .workload = &snapshot->workload,
+        .embedding = spec->embedding,
+        .forward = config,
+        .pooled = snapshot->pooled[0].values,
+        .where = snapshot->where,
+        .latency = snapshot->latency,
+        .recorded = &snapshot->recorded,
+    };
+    SnapshotBackward *backward = &snapshot->backward;
+    if (!snapshot_backward_make(backward, &input, err))
+        return false;
+    spec->backward = &backward->figure;
+    spec->subtitle = backward->subtitle;
+    spec->selections[0].kernel = backward->kernels;
+    spec->selections[0].latency_us = backward->latency_us;
+    spec->selections[0].latency_source = backward->latency_us <= 0 ? SOURCE_UNKNOWN
+                                         : snapshot->latency == LATENCY_RECORDED
+                                             ? SOURCE_RECORDED
+                                             : SOURCE_MEASURED;
+    return true;
+}
+
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 static bool fit_width(FigureSpec *spec, int64_t width, Err *err) {
@@ -309,13 +356,15 @@ static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     WorkloadOptions workload_options = select_workload(options);
     KernelConfig config;
-    if (!output_picture(options, "snapshot", &snapshot->svg, err) ||
+    if (!check_options(options, err) || !output_picture(options, "snapshot", &snapshot->svg, err) ||
         !select_devices(options->device, &snapshot->where, err) ||
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
         !pool(snapshot, config, err))
+        return false;
+    if (options->backward && !go_back(snapshot, config, err))
         return false;
     if (options->compare && (!select_changed(options->compare, snapshot->where, &config, err) ||
                              !pool(snapshot, config, err)))

@@ -24,21 +24,13 @@ typedef struct {
 static bool read_cell(StepsCommand *command, Err *err) {
     const BevShape *shape = &command->problem.view.shape;
     const char *text = command->options->cell;
-    char *comma = NULL, *end = NULL;
     if (!text) {
         command->cell =
             command->options->block < 0 ? steps_longest_cell(&command->problem.view.map) : -1;
         return command->cell >= 0 || command->options->block >= 0 ||
                err_set(err, ERR_USAGE, "steps", "", "the scene has no points");
     }
-    long x = strtol(text, &comma, 10), y = *comma == ',' ? strtol(comma + 1, &end, 10) : 0;
-    if (comma == text || !end || end == comma + 1 || *end)
-        return err_set(err, ERR_USAGE, "--cell", "such as 64,70", "'%s' is not X,Y", text);
-    if (x < 0 || y < 0 || x >= shape->nx || y >= shape->ny)
-        return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0 to %lld,%lld", text,
-                       (long long)shape->nx - 1, (long long)shape->ny - 1);
-    command->cell = y * shape->nx + x;
-    return true;
+    return select_cell(text, shape, &command->cell, err);
 }
 
 /* By name, or by title: then a CUDA kernel is meant. */

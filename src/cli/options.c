@@ -131,6 +131,9 @@ static const OptionRow rows[] = {
     {"kernel", 'k', "LIST", KIND_LIST, ON(STEPS), FIELD(kernel),
      "one kernel, or two to stand side by side (default: v2)", CHOICE_KERNEL},
     {"cell", 0, "X,Y", KIND_TEXT, ON(STEPS), FIELD(cell), "the warps that work on this cell"},
+    {"cell", 0, "X,Y", KIND_TEXT, ON(SNAPSHOT), FIELD(cell),
+     "with --backward, the cell of the loss (default: the one about 15 m away with the strongest "
+     "features, which the figure names)"},
     {"block", 0, "B", KIND_INT, ON(STEPS), FIELD(block), "the warps of this block", CHOICE_NONE, 0,
      2e9},
     {"warp", 0, "W", KIND_INT, ON(STEPS), FIELD(warp), "the warp of this number in its block",
@@ -211,6 +214,13 @@ static const OptionRow rows[] = {
     {"compare", 0, "SELECTION", KIND_TEXT, ON(SNAPSHOT), FIELD(compare),
      "a second selection beside the first, with the difference: kernel, dtype and align in any "
      "combination, such as fp8 or v2,bilinear"},
+    {"backward", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(backward),
+     "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
+     "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "
+     "brightest; in fp32, fp16 and bf16. --kernel names either direction"},
+    {"loss", 0, "CELLS", KIND_CHOICE, ON(SNAPSHOT), FIELD(loss),
+     "with --backward: the cell alone, box (the cells of the object that covers it) or class (all "
+     "cells of its class) (default: cell)", CHOICE_LOSS},
     {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras), "add the strip of camera views"},
     {"table", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(table),
      "add a table of every kernel's latency and accuracy, also printed"},

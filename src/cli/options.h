@@ -20,7 +20,7 @@ typedef enum {
 typedef enum {
     CHOICE_NONE, CHOICE_KERNEL, CHOICE_DTYPE, CHOICE_ALIGN, CHOICE_VIEW, CHOICE_COLORMAP,
     CHOICE_FORMAT, CHOICE_CACHE, CHOICE_TIMING, CHOICE_THEME, CHOICE_COLOR, CHOICE_GPU,
-    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_SET_COUNT
+    CHOICE_SWEEP, CHOICE_DIRECTION, CHOICE_LOSS, CHOICE_SET_COUNT
 } ChoiceSet;
 // clang-format on
 
@@ -42,7 +42,8 @@ typedef struct {
 
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
-    bool cameras, table, no_outlines;
+    bool cameras, table, no_outlines, backward;
+    const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *over;
     double l2_mb, dram_gbps, clock_ghz;

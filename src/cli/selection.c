@@ -150,6 +150,18 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
     memcpy(said, line, sizeof said);
 }
 
+bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err) {
+    char *comma = NULL, *end = NULL;
+    long x = strtol(text, &comma, 10), y = *comma == ',' ? strtol(comma + 1, &end, 10) : 0;
+    if (comma == text || !end || end == comma + 1 || *end)
+        return err_set(err, ERR_USAGE, "--cell", "such as 64,70", "'%s' is not X,Y", text);
+    if (x < 0 || y < 0 || x >= shape->nx || y >= shape->ny)
+        return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0 to %lld,%lld", text,
+                       (long long)shape->nx - 1, (long long)shape->ny - 1);
+    *cell = y * shape->nx + x;
+    return true;
+}
+
 WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,

@@ -32,6 +32,9 @@ bool select_changed(const char *words, unsigned where, KernelConfig *config, Err
 /* Says on standard error, once for a scene and align, that a map has no point. One thread. */
 void select_say_if_empty(const char *scene, BevAlign align, int64_t points);
 
+/* Reads "X,Y", a cell of the grid, as its number. */
+bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err);
+
 /* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
 

@@ -10,12 +10,13 @@ typedef enum {
     JOB_NONE,
     JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
     JOB_ACCURACY, /* the accuracy gates of one configuration */
+    JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
     JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
 typedef struct {
     JobKind kind;
-    FrameInputs inputs; /* scene, features, map */
+    FrameInputs inputs; /* scene, features, map; GRADIENTS: the pooled grid */
     KernelConfig config;
     uint64_t tag;    /* the caller's number: it recognises an outdated result by it */
     bool wants_grid; /* LAUNCH: the pooled grid is wanted as well */
@@ -29,6 +30,8 @@ typedef struct {
     double launch_us, prepare_us, own_bytes; /* LAUNCH */
     double busy_us;        /* LAUNCH: the part of launch_us in which the thread had a core */
     PooledGrid *grid;      /* LAUNCH: where it was wanted */
+    Job job;               /* GRADIENTS: whose loss */
+    Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
     MemoryModel *model;    /* CACHESIM: what is known by now; NULL: nothing */
     bool complete;         /* CACHESIM: nothing of this depth is missing */
@@ -70,6 +73,7 @@ void background_give_up(Background *background);
  * launch, ready to run again. */
 bool background_launch(Runner *kept, BackgroundJob *job, Err *err);
 
-/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. */
+/* The accuracy gates of `config` on these inputs. Also called by scripts, on their own thread. A
+ * large grid is judged in parts; between two of them give_up (or NULL) is asked. */
 bool background_accuracy(const FrameInputs *inputs, const KernelConfig *config,
-                         LiveAccuracy *accuracy, Err *err);
+                         const GiveUp *give_up, LiveAccuracy *accuracy, Err *err);

@@ -59,10 +59,10 @@ bool background_launch(Runner *kept, BackgroundJob *job, Err *err) {
     bool ok = run(kept, job, err);
     if (ok && job->wants_grid) {
         job->grid =
-            inputs_read_grid(kept->session, &kept->problem, &job->inputs, &job->config, err);
+            inputs_read_grid(kept, &job->inputs, &job->config, err);
         ok = job->grid != NULL;
     }
-    if (!ok)
+    if (!ok || inputs_large(&job->inputs.features->shape, job->inputs.map))
         runner_clear(kept);
     return ok;
 }

@@ -100,6 +100,17 @@ static void take_launch(Engine *engine, BackgroundJob *job, bool idle) {
         engine_render_again(engine, engine->quality);
 }
 
+static void take_gradients(Engine *engine, BackgroundJob *job, bool idle) {
+    if (job->failed)
+        engine_report_error(engine, &job->err);
+    else
+        pipeline_offer_gradients(engine->pipeline, job->gradients);
+    if (!job->failed)
+        job->gradients = NULL;
+    if (idle && !job->failed)
+        engine_render_again(engine, engine->quality);
+}
+
 static void take_accuracy(Engine *engine, BackgroundJob *job) {
     if (job->tag != engine->accuracy_tag)
         return;
@@ -128,6 +139,8 @@ static void take_result(Engine *engine, bool idle) {
     engine->news = true;
     if (job.kind == JOB_LAUNCH)
         take_launch(engine, &job, idle);
+    else if (job.kind == JOB_GRADIENTS)
+        take_gradients(engine, &job, idle);
     else if (job.kind == JOB_ACCURACY)
         take_accuracy(engine, &job);
     else
@@ -175,6 +188,8 @@ static TaskEnd count_selection(Engine *engine, bool idle) {
 /* Timings are taken while the slot is empty: its job would disturb them. */
 static TaskEnd time_kernel(Engine *engine, MeasureScope scope, bool idle) {
     Err err = {.kind = ERR_FAILED};
+    if (inputs_crowded(&engine->state.job, &pipeline_inputs(engine->pipeline)->features->shape))
+        return TASK_NONE;
     measure_want_grid(engine->measure, idle ? pipeline_lacks(engine->pipeline) : NULL);
     TimedKernel *timed = measure_next(engine->measure, scope, idle);
     if (!timed)
@@ -218,6 +233,19 @@ static BackgroundJob job_of(Engine *engine, JobKind kind, uint64_t tag) {
                            .inputs = frame_inputs_keep(&inputs),
                            .config = engine->state.job.config,
                            .tag = tag};
+}
+
+/* Of the loss that the newest frame shows. */
+static TaskEnd find_gradients(Engine *engine, bool idle) {
+    if (!idle || !pipeline_lacks_gradients(engine->pipeline))
+        return TASK_NONE;
+    if (!slot_is_empty(engine))
+        return TASK_WAITS;
+    BackgroundJob job = job_of(engine, JOB_GRADIENTS, 0);
+    job.inputs.pooled = ref_keep(pipeline_inputs(engine->pipeline)->pooled);
+    job.job = engine->live.job;
+    background_start(engine->background, &job);
+    return TASK_WAITS;
 }
 
 static TaskEnd simulate(Engine *engine, ModelDepth depth) {
@@ -288,6 +316,7 @@ static TaskEnd check_other_formats(Engine *engine, bool idle) {
 bool engine_idle_work(Engine *engine) {
     static TaskEnd (*const tasks[])(Engine *, bool idle) = {
         count_selection,     /* somebody has asked for it */
+        find_gradients,      /* of the loss under the cursor */
         time_selection,      /* the selection's own grid, its latency, the baseline's */
         simulate_selection,  /* its traffic */
         check_selection,     /* its gates */

@@ -96,6 +96,9 @@ bool engine_take_request(Engine *engine, State *request, bool *stop);
 /* Whether a request waits that was made before `until_ms`, or the thread is to stop. */
 bool engine_request_waits(Engine *engine, double until_ms);
 
+/* Frees the frame that the caller gave back, before another one is rendered. */
+void engine_free_retired(Mailbox *mailbox);
+
 /* Hands a new frame with all that is known to the caller. */
 void engine_publish(Engine *engine);
 

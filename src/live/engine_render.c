@@ -48,6 +48,24 @@ static void aim_simulation(Engine *engine, const FrameInputs *inputs, const Kern
     engine->live.model = engine->model = NULL;
 }
 
+/* Says once for each scene and number of channels what is given up to stay within the budget. */
+static void note_budget(Engine *engine, const FrameInputs *inputs) {
+    const BevShape *shape = &inputs->features->shape;
+    double grid_mb = (double)(shape->nx * shape->ny * shape->channels) * sizeof(float) / 1e6;
+    bool same = inputs->scene == engine->shown.scene && engine->shown.features &&
+                engine->shown.features->shape.channels == shape->channels;
+    Err note;
+    if (same || !inputs_large(shape, inputs->map))
+        return;
+    err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
+            "grids of %.0f MB, budget %d MB: none kept for later, errors and gates in parts%s", grid_mb,
+            LIVE_BUDGET_MB,
+            inputs_crowded(&(Job){.pool_baseline = true}, shape) ? ", no timing beside a comparison"
+                                                                 : "");
+    err_line(&note, engine->note, sizeof engine->note);
+    engine->notes++;
+}
+
 /* Whether the accuracy on the screen is of other values. While the world moves, each frame has others:
  * their accuracy is that of a moment ago, unless channels or temperature were changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
@@ -63,6 +81,7 @@ static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
 static void notice_changes(Engine *engine) {
     const FrameInputs *inputs = pipeline_inputs(engine->pipeline);
     const KernelConfig *config = &engine->state.job.config;
+    note_budget(engine, inputs);
     if (inputs->scene != engine->shown.scene) {
         engine->loads++;
         engine_watch_file(&engine->file, engine->state.menu.scenes.names[engine->state.job.scene]);
@@ -73,7 +92,8 @@ static void notice_changes(Engine *engine) {
     if (engine->measure)
         measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
     aim_simulation(engine, inputs, config);
-    FrameInputs kept = frame_inputs_keep(inputs);
+    FrameInputs kept = frame_inputs_keep(&(FrameInputs){
+        .scene = inputs->scene, .features = inputs->features, .map = inputs->map});
     frame_inputs_drop(&engine->shown);
     engine->shown = kept;
     engine->shown_config = *config;
@@ -107,6 +127,8 @@ static PipelineNeeds needs_of(Engine *engine) {
         .stand_in = stand_in_for(engine, &pools),
         .baseline_stand_in =
             state->job.pool_baseline ? stand_in_for(engine, &state->job.baseline) : NULL,
+        .gradients_later = engine->measure && state->job.config.kernel->where == BEV_CPU &&
+                           measure_is_slow(engine->measure, &state->job.config),
         .give_up = {gives_way, engine},
         .doing = &engine->doing,
     };
@@ -192,6 +214,7 @@ static void pause_simulation(Engine *engine, bool pause) {
 
 void engine_render(Engine *engine, const State *request) {
     bool moved = request->job.time_s != engine->state.job.time_s;
+    engine_free_retired(&engine->mailbox);
     engine->state = *request;
     engine->request_ms = clock_ms();
     bool key = !moved || engine->taken > 1; /* moments alone do not follow each other so fast */

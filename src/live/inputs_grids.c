@@ -1,5 +1,6 @@
 /* Grids: what a kernel in a format and an align pools from features and a map, the same in FP64,
  * and one cell of both looked at closely. */
+#include "kernels/codec.h"
 #include "src/accuracy/fp64.h"
 #include "src/base/clock.h"
 #include "src/base/mem_pool.h"
@@ -97,8 +98,19 @@ static size_t grid_values(const BevShape *shape) {
     return (size_t)(shape->nx * shape->ny * shape->channels);
 }
 
+bool inputs_large(const BevShape *shape, const BuiltMap *map) {
+    size_t grid = grid_values(shape) * sizeof(float), indices = 3 * sizeof(int32_t);
+    return grid + (map ? (size_t)map->map.points * indices : 0) > LIVE_LARGE_BYTES;
+}
+
+bool inputs_crowded(const Job *job, const BevShape *shape) {
+    return job->pool_baseline && grid_values(shape) * sizeof(float) > 2 * LIVE_LARGE_BYTES;
+}
+
 static void pooled_destroy(void *contents) {
     PooledGrid *pooled = contents;
+    free(pooled->codes.data);
+    free(pooled->codes.block_scales);
     mem_pool_give(&grids, pooled->values,
                   grid_values(&pooled->features->shape) * sizeof *pooled->values);
     ref_drop(pooled->map);
@@ -112,26 +124,48 @@ static PooledGrid *pooled_new(const FrameInputs *from, const KernelConfig *confi
     pooled->features = ref_keep(from->features);
     pooled->map = ref_keep(from->map);
     pooled->config = *config;
-    pooled->values =
-        mem_pool_take(&grids, grid_values(&from->features->shape) * sizeof *pooled->values);
     return pooled;
 }
 
-PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
-                             const KernelConfig *config, Err *err) {
-    const BevProblem *view = &problem->view;
+/* The values of an output, or of a large one that is in the problem's own memory this memory. */
+static bool take_output(PooledGrid *pooled, BevProblem *view, const void *codes) {
+    if (codes == view->out.data && inputs_large(&view->shape, pooled->map)) {
+        pooled->codes = view->out;
+        view->out.data = NULL;
+        view->out.block_scales = NULL;
+        return true;
+    }
+    pooled->values = mem_pool_take(&grids, grid_values(&view->shape) * sizeof *pooled->values);
+    if (pooled->values)
+        problem_output(view, codes, pooled->values);
+    return pooled->values != NULL;
+}
+
+PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
+                             Err *err) {
+    BevProblem *view = &runner->problem.view;
     PooledGrid *pooled = pooled_new(from, config);
-    bool ok = (pooled && pooled->values) || inputs_no_memory("pooled grid", err);
     const void *codes;
-    if (!ok || !session_output(session, &codes, err)) {
+    bool ok = pooled && session_output(runner->session, &codes, err);
+    if (!pooled || (ok && !take_output(pooled, view, codes)))
+        ok = inputs_no_memory("pooled grid", err);
+    if (!ok) {
         ref_drop(pooled);
         return NULL;
     }
-    problem_output(view, codes, pooled->values);
     pooled->footprint = bev_footprint(view);
     pooled->gather = bev_gather_traffic(view, bev_dtypes[view->out.dtype].bits);
     pooled->own = bev_traffic(config->kernel, view);
+    if (inputs_large(&view->shape, pooled->map))
+        runner_clear(runner);
     return pooled;
+}
+
+const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room) {
+    if (pooled->values)
+        return pooled->values + cell * pooled->features->shape.channels;
+    bev_tensor_decode(&pooled->codes, cell, 1, room);
+    return room;
 }
 
 static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
@@ -141,7 +175,7 @@ static bool pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
         return false;
     double pooled_at = clock_us();
     times->us[STAGE_POOL] += pooled_at - start;
-    *pooled = inputs_read_grid(runner->session, &runner->problem, next, config, err);
+    *pooled = inputs_read_grid(runner, next, config, err);
     times->us[STAGE_READ] += clock_us() - pooled_at;
     return *pooled;
 }
@@ -159,10 +193,33 @@ bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *co
 
 static void fp64_destroy(void *contents) {
     Fp64Grid *grid = contents;
+    free(grid->interval_of);
     mem_pool_give(&fp64_grids, grid->values,
                   grid_values(&grid->features->shape) * sizeof *grid->values);
     ref_drop(grid->map);
     ref_drop(grid->features);
+}
+
+/* Where the rows of a large grid are computed from. */
+static bool index_intervals(Fp64Grid *grid, const BevShape *shape) {
+    const BevMap *map = &grid->map->map;
+    int64_t cells = shape->nx * shape->ny;
+    grid->interval_of = malloc((size_t)cells * sizeof *grid->interval_of);
+    for (int64_t cell = 0; grid->interval_of && cell < cells; cell++)
+        grid->interval_of[cell] = -1;
+    for (int64_t i = 0; grid->interval_of && i < map->intervals; i++)
+        grid->interval_of[map->ranks_bev[map->interval_starts[i]]] = (int32_t)i;
+    return grid->interval_of != NULL;
+}
+
+void inputs_fp64_row(const void *context, int64_t cell, double *values) {
+    const Fp64Grid *grid = context;
+    const BevShape *shape = &grid->features->shape;
+    if (grid->interval_of[cell] < 0)
+        memset(values, 0, (size_t)shape->channels * sizeof *values);
+    else
+        fp64_pool_interval(shape, &grid->map->map, &grid->features->values,
+                           grid->interval_of[cell], values);
 }
 
 bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err) {
@@ -177,6 +234,8 @@ bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *
     next->fp64_original = grid;
     grid->features = ref_keep(next->features);
     grid->map = ref_keep(next->map);
+    if (inputs_large(shape, next->map))
+        return index_intervals(grid, shape) || inputs_no_memory("FP64 grid", err);
     grid->values = mem_pool_take(&fp64_grids, grid_values(shape) * sizeof *grid->values);
     if (!grid->values)
         return inputs_no_memory("FP64 grid", err);
@@ -229,7 +288,8 @@ static bool list_contributions(const FrameInputs *inputs, LiveProbe *probe, Err 
 
 static bool compare_with_fp64(const FrameInputs *inputs, LiveProbe *probe, Err *err) {
     const BevShape *shape = &inputs->features->shape;
-    const float *got = inputs->pooled->values + probe->cell * shape->channels;
+    float room[SCENE_MAX_CHANNELS];
+    const float *got = inputs_vector(inputs->pooled, probe->cell, room);
     double *want = calloc((size_t)shape->channels, sizeof *want);
     if (!want)
         return inputs_no_memory("cell", err);

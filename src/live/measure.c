@@ -18,7 +18,8 @@ static const TimingOptions short_series = {.samples = 6, .min_warm_ms = 0.2, .ma
 struct Measure {
     unsigned where;
     RecordedSet recorded;
-    FrameInputs inputs; /* of the last frame */
+    FrameInputs inputs;      /* of the last frame: scene, features, map */
+    BuiltMap *baseline_map; /* of that frame; NULL: no baseline was pooled */
     Job job;
     TimedKernel kernels[LIVE_MAX_KERNELS];
     int kernel_count;
@@ -80,6 +81,7 @@ void measure_close(Measure *measure) {
     omp_wait_close(measure->omp_wait);
     close_problem(measure);
     frame_inputs_drop(&measure->inputs);
+    ref_drop(measure->baseline_map);
     recorded_free(&measure->recorded);
     free(measure);
 }
@@ -136,9 +138,13 @@ static TimedKernel *kernel_of(Measure *measure, const BevKernel *kernel) {
 void measure_aim(Measure *measure, const FrameInputs *inputs, const Job *job, double launch_us) {
     bool fresh = !measure->inputs.map || !same_problem(measure, inputs, job);
     bool other_baseline = fresh || !kernel_config_equal(&measure->job.baseline, &job->baseline);
-    FrameInputs kept = frame_inputs_keep(inputs);
+    FrameInputs kept = frame_inputs_keep(&(FrameInputs){
+        .scene = inputs->scene, .features = inputs->features, .map = inputs->map});
+    BuiltMap *baseline_map = inputs->baseline ? ref_keep(inputs->baseline->map) : NULL;
     frame_inputs_drop(&measure->inputs);
+    ref_drop(measure->baseline_map);
     measure->inputs = kept;
+    measure->baseline_map = baseline_map;
     measure->job = *job;
     measure->frames++;
     measure->problems += fresh;
@@ -171,8 +177,8 @@ static BuiltMap *map_for(const Measure *measure, const KernelConfig *config) {
     const FrameInputs *inputs = &measure->inputs;
     if (config->align == measure->job.config.align)
         return inputs->map;
-    return inputs->baseline && inputs->baseline->map->align == config->align ? inputs->baseline->map
-                                                                             : NULL;
+    BuiltMap *map = measure->baseline_map;
+    return map && map->align == config->align ? map : NULL;
 }
 
 /* The entry that times `config`; NULL: none does. */
@@ -311,7 +317,10 @@ static bool start(Measure *measure, TimedKernel *timed, Err *err) {
 static MeasureStep finish(Measure *measure, TimedKernel *timed) {
     timed->complete = true;
     timed_kernel_done(timed);
-    close_session(measure);
+    if (inputs_large(&measure->inputs.features->shape, measure->inputs.map))
+        close_problem(measure);
+    else
+        close_session(measure);
     return MEASURE_NEWS;
 }
 

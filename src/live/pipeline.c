@@ -14,6 +14,8 @@ struct Pipeline {
     FrameInputs inputs; /* of the last frame */
     FrameInputs made;   /* the newest of each, including what runs made that were given up */
     PooledGrid *offers[OFFERS];      /* pooled elsewhere; newest first */
+    Gradients *offered_gradients;    /* computed elsewhere */
+    Runner gradient_runner;
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
     BuiltMap *pinned_map;            /* of a baseline with a rig of its own */
@@ -39,6 +41,8 @@ void pipeline_close(Pipeline *pipeline) {
     ref_drop(pipeline->pinned_map);
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
+    ref_drop(pipeline->offered_gradients);
+    runner_clear(&pipeline->gradient_runner);
     map_builder_clear(&pipeline->builder);
     frame_inputs_drop(&pipeline->made);
     frame_inputs_drop(&pipeline->inputs);
@@ -64,12 +68,22 @@ void pipeline_offer(Pipeline *pipeline, PooledGrid *grid) {
     pipeline->offers[0] = grid;
 }
 
+bool pipeline_lacks_gradients(const Pipeline *pipeline) {
+    return pipeline->inputs.gradients && pipeline->inputs.gradients->waits;
+}
+
+void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
+    ref_drop(pipeline->offered_gradients);
+    pipeline->offered_gradients = gradients;
+}
+
 /* ---- stages ---------------------------------------------------------------------------------- */
 
 /* One run, and what it has made so far. */
 typedef struct {
     Pipeline *pipeline;
     const PipelineNeeds *needs;
+    LiveData *live;
     FrameInputs next;
     StageTimes times;
     const BevKernel *stood_in; /* NULL: none did */
@@ -94,6 +108,26 @@ static PooledGrid *find_grid(const Run *run, const FrameInputs *with, const Kern
     return NULL;
 }
 
+static void let_go(PooledGrid **grid) {
+    ref_drop(*grid);
+    *grid = NULL;
+}
+
+/* Another large grid is pooled: those of the last frame, which only its picture needed, make room
+ * for it. */
+static void make_room(Run *run, bool baseline) {
+    Pipeline *pipeline = run->pipeline;
+    LiveFrame *frame = &run->live->frame;
+    if (!inputs_large(&run->next.features->shape, run->next.map))
+        return;
+    let_go(baseline ? &pipeline->made.baseline : &pipeline->made.pooled);
+    let_go(baseline ? &pipeline->inputs.baseline : &pipeline->inputs.pooled);
+    for (int i = 0; i < OFFERS; i++)
+        let_go(&pipeline->offers[i]);
+    *(baseline ? &frame->baseline : &frame->pooled) = NULL;
+    *(baseline ? &frame->baseline_codes : &frame->pooled_codes) = NULL;
+}
+
 /* Finds or pools the grid of `config`, or of the kernel that stands in for it. */
 static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig config,
                      const BevKernel *stand_in, PooledGrid **grid, StageTimes *times) {
@@ -109,6 +143,7 @@ static bool get_grid(Run *run, int runner, const FrameInputs *with, KernelConfig
         *grid = ref_keep(there);
         return true;
     }
+    make_room(run, runner == 1);
     return inputs_pool(&run->pipeline->runners[runner], with, &config, &run->needs->give_up, grid,
                        times, run->err);
 }
@@ -182,6 +217,12 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
             ref_drop(pipeline->offers[i]);
             pipeline->offers[i] = NULL;
         }
+    if (pipeline->offered_gradients && pipeline->offered_gradients->pooled->map->scene != scene) {
+        ref_drop(pipeline->offered_gradients);
+        pipeline->offered_gradients = NULL;
+    }
+    if (pipeline->gradient_runner.features && pipeline->gradient_runner.features->scene != scene)
+        runner_clear(&pipeline->gradient_runner);
     for (int i = 0; i < 2; i++)
         if (pipeline->runners[i].features && pipeline->runners[i].features->scene != scene)
             runner_clear(&pipeline->runners[i]);
@@ -215,6 +256,13 @@ static bool make_map(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
+    bool only_one = !job->pool_baseline &&
+                    inputs_large(&run->next.features->shape, pipeline->inputs.map);
+    for (int align = 0; only_one && align < BEV_ALIGN_COUNT; align++)
+        if (align != (int)job->config.align) {
+            ref_drop(pipeline->maps[align]);
+            pipeline->maps[align] = NULL;
+        }
     bool ok = inputs_map(&pipeline->maps[job->config.align], &pipeline->builder, job,
                          &run->needs->give_up, &run->next, run->err);
     if (ok && !run->next.map->took_us)
@@ -238,6 +286,27 @@ static bool make_fp64(Run *run, const State *state) {
            inputs_fp64(run->pipeline->made.fp64_original, &run->needs->give_up, &run->next, run->err);
 }
 
+/* Those that wait are waited for again until the background thread has offered them. */
+static bool make_gradients(Run *run, const State *state) {
+    Pipeline *pipeline = run->pipeline;
+    Gradients *const there[] = {pipeline->offered_gradients, pipeline->made.gradients};
+    Gradients **next = &run->next.gradients;
+    const Job *job = &state->job;
+    bool later = run->needs->gradients_later;
+    if (job->config.kernel->direction == BEV_FORWARD)
+        return true;
+    for (int i = 0; i < 2 && !*next; i++)
+        if (inputs_gradients_fit(there[i], run->next.pooled, job) && (later || !there[i]->waits))
+            *next = ref_keep(there[i]);
+    if (*next)
+        return true;
+    if (!inputs_loss(&run->next, job, next, run->err))
+        return false;
+    if (!later)
+        inputs_gradients(&pipeline->gradient_runner, *next);
+    return true;
+}
+
 static bool make_steps(Run *run, const State *state) {
     return inputs_steps(run->pipeline->made.steps, state, &run->next, run->err);
 }
@@ -248,7 +317,8 @@ static PipelineEnd run_stages(Run *run, const State *state) {
         bool (*make)(Run *run, const State *state);
     } stages[] = {{"features", make_features}, {"map", make_map},
                   {"pooling", make_grid},      {"pooling the baseline", make_baseline},
-                  {"FP64", make_fp64},         {"steps", make_steps}};
+                  {"FP64", make_fp64},         {"steps", make_steps},
+                  {"gradients", make_gradients}};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
     for (int i = 0; i < STAGES; i++) {
@@ -286,10 +356,16 @@ static void count_changes(Pipeline *pipeline, const FrameInputs *next) {
     const FrameInputs *last = &pipeline->inputs;
     pipeline->content += !same_inputs(last, next);
     pipeline->baseline_content += last->baseline != next->baseline;
-    pipeline->seen_content += last->features != next->features || last->views != next->views;
+    pipeline->seen_content += last->features != next->features || last->views != next->views ||
+                              last->gradients != next->gradients;
+}
+
+static const BevTensor *codes_of(const PooledGrid *grid) {
+    return grid && grid->codes.data ? &grid->codes : NULL;
 }
 
 static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
+    const Fp64Grid *fp64 = inputs->fp64_original;
     const SeenFeatures *features = inputs->features;
     const Scene *scene = &inputs->scene->scene;
     *frame = (LiveFrame){
@@ -299,7 +375,10 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .shape = features->shape,
         .pooled = inputs->pooled->values,
         .baseline = inputs->baseline ? inputs->baseline->values : NULL,
-        .fp64_original = inputs->fp64_original ? inputs->fp64_original->values : NULL,
+        .pooled_codes = codes_of(inputs->pooled),
+        .baseline_codes = codes_of(inputs->baseline),
+        .fp64_original = fp64 ? fp64->values : NULL,
+        .fp64_rows = fp64 && !fp64->values ? (Fp64Rows){inputs_fp64_row, fp64} : (Fp64Rows){NULL},
         .map = &inputs->map->map,
         .steps = inputs->steps ? &inputs->steps->steps : NULL,
         .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,
@@ -312,6 +391,8 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .world = scene->has_world ? &scene->world : NULL,
         .time_s = features->time_s,
     };
+    if (inputs->gradients)
+        frame->gradients = inputs_live_gradients(inputs->gradients);
 }
 
 /* Stages that this run did not need keep the time that they last took, marked stale. */
@@ -362,7 +443,7 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
 
 PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,
                          LiveData *live, Err *err) {
-    Run run = {.pipeline = pipeline, .needs = &needs, .err = err};
+    Run run = {.pipeline = pipeline, .needs = &needs, .live = live, .err = err};
     PipelineEnd end = run_stages(&run, state);
     if (end == PIPELINE_GIVEN_UP)
         keep_made(&pipeline->made, &run.next);

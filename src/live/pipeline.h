@@ -55,7 +55,8 @@ typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
     KernelConfig config;
-    float *values; /* (cell, c) */
+    float *values;   /* (cell, c); NULL where there are */
+    BevTensor codes; /* the output as the kernel left it: of a large grid on the CPU; owned */
     BevFootprint footprint;
     BevTraffic gather, own;
 } PooledGrid;
@@ -63,8 +64,21 @@ typedef struct {
 typedef struct {
     SeenFeatures *features;
     BuiltMap *map;
-    double *values; /* (cell, c) */
+    double *values;        /* (cell, c); NULL of a large grid, whose rows are computed from */
+    int32_t *interval_of; /* [cell]; -1: none */
 } Fp64Grid;
+
+/* A loss on some cells of a pooled grid, and the gradients that a kernel computes from it. */
+typedef struct {
+    PooledGrid *pooled;
+    KernelConfig config; /* goes backward */
+    int kind;            /* LossKind, or LOSS_ALL */
+    int64_t cell;
+    GridLoss loss; /* empty of LOSS_ALL, and where there is none */
+    float *grad_depth, *grad_feat;
+    bool waits;     /* they are still to be computed */
+    char text[300]; /* why there are none */
+} Gradients;
 
 /* The recorded steps, and what they were recorded of. */
 typedef struct {
@@ -78,7 +92,7 @@ typedef struct {
     double l2_bytes; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
-enum { FRAME_INPUTS = 8 };
+enum { FRAME_INPUTS = 9 };
 
 typedef union {
     struct {
@@ -89,6 +103,7 @@ typedef union {
         PooledGrid *pooled, *baseline;
         Fp64Grid *fp64_original;
         RecordedSteps *steps;
+        Gradients *gradients; /* NULL: forward */
     };
     void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
 } FrameInputs;
@@ -108,6 +123,7 @@ typedef struct {
     /* Pool in place of the selection and of the baseline where their own grid is not there yet.
      * NULL: each pools itself. */
     const BevKernel *stand_in, *baseline_stand_in;
+    bool gradients_later; /* leave them to pipeline_lacks_gradients: the kernel is slow */
     GiveUp give_up; /* asked between the stages and within the long ones */
     _Atomic(const char *) *doing; /* set to the name of the stage in hand; NULL: nobody asks */
 } PipelineNeeds;
@@ -130,6 +146,10 @@ const FrameInputs *pipeline_inputs(const Pipeline *pipeline);
 
 /* The configuration whose grid the last frame lacks because another kernel stood in; NULL: none. */
 const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
+
+/* Whether the last frame lacks its gradients, and the next run gets them, as for a grid. */
+bool pipeline_lacks_gradients(const Pipeline *pipeline);
+void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
 
 /* Gives the next run a grid that was pooled elsewhere; it is used where it fits. Takes over the
  * caller's reference. */

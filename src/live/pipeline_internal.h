@@ -63,11 +63,27 @@ typedef struct {
 bool inputs_pool(Runner *runner, const FrameInputs *next, const KernelConfig *config,
                  const GiveUp *give_up, PooledGrid **pooled, StageTimes *times, Err *err);
 
-/* Reads back what a session has just pooled from these inputs. NULL: failed. */
-PooledGrid *inputs_read_grid(Session *session, const HostProblem *problem, const FrameInputs *from,
-                             const KernelConfig *config, Err *err);
+/* Whether the display keeps as little as it can of a problem (LIVE_LARGE_BYTES). `map` may be NULL:
+ * the grid alone decides. */
+bool inputs_large(const BevShape *shape, const BuiltMap *map);
+
+/* Whether there is no memory for a launch in the background beside this comparison: two large grids
+ * are held for the picture. */
+bool inputs_crowded(const Job *job, const BevShape *shape);
+
+/* Reads back what the runner's session has just pooled from these inputs. NULL: failed. A large
+ * grid takes the runner's memory with it, and the runner is empty then. */
+PooledGrid *inputs_read_grid(Runner *runner, const FrameInputs *from, const KernelConfig *config,
+                             Err *err);
+
+/* The vector of a cell; `room`, of as many values as there are channels, is used where it has to be
+ * decoded. */
+const float *inputs_vector(const PooledGrid *pooled, int64_t cell, float *room);
 
 bool inputs_fp64(Fp64Grid *have, const GiveUp *give_up, FrameInputs *next, Err *err);
+
+/* Row function of Fp64Rows, for a grid without values. */
+void inputs_fp64_row(const void *grid, int64_t cell, double *values);
 
 /* Fills `probe` for `cell` (-1: none): the points that fell into it, and its pooled value beside
  * the one in FP64. */
@@ -86,6 +102,20 @@ LiveMemory inputs_backward_memory(const FrameInputs *inputs, const KernelConfig 
 
 /* How many points each pixel has, as lengths of intervals. */
 bool inputs_pixel_runs(const FrameInputs *inputs, LiveIntervals *intervals, Err *err);
+
+/* ---- inputs_gradients.c ---------------------------------------------------------------------- */
+
+/* Whether these are of that grid, and of the job's loss, cell and kernel. */
+bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job);
+
+/* The job's loss on the pooled grid of `with`; its gradients still wait, or `text` says why there
+ * are none. */
+bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err);
+
+/* Computes the gradients that wait. `runner` keeps problem and session for the next loss. */
+void inputs_gradients(Runner *runner, Gradients *made);
+
+LiveGradients inputs_live_gradients(const Gradients *made);
 
 /* ---- inputs_steps.c -------------------------------------------------------------------------- */
 

@@ -54,7 +54,7 @@ static bool check_accuracy(ScriptRenderer *renderer, const KernelConfig *config,
         renderer->checked.kernel != config->kernel || renderer->checked.align != config->align)
         forget_accuracy(live);
     if (live->accuracy[config->dtype].source == SOURCE_UNKNOWN &&
-        !background_accuracy(inputs, config, &live->accuracy[config->dtype], err))
+        !background_accuracy(inputs, config, NULL, &live->accuracy[config->dtype], err))
         return false;
     renderer->checked = *config;
     frame_inputs_drop(&renderer->checked_inputs);

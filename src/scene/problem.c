@@ -181,6 +181,8 @@ bool problem_pool(const BevKernel *kernel, const BevProblem *problem, Err *err) 
     return ok;
 }
 
+static const size_t KEPT_BYTES = 48 << 20; /* of pooled_fp32: more is allocated again */
+
 /* Sets the scale of the output, where its format has one, by the largest magnitude that pooling the
  * FP32 originals gives. */
 static bool calibrate_out(HostProblem *problem, Err *err) {
@@ -201,6 +203,10 @@ static bool calibrate_out(HostProblem *problem, Err *err) {
     ok = ok && problem_pool(bev_twin(bev_v3(), BEV_CPU), &original, err);
     if (ok)
         out->scale = bev_tensor_scale(out->dtype, largest_abs(problem->pooled_fp32, outputs));
+    if ((size_t)outputs * sizeof *problem->pooled_fp32 > KEPT_BYTES) {
+        free(problem->pooled_fp32);
+        problem->pooled_fp32 = NULL;
+    }
     return ok;
 }
 

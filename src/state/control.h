@@ -54,6 +54,9 @@ int64_t state_channels(const State *state);
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);
 
+/* The name of a loss: "cell", "box", "class", "all". */
+const char *state_loss(int loss);
+
 /* The camera that the camera controls act on; "n/a" where the scene has none. */
 const char *state_camera_name(const State *state);
 

@@ -125,3 +125,24 @@ unsigned control_fit(State *state, const Command *command) {
     control_fit_viewport(state);
     return SAY(state, command->action, "the whole grid");
 }
+
+/* ---- the loss of the way back ---------------------------------------------------------------- */
+
+const char *state_loss(int loss) {
+    return loss < LOSS_COUNT ? losses[loss].name : "all";
+}
+
+unsigned control_loss(State *state, const Command *command) {
+    const char *names[LOSS_ALL + 1];
+    for (int i = 0; i <= LOSS_ALL; i++)
+        names[i] = state_loss(i);
+    int loss = control_pick(state, command, (Menu){names, LOSS_ALL + 1}, state->job.loss);
+    if (loss < 0)
+        return STEP_REDRAW;
+    bool backward = state->job.config.kernel->direction == BEV_BACKWARD;
+    state->job.loss = loss;
+    SAY(state, command->action, "loss on %s%s%s",
+        loss == LOSS_ALL ? "all cells" : losses[loss].idea, backward ? "" : ": seen backward, ",
+        backward ? "" : key_of(ACTION_DIRECTION).name);
+    return control_changed(state);
+}

@@ -139,7 +139,7 @@ static const struct {
     {KEYCODE_UP, "Up"}, {KEYCODE_DOWN, "Down"}, {KEYCODE_LEFT, "Left"}, {KEYCODE_RIGHT, "Right"},
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
-    {KEYCODE_PAGE_UP, "PgUp"}, {KEYCODE_PAGE_DOWN, "PgDn"},
+    {KEYCODE_END, "End"}, {KEYCODE_PAGE_UP, "PgUp"}, {KEYCODE_PAGE_DOWN, "PgDn"},
 };
 /* clang-format on */
 

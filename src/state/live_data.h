@@ -137,6 +137,10 @@ typedef struct {
 
 enum { LIVE_MOVED_AT_M = 40 };
 
+/* A grid whose FP32 values, with the indices of its map, take more than this is large: the display
+ * keeps as little of it as it can, to stay within its memory budget of LIVE_BUDGET_MB. */
+enum { LIVE_LARGE_BYTES = 48 << 20, LIVE_BUDGET_MB = 600 };
+
 /* What differs between the two sides of a comparison. */
 typedef struct {
     bool known;     /* a comparison is on */
@@ -145,7 +149,16 @@ typedef struct {
                        of a camera, of the camera that it moved most; NaN: no rig */
 } LiveDifference;
 
-/* Borrowed from the engine until it is asked for the next frame. NULL where there is none. */
+/* Backward: of a loss on some cells. Borrowed like the frame; NULL where there are none. */
+typedef struct {
+    const GridLoss *loss; /* its `inside` is NULL where it is on all cells, or there is none */
+    const float *grad_depth, *grad_feat; /* as depth and features; both or none */
+    const char *text;                    /* why there are none; "": there are */
+} LiveGradients;
+
+/* Borrowed from the engine until it is asked for the next frame. NULL where there is none. A large
+ * grid (LIVE_LARGE_BYTES) has codes in the output's format in place of FP32 values, and is there for
+ * the picture only: not in frames that the engine hands out. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
     uint64_t baseline_content; /* changes when the baseline changes */
@@ -154,7 +167,9 @@ typedef struct {
     BevShape shape;              /* of the problem */
     const float *pooled;         /* (cell, c), selection */
     const float *baseline;       /* (cell, c), while a comparison is on */
-    const double *fp64_original; /* (cell, c), FP64 over the original inputs */
+    const BevTensor *pooled_codes, *baseline_codes; /* of large grids */
+    const double *fp64_original;                    /* (cell, c), FP64 over the original inputs */
+    Fp64Rows fp64_rows;                             /* of large grids */
     const BevMap *map, *baseline_map;
     const LiveSteps *steps; /* where the job asks for them */
     const Embedding *embedding;
@@ -163,6 +178,7 @@ typedef struct {
     const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
     double time_s;
+    LiveGradients gradients; /* backward only */
 } LiveFrame;
 
 typedef struct {

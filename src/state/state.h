@@ -12,6 +12,7 @@
 
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
+#include "src/scene/grid_loss.h"
 #include "src/state/keys.h"
 #include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
@@ -55,6 +56,8 @@ typedef struct {
     CameraError camera_errors[RIG_MAX_CAMERAS];
 } RigState;
 
+enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: on all cells */
+
 /* Everything that decides what is computed: two equal jobs give equal results. */
 typedef struct {
     uint64_t serial; /* grows with every change; the results of the job carry it */
@@ -69,6 +72,7 @@ typedef struct {
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
     bool steps;         /* record what warps do on it step by step; no cell: on the longest */
     const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
     int64_t steps_block; /* instead of the cell's warps those of this block, -1: not; */

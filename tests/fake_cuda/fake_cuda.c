@@ -5,10 +5,12 @@
  *     FAKE_CUDA_INIT        what cuInit returns, 0 unless set (100: no device)
  *     FAKE_CUDA_HANG        cuInit does not return
  *     FAKE_CUDA_CRASH       cuInit crashes
+ *     FAKE_CUDA_FAIL        "K:ERROR": the K-th call returns ERROR
  *     FAKE_CUDA_DEVICES     number of GPUs, 1 unless set
  *     FAKE_CUDA_CAPABILITY  10 * major + minor of each, 90 unless set */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int cuInit(unsigned flags);
@@ -25,7 +27,17 @@ static int setting(const char *name, int otherwise) {
     return text ? atoi(text) : otherwise;
 }
 
+/* What this call returns in place of SUCCESS. */
+static int next_call(void) {
+    static int calls;
+    const char *text = getenv("FAKE_CUDA_FAIL"), *code = text ? strchr(text, ':') : NULL;
+    return code && ++calls == atoi(text) ? atoi(code + 1) : SUCCESS;
+}
+
 int cuInit(unsigned flags) {
+    int failed = next_call();
+    if (failed)
+        return failed;
     while (setting("FAKE_CUDA_HANG", 0))
         pause();
     if (setting("FAKE_CUDA_CRASH", 0))
@@ -35,28 +47,31 @@ int cuInit(unsigned flags) {
 
 int cuDriverGetVersion(int *version) {
     *version = setting("FAKE_CUDA_VERSION", 13000);
-    return SUCCESS;
+    return next_call();
 }
 
 int cuDeviceGetCount(int *count) {
     *count = setting("FAKE_CUDA_DEVICES", 1);
-    return SUCCESS;
+    return next_call();
 }
 
 int cuDeviceGet(int *device, int index) {
+    int failed = next_call();
     *device = index;
-    return index < setting("FAKE_CUDA_DEVICES", 1) ? SUCCESS : INVALID_VALUE;
+    return failed ? failed : index < setting("FAKE_CUDA_DEVICES", 1) ? SUCCESS : INVALID_VALUE;
 }
 
 int cuDeviceGetName(char *name, int size, int device) {
     snprintf(name, (size_t)size, "Fake GPU %d", device);
-    return SUCCESS;
+    return next_call();
 }
 
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     int capability = setting("FAKE_CUDA_CAPABILITY", 90);
+    int failed = next_call();
     *value = attribute == CAPABILITY_MAJOR ? capability / 10 : capability % 10;
-    return device >= 0 && (attribute == CAPABILITY_MAJOR || attribute == CAPABILITY_MINOR)
+    return failed ? failed
+           : device >= 0 && (attribute == CAPABILITY_MAJOR || attribute == CAPABILITY_MINOR)
                ? SUCCESS
                : INVALID_VALUE;
 }

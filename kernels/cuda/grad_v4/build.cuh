@@ -55,7 +55,8 @@ bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
     int device, most, multiprocessors;
     TRY_CUDA(NAME, cudaGetDevice(&device));
     TRY_CUDA(NAME, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    TRY_CUDA(NAME, cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    TRY_CUDA(NAME,
+             cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     bool few = plan->map.shape.count() <= 2 * multiprocessors;
     const BlockShape wanted[] = {few                            ? BlockShape{1, 16}
                                  : problem->dtype == BEV_FP32 ? BlockShape{2, 8}

@@ -91,10 +91,10 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
     if (channels != 80 && channels % 64)
         return grad_owner_traffic(problem);
     double points = (double)problem->map.points;
-    double rows = points / (problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
+    double rows = points / (double)(problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
     traffic.out_read *= rows / (points > 0 ? points : 1);
-    traffic.index = rows / GRAD_ROWS_A_CHUNK * GRAD_CHUNK_BYTES;
-    traffic.weight = problem->map.weights ? points / GRAD_POINTS_AN_ENTRY * 32 * 4 : 0;
+    traffic.index = rows / (double)GRAD_ROWS_A_CHUNK * (double)GRAD_CHUNK_BYTES;
+    traffic.weight = problem->map.weights ? points / (double)GRAD_POINTS_AN_ENTRY * 32 * 4 : 0;
     traffic.depth = (double)bev_tensor_bytes(&problem->depth);
     return traffic;
 }
@@ -102,7 +102,7 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
 /* clang-format off */
 CUDA_ROW(grad_v4) = {
     .name = "grad_v4", .title = "V4",
-    .idea = "A camera's columns as matrices: both gradients are products with the same rows.",
+    .idea = "Backward: a camera's columns as matrices: both gradients are products with the same rows.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_default = true, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
     .access = {.owner = BEV_OWNS_COLUMN, .tile = 4, .block = 512, .load = 4, .store = 2,

@@ -34,7 +34,9 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .ny = frame->ny,
                         .channels = frame->channels,
                         .pooled = of_baseline ? frame->baseline : frame->pooled,
+                        .pooled_codes = of_baseline ? frame->baseline_codes : frame->pooled_codes,
                         .fp64_original = other_rig ? NULL : frame->fp64_original,
+                        .fp64_rows = other_rig ? (Fp64Rows){NULL} : frame->fp64_rows,
                         .map = of_baseline ? frame->baseline_map : frame->map,
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0};
@@ -42,9 +44,9 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
 
 /* Why there is nothing to show; NULL: there is something. */
 static const char *missing(const BevContent *content, const State *state, const LiveFrame *frame) {
-    if (!frame->nx || !frame->pooled)
+    if (!frame->nx || (!frame->pooled && !frame->pooled_codes))
         return "no picture yet";
-    if (state->compare != COMPARE_OFF && !frame->baseline)
+    if (state->compare != COMPARE_OFF && !frame->baseline && !frame->baseline_codes)
         return "the baseline is being pooled";
     if (state->compare == COMPARE_DIFFERENCE)
         return NULL;

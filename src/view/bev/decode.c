@@ -1,6 +1,8 @@
 #include "src/view/bev/decode.h"
 
+#include "kernels/codec.h"
 #include "kernels/vector.h"
+#include "src/scene/scene.h"
 
 #include <assert.h>
 #include <math.h>
@@ -58,8 +60,20 @@ static void field_count(CellField *field) {
     }
 }
 
-static const float *vector_at(const BevContent *content, size_t cell) {
-    return content->pooled + cell * (size_t)content->channels;
+/* The vector of a cell, in `room` where it has to be decoded. */
+typedef struct {
+    float values[SCENE_MAX_CHANNELS];
+} Room;
+
+static const float *vector_at(const BevContent *content, size_t cell, Room *room) {
+    if (content->pooled)
+        return content->pooled + cell * (size_t)content->channels;
+    bev_tensor_decode(content->pooled_codes, (int64_t)cell, 1, room->values);
+    return room->values;
+}
+
+static bool is_pooled(const BevContent *content) {
+    return content->pooled || content->pooled_codes;
 }
 
 /* A NaN in the vector wins over an infinity, that over a value; a vector of zeros means that no
@@ -84,8 +98,11 @@ static CellState state_of(const float *vector, int64_t channels) {
 
 static void field_states(const BevContent *content, CellField *field) {
 #pragma omp parallel for schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        field->state[cell] = (uint8_t)state_of(vector_at(content, cell), content->channels);
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        Room room;
+        const float *vector = vector_at(content, cell, &room);
+        field->state[cell] = (uint8_t)state_of(vector, content->channels);
+    }
 }
 
 /* ---- colour and class ----------------------------------------------------------------------- */
@@ -143,8 +160,9 @@ static bool decode_embedding(const BevContent *content, CellField *field, Err *e
 #pragma omp parallel for schedule(dynamic, 256)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
         float parts[EMBED_DIMS];
+        Room room;
         if (field->state[cell] != CELL_VALUE ||
-            !embedding_decode(content->embedding, vector_at(content, cell), parts))
+            !embedding_decode(content->embedding, vector_at(content, cell, &room), parts))
             continue;
         double mass = class_mass(parts);
         field->value[cell] = (float)mass;
@@ -163,7 +181,8 @@ static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for schedule(static)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        const float *vector = vector_at(content, cell);
+        Room room;
+        const float *vector = vector_at(content, cell, &room);
         double sum = 0;
         for (int64_t c = 0; c < content->channels; c++)
             sum += (double)vector[c] * vector[c];
@@ -175,8 +194,10 @@ static bool decode_norm(const BevContent *content, CellField *field, Err *err) {
 static bool decode_channel(const BevContent *content, CellField *field, Err *err) {
     (void)err;
 #pragma omp parallel for schedule(static)
-    for (size_t cell = 0; cell < cells_of(content); cell++)
-        field->value[cell] = vector_at(content, cell)[content->channel];
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        Room room;
+        field->value[cell] = vector_at(content, cell, &room)[content->channel];
+    }
     return true;
 }
 
@@ -222,17 +243,27 @@ static Difference from_other(const float *got, const float *other, size_t channe
     return difference(got, NULL, other, channels);
 }
 
-/* Per cell the signed difference of the channel in which its vector differs most from the FP64
- * values or, where these are NULL, from another result. */
-static void worst_differences(const BevContent *content, const double *fp64_original,
-                              const float *other, CellField *field) {
+/* From the cell's FP64 values, which are computed here where there is no grid of them. */
+static Difference from_fp64_cell(const BevContent *content, size_t cell, const float *got) {
     size_t channels = (size_t)content->channels;
-#pragma omp parallel for schedule(static)
+    double row[SCENE_MAX_CHANNELS];
+    if (content->fp64_original)
+        return from_fp64(got, content->fp64_original + cell * channels, channels);
+    content->fp64_rows.row(content->fp64_rows.grid, (int64_t)cell, row);
+    return from_fp64(got, row, channels);
+}
+
+/* Per cell the signed difference of the channel in which its vector differs most from another
+ * result or, where this is NULL, from the FP64 values. */
+static void worst_differences(const BevContent *content, const BevContent *other,
+                              CellField *field) {
+    size_t channels = (size_t)content->channels;
+#pragma omp parallel for schedule(dynamic, 64)
     for (size_t cell = 0; cell < cells_of(content); cell++) {
-        const float *got = vector_at(content, cell);
-        size_t first = cell * channels;
-        Difference d = fp64_original ? from_fp64(got, fp64_original + first, channels)
-                                     : from_other(got, other + first, channels);
+        Room room, other_room;
+        const float *got = vector_at(content, cell, &room);
+        Difference d = other ? from_other(got, vector_at(other, cell, &other_room), channels)
+                             : from_fp64_cell(content, cell, got);
         double worst = d.highest >= -d.lowest ? d.highest : d.lowest;
         field->value[cell] = (float)worst;
         if (d.unknown || field->state[cell] == CELL_NAN)
@@ -246,7 +277,7 @@ static void worst_differences(const BevContent *content, const double *fp64_orig
 
 static bool decode_error(const BevContent *content, CellField *field, Err *err) {
     (void)err;
-    worst_differences(content, content->fp64_original, NULL, field);
+    worst_differences(content, NULL, field);
     return true;
 }
 
@@ -268,8 +299,9 @@ static void unit_vector(const float *restrict vector, int64_t channels, float *r
 /* Lists the cells that hold a value, in order; returns their number. */
 static int64_t filled_cells(const BevContent *content, size_t *filled) {
     int64_t count = 0;
+    Room room;
     for (size_t cell = 0; cell < cells_of(content); cell++)
-        if (state_of(vector_at(content, cell), content->channels) == CELL_VALUE)
+        if (state_of(vector_at(content, cell, &room), content->channels) == CELL_VALUE)
             filled[count++] = cell;
     return count;
 }
@@ -283,8 +315,10 @@ bool decode_fit_pca(const BevContent *content, Pca *pca, Err *err) {
     if (!done)
         err_set(err, ERR_FAILED, "pca", "", "no memory for %zu values", values);
     int64_t count = done ? filled_cells(content, filled) : 0, samples = 0;
+    Room room;
     for (int64_t i = 0; i < count; i += count / PCA_SAMPLES + 1)
-        unit_vector(vector_at(content, filled[i]), channels, units + samples++ * channels);
+        unit_vector(vector_at(content, filled[i], &room), channels,
+                    units + samples++ * channels);
     done = done && pca_fit(units, samples, channels, pca, err);
     free(filled);
     free(units);
@@ -299,7 +333,8 @@ static uint8_t component_level(double sigmas) {
 static void color_cell(const BevContent *content, const Pca *pca, size_t cell, float *unit,
                        CellField *field) {
     double at[PCA_COMPONENTS];
-    unit_vector(vector_at(content, cell), content->channels, unit);
+    Room room;
+    unit_vector(vector_at(content, cell, &room), content->channels, unit);
     pca_project(pca, unit, at);
     field->color[cell] =
         (Rgb){component_level(at[0]), component_level(at[1]), component_level(at[2])};
@@ -357,7 +392,7 @@ const ViewInfo views[VIEW_COUNT] = {
 
 const char *view_missing(ViewKind view, const BevContent *content) {
     unsigned needs = views[view].needs;
-    if ((needs & NEEDS_POOLED) && !content->pooled)
+    if ((needs & NEEDS_POOLED) && !is_pooled(content))
         return "no pooled features";
     if ((needs & NEEDS_EMBEDDING) && !content->embedding)
         return "the features are no known embedding of classes and colours";
@@ -365,7 +400,7 @@ const char *view_missing(ViewKind view, const BevContent *content) {
         return "too few channels to tell classes and colours apart";
     if ((needs & NEEDS_MAP) && !content->map)
         return "no scatter map";
-    if ((needs & NEEDS_FP64) && !content->fp64_original)
+    if ((needs & NEEDS_FP64) && !content->fp64_original && !content->fp64_rows.row)
         return "no FP64 reference to compare with";
     if (view == VIEW_CHANNEL && (content->channel < 0 || content->channel >= content->channels))
         return "no such channel";
@@ -415,13 +450,13 @@ bool decode_difference(ViewKind view, const BevContent *a, const BevContent *b, 
     if (view == VIEW_POINTS)
         return count_difference(a, b, field, err);
     *field = (CellField){0};
-    if (!a->pooled || !b->pooled)
+    if (!is_pooled(a) || !is_pooled(b))
         return err_set(err, ERR_USAGE, views[view].name, "choose another view",
                        "no pooled features");
     if (!field_init(field, VIEW_ERROR, a, err))
         return false;
     field_states(a, field);
-    worst_differences(a, NULL, b->pooled, field);
+    worst_differences(a, b, field);
     field_count(field);
     return true;
 }

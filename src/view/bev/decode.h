@@ -22,8 +22,10 @@ typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR 
 /* What a view is decoded from. Parts that are unknown are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
-    const float *pooled;         /* (cell, c) */
-    const double *fp64_original; /* (cell, c): FP64 pooling */
+    const float *pooled;           /* (cell, c) */
+    const BevTensor *pooled_codes; /* the same in its format, where `pooled` is NULL */
+    const double *fp64_original;   /* (cell, c): FP64 pooling */
+    Fp64Rows fp64_rows;            /* the same cell by cell, where it is NULL */
     const BevMap *map;
     const Embedding *embedding; /* of a scene whose features are an embedding */
     int64_t channel;            /* VIEW_CHANNEL */

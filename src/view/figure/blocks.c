@@ -63,9 +63,11 @@ static void draw_camera(Pen *pen, const Figure *figure, int64_t camera, Box box)
     Image image;
     if (pen->measuring || pen->failed)
         return;
-    pen->failed = !raster_camera(spec->cameras, camera, &image, &pen->err);
+    pen->failed = spec->backward ? !lit_camera(spec, camera, &image, &pen->err)
+                                 : !raster_camera(spec->cameras, camera, &image, &pen->err);
     pen_picture(pen, box, &image);
     image_free(&image);
+    strongest_draw(pen, spec, camera, box);
 }
 
 /* Width over height of the network's input, which the views cover at any resolution. */
@@ -169,7 +171,8 @@ double facts_block(Pen *pen, const Figure *figure, double x, double top, double 
     for (Fact fact = 0; fact < FACT_COUNT; fact++, y += ROW) {
         double baseline = y + ROW / 2.0 + 0.36 * SIZE_BODY;
         bool shared = fact >= FACT_GRID;
-        pen_text(pen, x, baseline, LABEL_W - 8, &label, fact_labels[fact]);
+        bool both = fact == FACT_LATENCY && figure->spec->backward;
+        pen_text(pen, x, baseline, LABEL_W - 8, &label, both ? "Gradients" : fact_labels[fact]);
         for (int s = 0; s < (shared ? 1 : columns); s++) {
             char value[VALUE_MAX];
             fact_text(figure, fact, s, value);

@@ -27,6 +27,7 @@ static double gap_after(double height) {
 static double side_blocks(Pen *pen, const Figure *figure, const Page *page) {
     double x = page->side_x, w = page->side_w, y = page->side_top;
     y += gap_after(legend_block(pen, figure, &figure->panels[0], x, y, w));
+    y += gap_after(gradient_block(pen, figure, x, y, w));
     y += gap_after(overlay_key_block(pen, figure, x, y, w));
     y += gap_after(facts_block(pen, figure, x, y, w));
     y += gap_after(table_block(pen, figure, x, y, w));
@@ -49,6 +50,7 @@ static double below_blocks(Pen *pen, const Figure *figure, const Page *page) {
     if (compare)
         bottoms[2] +=
             gap_after(legend_block(pen, figure, &figure->panels[2], xs[2], bottoms[2], w));
+    bottoms[2] += gap_after(gradient_block(pen, figure, xs[2], bottoms[2], w));
     bottoms[2] += gap_after(table_block(pen, figure, xs[2], bottoms[2], w));
     return fmax(bottoms[0], fmax(bottoms[1], bottoms[2])) - BLOCK_GAP;
 }
@@ -115,6 +117,7 @@ static void draw_page(Pen *pen, const Figure *figure, const Page *page) {
         panel_title(pen, figure, panel);
         pen_picture(pen, panel->box, &panel->raster);
         overlay_draw(pen, figure, panel);
+        loss_draw(pen, figure, panel);
         band_draw(pen, figure, panel);
         pen_frame(pen, panel->box, pen->theme->muted, 1, 1);
         axes_draw(pen, figure, panel, i == 0);

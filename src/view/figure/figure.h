@@ -31,6 +31,17 @@ typedef struct {
     const char *note;          /* under the table, or NULL */
 } FigureTable;
 
+/* What the way back adds to a figure of one selection: the cells of a loss, outlined; camera
+ * pictures, lit where their features feed it; the depth of the pixel that does so most. */
+typedef struct {
+    BevShape shape;
+    const uint8_t *inside;           /* (cell): 1 in the loss, else 0 */
+    const float *strength;           /* (camera, h, w): gradient_strength() */
+    int64_t pixel;                   /* the strongest one: gradient_strongest() */
+    const float *depth, *grad_depth; /* (depth), of that pixel */
+    const uint8_t *reaches;          /* (depth), of that pixel: 1: the bin falls into the loss */
+} FigureBackward;
+
 enum { FIGURE_MAX_SELECTIONS = 2 };
 
 typedef struct {
@@ -53,7 +64,8 @@ typedef struct {
     double time_s;
     bool outlines; /* footprints of the true solids */
 
-    const FigureTable *table; /* or NULL */
+    const FigureBackward *backward; /* or NULL; needs `cameras` */
+    const FigureTable *table;       /* or NULL */
     FigureTheme theme;
     double scale; /* pixels per unit; 0: 1, about 1,600 pixels wide */
 } FigureSpec;

@@ -69,8 +69,18 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
                     double w);
 double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double facts_block(Pen *pen, const Figure *figure, double x, double top, double w);
+double gradient_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double table_block(Pen *pen, const Figure *figure, double x, double top, double w);
 double table_width(Pen *pen, const Figure *figure);
 
 /* The camera views over the whole width. */
 double strip_block(Pen *pen, const Figure *figure, double x, double top, double w);
+
+/* ---- the way back: they draw nothing where the spec has none -------------------------------- */
+
+/* Lines around the cells of the loss. */
+void loss_draw(Pen *pen, const Figure *figure, const FigurePanel *panel);
+/* The picture of a camera, lit by gradients. */
+bool lit_camera(const FigureSpec *spec, int64_t camera, Image *image, Err *err);
+/* A frame around the strongest pixel, where it is one of this camera. */
+void strongest_draw(Pen *pen, const FigureSpec *spec, int64_t camera, Box box);

@@ -151,15 +151,37 @@ static const Arrangement with_steps[] = {
 };
 /* clang-format on */
 
-static const Arrangement *choose(bool steps, Page page, int columns) {
-    const Arrangement *rows = steps ? with_steps : arrangements;
-    const int count = steps ? sizeof with_steps / sizeof *with_steps
-                            : sizeof arrangements / sizeof *arrangements;
+/* Backward. */
+/* clang-format off */
+static const Arrangement backward[] = {
+    {PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &gradients_panel}}}},
+    {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
+                      {30, {&accuracy_panel, &gradients_panel, &intervals_panel, &pipeline_panel}},
+                      {30, {&bev_panel, &camera_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
+                                          &accuracy_panel, &intervals_panel, &pipeline_panel}},
+                                    {42, {&bev_panel, &camera_panel, &gradients_panel}}}},
+    {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
+                                &accuracy_panel, &gradients_panel, &intervals_panel,
+                                &pipeline_panel}}}},
+};
+/* clang-format on */
+
+static const Arrangement *choose(const State *state, Page page, int columns) {
+    const Arrangement *rows = arrangements;
+    int count = sizeof arrangements / sizeof *arrangements;
+    if (state->job.steps) {
+        rows = with_steps;
+        count = sizeof with_steps / sizeof *with_steps;
+    } else if (state->job.config.kernel->direction == BEV_BACKWARD) {
+        rows = backward;
+        count = sizeof backward / sizeof *backward;
+    }
     for (int i = 0; i < count; i++)
         if (rows[i].page == page && columns >= rows[i].columns)
             return &rows[i];
     /* Too narrow for figures and BEV: show the figures. Tab leads to the BEV. */
-    return choose(steps, PAGE_DASHBOARD, columns);
+    return choose(state, PAGE_DASHBOARD, columns);
 }
 
 static LessonPanel pointed_at(const State *state) {
@@ -176,7 +198,7 @@ static bool two_steps(const PanelData *data, int columns) {
 static void body_draw(Cells *cells, Area area, Page page, int columns, const PanelData *data) {
     if (page == PAGE_BOTH && two_steps(data, columns))
         page = PAGE_DASHBOARD;
-    const Arrangement *arrangement = choose(data->state->job.steps, page, columns);
+    const Arrangement *arrangement = choose(data->state, page, columns);
     int count = 0, x = area.x;
     while (count < MAX_STACKS && arrangement->stacks[count].share)
         count++;

@@ -1,5 +1,6 @@
 /* The BEV in a terminal: two pixels a cell as half blocks, or one character without colour. */
 #include "src/state/live_text.h"
+#include "src/view/bev/gradient_strip.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>
@@ -250,6 +251,19 @@ static void draw_waiting(Cells *cells, Area area, const char *text) {
     cells_text(cells, box.x + 1, box.y, w, cell_bold(INK_ACCENT), text);
 }
 
+/* The cells of the loss, where they are few: signs hide what is under them. */
+static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData *data) {
+    enum { FEW = 400 };
+    const GridLoss *loss = data->live->frame.gradients.loss;
+    int64_t nx = data->state->scene.nx, count = nx * data->state->scene.ny;
+    if (!loss || !loss->inside || loss->count > FEW || data->live->frame.nx != nx)
+        return;
+    for (int64_t cell = 0; cell < count; cell++)
+        if (loss->inside[cell])
+            draw_sign(cells, used, part, (double)(cell % nx) + 0.5, (double)(cell / nx) + 0.5,
+                      data->state, '*', ink_rgb(gradient_light));
+}
+
 static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
@@ -277,6 +291,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     Area used = bev_cells_draw(cells, picture, data->picture, state);
     Part part = part_of(state);
     draw_step(cells, used, &part, data);
+    draw_loss(cells, used, &part, data);
     draw_waiting(cells, (Area){picture.x, picture.y, picture.w, used.h}, state->waiting);
     int y = used.y + used.h;
     scale_text(data, area.w, text, sizeof text);

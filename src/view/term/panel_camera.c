@@ -1,14 +1,18 @@
 /* What the camera of the shown step sees, a feature pixel or a few of them a sign, and in it the
- * pixels whose points the step takes. */
+ * pixels whose points the step takes. Backward: the camera that feeds the loss most, and in it the
+ * pixels that feed it. */
+#include "src/view/bev/gradient_strip.h"
 #include "src/view/term/panel.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct {
     const PanelData *data;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count, camera;
+    float *strength; /* backward: of all cameras' pixels; else NULL. free() it */
 } Seen;
 
 static Seen seen_of(const PanelData *data) {
@@ -16,6 +20,14 @@ static Seen seen_of(const PanelData *data) {
     seen.count = live_step_points(data->live, data->state, seen.points);
     if (seen.count)
         seen.camera = (int)step_pixel(&data->live->frame.shape, seen.points[0]->depth).camera;
+    const LiveFrame *frame = &data->live->frame;
+    Err ignored; /* then the picture is not lit */
+    if (!frame->gradients.grad_feat)
+        return seen;
+    seen.strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
+    int64_t strongest = seen.strength ? gradient_strongest(&frame->shape, seen.strength) : -1;
+    if (strongest >= 0)
+        seen.camera = (int)(strongest / (frame->shape.feat_h * frame->shape.feat_w));
     return seen;
 }
 
@@ -45,7 +57,20 @@ static Rgb pixel_color(const LiveFrame *frame, int camera, int64_t h, int64_t w)
     return (Rgb){grey, grey, grey};
 }
 
+static float strength_at(const Seen *seen, int64_t h, int64_t w) {
+    const BevShape *shape = &seen->data->live->frame.shape;
+    return seen->strength[(seen->camera * shape->feat_h + h) * shape->feat_w + w];
+}
+
+/* The pixel's colour; backward dimmed, or lit by its gradient. */
+static Ink pixel_ink(const Seen *seen, int64_t h, int64_t w) {
+    Rgb color = pixel_color(&seen->data->live->frame, seen->camera, h, w);
+    return ink_rgb(seen->strength ? gradient_lit(color, strength_at(seen, h, w)) : color);
+}
+
 static bool is_lit(const Seen *seen, int64_t h, int64_t w) {
+    if (seen->strength)
+        return strength_at(seen, h, w) > 0;
     for (int i = 0; i < seen->count; i++) {
         StepPixel at = step_pixel(&seen->data->live->frame.shape, seen->points[i]->depth);
         if (at.camera == seen->camera && at.h == h && at.w == w)
@@ -62,10 +87,9 @@ static void put_squares(Cells *cells, int x, int y, const Seen *seen, Area area,
     int64_t w = x / scale, upper = 2 * y / scale, lower = (2 * y + 1) / scale;
     bool below = lower < frame->shape.feat_h;
     bool up = is_lit(seen, upper, w), down = below && is_lit(seen, lower, w);
-    Ink ink = up ? mark : ink_rgb(pixel_color(frame, seen->camera, upper, w));
-    Ink paper = down    ? mark
-                : below ? ink_rgb(pixel_color(frame, seen->camera, lower, w))
-                        : INK_DEFAULT;
+    bool steps = !seen->strength;
+    Ink ink = up && steps ? mark : pixel_ink(seen, upper, w);
+    Ink paper = down && steps ? mark : below ? pixel_ink(seen, lower, w) : INK_DEFAULT;
     if (cells->color)
         cells_put(cells, area.x + x, area.y + y, 0x2580, (CellStyle){.ink = ink, .paper = paper});
     else
@@ -97,15 +121,23 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
         snprintf(title, sizeof title, "Camera %d", seen.camera);
     snprintf(note, sizeof note, seen.count ? "%d point%s" : "no points now", seen.count,
              seen.count == 1 ? "" : "s");
+    if (seen.strength)
+        snprintf(note, sizeof note, "%lld of %lld pixels",
+                 (long long)gradient_count(shape, frame->gradients.grad_feat),
+                 (long long)(shape->cameras * shape->feat_h * shape->feat_w));
+    else if (!data->state->job.steps)
+        note[0] = '\0';
     area = panel_title(cells, area, title, note);
     if (!frame->features || shape->feat_w <= 0) {
         cells_line(cells, area, cell_style(INK_MUTED), "n/a");
+        free(seen.strength);
         return;
     }
     int scale = scale_of(shape, area), columns = scale * (int)shape->feat_w;
     for (int y = 0; 2 * y < scale * shape->feat_h && y < area.h; y++)
         for (int x = 0; x < columns && x < area.w; x++)
             put_squares(cells, x, y, &seen, area, scale);
+    free(seen.strength);
 }
 
 const DashPanel camera_panel = {.point = PANEL_STRIP,

@@ -87,15 +87,16 @@ static void draw_busiest(Cells *cells, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     const BevShape *shape = &data->live->frame.shape;
     int64_t pixels = shape->feat_h * shape->feat_w;
+    const SceneFacts *scene = &data->state->scene;
     char text[160];
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
+    int64_t camera = pixels ? stats->longest_cell / pixels : 0;
     if (!pixels)
         return;
-    snprintf(text, sizeof text,
-             "longest %d at pixel %lld, %lld of camera %lld: %.1f medians, one owner",
-             stats->longest, (long long)(stats->longest_cell % shape->feat_w),
-             (long long)(stats->longest_cell % pixels / shape->feat_w),
-             (long long)(stats->longest_cell / pixels + 1), times);
+    snprintf(text, sizeof text, "longest %d at %s %lld, %lld: %.1f medians, summed by one owner",
+             stats->longest, camera < scene->camera_count ? scene->cameras[camera] : "pixel",
+             (long long)(stats->longest_cell % shape->feat_w),
+             (long long)(stats->longest_cell % pixels / shape->feat_w), times);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.1f medians", stats->longest, times);
     cells_line(cells, area, cell_bold(INK_WARN), text);
@@ -146,7 +147,7 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
     draw_summary(cells, area, intervals);
     int rows = area.h - 3, first = first_bucket(intervals), end = last_bucket(intervals) + 1;
     Area line = {area.x, area.y + 1, area.w, 1};
-    if (rows >= 3) {
+    if (rows >= 3 || rows >= end - first) {
         draw_titles(cells, line, intervals->of_pixels);
         line.y++;
         int group = (end - first + rows - 1) / rows;

@@ -1,6 +1,7 @@
 /* The pictures of the window: the BEV with its axes, the wipe, the probed cell and its rays; and
  * the strip of camera views. */
 #include "src/state/live_text.h"
+#include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -121,6 +122,22 @@ static void draw_rays(const WindowView *view) {
         draw_ray(view, &list[i], strength_of(view, &list[i], heaviest));
 }
 
+/* The cells of the loss, through which the picture is still seen. */
+static void draw_loss(const WindowView *view) {
+    const LiveFrame *frame = &view->live->frame;
+    const uint8_t *inside = frame->gradients.loss ? frame->gradients.loss->inside : NULL;
+    pen_clip(view->pen, view->layout.bev);
+    for (int64_t cell = 0; inside && cell < frame->nx * frame->ny; cell++) {
+        double x0, y0, x1, y1, x = (double)(cell % frame->nx), y = (double)(cell / frame->nx);
+        if (!inside[cell])
+            continue;
+        window_point(view, x + 1, y + 1, &x0, &y0);
+        window_point(view, x, y, &x1, &y1);
+        pen_fill(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, gradient_light, 0.55);
+    }
+    cairo_restore(view->pen->cr);
+}
+
 static void draw_probe(const WindowView *view) {
     const LiveProbe *probe = &view->live->probe;
     const LiveSteps *steps = view->live->frame.steps;
@@ -179,6 +196,7 @@ void window_draw_over_bev(const WindowView *view) {
         return;
     FigurePanel panel = window_panel(view);
     overlay_draw(view->pen, &view->visible, &panel);
+    draw_loss(view);
     draw_probe(view);
     draw_comparison(view);
     draw_waiting(view);

@@ -1,3 +1,4 @@
+#include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_image.h"
 
 #include <math.h>
@@ -75,6 +76,17 @@ static bool copy_strip(const WindowPicture *previous, WindowPicture *picture, Er
     return true;
 }
 
+/* What the cameras see, dimmed, and in it the pixels that feed the loss. */
+static bool gradient_strip(const LiveFrame *frame, WindowPicture *picture, Err *err) {
+    float *strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, err);
+    bool ok = strength != NULL;
+    for (int i = 0; ok && i < picture->camera_count; i++)
+        ok = gradient_camera(frame->cameras, &frame->rig->frustum, strength, i,
+                             &picture->cameras[i], err);
+    free(strength);
+    return ok;
+}
+
 static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
                          WindowPicture *picture, Err *err) {
     if (!frame->rig)
@@ -85,6 +97,8 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
     picture->camera_count = frame->rig->camera_count;
     if (picture->strip != STRIP_IMAGE)
         return value_strip(frame, picture, err);
+    if (frame->gradients.grad_feat)
+        return gradient_strip(frame, picture, err);
     for (int i = 0; i < picture->camera_count; i++)
         if (!raster_camera(frame->cameras, i, &picture->cameras[i], err))
             return false;

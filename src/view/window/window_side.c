@@ -1,6 +1,7 @@
 /* The side column: what the colours mean, then the probed cell or the selection. And the header and
  * the log line. */
 #include "src/state/live_text.h"
+#include "src/view/bev/gradient_strip.h"
 #include "src/view/window/window_internal.h"
 
 #include <math.h>
@@ -165,6 +166,19 @@ static double overview(const WindowView *view, Box at) {
     return y - at.y;
 }
 
+/* What the loss on this cell reaches, or why that is not known. */
+static void gradients_text(const LiveFrame *frame, char *text, size_t size) {
+    const LiveGradients *gradients = &frame->gradients;
+    if (!gradients->grad_feat)
+        snprintf(text, size, "loss: %s", gradients->text);
+    else
+        snprintf(text, size, "loss on %s: %lld pixels would have to change",
+                 !gradients->loss->inside       ? "all cells"
+                 : gradients->loss->count == 1 ? "this cell"
+                                               : "the yellow cells",
+                 (long long)gradient_count(&frame->shape, gradients->grad_feat));
+}
+
 static double readout(const WindowView *view, Box at) {
     const LiveProbe *probe = &view->live->probe;
     const char *dtype = bev_dtypes[view->live->job.config.dtype].title;
@@ -187,6 +201,10 @@ static double readout(const WindowView *view, Box at) {
     if (probe->channel >= 0) {
         snprintf(text, sizeof text, "channel %lld  %s %.6g   FP64 %.6g", (long long)probe->channel,
                  dtype, probe->channel_value, probe->channel_fp64);
+        y += sentence(view, below(at, y), text);
+    }
+    if (view->live->frame.gradients.loss) {
+        gradients_text(&view->live->frame, text, sizeof text);
         y += sentence(view, below(at, y), text);
     }
     if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * WINDOW_ROW)

@@ -1,0 +1,256 @@
+#include "src/cli/snapshot_backward.h"
+
+#include "kernels/codec.h"
+#include "src/view/bev/gradient_strip.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double USUAL_DISTANCE_M = 15;
+
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
+
+/* The row that `word` means on that device in that direction, if it can be launched; without a word
+ * the one to begin with. */
+static const BevKernel *row(const char *word, BevWhere where, BevDirection direction) {
+    const BevKernel *kernel =
+        word ? kernel_named(where, direction, word) : bev_default(where, direction);
+    return kernel && kernel->launch ? kernel : NULL;
+}
+
+const BevKernel *snapshot_backward_kernels(const Options *options, unsigned where,
+                                           const BevKernel **backward, Err *err) {
+    const char *word = options->kernel;
+    const BevKernel *named = word ? bev_kernel_find(word) : NULL;
+    for (int device = BEV_CUDA; device >= BEV_CPU; device--) {
+        if (!(where & 1u << device) ||
+            (named && named->where != (BevWhere)device && where & 1u << named->where))
+            continue;
+        const BevKernel *there = row(word, (BevWhere)device, BEV_FORWARD);
+        const BevKernel *back = row(word, (BevWhere)device, BEV_BACKWARD);
+        if (!there && !back)
+            continue;
+        if (backward)
+            *backward = back ? back : bev_default((BevWhere)device, BEV_BACKWARD);
+        return there ? there : bev_default((BevWhere)device, BEV_FORWARD);
+    }
+    err_set(err, ERR_DEVICE, word ? word : "snapshot", "see bevscope --list",
+            "this kernel does not run on %s",
+            where == 1u << BEV_CPU ? "the CPU" : "the chosen device");
+    return NULL;
+}
+
+/* ---- the loss ---------------------------------------------------------------------------------
+ */
+
+bool snapshot_backward_views(const BevShape *shape, CameraViews *seen, Err *err) {
+    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
+    *seen = (CameraViews){.cameras = shape->cameras,
+                          .h = shape->feat_h,
+                          .w = shape->feat_w,
+                          .color = calloc(pixels, 3 * sizeof *seen->color)};
+    return seen->color || err_set(err, ERR_FAILED, "camera views", "", "out of memory");
+}
+
+static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
+    const Options *options = input->options;
+    const Scene *scene = &input->workload->scene;
+    const BevShape *shape = &scene->shape;
+    const BevMap *map = workload_map(input->workload, input->forward.align, err);
+    if (!map)
+        return false;
+    const GridContent content = {.nx = shape->nx,
+                                 .ny = shape->ny,
+                                 .channels = shape->channels,
+                                 .pooled = input->pooled,
+                                 .map = map,
+                                 .rig = scene->has_rig ? &scene->rig : NULL,
+                                 .world = scene->has_world ? &scene->world : NULL,
+                                 .time_s = options->time_s,
+                                 .embedding = input->embedding};
+    bool there = true;
+    int64_t cell = options->cell ? 0 : grid_strongest(&content, USUAL_DISTANCE_M, &there);
+    snprintf(backward->choice, sizeof backward->choice,
+             options->cell ? ""
+             : there       ? " (chosen: the strongest features about 15 m away)"
+                           : " (chosen: the strongest features of all)");
+    if (cell < 0)
+        return err_set(err, ERR_USAGE, "--backward", "choose another scene",
+                       "nothing is pooled into any cell, so there is no gradient");
+    int kind = options->loss ? choices_find(CHOICE_LOSS, options->loss) : LOSS_CELL;
+    return (!options->cell || select_cell(options->cell, shape, &cell, err)) &&
+           grid_loss_make(&backward->loss, &content, (LossKind)kind, cell, err);
+}
+
+/* ---- the gradients ----------------------------------------------------------------------------
+ */
+
+static bool run(SnapshotBackward *backward, const BackwardInput *input, const BevKernel *kernel,
+                Err *err) {
+    const BevProblem *view = &backward->problem.view;
+    Session *session = NULL;
+    Timing timing = {0};
+    bool ok = session_open(&session, kernel, view, err) && session_poison(session, err) &&
+              session_run(session, err) && session_read(session, backward->codes, err);
+    if (ok && input->latency == LATENCY_MEASURED) {
+        ok = session_time(session, CACHE_WARM, &timing_quick, &timing, err);
+        backward->latency_us = timing.median_us;
+    }
+    session_close(session);
+    return ok;
+}
+
+static bool allocate(SnapshotBackward *backward, Err *err) {
+    const BevProblem *view = &backward->problem.view;
+    const BevShape *shape = &view->shape;
+    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
+    backward->codes = malloc(bev_output_bytes(view));
+    backward->grad_feat = malloc(features_feat_count(shape) * sizeof(float));
+    backward->strength = malloc(pixels * sizeof(float));
+    backward->depth = malloc((size_t)shape->depth_bins * sizeof(float));
+    backward->grad_depth = malloc((size_t)shape->depth_bins * sizeof(float));
+    backward->reaches = calloc((size_t)shape->depth_bins, 1);
+    return (backward->codes && backward->reaches && backward->grad_feat && backward->strength &&
+            backward->depth && backward->grad_depth) ||
+           err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+}
+
+/* Marks the bins of the strongest pixel that fall into a cell of the loss. */
+static void mark_bins(SnapshotBackward *backward) {
+    const BevShape *shape = &backward->problem.view.shape;
+    const BevMap *map = &backward->problem.view.map;
+    int64_t plane = shape->feat_h * shape->feat_w;
+    for (int64_t t = 0; t < map->points; t++)
+        if (map->ranks_feat[t] == backward->figure.pixel &&
+            backward->loss.inside[map->ranks_bev[t]] && (!map->weights || map->weights[t] != 0))
+            backward->reaches[map->ranks_depth[t] / plane % shape->depth_bins] = 1;
+}
+
+/* The depth of the strongest pixel and its gradient, one number for each bin. */
+static bool take_bins(SnapshotBackward *backward, const float *depth, const BevTensor *grads,
+                      Err *err) {
+    const BevShape *shape = &backward->problem.view.shape;
+    int64_t plane = shape->feat_h * shape->feat_w, pixel = backward->figure.pixel;
+    float *values = malloc(features_depth_count(shape) * sizeof *values);
+    if (!values)
+        return err_set(err, ERR_FAILED, "gradients", "choose a smaller scene", "out of memory");
+    bev_tensor_decode(grads, 0, grads->rows, values);
+    for (int64_t d = 0; d < shape->depth_bins; d++) {
+        int64_t at = (pixel / plane * shape->depth_bins + d) * plane + pixel % plane;
+        backward->depth[d] = depth[at];
+        backward->grad_depth[d] = values[at];
+    }
+    free(values);
+    mark_bins(backward);
+    return true;
+}
+
+static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
+    const BevProblem *view = &backward->problem.view;
+    BevTensor depth = view->grad_depth, feat = view->grad_feat;
+    depth.data = backward->codes;
+    feat.data = (char *)backward->codes + bev_tensor_bytes(&depth);
+    bev_tensor_decode(&feat, 0, feat.rows, backward->grad_feat);
+    if (!gradient_strength(&view->shape, backward->grad_feat, backward->strength, err))
+        return false;
+    backward->figure = (FigureBackward){
+        .shape = view->shape,
+        .inside = backward->loss.inside,
+        .strength = backward->strength,
+        .pixel = gradient_strongest(&view->shape, backward->strength),
+        .depth = backward->depth,
+        .grad_depth = backward->grad_depth,
+        .reaches = backward->reaches,
+    };
+    if (backward->figure.pixel < 0)
+        return err_set(err, ERR_USAGE, "--cell", "choose a brighter cell, or --dtype fp32",
+                       "all gradients of its loss are 0 in %s", bev_dtypes[view->dtype].title);
+    return take_bins(backward, input->workload->features.depth, &depth, err);
+}
+
+/* ---- words ------------------------------------------------------------------------------------
+ */
+
+/* "cell 128,100, 15.1 m away"; "the 34 cells of a car"; "all 812 cells of class lane". */
+static void name_cells(const SnapshotBackward *backward, const Scene *scene, char *text,
+                       size_t size) {
+    const GridLoss *loss = &backward->loss;
+    long long x = loss->cell % scene->shape.nx, y = loss->cell / scene->shape.nx;
+    const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
+    int used = snprintf(text, size, "cell %lld,%lld", x, y);
+    if (scene->has_rig) {
+        double center[2];
+        grid_center(&scene->rig.grid, loss->cell, center);
+        used += snprintf(text + used, size - (size_t)used, ", %.1f m away",
+                         hypot(center[0], center[1]));
+    }
+    const char *which =
+        loss->kind == LOSS_BOX ? "the cells of its object" : "all cells of its class";
+    if (loss->kind != LOSS_CELL)
+        snprintf(text + used, size - (size_t)used, ", and %s (%s): %lld", which, class,
+                 (long long)loss->count);
+}
+
+static void describe(SnapshotBackward *backward, const BackwardInput *input,
+                     const BevKernel *kernel) {
+    const Scene *scene = &input->workload->scene;
+    const BevShape *shape = &scene->shape;
+    const FigureBackward *figure = &backward->figure;
+    int64_t plane = shape->feat_h * shape->feat_w, place = figure->pixel % plane, lit = 0;
+    char cells[160], note[160];
+    name_cells(backward, scene, cells, sizeof cells);
+    for (int64_t i = 0; i < shape->cameras * plane; i++)
+        lit += figure->strength[i] > 0;
+    snprintf(backward->kernels, sizeof backward->kernels, "%s, back by %s",
+             input->forward.kernel->name, kernel->name);
+    snprintf(backward->subtitle, sizeof backward->subtitle,
+             "The way back: the loss is half the squared norm of what is pooled into %s", cells);
+    problem_describe_grad_out(&backward->problem, note, sizeof note);
+    if (note[0])
+        fprintf(stderr, "bevscope: %s\n", note);
+    printf("loss     %.4g, over %s%s\n", backward->loss.value, cells, backward->choice);
+    printf("kernels  %s\n", backward->kernels);
+    snprintf(note, sizeof note, "camera %lld", (long long)(figure->pixel / plane));
+    printf("pixels   %lld of %lld feed it; the brightest: %s, column %lld, row %lld\n",
+           (long long)lit, (long long)(shape->cameras * plane),
+           scene->has_rig ? scene->rig.cameras[figure->pixel / plane].name : note,
+           (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
+    const BevShape *shape = &input->workload->scene.shape;
+    KernelConfig config = input->forward;
+    *backward = (SnapshotBackward){0};
+    if (!snapshot_backward_kernels(input->options, input->where, &config.kernel, err) ||
+        !make_loss(backward, input, err) ||
+        !workload_problem(input->workload, config.dtype, config.align, &backward->problem, err))
+        return false;
+    const GradOut grad_out = {backward->loss.grad_out, shape->ny, shape->nx, shape->channels};
+    if (!problem_set_grad_out(&backward->problem, &grad_out, err) || !allocate(backward, err) ||
+        !run(backward, input, config.kernel, err) || !decode(backward, input, err))
+        return false;
+    const RecordedRow *recorded = NULL;
+    if (input->latency == LATENCY_RECORDED && !input->workload->options.evenness)
+        recorded = recorded_find(input->recorded, input->scene, shape->channels, &config,
+                                 CACHE_WARM, NULL);
+    if (recorded)
+        backward->latency_us = recorded->median_us;
+    describe(backward, input, config.kernel);
+    return true;
+}
+
+void snapshot_backward_free(SnapshotBackward *backward) {
+    grid_loss_free(&backward->loss);
+    problem_free(&backward->problem);
+    free(backward->codes);
+    free(backward->grad_feat);
+    free(backward->strength);
+    free(backward->depth);
+    free(backward->grad_depth);
+    free(backward->reaches);
+    *backward = (SnapshotBackward){0};
+}

@@ -1,0 +1,46 @@
+/* The way back of a snapshot: a loss over cells of the pooled grid, both gradients by a kernel, and
+ * what the figure shows of them. */
+#pragma once
+
+#include "src/cli/selection.h"
+#include "src/scene/grid_loss.h"
+#include "src/view/figure/figure.h"
+
+typedef struct {
+    const Options *options;
+    const char *scene;
+    Workload *workload;
+    const Embedding *embedding; /* or NULL */
+    KernelConfig forward;       /* what pooled */
+    const float *pooled;        /* (cell, c) */
+    unsigned where;             /* devices */
+    LatencyWanted latency;
+    const RecordedSet *recorded;
+} BackwardInput;
+
+/* The figure borrows from the rest. */
+typedef struct {
+    GridLoss loss;
+    HostProblem problem;
+    void *codes; /* grad_depth, then grad_feat, as stored */
+    float *grad_feat, *strength;
+    float *depth, *grad_depth; /* (depth), of the strongest pixel */
+    uint8_t *reaches;          /* its bins that fall into the loss */
+    double latency_us;         /* of both gradients; 0: unknown */
+    char kernels[96], subtitle[256], choice[64];
+    FigureBackward figure;
+} SnapshotBackward;
+
+/* The forward kernel and, where `backward` is not NULL, the backward one that --kernel means, in
+ * either direction; the other one has the same title, else it is the one to begin with. NULL after
+ * an error. */
+const BevKernel *snapshot_backward_kernels(const Options *options, unsigned where,
+                                           const BevKernel **backward, Err *err);
+
+/* Black camera pictures, a pixel for each feature, for tensors without a world. */
+bool snapshot_backward_views(const BevShape *shape, CameraViews *views, Err *err);
+
+/* Runs the way back and says on standard output what it found. Call snapshot_backward_free also
+ * after a failure. */
+bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *input, Err *err);
+void snapshot_backward_free(SnapshotBackward *backward);

@@ -1,0 +1,137 @@
+/* What a loss on some cells says of the pixels and depths that feed them: the loss, whose gradient
+ * with respect to the grid is the pooled features in these cells, and the two gradients that the
+ * selected kernel computes from it. */
+#include "kernels/codec.h"
+#include "src/base/ref.h"
+#include "src/live/pipeline_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void destroy(void *contents) {
+    Gradients *gradients = contents;
+    grid_loss_free(&gradients->loss);
+    free(gradients->grad_depth);
+    free(gradients->grad_feat);
+    ref_drop(gradients->pooled);
+}
+
+bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job) {
+    return have && have->pooled == pooled && have->kind == job->loss &&
+           (have->kind == LOSS_ALL || have->cell == job->probe_cell) &&
+           kernel_config_equal(&have->config, &job->config);
+}
+
+static GridContent content_of(const FrameInputs *with) {
+    const SeenFeatures *features = with->features;
+    const Scene *scene = &with->scene->scene;
+    return (GridContent){.nx = features->shape.nx,
+                         .ny = features->shape.ny,
+                         .channels = features->shape.channels,
+                         .pooled = with->pooled->values,
+                         .map = &with->map->map,
+                         .rig = scene->has_rig ? &with->map->rig : NULL,
+                         .world = scene->has_world ? &scene->world : NULL,
+                         .time_s = features->time_s,
+                         .embedding = features->embedding.rows ? &features->embedding : NULL};
+}
+
+/* The loss on the cell that is looked at. A loss that there is none of says why. */
+static void make_loss(Gradients *made, const FrameInputs *with) {
+    const GridContent content = content_of(with);
+    Err err = {.kind = ERR_FAILED};
+    if (!content.pooled)
+        snprintf(made->text, sizeof made->text, "n/a: this grid is too large for a loss");
+    else if (made->kind != LOSS_ALL && made->cell < 0)
+        snprintf(made->text, sizeof made->text,
+                 "point at a cell: which pixels would have to change?");
+    else if (made->kind != LOSS_ALL &&
+             !grid_loss_make(&made->loss, &content, (LossKind)made->kind, made->cell, &err))
+        snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
+}
+
+bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *err) {
+    Gradients *made = ref_new(sizeof *made, destroy);
+    if (!made)
+        return inputs_no_memory("gradients", err);
+    *out = made;
+    made->pooled = ref_keep(with->pooled);
+    made->config = job->config;
+    made->kind = job->loss;
+    made->cell = job->probe_cell;
+    make_loss(made, with);
+    made->waits = !made->text[0];
+    if (made->waits)
+        snprintf(made->text, sizeof made->text, "waits for the gradients");
+    return true;
+}
+
+/* ---- the gradients --------------------------------------------------------------------------- */
+
+/* The session goes on where only grad_out is another one. */
+static bool run(Runner *runner, const Gradients *made, Err *err) {
+    const PooledGrid *pooled = made->pooled;
+    const BevShape *shape = &pooled->features->shape;
+    const KernelConfig *config = &made->config;
+    const GradOut grad_out = {made->loss.grad_out ? made->loss.grad_out : pooled->values, shape->ny,
+                              shape->nx, shape->channels};
+    bool goes_on = runner->session && runner->features == pooled->features &&
+                   runner->map == pooled->map && kernel_config_equal(&runner->config, config);
+    if (!goes_on) {
+        runner_clear(runner);
+        if (!inputs_encode(&runner->problem, pooled->features, pooled->map, config, err))
+            return false;
+        runner->features = ref_keep(pooled->features);
+        runner->map = ref_keep(pooled->map);
+        runner->config = *config;
+    }
+    if (!problem_set_grad_out(&runner->problem, &grad_out, err))
+        return false;
+    bool ready =
+        goes_on ? session_update(runner->session, err)
+                : session_open_once(&runner->session, config->kernel, &runner->problem.view, err);
+    return ready && session_run(runner->session, err);
+}
+
+static float *decoded(const BevTensor *like, const uint8_t *codes) {
+    BevTensor tensor = *like;
+    float *values = malloc((size_t)(like->rows * like->row_len) * sizeof *values);
+    tensor.data = (void *)codes;
+    if (values)
+        bev_tensor_decode(&tensor, 0, like->rows, values);
+    return values;
+}
+
+static bool read_back(Runner *runner, Gradients *made, Err *err) {
+    const BevProblem *view = &runner->problem.view;
+    const void *codes;
+    if (!session_output(runner->session, &codes, err))
+        return false;
+    made->grad_depth = decoded(&view->grad_depth, codes);
+    made->grad_feat =
+        decoded(&view->grad_feat, (const uint8_t *)codes + bev_tensor_bytes(&view->grad_depth));
+    return (made->grad_depth && made->grad_feat) || inputs_no_memory("gradients", err);
+}
+
+void inputs_gradients(Runner *runner, Gradients *made) {
+    Err err = {.kind = ERR_FAILED};
+    if (!made->waits)
+        return;
+    made->waits = false;
+    made->text[0] = '\0';
+    if (run(runner, made, &err) && read_back(runner, made, &err))
+        return;
+    runner_clear(runner);
+    free(made->grad_depth);
+    free(made->grad_feat);
+    made->grad_depth = made->grad_feat = NULL;
+    snprintf(made->text, sizeof made->text, "n/a: %s", err.what);
+}
+
+LiveGradients inputs_live_gradients(const Gradients *made) {
+    return (LiveGradients){.loss = &made->loss,
+                           .grad_depth = made->grad_depth,
+                           .grad_feat = made->grad_feat,
+                           .text = made->text};
+}

@@ -1,0 +1,180 @@
+#include "src/scene/grid_loss.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const LossInfo losses[LOSS_COUNT] = {
+    [LOSS_CELL] = {"cell", "that cell"},
+    [LOSS_BOX] = {"box", "the cells of the object that covers it"},
+    [LOSS_CLASS] = {"class", "all cells of its class"},
+};
+
+void grid_center(const Grid *grid, int64_t cell, double center_m[2]) {
+    double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
+    double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    center_m[0] = grid->x_min_m + ((double)(cell % grid->nx) + 0.5) * dx;
+    center_m[1] = grid->y_min_m + ((double)(cell / grid->nx) + 0.5) * dy;
+}
+
+static double squared_norm(const GridContent *content, int64_t cell) {
+    const float *values = content->pooled + cell * content->channels;
+    double sum = 0;
+    for (int64_t c = 0; c < content->channels; c++)
+        sum += (double)values[c] * values[c];
+    return sum;
+}
+
+/* ---- the cells of an object --------------------------------------------------------------------
+ */
+
+/* Whether a point lies in a convex outline whose corners go anticlockwise. */
+static bool in_outline(double corners[][2], int count, const double point[2]) {
+    for (int i = 0; i < count; i++) {
+        const double *a = corners[i], *b = corners[(i + 1) % count];
+        if ((b[0] - a[0]) * (point[1] - a[1]) < (b[1] - a[1]) * (point[0] - a[0]))
+            return false;
+    }
+    return count > 2;
+}
+
+/* A cell is covered by an object that covers its centre. A pole is thinner than a cell: the cell
+ * around its middle counts too. */
+static bool covers(const GridContent *content, int solid, int64_t cell) {
+    const Grid *grid = &content->rig->grid;
+    double corners[WORLD_CORNERS][2], center[2], middle[2];
+    int count = world_footprint(content->world, solid, content->time_s, corners);
+    grid_center(grid, cell, center);
+    world_solid_center(content->world, solid, content->time_s, middle);
+    double half_x = (grid->x_max_m - grid->x_min_m) / grid->nx / 2;
+    double half_y = (grid->y_max_m - grid->y_min_m) / grid->ny / 2;
+    return in_outline(corners, count, center) ||
+           (fabs(middle[0] - center[0]) <= half_x && fabs(middle[1] - center[1]) <= half_y);
+}
+
+static bool choose_box(GridLoss *loss, const GridContent *content, Err *err) {
+    if (!content->world || !content->rig)
+        return err_set(err, ERR_USAGE, "--loss", "choose cell",
+                       "tensors from a file have no objects");
+    int solid = 0;
+    while (solid < content->world->solid_count && !covers(content, solid, loss->cell))
+        solid++;
+    if (solid == content->world->solid_count)
+        return err_set(err, ERR_USAGE, "--loss", "choose a cell of a car, or --loss cell",
+                       "no object covers cell %lld,%lld", (long long)(loss->cell % content->nx),
+                       (long long)(loss->cell / content->nx));
+    loss->class = content->world->solids[solid].class;
+    for (int64_t cell = 0; cell < content->nx * content->ny; cell++)
+        loss->inside[cell] = covers(content, solid, cell);
+    return true;
+}
+
+/* ---- the cells of a class ---------------------------------------------------------------------
+ */
+
+/* The class with the largest share of a cell; CLASS_COUNT: nothing is pooled there. */
+static WorldClass class_of(const GridContent *content, int64_t cell) {
+    float parts[EMBED_DIMS];
+    int best = 0;
+    if (!embedding_decode(content->embedding, content->pooled + cell * content->channels, parts))
+        return CLASS_COUNT;
+    for (int class = 1; class < CLASS_COUNT; class ++)
+        if (parts[class] > parts[best])
+            best = class;
+    return parts[best] > 0 ? (WorldClass)best : CLASS_COUNT;
+}
+
+static bool choose_class(GridLoss *loss, const GridContent *content, Err *err) {
+    loss->class = content->embedding ? class_of(content, loss->cell) : CLASS_COUNT;
+    if (loss->class == CLASS_COUNT)
+        return err_set(err, ERR_USAGE, "--loss", "choose cell",
+                       "the features of this cell are no known embedding of a class");
+    for (int64_t cell = 0; cell < content->nx * content->ny; cell++)
+        loss->inside[cell] = class_of(content, cell) == loss->class;
+    return true;
+}
+
+/* ---- the loss ----------------------------------------------------------------------------------
+ */
+
+static bool has_point(const BevMap *map, int64_t cell) {
+    for (int64_t i = 0; i < map->intervals; i++)
+        if (map->ranks_bev[map->interval_starts[i]] == cell)
+            return true;
+    return false;
+}
+
+/* The cells, by the kind of the loss; the chosen one is always one of them. */
+static bool choose(GridLoss *loss, const GridContent *content, Err *err) {
+    long long x = loss->cell % content->nx, y = loss->cell / content->nx;
+    if (!has_point(content->map, loss->cell))
+        return err_set(err, ERR_USAGE, "--cell", "choose a cell that a camera sees",
+                       "no point falls into that cell, %lld,%lld", x, y);
+    if ((loss->kind == LOSS_BOX && !choose_box(loss, content, err)) ||
+        (loss->kind == LOSS_CLASS && !choose_class(loss, content, err)))
+        return false;
+    loss->inside[loss->cell] = 1;
+    return true;
+}
+
+static bool fill(GridLoss *loss, const GridContent *content, Err *err) {
+    size_t row = (size_t)content->channels;
+    for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {
+        if (!loss->inside[cell])
+            continue;
+        memcpy(loss->grad_out + (size_t)cell * row, content->pooled + (size_t)cell * row,
+               row * sizeof *loss->grad_out);
+        loss->value += squared_norm(content, cell) / 2;
+        loss->count++;
+    }
+    return loss->value != 0 || err_set(err, ERR_USAGE, "--cell", "choose a brighter cell",
+                                       "its pooled features are 0, and so are all gradients");
+}
+
+bool grid_loss_make(GridLoss *loss, const GridContent *content, LossKind kind, int64_t cell,
+                    Err *err) {
+    size_t cells = (size_t)(content->nx * content->ny);
+    *loss = (GridLoss){.kind = kind,
+                       .cell = cell,
+                       .class = CLASS_COUNT,
+                       .inside = calloc(cells, 1),
+                       .grad_out = calloc(cells * (size_t)content->channels, sizeof(float))};
+    bool ok = (loss->inside && loss->grad_out) ||
+              err_set(err, ERR_FAILED, "loss", "choose a smaller grid", "out of memory");
+    if (ok && choose(loss, content, err) && fill(loss, content, err))
+        return true;
+    grid_loss_free(loss);
+    return false;
+}
+
+void grid_loss_free(GridLoss *loss) {
+    free(loss->inside);
+    free(loss->grad_out);
+    *loss = (GridLoss){0};
+}
+
+/* ---- a cell to begin with ---------------------------------------------------------------------
+ */
+
+/* The strongest cell whose centre lies from `from_m` to `to_m` away; without a rig none does. */
+static int64_t strongest_within(const GridContent *content, double from_m, double to_m) {
+    int64_t strongest = -1;
+    double most = 0;
+    for (int64_t cell = 0; cell < content->nx * content->ny; cell++) {
+        double center[2] = {INFINITY, 0}, norm = squared_norm(content, cell);
+        if (content->rig)
+            grid_center(&content->rig->grid, cell, center);
+        double distance_m = hypot(center[0], center[1]);
+        if (norm > most && distance_m >= from_m && distance_m <= to_m) {
+            most = norm;
+            strongest = cell;
+        }
+    }
+    return strongest;
+}
+
+int64_t grid_strongest(const GridContent *content, double distance_m, bool *there) {
+    int64_t near = strongest_within(content, 0.9 * distance_m, 1.1 * distance_m);
+    *there = near >= 0;
+    return *there ? near : strongest_within(content, 0, INFINITY);
+}

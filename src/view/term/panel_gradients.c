@@ -1,0 +1,122 @@
+/* Backward: the loss, what its gradient reaches, and the depths of the pixel that feeds it most. */
+#include "src/view/bev/gradient_strip.h"
+#include "src/view/term/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HEAD_ROWS = 4, BAR_X = 22, NAME_W = 8, VALUE_W = 12 };
+
+static int gradients_want(const PanelData *data, int width) {
+    (void)width;
+    return data->live->frame.gradients.grad_depth ? HEAD_ROWS + 8 : 3;
+}
+
+/* "loss 12.3, half the squared norm of 14 cells, car"; shorter where that has no room. */
+static void loss_text(const PanelData *data, int width, char *text, size_t size) {
+    const GridLoss *loss = data->live->frame.gradients.loss;
+    char value[32] = "", cells[64] = "all cells";
+    if (loss->inside) {
+        snprintf(value, sizeof value, " %.3g", loss->value);
+        snprintf(cells, sizeof cells, "the cell");
+    }
+    if (loss->inside && loss->count > 1)
+        snprintf(cells, sizeof cells, "%lld cells%s%s", (long long)loss->count,
+                 loss->class < CLASS_COUNT ? ", " : "",
+                 loss->class < CLASS_COUNT ? world_classes[loss->class].name : "");
+    snprintf(text, size, "loss%s, half the squared norm of %s", value, cells);
+    if (cells_width(text) > width)
+        snprintf(text, size, "loss%s, of %s", value, cells);
+}
+
+/* One bin: its depth, its gradient, a bar, in another colour where the gradient is negative. */
+static void draw_bin(Cells *cells, Area line, const PanelData *data, int64_t bin, double value,
+                     double largest) {
+    const Rig *rig = data->live->frame.rig;
+    char text[32];
+    if (rig)
+        snprintf(text, sizeof text, "%.1f m", frustum_depth_m(&rig->frustum, bin));
+    else
+        snprintf(text, sizeof text, "bin %lld", (long long)bin);
+    cells_text_right(cells, line.x, line.y, NAME_W, cell_style(INK_MUTED), text);
+    snprintf(text, sizeof text, "%+.3g", value);
+    cells_text_right(cells, line.x + NAME_W + 1, line.y, VALUE_W, cell_style(INK_TEXT), text);
+    if (line.w > BAR_X)
+        draw_bar(cells, line.x + BAR_X, line.y, line.w - BAR_X, fabs(value), largest,
+                 value < 0 ? INK_WARN : INK_ACCENT);
+}
+
+/* The bins with the largest gradients of one pixel, in the order of their depths. */
+static void draw_bins(Cells *cells, Area area, const PanelData *data, int64_t pixel) {
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    int64_t plane = shape->feat_h * shape->feat_w, camera = pixel / plane;
+    const float *grads =
+        frame->gradients.grad_depth + camera * shape->depth_bins * plane + pixel % plane;
+    double largest = 0, least = 0;
+    int shown = 0;
+    for (int64_t bin = 0; bin < shape->depth_bins; bin++)
+        largest = fmax(largest, fabs(grads[bin * plane]));
+    /* The threshold above which the bins fit. */
+    for (int64_t a = 0; a < shape->depth_bins; a++) {
+        int larger = 0;
+        for (int64_t b = 0; b < shape->depth_bins; b++)
+            larger += fabs(grads[b * plane]) > fabs(grads[a * plane]);
+        if (larger >= area.h)
+            least = fmax(least, fabs(grads[a * plane]));
+    }
+    for (int64_t bin = 0; bin < shape->depth_bins && shown < area.h; bin++)
+        if (fabs(grads[bin * plane]) > least)
+            draw_bin(cells, (Area){area.x, area.y + shown++, area.w, 1}, data, bin,
+                     grads[bin * plane], largest);
+}
+
+static void draw_reach(Cells *cells, Area area, const PanelData *data, const float *strength) {
+    const LiveFrame *frame = &data->live->frame;
+    const BevShape *shape = &frame->shape;
+    int64_t plane = shape->feat_h * shape->feat_w;
+    int64_t pixel = gradient_strongest(shape, strength);
+    int64_t count = gradient_count(shape, frame->gradients.grad_feat);
+    char text[160], camera[48];
+    snprintf(text, sizeof text, "%lld pixels would have to change", (long long)count);
+    cells_line(cells, area, cell_bold(INK_TITLE), text);
+    if (pixel < 0 || area.h < 2)
+        return;
+    snprintf(camera, sizeof camera, "camera %lld", (long long)(pixel / plane));
+    if (frame->rig)
+        snprintf(camera, sizeof camera, "%.31s", frame->rig->cameras[pixel / plane].name);
+    snprintf(text, sizeof text, "most: %s %lld, %lld, its grad_depth", camera,
+             (long long)(pixel % shape->feat_w), (long long)(pixel % plane / shape->feat_w));
+    cells_line(cells, (Area){area.x, area.y + 1, area.w, 1}, cell_style(INK_MUTED), text);
+    draw_bins(cells, (Area){area.x, area.y + 2, area.w, area.h - 2}, data, pixel);
+}
+
+static void gradients_draw(Cells *cells, Area area, const PanelData *data) {
+    const LiveGradients *gradients = &data->live->frame.gradients;
+    char text[160], note[48];
+    Err err;
+    snprintf(note, sizeof note, "by %s",
+             data->live->job.config.kernel ? data->live->job.config.kernel->title : "n/a");
+    area = panel_title(cells, area, "Gradients of a loss", gradients->grad_feat ? note : "");
+    if (!gradients->grad_feat) {
+        draw_paragraph(cells, area, INK_MUTED, gradients->text ? gradients->text : "n/a");
+        return;
+    }
+    loss_text(data, area.w, text, sizeof text);
+    cells_line(cells, area, cell_style(INK_TEXT), text);
+    float *strength = gradient_strengths(&data->live->frame.shape, gradients->grad_feat, &err);
+    Area below = {area.x, area.y + 1, area.w, area.h - 1};
+    if (strength && below.h > 0)
+        draw_reach(cells, below, data, strength);
+    else if (!strength)
+        cells_line(cells, below, cell_style(INK_MUTED), "n/a: no pixel has a finite gradient");
+    free(strength);
+}
+
+const DashPanel gradients_panel = {.point = PANEL_STRIP,
+                                   .fold = 2,
+                                   .grow = 2,
+                                   .height = 4,
+                                   .want = gradients_want,
+                                   .draw = gradients_draw};

@@ -1,0 +1,292 @@
+"""Attacks the live display on a terminal of its own, and the question for a GPU, many times.
+
+    hard.py PART BEVSCOPE [--times N] [--seed N] [--line DEVICE_LINE --library FOLDER]
+
+PART: signals (each signal that ends a process, N times in all, at random moments), sizes (N sizes
+from 1 x 1 to 32768 x 32768), slow (a terminal that reads N bytes at a time, or stops reading), keys
+(N random keys), driver (the N first calls of the driver library fail in turn, with every error).
+Prints a row of a Markdown table and, for what was wrong, a line on standard error. Exit 1: something
+was."""
+import argparse
+import fcntl
+import os
+import random
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+PATIENCE_S = 30
+ENTER, LEAVE, SHOW = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+READY = b"kernel"
+# Controls that leave (q), write files (P, R), count with the hardware (*) or open a lesson (B).
+KEYS = [chr(c) for c in range(32, 127) if chr(c) not in "qPR*B"] + \
+    ["\x1b", "\t", "\r", "\x1bOA", "\x1bOB", "\x1bOC", "\x1bOD"]
+
+
+def begin_job():
+    """In the child: its terminal, and signals that nohup or a background shell ignores."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in ending_signals():
+        signal.signal(number, signal.SIG_DFL)
+
+
+class Terminal:
+    """The program on a terminal."""
+
+    def __init__(self, program, scene="toy", columns=100, rows=30):
+        self.master, self.slave = os.openpty()
+        self.output = b""
+        self.resize(columns, rows)
+        self.modes = termios.tcgetattr(self.slave)
+        env = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
+        self.process = subprocess.Popen(
+            [program, scene, "--no-window", "--device", "cpu"], env=env, stdin=self.slave,
+            stdout=self.slave, stderr=self.slave, start_new_session=True,
+            preexec_fn=begin_job)
+
+    def resize(self, columns, rows):
+        size = struct.pack("HHHH", rows, columns, 0, 0)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+
+    def read(self, seconds, most=65536):
+        """What comes within so long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if not select.select([self.master], [], [], left)[0]:
+                break
+            self.output = (self.output + os.read(self.master, most))[-(4 << 20):]
+
+    def wait_text(self, text):
+        end = time.monotonic() + PATIENCE_S
+        while text not in self.output and time.monotonic() < end and self.process.poll() is None:
+            self.read(0.05)
+        return text in self.output
+
+    def type(self, keys):
+        os.write(self.master, keys.encode())
+
+    def wait(self, seconds, reads=True):
+        """The exit status, negative for a signal; None: it still runs."""
+        end = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < end:
+            if reads:
+                self.read(0.02)
+            else:
+                time.sleep(0.02)
+        self.read(0.1)
+        return self.process.returncode
+
+    def restored(self):
+        """Why the terminal is not as it was; "": it is."""
+        if termios.tcgetattr(self.slave) != self.modes:
+            return "modes differ"
+        entered = self.output.rfind(ENTER)
+        if entered >= 0 and self.output.rfind(LEAVE) < entered:
+            return "the other screen stays"
+        if entered >= 0 and self.output.rfind(SHOW) < entered:
+            return "the cursor stays hidden"
+        return ""
+
+    def close(self):
+        if self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+class Count:
+    """Cases and what was wrong."""
+
+    def __init__(self, part):
+        self.part, self.cases, self.wrong, self.note = part, 0, 0, ""
+
+    def check(self, what, problem):
+        self.cases += 1
+        if problem:
+            self.wrong += 1
+            print("%s: %s: %s" % (self.part, what, problem), file=sys.stderr)
+
+    def row(self):
+        print("| %s | %d | %d | %s |" % (self.part, self.cases, self.wrong, self.note))
+        return 1 if self.wrong or not self.cases else 0
+
+
+def end_problem(terminal, status, wanted):
+    if status is None:
+        return "still runs after %d s" % PATIENCE_S
+    if status != wanted:
+        return "ends with %d, not %d" % (status, wanted)
+    return terminal.restored()
+
+
+# ---- signals ---------------------------------------------------------------------------------
+
+
+def ending_signals():
+    stay = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGCONT, signal.SIGTSTP,
+            signal.SIGTTIN, signal.SIGTTOU, signal.SIGURG, signal.SIGWINCH}
+    return sorted(number for number in signal.valid_signals() if number not in stay)
+
+
+def run_signals(args, count):
+    """At a random moment from the first instruction on, while keys are typed."""
+    numbers = ending_signals()
+    for i in range(args.times):
+        number = int(numbers[i % len(numbers)])
+        terminal = Terminal(args.program)
+        moment = random.choice([0.01, 0.05, 0.2, 1.5]) * random.random()
+        end = time.monotonic() + moment
+        while time.monotonic() < end:
+            terminal.type(random.choice(KEYS))
+            terminal.read(0.01)
+        os.kill(terminal.process.pid, number)
+        status = terminal.wait(PATIENCE_S)
+        count.check("signal %d after %.3f s" % (number, moment),
+                    end_problem(terminal, status, -number))
+        terminal.close()
+    count.note = "%d signals, 0 to 1.5 s after the start, keys beside them" % len(numbers)
+
+
+# ---- sizes -----------------------------------------------------------------------------------
+
+
+def run_sizes(args, count):
+    """Changes of size while it runs, and a start at each size."""
+    edges = [1, 2, 3, 7, 24, 39, 40, 80, 100, 110, 132, 200, 255, 256, 500, 1000, 4096, 32767, 32768]
+    for i in range(args.times):
+        columns, rows = random.choice(edges), random.choice(edges)
+        starts = i % 2 == 0
+        terminal = Terminal(args.program, "toy", *((columns, rows) if starts else (100, 30)))
+        if not starts:
+            terminal.wait_text(READY)
+            terminal.resize(columns, rows)
+        terminal.read(0.3)
+        for key in "?\x1b\t/x":
+            terminal.type(key)
+            terminal.read(0.02)
+        terminal.resize(80, 24)
+        terminal.read(0.2)
+        alive = terminal.process.poll() is None
+        terminal.type("\x1b")
+        terminal.read(0.2)
+        terminal.type("q")
+        status = terminal.wait(PATIENCE_S)
+        count.check("%d x %d" % (columns, rows),
+                    end_problem(terminal, status, 0) if alive else "ended with %s" % status)
+        terminal.close()
+    count.note = "1 to 32,768 columns and rows, at the start or later"
+
+
+# ---- slow terminals --------------------------------------------------------------------------
+
+
+def run_slow(args, count):
+    """Reads little at a time, or nothing, and then ends it: within 2 s, and reset when it is read
+    again. The machine may be busy: 5 s are allowed."""
+    worst = 0
+    for i in range(args.times):
+        terminal = Terminal(args.program)
+        terminal.wait_text(READY)
+        number = int(random.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT]))
+        for k in range(10):
+            terminal.resize(200 + k % 2, 60)
+            if i % 2:
+                terminal.read(0.05, 16)
+            else:
+                time.sleep(0.05)
+        begun = time.monotonic()
+        os.kill(terminal.process.pid, number)
+        status = terminal.wait(PATIENCE_S, reads=False)
+        took = time.monotonic() - begun
+        worst = max(worst, took)
+        terminal.read(0.3)
+        problem = end_problem(terminal, status, -number)
+        count.check("signal %d, read %s" % (number, "slowly" if i % 2 else "never"),
+                    problem or ("took %.1f s" % took if took > 5 else ""))
+        terminal.close()
+    count.note = "at most %.1f s from the signal to the end" % worst
+
+
+# ---- keys ------------------------------------------------------------------------------------
+
+
+def resident_mb(pid, field):
+    for line in open("/proc/%d/status" % pid):
+        if line.startswith(field):
+            return int(line.split()[1]) // 1024
+    return 0
+
+
+def run_keys(args, count):
+    terminal = Terminal(args.program)
+    terminal.wait_text(READY)
+    begun, typed = time.monotonic(), 0
+    while typed < args.times and terminal.process.poll() is None:
+        terminal.type(random.choice(KEYS))
+        typed += 1
+        terminal.read(args.ms * 1e-3)
+        terminal.output = terminal.output[-65536:]
+    alive = terminal.process.poll() is None
+    peak = resident_mb(terminal.process.pid, "VmHWM") if alive else 0
+    seconds = time.monotonic() - begun
+    terminal.output = ENTER
+    for key in "\x1b\x1bq":
+        if alive:
+            terminal.type(key)
+            terminal.read(0.3)
+    status = terminal.wait(PATIENCE_S)
+    count.check("key %d" % typed, end_problem(terminal, status, 0) if alive
+                else "ended with %s" % status)
+    count.cases = typed
+    count.note = "%.0f s, all scenes, at most %d MB" % (seconds, peak)
+    terminal.close()
+
+
+# ---- the driver ------------------------------------------------------------------------------
+
+
+def run_driver(args, count):
+    """Each call of the fake driver library fails in turn, with each of these errors."""
+    calls = 0
+    for code in (1, 2, 3, 100, 101, 201, 700, 802, 803, 999):
+        for call in range(1, args.times + 1):
+            env = dict(os.environ, FAKE_CUDA_FAIL="%d:%d" % (call, code),
+                       LD_LIBRARY_PATH=args.library)
+            result = subprocess.run([args.line, "0"], env=env, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
+            lines = result.stdout.decode().strip().splitlines()
+            usable = result.returncode == 0
+            problem = "" if result.returncode in (0, 4) and len(lines) == 1 else "exit %d, %d lines" % (
+                result.returncode, len(lines))
+            if usable:
+                problem = problem or ("" if call > 1 else "usable though its first call failed")
+            else:
+                calls = max(calls, call)
+            count.check("call %d fails with %d" % (call, code), problem)
+    count.note = "the %d calls that a usable GPU needs, 10 errors each" % calls
+
+
+def main():
+    parts = {"signals": run_signals, "sizes": run_sizes, "slow": run_slow, "keys": run_keys,
+             "driver": run_driver}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("program")
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--ms", type=float, default=20, help="between two keys")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--line", help="tests/device_line")
+    parser.add_argument("--library", help="folder of the fake libcuda.so.1")
+    args = parser.parse_args()
+    random.seed(args.seed)
+    count = Count(args.part)
+    parts[args.part](args, count)
+    return count.row()
+
+
+sys.exit(main())
