@@ -162,9 +162,7 @@ static int64_t common_divisor(int64_t a, int64_t b) {
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* How many warps read an owner's words: its lanes begin at any multiple of what their number and a
- * warp's have in common, so this is an average over the places. */
-static double warps_an_owner(const BevAccess *access, const BevProblem *problem) {
+double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem) {
     int tile = bev_access_tile(access, problem);
     int64_t tiles = (problem->shape.channels + tile - 1) / tile;
     if (access->tiles_outside)
@@ -207,11 +205,13 @@ static BevTraffic tile_traffic(const BevProblem *problem) {
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem) {
     const BevAccess *access = &kernel->access;
     double points = (double)problem->map.points;
+    if (kernel->direction == BEV_BACKWARD)
+        return bev_traffic(kernel, problem).index;
     if (access->owner == BEV_OWNS_TILE)
         return tile_rank_bytes(problem);
     if (access->owner == BEV_OWNS_SPLAT)
         points /= BEV_SPLAT_CELLS; /* all four cells inside the grid */
-    return WORD * access->ranks * points * warps_an_owner(access, problem);
+    return WORD * access->ranks * points * bev_warps_an_owner(access, problem);
 }
 
 /* Clearing the sums, an addition for each point (or cell) and channel, and the encoding. */
@@ -230,7 +230,7 @@ static void sums_traffic(const BevAccess *access, const BevProblem *problem, Bev
 
 static BevTraffic access_traffic(const BevKernel *kernel, const BevProblem *problem) {
     const BevAccess *access = &kernel->access;
-    double intervals = (double)problem->map.intervals, n = warps_an_owner(access, problem);
+    double intervals = (double)problem->map.intervals, n = bev_warps_an_owner(access, problem);
     double cells = (double)(problem->shape.nx * problem->shape.ny);
     int out_bits = bev_dtypes[problem->out.dtype].bits;
     BevTraffic traffic = bev_gather_traffic(problem, out_bits);

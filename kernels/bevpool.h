@@ -144,7 +144,11 @@ typedef enum {
     BEV_OWNS_INTERVAL,
     BEV_OWNS_CELL,
     BEV_OWNS_PIECE,
-    BEV_OWNS_TILE
+    BEV_OWNS_TILE,
+    BEV_OWNS_RUN,        /* backward: a warp owns 32 neighbours of the points sorted by pixel */
+    BEV_OWNS_PIXEL,      /* backward: a thread owns a pixel */
+    BEV_OWNS_PIXEL_WARP, /* backward: a warp does */
+    BEV_OWNS_COLUMN      /* backward: a warp owns chunks of 32 pixels of an image column */
 } BevOwner;
 
 /* Where sums are: in the owner's registers until they are stored, or in memory, FP32, added to by
@@ -184,6 +188,7 @@ typedef struct {
     bool clears;            /* clears the output first */
     bool stays;             /* the sums are the output, FP32, and are never encoded */
     bool evict_first;       /* stores the output as evict first */
+    bool in_phases;         /* blocks wait for all their warps between loads, sums and products */
     bool halves;            /* sums in half2 where the format fits a half */
     int indices_ahead;      /* points whose indices are loaded together, as disassembled for 9.0 */
     int in_flight;          /* points whose depths and features are, likewise */
@@ -270,8 +275,13 @@ const char *bev_unavailable(const BevKernel *kernel);
 /* The traffic model of `kernel`: its own formula, or one that follows from its accesses. */
 BevTraffic bev_traffic(const BevKernel *kernel, const BevProblem *problem);
 
-/* Index bytes of that which belong to points, not to owners; kernels with accesses only. */
+/* Index bytes of that which belong to points, not to owners; backward all of them. Kernels with
+ * accesses only. */
 double bev_rank_bytes(const BevKernel *kernel, const BevProblem *problem);
+
+/* How many warps read an owner's words: its lanes begin at any multiple of what their number and a
+ * warp's have in common, so this is an average over the places. */
+double bev_warps_an_owner(const BevAccess *access, const BevProblem *problem);
 
 /* Channels that a thread owns in this problem: its channel tile. */
 int bev_access_tile(const BevAccess *access, const BevProblem *problem);

@@ -188,7 +188,7 @@ static void test_backward(void) {
     live.model = fixture_model();
     use("chart mrc");
     draw();
-    tap_ok(shows("the model follows forward kernels only"), "what cannot be shown says so");
+    tap_ok(shows("the model has no accesses of this kernel"), "what cannot be shown says so");
     live.frame.gradients = (LiveGradients){.text = "point at a cell"};
     draw();
     tap_ok(shows("point at a cell"), "without a loss the panel says what to do");

@@ -130,6 +130,52 @@ static void test_recorded(void) {
     tap_ok(10 * right >= 9 * pairs, "the order is right in %d of %d pairs", right, pairs);
 }
 
+/* The way back: samples/experiments/gradients.md, H200, warm, clears and encodings counted. */
+static const struct {
+    const char *config, *kernel;
+    BevDtype dtype;
+    BevAlign align;
+    double us;
+} backward[] = {
+    {"canonical", "grad_atomic", BEV_FP16, BEV_NEAREST, 226},
+    {"canonical", "grad_block", BEV_FP16, BEV_NEAREST, 35.6},
+    {"canonical", "grad_v2", BEV_FP16, BEV_NEAREST, 1666},
+    {"canonical", "grad_owner", BEV_FP16, BEV_NEAREST, 30},
+    {"canonical", "grad_v4", BEV_FP16, BEV_NEAREST, 11.8},
+    {"canonical", "grad_v4", BEV_BF16, BEV_NEAREST, 12.4},
+    {"canonical", "grad_v4", BEV_FP32, BEV_NEAREST, 20.9},
+    {"canonical", "grad_v4", BEV_FP16, BEV_BILINEAR, 26.9},
+    {"canonical", "grad_owner", BEV_FP16, BEV_BILINEAR, 119},
+    {"xlarge", "grad_block", BEV_FP16, BEV_NEAREST, 179},
+    {"xlarge", "grad_owner", BEV_FP16, BEV_NEAREST, 196},
+    {"xlarge", "grad_v4", BEV_FP16, BEV_NEAREST, 47.2},
+};
+enum { BACKWARD = sizeof backward / sizeof *backward };
+
+static void test_backward(void) {
+    int close = 0;
+    for (int i = 0; i < BACKWARD; i++) {
+        Err err = {0};
+        Workload workload;
+        HostProblem problem;
+        need(workload_open(&workload, backward[i].config, NULL, &err), &err);
+        need(workload_problem_backward(&workload, backward[i].dtype, backward[i].align, &problem,
+                                       &err),
+             &err);
+        Profile profile = profile_of(backward[i].kernel, &problem);
+        Prediction p = predict(&profile, gpu_find("h200"), true);
+        double error = p.latency_us / backward[i].us - 1;
+        close += fabs(error) <= 0.3;
+        tap_note("%s, %s, %s, %s: %.1f us predicted, %.1f measured, %+.0f %%", backward[i].config,
+                 backward[i].kernel, bev_dtypes[backward[i].dtype].title,
+                 bev_aligns[backward[i].align].name, p.latency_us, backward[i].us, 100 * error);
+        profile_free(&profile);
+        problem_free(&problem);
+        workload_close(&workload);
+    }
+    tap_ok(10 * close >= 9 * BACKWARD, "backward within 30 %%: %d of %d", close, BACKWARD);
+}
+
 /* The one hardware counter that was written down there: v2_do, canonical, caches cleared. */
 static void test_counted(const HostProblem *problem) {
     Profile profile = profile_of("v2_do", problem);
@@ -208,6 +254,7 @@ int main(void) {
     need(workload_problem(&workload, BEV_FP16, BEV_NEAREST, &problem, &err), &err);
     test_laws(&problem);
     test_recorded();
+    test_backward();
     test_counted(&problem);
     test_published();
     test_sampled(&problem);

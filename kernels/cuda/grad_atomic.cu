@@ -67,11 +67,13 @@ bool grad_atomic_launch(const BevProblem *problem, const BevPlan *, void *stream
 enum { GRAD_TILE = 8 };
 
 static BevTraffic grad_atomic_bytes(const BevProblem *problem) {
+    const BevAccess access = {.owner = BEV_OWNS_POINT, .tile = GRAD_TILE};
     double points = (double)problem->map.points, channels = (double)problem->shape.channels;
     double tiles = (double)((problem->shape.channels + GRAD_TILE - 1) / GRAD_TILE);
-    BevTraffic traffic = grad_traffic(problem, 12 * tiles);
-    traffic.depth *= tiles;
-    traffic.weight *= tiles;
+    double warps = bev_warps_an_owner(&access, problem); /* lanes of a point read together */
+    BevTraffic traffic = grad_traffic(problem, 12 * warps);
+    traffic.depth *= warps;
+    traffic.weight *= warps;
     traffic.feat = traffic.out_read;
     grad_add_atomics(problem, points * (channels + tiles), &traffic);
     return traffic;
@@ -83,6 +85,9 @@ CUDA_ROW(grad_atomic) = {
     .idea = "Backward: every point adds to its pixel's row and to its depth element, by atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS,
+    .access = {.owner = BEV_OWNS_POINT, .sums = BEV_SUMS_ATOMIC, .tile = GRAD_TILE, .block = 256,
+               .resident = 64, .load = 4, .store = 1, .ranks = 3, .indices_ahead = 1,
+               .in_flight = 1, .point_instructions = 190},
     .unsupported = channels_unsupported, .workspace_bytes = ON_CUDA(grad_sums_bytes),
     .launch = ON_CUDA(grad_atomic_launch), .bytes = grad_atomic_bytes,
 };

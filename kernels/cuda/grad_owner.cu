@@ -133,7 +133,7 @@ bool grad_owner_launch(const BevProblem *problem, const BevPlan *plan, void *str
 #endif
 
 static BevTraffic grad_owner_bytes(const BevProblem *problem) {
-    return grad_traffic(problem, 8);
+    return grad_owner_traffic(problem);
 }
 
 /* clang-format off */
@@ -142,6 +142,9 @@ CUDA_ROW(grad_owner) = {
     .idea = "Backward: a warp owns a pixel: both gradients from one read of grad_out, no atomics.",
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
+    .access = {.owner = BEV_OWNS_PIXEL_WARP, .tile = 4, .block = 128, .resident = 36, .load = 4,
+               .store = 4, .ranks = 2, .owner_bytes = 8, .indices_ahead = 4, .in_flight = 4,
+               .point_instructions = 53},
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),

@@ -79,6 +79,7 @@ static BevTraffic grad_v2_bytes(const BevProblem *problem) {
     double channels = (double)problem->shape.channels;
     BevTraffic traffic = grad_traffic(problem, 12 + 8 * channels);
     traffic.depth *= channels;
+    traffic.index += 8 * (double)problem->feat.rows; /* where each pixel's points begin and end */
     traffic.weight *= 1 + channels;
     traffic.feat = traffic.out_read;
     traffic.out_read *= 2;
@@ -94,6 +95,9 @@ CUDA_ROW(grad_v2) = {
     .where = BEV_CUDA, .direction = BEV_BACKWARD, .is_baseline = true,
     .dtypes = BEV_UNSCALED_DTYPES,
     .aligns = BEV_ALL_ALIGNS, .deterministic = true,
+    .access = {.owner = BEV_OWNS_PIXEL, .tile = 1, .block = 256, .resident = 64, .load = 1,
+               .store = 1, .ranks = 2, .owner_bytes = 8, .clears = true, .indices_ahead = 4,
+               .in_flight = 4, .point_instructions = 15},
     .unsupported = channels_unsupported,
     .prepare = ON_CUDA(make_plan<PixelOrder, regular_order_build<NAME>>),
     .release = ON_CUDA(release_plan<PixelOrder>),

@@ -63,20 +63,32 @@ double predict_fp32_gflops(const Gpu *gpu) {
 
 /* ---- profile -------------------------------------------------------------------------------- */
 
+/* What launches before and after the kernel clear and encode. */
+static void count_passes(const BevProblem *problem, Profile *profile) {
+    const BevAccess *access = &profile->kernel->access;
+    bool backward = profile->kernel->direction == BEV_BACKWARD;
+    double bytes = (double)bev_output_bytes(problem);
+    BevDtype dtype = backward ? problem->dtype : problem->out.dtype;
+    double elements = bytes * 8 / bev_dtypes[dtype].bits;
+    if (!backward) /* NVFP4 has block scales beside its codes */
+        elements = (double)(problem->shape.nx * problem->shape.ny) * (double)problem->shape.channels;
+    if (access->clears)
+        profile->cleared_bytes = bytes;
+    if (access->sums)
+        profile->cleared_bytes = elements * sizeof(float);
+    bool encodes = access->sums && !access->stays && dtype != BEV_FP32;
+    profile->clears = profile->cleared_bytes > 0 ? (backward && !encodes ? 2 : 1) : 0;
+    if (!encodes)
+        return;
+    profile->encoded = elements;
+    profile->encoded_bytes = bytes;
+    profile->encodings = backward ? 2 : 1;
+}
+
 bool profile_make(const BevKernel *kernel, const BevProblem *problem, const TraceWatch *watch,
                   Profile *profile, Err *err) {
     *profile = (Profile){.kernel = kernel, .dtype = problem->dtype};
-    const BevAccess *access = &kernel->access;
-    double cells = (double)(problem->shape.nx * problem->shape.ny);
-    double elements = cells * (double)problem->shape.channels;
-    if (access->clears)
-        profile->cleared_bytes = (double)bev_tensor_bytes(&problem->out);
-    if (access->sums)
-        profile->cleared_bytes = elements * sizeof(float);
-    if (access->sums && !access->stays && problem->out.dtype != BEV_FP32) {
-        profile->encoded = elements;
-        profile->encoded_bytes = (double)bev_tensor_bytes(&problem->out);
-    }
+    count_passes(problem, profile);
     Reuse *reuse;
     if (!trace_replay(kernel, problem, watch, &profile->counts, &reuse, err))
         return false;
@@ -183,7 +195,9 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
     double loads = ceil((double)profile->tile / profile->counts.form->load);
     double instructions = profile->counts.form->point_instructions + loads +
                           profile->tile * channel_instructions(profile, gpu);
-    Prediction p = {.hit_rate = l2->hit_rate};
+    if (profile->counts.step_instructions > 0)
+        instructions = profile->counts.step_instructions;
+    Prediction p = {.hit_rate = l2->hit_rate, .in_phases = profile->counts.form->in_phases};
     p.dram_read_bytes = SECTOR * l2->misses;
     p.dram_write_bytes = SECTOR * l2->writebacks;
     p.term_us[TERM_DRAM] =
@@ -195,21 +209,20 @@ Prediction predict_at(const Profile *profile, const Gpu *gpu, const L2Answer *l2
         if (p.term_us[part] > p.term_us[p.binding])
             p.binding = (LatencyTerm)part;
     p.launch_us = LAUNCH_US;
-    if (profile->cleared_bytes > 0)
-        p.launch_us += CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
-    if (profile->encoded > 0)
-        p.launch_us += LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
+    p.launch_us += profile->clears * CLEAR_US + l2_write_us(gpu, profile->cleared_bytes);
+    p.launch_us += profile->encodings * LAUNCH_US + a_cycle_us(gpu, profile->encoded, ENCODED);
     p.latency_us = predict_with_chain(&p, 1);
     return p;
 }
 
 double predict_with_chain(const Prediction *prediction, double factor) {
-    double squares = 0;
+    double squares = 0, sum = 0;
     for (int part = 0; part < TERM_COUNT; part++) {
         double us = prediction->term_us[part] * (part == TERM_CHAIN ? factor : 1);
         squares += us * us;
+        sum += us;
     }
-    return sqrt(squares) + prediction->launch_us;
+    return (prediction->in_phases ? sum : sqrt(squares)) + prediction->launch_us;
 }
 
 /* Mean logarithm of what is known over what is predicted. */

@@ -6,7 +6,10 @@
  * lies between the longest term and their sum. That form was chosen by 18 recorded H200 latencies
  * (samples/experiments/ladder.md): the longest term alone was off by more than 30 % on three of
  * them, this form on none. One constant comes from a recorded latency, none from the published ones
- * of the other two GPUs. */
+ * of the other two GPUs.
+ *
+ * The terms of a kernel whose blocks wait for all their warps between loads, sums and products
+ * (in_phases) follow each other: their sum (samples/experiments/gradients.md). */
 #pragma once
 
 #include "src/cachesim/gpus.h"
@@ -19,6 +22,7 @@ typedef struct {
     double hit_rate; /* of sectors looked up in L2, as counters have it; NaN: there are none */
     double dram_read_bytes, dram_write_bytes;
     double term_us[TERM_COUNT];
+    bool in_phases;      /* the terms do not overlap: the latency is their sum */
     LatencyTerm binding; /* the longest term */
     double launch_us;  /* an empty launch, a clear or encoding in launches of their own included */
     double latency_us; /* the terms, combined, and the launch */
@@ -31,9 +35,10 @@ typedef struct {
     int tile;
     TraceCounts counts;
     ReuseCurves whole, divided; /* in an L2 of one partition, and of two */
-    double cleared_bytes;       /* by a launch before the kernel; 0: none */
-    double encoded;             /* sums that a launch after the kernel encodes; 0: none */
-    double encoded_bytes;       /* what it writes */
+    int clears, encodings;      /* launches before the kernel that clear, after it that encode */
+    double cleared_bytes;       /* by them; 0: none */
+    double encoded;             /* sums that are encoded; 0: none */
+    double encoded_bytes;       /* what that writes */
 } Profile;
 
 /* Replays the accesses: at most a tenth of a second for a million of them. `watch` may be NULL.

@@ -6,14 +6,14 @@
 const char *const trace_arrays[TRACE_ARRAY_COUNT] = {
     [TRACE_FEAT] = "features", [TRACE_DEPTH] = "depth",    [TRACE_RANKS] = "ranks",
     [TRACE_OWNERS] = "owners", [TRACE_WEIGHT] = "weights", [TRACE_OUT] = "output",
-    [TRACE_SUMS] = "sums",
+    [TRACE_SUMS] = "sums",     [TRACE_GRAD_OUT] = "grad_out",
+    [TRACE_GRAD_DEPTH] = "grad_depth", [TRACE_GRAD_FEAT] = "grad_feat",
 };
 
 const BevKernel *traced_kernel(int place) {
     int count = 0;
     for (int i = 0; bev_kernels[i]; i++)
-        if (bev_kernels[i]->direction == BEV_FORWARD && bev_kernels[i]->access.owner &&
-            count++ == place)
+        if (bev_kernels[i]->access.owner && count++ == place)
             return bev_kernels[i];
     return NULL;
 }
@@ -133,9 +133,12 @@ bool trace_replay(const BevKernel *kernel, const BevProblem *problem, const Trac
                      .one_in = watch ? watch->one_in : 0,
                      .observer = watch ? watch->observer : NULL};
     *counts = (TraceCounts){.form = &kernel->access};
-    bool tiles = kernel->access.owner == BEV_OWNS_TILE;
-    bool ok = tiles ? tiles_replay(&memory, reuse != NULL, watch, err)
-                    : owners_replay(&memory, reuse != NULL, watch, err);
+    BevOwner owner = kernel->access.owner;
+    bool backward = kernel->direction == BEV_BACKWARD;
+    bool ok = owner == BEV_OWNS_TILE     ? tiles_replay(&memory, reuse != NULL, watch, err)
+              : owner == BEV_OWNS_COLUMN ? columns_replay(&memory, reuse != NULL, watch, err)
+              : backward                 ? backward_replay(&memory, reuse != NULL, watch, err)
+                                         : owners_replay(&memory, reuse != NULL, watch, err);
     memory_stop(&memory);
     if (reuse)
         *reuse = ok ? memory.reuse : NULL;

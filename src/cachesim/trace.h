@@ -12,8 +12,8 @@
 
 enum { TRACE_MULTIPROCESSORS = 132 };
 
-/* The forward rows whose accesses can be replayed, numbered in the order of bev_kernels[]; NULL past the
- * last. */
+/* The rows whose accesses can be replayed, numbered in the order of bev_kernels[]; NULL past the
+ * last. A row fits problems of its own direction only (bev_refuses). */
 const BevKernel *traced_kernel(int place);
 
 /* The number of a row among those, or -1. */
@@ -27,6 +27,9 @@ typedef enum {
     TRACE_WEIGHT,
     TRACE_OUT,
     TRACE_SUMS,
+    TRACE_GRAD_OUT,   /* backward: read; the sums are then of the two gradients */
+    TRACE_GRAD_DEPTH, /* backward: written */
+    TRACE_GRAD_FEAT,
     TRACE_ARRAY_COUNT
 } TraceArray;
 
@@ -43,9 +46,10 @@ typedef struct {
     TraceCount read[TRACE_ARRAY_COUNT], write[TRACE_ARRAY_COUNT];
     double atomics;             /* additions of one float */
     double steps;               /* of all warps: points, or turns of V4's warps */
+    double step_instructions;   /* of a warp, a step, where the replay counts them; else 0 */
     double busy_steps;          /* steps if all multiprocessors had as many as the busiest one */
     double busy_lines;          /* lines of 128 bytes that warp instructions touch, likewise; L1
-                                   takes one a cycle */
+                                   takes one a cycle; one that is there counts half */
     double l2_sectors;          /* accesses handed on to L2; an addition counts twice */
     double l2_reads;            /* those of them that read */
     double l2_partial;          /* those that write a part of a sector, additions apart */

@@ -99,11 +99,19 @@ typedef struct {
     TraceCount *count;
     int64_t last_sector;
     int64_t covered; /* bytes of that */
+    int repeats;     /* so many equal instructions; usually 1 */
+    bool apart;      /* so far apart that each of them meets L1 as the first one does */
+    bool past_l1;    /* reads that leave L1 as it is */
+    bool line_missed; /* of the line of last_sector a sector was not there */
     StepLanes lanes; /* that ask for the next span; only an observer reads it */
 } Instruction;
 
 Instruction memory_read(Memory *memory, int sm, Place place);
 Instruction memory_write(Memory *memory, int sm, Place place);
+
+/* The same for `repeats` instructions that touch the same sectors. `apart`: each of them misses L1
+ * where the first one does; else only the first one can miss. */
+Instruction memory_repeat(Instruction instruction, int repeats, bool apart);
 
 /* The contiguous bytes that some lanes of the instruction ask for, from offset `byte` of the array.
  * Call it in ascending order of lanes: neighbours that share a sector ask for it once. */
@@ -276,10 +284,20 @@ typedef struct {
 bool tile_map_build(const BevProblem *problem, int multiprocessors, TileMap *map, Err *err);
 void tile_map_free(TileMap *map);
 
-/* ---- the two ways to replay ------------------------------------------------------------------ */
+/* ---- the ways to replay ---------------------------------------------------------------------- */
 
 /* Each places its arrays, starts the memory and runs the launches. The first: kernels whose threads
  * own points, splats, intervals, cells or pieces. The second: V4, on tensor cores where its map of
  * tiles serves, else in pieces. */
 bool owners_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
 bool tiles_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+
+/* The way back: kernels whose threads own points or pixels, and grad_v4, whose warps own chunks of
+ * image columns. */
+bool backward_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+bool columns_replay(Memory *memory, bool with_reuse, const TraceWatch *watch, Err *err);
+
+/* Stable: `order` has the numbers [0, count) in `from`, or, `from` being NULL, ascending; puts them
+ * by key, of [0, keys). False: no memory. */
+bool order_by(const int32_t *key, int64_t keys, int64_t count, const int32_t *from,
+              int32_t *order);

@@ -120,8 +120,7 @@ static Segment segment_of(const OwnersReplay *replay, int64_t owner, int first, 
         segment.stores = replay->pieces.workers[owner].part == 0;
         interval = replay->interval_of[segment.cell];
         break;
-    case BEV_OWNS_NOTHING:
-    case BEV_OWNS_TILE:
+    default:
         break;
     }
     if (interval < 0)

@@ -151,7 +151,8 @@ static bool add_scene(Agreement *agreement, const ChosenGpus *chosen, const char
     if (!kernels)
         return err_set(err, ERR_FAILED, scene, "name no scene for all that were counted",
                        "no hardware counters were recorded on it");
-    bool ok = scene_model_open(&model, scene, NULL, BEV_FP16, BEV_NEAREST, kernels, err);
+    bool ok = scene_model_open(&model, scene, NULL, BEV_FP16, BEV_NEAREST, BEV_FORWARD,
+                               kernels, err);
     if (ok)
         agreement_add(agreement, &model, chosen);
     scene_model_close(&model);

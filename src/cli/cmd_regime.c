@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-enum { MAX_MODELS = BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
+enum { MAX_MODELS = BEV_DIRECTION_COUNT * BEV_DTYPE_COUNT * BEV_ALIGN_COUNT };
 
 typedef struct {
     const Options *options;
-    SceneModel models[MAX_MODELS]; /* one for each format and align */
+    SceneModel models[MAX_MODELS]; /* one for each direction, format and align */
     int model_count;
     ChosenGpus chosen;
     Report counted; /* --counters; else empty */
@@ -20,39 +20,75 @@ typedef struct {
     char label[160]; /* of the machine; "": nothing was measured */
 } Regime;
 
-/* The kernels of --kernel as bits of kernel_bits; a kernel of the CPU means its CUDA twin. */
-static bool chosen_kernels(const Options *options, unsigned *kernels, Err *err) {
-    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, 0);
-    *kernels = options->kernel ? 0 : ALL_KERNELS;
+/* The bits of the row that goes this way and does the same as `row`, a kernel of the CPU or of the
+ * other direction: its CUDA twin, or the CUDA row of its title. */
+static unsigned bits_of(const BevKernel *row, BevDirection direction) {
+    const BevKernel *cuda = model_row(row);
+    if (cuda && cuda->direction == direction)
+        return kernel_bits(cuda);
     for (int i = 0; bev_kernels[i]; i++)
-        if (rows >> i & 1)
-            *kernels |= kernel_bits(model_row(bev_kernels[i]));
-    return *kernels || err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
-                               "the model has no accesses of '%s'", options->kernel);
+        if (bev_kernels[i]->direction == direction && bev_kernels[i]->where == BEV_CUDA &&
+            !strcmp(bev_kernels[i]->title, row->title))
+            return kernel_bits(bev_kernels[i]);
+    return 0;
 }
 
-static bool open_models(Regime *regime, Err *err) {
-    unsigned kernels;
-    if (!chosen_kernels(regime->options, &kernels, err))
-        return false;
+/* The kernels of --kernel that go this way, as bits of kernel_bits; all without the option. */
+static unsigned chosen_kernels(const Options *options, BevDirection direction) {
+    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, ~0u), kernels = 0;
+    for (int i = 0; bev_kernels[i]; i++)
+        if (rows >> i & 1 && (options->kernel || bev_kernels[i]->direction == direction))
+            kernels |= bits_of(bev_kernels[i], direction);
+    return kernels;
+}
+
+/* Without --direction: the direction of the kernels named, or forward. */
+static bool goes(const Options *options, BevDirection direction) {
+    unsigned rows = choices_mask(CHOICE_KERNEL, options->kernel, 0);
+    const char *way = options->direction;
+    if (way)
+        return !strcmp(way, "both") || !strcmp(way, bev_directions[direction].name);
+    for (int i = 0; bev_kernels[i]; i++)
+        if (rows >> i & 1 && bev_kernels[i]->direction == direction)
+            return true;
+    return !rows && direction == BEV_FORWARD;
+}
+
+static bool open_direction(Regime *regime, BevDirection direction, unsigned kernels, Err *err) {
     unsigned dtypes = choices_mask(CHOICE_DTYPE, regime->options->dtype, 1u << BEV_FP16);
     unsigned aligns = choices_mask(CHOICE_ALIGN, regime->options->align, 1u << BEV_NEAREST);
     WorkloadOptions workload = select_workload(regime->options);
     const char *scene = regime->options->arguments[0];
     const double count = __builtin_popcount(dtypes) * __builtin_popcount(aligns);
+    int first = regime->model_count;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         for (int dtype = 0; dtype < BEV_DTYPE_COUNT; dtype++) {
             if (!(aligns >> align & 1) || !(dtypes >> dtype & 1))
                 continue;
-            int n = regime->model_count++;
-            SceneModel *model = &regime->models[n];
+            int n = regime->model_count++ - first;
+            SceneModel *model = &regime->models[first + n];
             progress_step(bev_dtypes[dtype].title, n / count, (n + 1) / count);
             if (!scene_model_open(model, scene, &workload, (BevDtype)dtype, (BevAlign)align,
-                                  kernels, err))
+                                  direction, kernels, err))
                 return false;
             select_say_if_empty(scene, (BevAlign)align, model->problem.view.map.points);
         }
     return true;
+}
+
+static bool open_models(Regime *regime, Err *err) {
+    const Options *options = regime->options;
+    bool any = false;
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++) {
+        unsigned kernels = goes(options, (BevDirection)direction)
+                               ? chosen_kernels(options, (BevDirection)direction)
+                               : 0;
+        if (kernels && !open_direction(regime, (BevDirection)direction, kernels, err))
+            return false;
+        any = any || kernels;
+    }
+    return any || err_set(err, ERR_USAGE, "--kernel", "for example v2,v4",
+                          "the model has no accesses of '%s'", options->kernel);
 }
 
 /* ---- counters ------------------------------------------------------------------------------- */
@@ -122,7 +158,7 @@ static void print_head(const Regime *regime, const SceneModel *model, FILE *out)
             scene, bev_dtypes[problem->dtype].title, bev_aligns[problem->align].name,
             (long long)problem->shape.channels, points,
             bev_footprint_total(bev_footprint(problem)) * 1e-6, bev_traffic_total(gather) * 1e-6);
-    for (int g = 0; g < regime->chosen.count; g++) {
+    for (int g = 0; g < regime->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &regime->chosen.gpus[g];
         char v4[160];
         fprintf(out, "V3 on %s takes %s\n", gpu->title, bev_v3_choose(problem, gpu->l2_bytes).why);

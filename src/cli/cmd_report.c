@@ -313,7 +313,7 @@ bool cmd_report(const Options *options, Err *err) {
     progress_step("the scene", SCENE_SHARE);
     bool ok = chosen_open(options, chosen_usual(), &page.chosen, err) &&
               scene_model_open(&page.model, options->arguments[0], &workload, dtype, align,
-                               ALL_KERNELS, err);
+                               BEV_FORWARD, ALL_KERNELS, err);
     if (ok)
         select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
     ok = ok && make_folder(options->output, err);

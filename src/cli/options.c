@@ -152,7 +152,7 @@ static const OptionRow rows[] = {
      "of the device)", CHOICE_KERNEL},
     {"steps", 'n', "N", KIND_INT, ON(TRAIN), FIELD(steps), "so many steps (default: 200)",
      CHOICE_NONE, 1, 100000},
-    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH), FIELD(direction),
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME), FIELD(direction),
      "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
      "or that of the kernels named)", CHOICE_DIRECTION},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),

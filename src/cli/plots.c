@@ -106,7 +106,7 @@ static bool draw_dtype(const PlotRequest *request, uint8_t **bytes, size_t *leng
     for (int dtype = 0; ok && dtype < BEV_DTYPE_COUNT; dtype++) {
         SceneModel model;
         ok = scene_model_open(&model, request->model->scene, &workload, (BevDtype)dtype, align,
-                              kernels, err) &&
+                              BEV_FORWARD, kernels, err) &&
              dtype_error(&model, &fp64_original, &rel_l2[dtype], err);
         for (int i = 0; ok && i < model.profile_count; i++)
             model_add(memory, &model.problem.view, &model.profiles[i]);
@@ -251,7 +251,7 @@ bool cmd_plot(const Options *options, Err *err) {
     progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], &workload, dtype, align,
-                               kind->needs_profiles ? ALL_KERNELS : 0, err);
+                               BEV_FORWARD, kind->needs_profiles ? ALL_KERNELS : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
     ok = ok && (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
          plot_kind_draw(kind, &request, &bytes, &length, err) &&

@@ -35,8 +35,10 @@ static void add_traffic(Report *report, const BevProblem *problem, const Profile
     double requested = atomic_bytes;
     for (int array = 0; array < TRACE_ARRAY_COUNT; array++)
         requested += counts->read[array].bytes + counts->write[array].bytes;
-    double out_read = counts->read[TRACE_SUMS].bytes + atomic_bytes;
-    double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes;
+    double out_read =
+        counts->read[TRACE_GRAD_OUT].bytes + counts->read[TRACE_SUMS].bytes + atomic_bytes;
+    double out_write = counts->write[TRACE_OUT].bytes + counts->write[TRACE_SUMS].bytes +
+                       counts->write[TRACE_GRAD_DEPTH].bytes + counts->write[TRACE_GRAD_FEAT].bytes;
     double coalescing = counts->read[TRACE_FEAT].sectors / counts->read[TRACE_FEAT].requests;
     report_add(report, "feat_mb", "features MB", 4, cell_mb(counts->read[TRACE_FEAT].bytes));
     report_add(report, "depth_mb", "depth MB", 3, cell_mb(counts->read[TRACE_DEPTH].bytes));

@@ -113,10 +113,15 @@ static KnownProblem *place_of(LiveModel *live_model, const ProblemKey *key) {
 }
 
 /* A problem without values: traces do not depend on them. */
-static bool open_problem(const LiveModel *live_model, BevDtype dtype, HostProblem *problem,
-                         Err *err) {
+static bool open_problem(const LiveModel *live_model, BevDirection direction, BevDtype dtype,
+                         HostProblem *problem, Err *err) {
     const ProblemKey *key = &live_model->now->key;
-    return problem_init(problem, &key->shape, dtype, key->align, &live_model->map->map, err);
+    if (!problem_init(problem, &key->shape, dtype, key->align, &live_model->map->map, err))
+        return false;
+    if (direction == BEV_FORWARD || problem_turn_backward(problem, err))
+        return true;
+    problem_free(problem);
+    return false;
 }
 
 static void destroy_model(void *contents) {
@@ -147,7 +152,7 @@ static void read_limits(LiveModel *live_model) {
 static bool begin_model(LiveModel *live_model, Err *err) {
     KnownProblem *now = live_model->now;
     HostProblem problem;
-    if (!open_problem(live_model, now->key.dtype, &problem, err))
+    if (!open_problem(live_model, BEV_FORWARD, now->key.dtype, &problem, err))
         return false;
     now->model = new_model(err);
     if (now->model)
@@ -229,8 +234,9 @@ static bool next_replay(const LiveModel *live_model, ModelDepth depth, Replay *r
     for (int i = 0; bev_kernels[i] && i < 32; i++)
         if (live_model->wanted >> i & 1 && want(now, model_row(bev_kernels[i]), dtype, replay))
             return true;
+    BevDirection direction = live_model->kernel ? live_model->kernel->direction : BEV_FORWARD;
     for (int i = now->model->kernel_count - 1; depth >= DEPTH_KERNELS && i >= 0; i--)
-        if (want(now, traced_kernel(i), dtype, replay))
+        if (traced_kernel(i)->direction == direction && want(now, traced_kernel(i), dtype, replay))
             return true;
     for (int i = 0; depth >= DEPTH_FORMATS && i < BEV_DTYPE_COUNT; i++)
         if (want(now, bev_v3(), (BevDtype)i, replay))
@@ -264,7 +270,7 @@ bool live_model_step(LiveModel *live_model, ModelDepth depth, const TraceWatch *
     if (!live_model->now || !next_replay(live_model, depth, &replay))
         return false;
     bool ok = false;
-    if (open_problem(live_model, replay.dtype, &problem, &err)) {
+    if (open_problem(live_model, replay.kernel->direction, replay.dtype, &problem, &err)) {
         ok = !bev_refuses(replay.kernel, &problem.view) &&
              add_replay(live_model, &replay, &problem, watch, &err);
         problem_free(&problem);

@@ -43,7 +43,7 @@ bool model_follows(const KernelConfig *config) {
 const char *unknown_reason(Unknown unknown, const LiveData *live, const LiveKernel *row,
                            BevDtype dtype) {
     if (unknown == UNKNOWN_MODEL && !model_follows(&live->job.config))
-        return "the model follows forward kernels only";
+        return "the model has no accesses of this kernel";
     if (unknown == UNKNOWN_MODEL)
         return live->timed ? "waits for the simulation" : "no model of this";
     if (unknown == UNKNOWN_ACCURACY && row && !(row->kernel->dtypes >> dtype & 1))

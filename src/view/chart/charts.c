@@ -42,6 +42,15 @@ static void describe_gpu(const ChartInput *input, char *text, size_t size) {
     snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
 }
 
+static BevDirection direction_of(const ChartInput *input) {
+    return input->kernel ? input->kernel->direction : BEV_FORWARD;
+}
+
+/* A chart has the kernels that were replayed and go the way of the selection. */
+static bool is_shown(const ChartInput *input, const PredictedKernel *kernel) {
+    return kernel->name && kernel->kernel->direction == direction_of(input);
+}
+
 static bool is_asked(const ChartInput *input, int gpu) {
     return input->asked >> gpu & 1;
 }
@@ -117,7 +126,7 @@ static void fill_mrc(ChartData *data) {
         data->x[i] = model_size_mib(i);
     for (int r = 0; r < input->model->kernel_count; r++) {
         const PredictedKernel *predicted = &input->model->kernels[r];
-        if (!predicted->name)
+        if (!is_shown(input, predicted))
             continue;
         for (int i = 0; i < MODEL_SIZES; i++) {
             data->y[r][i] = 100 * predicted->miss_ratio[i];
@@ -187,10 +196,11 @@ static const char *ceilings_words(FigureSource source) {
 static int kernel_dots(ChartData *data, int count, double *least) {
     const ChartInput *input = data->input;
     const MemoryModel *model = input->model;
-    double flops = 2.0 * (double)model->points * (double)model->channels;
+    double sums = direction_of(input) == BEV_BACKWARD ? 2 : 1; /* gradients, or the output */
+    double flops = 2 * sums * (double)model->points * (double)model->channels;
     for (int r = 0; r < model->kernel_count; r++) {
         const PredictedKernel *predicted = &model->kernels[r];
-        if (!predicted->name)
+        if (!is_shown(input, predicted))
             continue;
         double us = prediction(input, predicted, input->gpu).latency_us;
         data->x[r] = flops / (predicted->l2_sectors * MODEL_SECTOR);
@@ -427,7 +437,7 @@ static int rank_kernels(const ChartInput *input, Ranked ranked[MODEL_KERNELS]) {
     int count = 0;
     for (int r = 0; r < input->model->kernel_count; r++) {
         const PredictedKernel *kernel = &input->model->kernels[r];
-        if (kernel->name && !kernel->kernel->wrong_on_purpose)
+        if (is_shown(input, kernel) && !kernel->kernel->wrong_on_purpose)
             ranked[count++] = (Ranked){kernel, prediction(input, kernel, input->gpu)};
     }
     qsort(ranked, (size_t)count, sizeof *ranked, faster_first);

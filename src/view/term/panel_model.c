@@ -63,7 +63,7 @@ static void model_draw(Cells *cells, Area area, const PanelData *data) {
     const LiveData *live = data->live;
     bool unfollowed = live->job.config.kernel && !model_follows(&live->job.config);
     bool on_cpu = live->job.config.kernel && live->job.config.kernel->where == BEV_CPU;
-    const char *note = unfollowed ? "model, forward kernels only"
+    const char *note = unfollowed ? "model, not of this kernel"
                        : on_cpu   ? "model of the CUDA twin"
                                   : "model";
     ChartSpec *spec = spec_of(data);
