@@ -225,6 +225,55 @@ static void test_unknown(void) {
     free(pool.ops);
 }
 
+/* One camera with two pixels and two bins, three points, four channels in FP16. */
+static const struct {
+    const char *text;
+    double value;
+} of_gradients[] = {
+    {"atomics(grad_atomic)", 3 * (4 + 1)},
+    {"atomics(grad_v2)", 0},
+    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4)},
+    {"requested(grad_v2, output)", 2 * 3 * 4 * 2},
+    {"requested(grad_v2, gradients)", 2 * (4 + 8) * 2},
+    {"requested(v2, gradients)", 0},
+    {"adjoint_grid", 3 + 3},
+    {"adjoint_depth", 4 + 1},
+    {"adjoint_features", 10 + 4},
+};
+
+static void test_gradients(void) {
+    float feat[8] = {1, 2, 3, 4}, grad_feat[8] = {0, 5, 0, 1}, depth[4] = {0.5F, 0, 0.25F};
+    float grad_depth[4] = {8, 1, 4}, pooled[4] = {1, 2, 0, 3}, grad_out[4] = {3, 0, 7, 1};
+    const Features features = {.depth = depth, .feat = feat};
+    const BevMap map = {.points = 3, .intervals = 1};
+    const GridLoss loss = {.grad_out = grad_out};
+    const NameTable none = {0};
+    LiveData backward = live;
+    backward.frame = (LiveFrame){.nx = 1, .ny = 1, .channels = 4, .map = &map, .pooled = pooled};
+    backward.frame.shape = (BevShape){
+        .cameras = 1, .feat_h = 1, .feat_w = 2, .depth_bins = 2, .channels = 4, .nx = 1, .ny = 1};
+    backward.frame.features = &features;
+    backward.frame.gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
+    for (size_t i = 0; i < sizeof of_gradients / sizeof *of_gradients; i++) {
+        OpPool pool = {0};
+        Expression expression;
+        Value value = {0};
+        char why[200] = "";
+        const char *text = of_gradients[i].text;
+        Evaluation evaluation = {.state = &state, .live = &backward, .timings = SOURCE_MEASURED};
+        bool ok = expression_parse(text, &none, &pool, &expression, why, sizeof why) &&
+                  expression_value(&pool, expression, &evaluation, &value);
+        if (!tap_ok(ok && fabs(value.number - of_gradients[i].value) < 1e-9, "%s is %g", text,
+                    of_gradients[i].value))
+            tap_note("%g %s %s", value.number, why, evaluation.why);
+        evaluation.live = &live;
+        if (strstr(text, "adjoint"))
+            tap_ok(!expression_value(&pool, expression, &evaluation, &value),
+                   "forward, %s is unknown: %s", text, evaluation.why);
+        free(pool.ops);
+    }
+}
+
 static void test_sources(void) {
     static const FigureSource all[] = {SOURCE_COMPUTED, SOURCE_MEASURED, SOURCE_RECORDED,
                                        SOURCE_PUBLISHED, SOURCE_MODEL};
@@ -441,6 +490,7 @@ int main(void) {
     test_noise();
     test_expressions();
     test_unknown();
+    test_gradients();
     test_sources();
     test_right();
     test_wrong();

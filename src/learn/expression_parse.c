@@ -110,8 +110,6 @@ static void read_kernel(Parser *parser, Op *op) {
         return;
     read_word(parser, word);
     op->kernel = bev_kernel_find(word);
-    if (op->kernel && op->kernel->direction != BEV_FORWARD)
-        refuse(parser, "figures are of pooling, and \"%s\" computes gradients", word);
     while (bev_kernels[count]) {
         names[count] = bev_kernels[count]->name;
         count++;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 const char *const figure_arrays[ARRAY_COUNT] = {"all",     "features", "depth", "indices",
-                                                "weights", "output",   "ranks"};
+                                                "weights", "output",   "ranks", "gradients"};
 
 __attribute__((format(printf, 2, 3))) static Reading unknown(const FigureQuery *query,
                                                              const char *format, ...) {
@@ -159,7 +159,8 @@ static Reading sectors(const FigureQuery *query) {
     return kernel ? reading(kernel->l2_sectors, SOURCE_MODEL) : (Reading){0};
 }
 
-/* The selection's problem with the shape and the map of the frame, for formulas. */
+/* The selection's problem with the shape and the map of the frame, for formulas, in the direction
+ * of the kernel that is asked about. */
 static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     const LiveFrame *frame = &query->live->frame;
     if (!frame->map) {
@@ -172,12 +173,18 @@ static bool problem_of(const FigureQuery *query, BevProblem *problem) {
     int64_t pixels = s->cameras * s->feat_h * s->feat_w;
     *problem = (BevProblem){
         .shape = *s,
+        .direction = kernel_of(query)->direction,
         .dtype = config->dtype,
         .align = config->align,
         .map = *frame->map,
         .depth = {.dtype = format->depth, .rows = 1, .row_len = pixels * s->depth_bins},
         .feat = {.dtype = config->dtype, .rows = pixels, .row_len = s->channels},
         .out = {.dtype = format->out, .rows = s->nx * s->ny, .row_len = s->channels}};
+    if (problem->direction == BEV_BACKWARD) {
+        problem->grad_out = problem->out;
+        problem->grad_depth = problem->depth;
+        problem->grad_feat = problem->feat;
+    }
     return true;
 }
 
@@ -193,6 +200,8 @@ static double of_array(const BevTraffic *traffic, FigureArray array) {
         return traffic->weight;
     case ARRAY_OUTPUT:
         return traffic->out_read + traffic->out_write;
+    case ARRAY_GRADIENTS:
+        return traffic->grad_read + traffic->grad_write;
     default:
         return bev_traffic_total(*traffic);
     }
@@ -239,7 +248,8 @@ static Reading footprint(const FigureQuery *query) {
                               .depth = f->depth,
                               .index = f->index,
                               .weight = f->weight,
-                              .out_write = f->out};
+                              .out_write = f->out,
+                              .grad_write = f->grads};
     return computed(of_array(&parts, query->array));
 }
 
@@ -354,6 +364,45 @@ static Reading moved_cells(const FigureQuery *query) {
     return computed((double)moved);
 }
 
+/* ---- the adjoint identity -------------------------------------------------------------------- */
+
+static Reading inner_product(const FigureQuery *query, const float *a, const float *b,
+                             int64_t count) {
+    const LiveGradients *gradients = &query->live->frame.gradients;
+    if (!gradients->grad_depth || !a || !b)
+        return unknown(query, "%s",
+                       gradients->text && gradients->text[0] ? gradients->text
+                                                             : "the display looks forward");
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += (double)a[i] * b[i];
+    return computed(sum);
+}
+
+/* Without a loss on some cells, what is pooled is the gradient of all of them. */
+static Reading adjoint_grid(const FigureQuery *query) {
+    const LiveFrame *frame = &query->live->frame;
+    const GridLoss *loss = frame->gradients.loss;
+    const float *grad_out = loss && loss->grad_out ? loss->grad_out : frame->pooled;
+    return inner_product(query, frame->pooled, grad_out, frame->nx * frame->ny * frame->channels);
+}
+
+static Reading adjoint_depth(const FigureQuery *query) {
+    const LiveFrame *frame = &query->live->frame;
+    const BevShape *s = &frame->shape;
+    return inner_product(query, frame->features ? frame->features->depth : NULL,
+                         frame->gradients.grad_depth,
+                         s->cameras * s->feat_h * s->feat_w * s->depth_bins);
+}
+
+static Reading adjoint_features(const FigureQuery *query) {
+    const LiveFrame *frame = &query->live->frame;
+    const BevShape *s = &frame->shape;
+    return inner_product(query, frame->features ? frame->features->feat : NULL,
+                         frame->gradients.grad_feat,
+                         s->cameras * s->feat_h * s->feat_w * s->channels);
+}
+
 /* ---- accuracy -------------------------------------------------------------------------------- */
 
 static const LiveAccuracy *accuracy_of(const FigureQuery *query) {
@@ -446,6 +495,9 @@ const FigureRow figures[] = {
     {"clear_us", TAKES_NOTHING, MEASURE_US, false, false, "recorded: a clear of the output alone", clear},
     {"published_us", TAKES_KERNEL, MEASURE_US, false, false, "what the article says, on the chosen GPU", published_us},
     {"rounded", TAKES_FORMAT_AND_NUMBER, MEASURE_NONE, false, false, "a number as the format's codes hold it, without scales", rounded},
+    {"adjoint_grid", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of what is pooled times its gradient", adjoint_grid},
+    {"adjoint_depth", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the depths times their gradients", adjoint_depth},
+    {"adjoint_features", TAKES_NOTHING, MEASURE_NONE, false, false, "backward: sum of the features times their gradients", adjoint_features},
     {"moved_m", TAKES_NOTHING, MEASURE_METRES, false, false, "how far calibration moves a point 40 m in front", moved_m},
     {"moved_cells", TAKES_NOTHING, MEASURE_COUNT, false, false, "cells that differ from the baseline", moved_cells},
     {"max_abs", TAKES_FORMAT, MEASURE_ERROR, false, false, "largest error against FP64", max_abs},

@@ -18,7 +18,7 @@ typedef enum {
 /* clang-format off */
 typedef enum {
     ARRAY_ALL, ARRAY_FEATURES, ARRAY_DEPTH, ARRAY_INDICES, ARRAY_WEIGHTS, ARRAY_OUTPUT,
-    ARRAY_RANKS, ARRAY_COUNT
+    ARRAY_RANKS, ARRAY_GRADIENTS, ARRAY_COUNT
 } FigureArray;
 /* clang-format on */
 extern const char *const figure_arrays[ARRAY_COUNT]; /* "all", "features", ... */
