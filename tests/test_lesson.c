@@ -232,7 +232,7 @@ static const struct {
 } of_gradients[] = {
     {"atomics(grad_atomic)", 3 * (4 + 1)},
     {"atomics(grad_v2)", 0},
-    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4)},
+    {"requested(grad_v2, indices)", 3 * (12 + 8 * 4) + 2 * 8},
     {"requested(grad_v2, output)", 2 * 3 * 4 * 2},
     {"requested(grad_v2, gradients)", 2 * (4 + 8) * 2},
     {"requested(v2, gradients)", 0},
