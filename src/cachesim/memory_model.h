@@ -9,7 +9,7 @@
 #include "src/cachesim/predict.h"
 
 enum {
-    MODEL_KERNELS = 16,
+    MODEL_KERNELS = 24,
     MODEL_GPUS = 16,
     MODEL_SIZES = 240, /* of L2, at which a curve is sampled */
     MODEL_L2S = 105,   /* at which an L2 is known that a user may ask for; between, interpolated */

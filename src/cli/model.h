@@ -14,7 +14,7 @@
 
 /* ---- a scene, and the access profile of every kernel on it ---------------------------------- */
 
-enum { SCENE_KERNELS = 16, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
+enum { SCENE_KERNELS = 24, ALL_KERNELS = (1 << SCENE_KERNELS) - 1 };
 
 typedef struct {
     const char *scene; /* as the command line names it */
