@@ -80,3 +80,9 @@ typedef struct {
     int scroll; /* rows that the learner moved the text by */
     PaneText body;
 } LessonPane;
+
+/* Whether a question is open: then the screens do not name the fault that it is about, nor how far
+ * that moves things. */
+static inline bool lesson_asks(const LessonPane *pane) {
+    return pane->open && pane->asks != ASKS_NOTHING;
+}

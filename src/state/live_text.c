@@ -109,14 +109,14 @@ void ladder_note(const Ladder *ladder, char *note, size_t size) {
     }
 }
 
-void comparison_text(const LiveData *live, char *text, size_t size) {
+void comparison_text(const State *state, const LiveData *live, char *text, size_t size) {
     const LiveDifference *difference = &live->difference;
     char cells[32], moved[48] = "";
     text[0] = '\0';
     if (!difference->known)
         return;
     unit_text(UNIT_COUNT, (double)difference->cells, cells, sizeof cells);
-    if (difference->moved_m > 0)
+    if (difference->moved_m > 0 && !lesson_asks(&state->lesson))
         snprintf(moved, sizeof moved, ", points at %d m moved %.2f m", LIVE_MOVED_AT_M,
                  difference->moved_m);
     snprintf(text, size, "%s cell%s%s", cells, difference->cells == 1 ? " differs" : "s differ",

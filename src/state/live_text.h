@@ -41,7 +41,7 @@ void ladder_note(const Ladder *ladder, char *note, size_t size);
 /* ---- a comparison ---------------------------------------------------------------------------- */
 
 /* "14,310 cells differ, points at 40 m moved 0.70 m"; "": nothing is compared. */
-void comparison_text(const LiveData *live, char *text, size_t size);
+void comparison_text(const State *state, const LiveData *live, char *text, size_t size);
 
 /* ---- the prediction of the memory model ------------------------------------------------------ */
 

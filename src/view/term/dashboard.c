@@ -311,7 +311,7 @@ int dashboard_draw_panel(Cells *cells, LessonPanel point, const State *state, co
                          const BevPicture *picture) {
     static const DashPanel *const panels[] = {&kernels_panel,  &memory_panel,   &intervals_panel,
                                               &accuracy_panel, &pipeline_panel, &model_panel,
-                                              &bev_panel};
+                                              &bev_panel,     &steps_panel};
     const PanelData data = {state, live, picture};
     cells_clear(cells);
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {

@@ -216,7 +216,7 @@ static void scale_text(const PanelData *data, int w, char *text, size_t size) {
 static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     const LiveProbe *probe = &data->live->probe;
     int64_t nx = data->state->scene.nx;
-    comparison_text(data->live, text, size);
+    comparison_text(data->state, data->live, text, size);
     if (probe->cell < 0 || nx <= 0)
         return;
     char value[32], fp64_original[32];
@@ -276,7 +276,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         snprintf(text, sizeof text, "against %s", baseline);
     else if (state->compare == COMPARE_WIPE)
         snprintf(text, sizeof text, "%s | %s", baseline, config);
-    else
+    else if (!lesson_asks(&state->lesson))
         faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
     if (!data->picture || !data->picture->ready) {

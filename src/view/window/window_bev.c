@@ -70,7 +70,7 @@ static void draw_wipe(const WindowView *view) {
 static void draw_comparison(const WindowView *view) {
     const Box *bev = &view->layout.bev;
     char text[96];
-    comparison_text(view->live, text, sizeof text);
+    comparison_text(view->state, view->live, text, sizeof text);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
                        .color = panel_dark.line,
@@ -216,7 +216,9 @@ static void camera_name(const WindowView *view, int camera) {
     if (chosen)
         style.color = view->pen->theme->text;
     /* A fault of the calibration shows in the BEV only, not in the camera's own picture. */
-    if (camera_faults(&view->live->job, camera, faults, sizeof faults))
+    if (lesson_asks(&view->state->lesson))
+        faults[0] = '\0';
+    else if (camera_faults(&view->live->job, camera, faults, sizeof faults))
         style.color = window_fault;
     snprintf(text, sizeof text, "%s%s", view->live->frame.rig->cameras[camera].name, faults);
     pen_text(view->pen, box->x, box->y + box->h + 12, box->w, &style, text);
