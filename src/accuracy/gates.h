@@ -18,24 +18,24 @@ typedef enum { GATE_PASS, GATE_FAIL, GATE_SKIP } GateVerdict;
 int64_t gate_rows(const BevProblem *problem);
 int64_t gate_values(const BevProblem *problem);
 
-/* The number of terms of each row, gate_rows long, which every gate needs. The caller frees it. NULL
- * with an error: out of memory. */
+/* The number of terms of each row, gate_rows long, which every gate needs. The caller frees it.
+ * NULL with an error: out of memory. */
 int32_t *gate_terms(const BevProblem *problem, Err *err);
 
 /* FP64 over the stored inputs, gate_values long: bev_reference, or bev_reference_backward. abs_sum
  * (may be NULL) receives S. */
 void gate_reference(const BevProblem *problem, double *reference, double *abs_sum);
 
-/* Gates A and C check each element. Rows without a term must be zero; they are checked too but prove
- * nothing, so a gate passes only if it judged, in every output, at least one element of a row with
- * terms. Of two outputs the result names the worse one. */
+/* Gates A and C check each element. Rows without a term must be zero; they are checked too but
+ * prove nothing, so a gate passes only if it judged, in every output, at least one element of a row
+ * with terms. Of two outputs the result names the worse one. */
 typedef struct {
     GateVerdict verdict;
-    const char *output;      /* that the next figures are of: "out", "grad_depth", "grad_feat" */
-    int64_t checked, bad;    /* elements, of all outputs */
-    int64_t judged;          /* of those checked: in rows with terms, and the FP64 value is no NaN */
-    int64_t nan_both;        /* NaN in the output and in FP64: right, but nothing was compared */
-    int64_t cell, channel;   /* row and column of the first bad element; -1: none */
+    const char *output;    /* that the next figures are of: "out", "grad_depth", "grad_feat" */
+    int64_t checked, bad;  /* elements, of all outputs */
+    int64_t judged;        /* of those checked: in rows with terms, and the FP64 value is no NaN */
+    int64_t nan_both;      /* NaN in the output and in FP64: right, but nothing was compared */
+    int64_t cell, channel; /* row and column of the first bad element; -1: none */
     double got, want, bound; /* at the first bad element */
     double worst_ratio;      /* gate A: the largest |e| / bound of all elements */
 } GateResult;
@@ -50,7 +50,7 @@ typedef struct {
     int64_t nan_count, inf_count;      /* in the output, where the FP64 value is finite */
     bool atol_1e2;                     /* the published tolerance: max_abs <= 1e-2 */
     int64_t worst_cell, worst_channel; /* row and column of max_abs; -1: nothing was compared */
-    double error2, got2, want2, dot; /* the sums that rel_l2 and cosine are made of */
+    double error2, got2, want2, dot;   /* the sums that rel_l2 and cosine are made of */
 } FormatError;
 
 /* Gate A, kernel: the error e of each element against FP64 over the stored inputs must satisfy
@@ -58,16 +58,16 @@ typedef struct {
  *     |e| ≤ u_out·|r| + (1 + u_out)·((n + 4)·u_acc·S + n·η_acc) + η_out
  *
  * r and S = Σ|weight·depth·feature| come from gate_reference; n is the number of terms; backward
- * the products are weight·grad_out·feature and weight·depth·grad_out; u_out and u_acc are the unit roundoffs of the output format and of `accumulate`. At most n + 4
- * roundings reach a term: n - 1 additions, the product, the weight, two to join the scales and one
- * to apply them. The result is rounded to the output format once, hence the factor 1 + u_out.
- * Underflow takes at most η_acc = smallest_acc·max(scale_depth·scale_feat, 1) of each point and
- * η_out = smallest_out·scale_out / 2 of the output, where smallest is the smallest positive number
- * of the format.
+ * the products are weight·grad_out·feature and weight·depth·grad_out; u_out and u_acc are the unit
+ * roundoffs of the output format and of `accumulate`. At most n + 4 roundings reach a term: n - 1
+ * additions, the product, the weight, two to join the scales and one to apply them. The result is
+ * rounded to the output format once, hence the factor 1 + u_out. Underflow takes at most η_acc =
+ * smallest_acc·max(scale_depth·scale_feat, 1) of each point and η_out = smallest_out·scale_out / 2
+ * of the output, where smallest is the smallest positive number of the format.
  *
  * NaN in `codes` fails unless r is NaN too. Where r is beyond the output format's range, its
- * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of gate_terms;
- * `bad` (gate_rows, may be NULL) receives one flag per row. */
+ * overflow value is right: the largest number in FP8, infinity elsewhere. `points` is of
+ * gate_terms; `bad` (gate_rows, may be NULL) receives one flag per row. */
 GateResult gate_kernel(const BevProblem *problem, BevDtype accumulate, const void *codes,
                        const double *reference, const double *abs_sum, const int32_t *points,
                        uint8_t *bad);
@@ -91,8 +91,8 @@ extern const GateBLimits gate_b_limits[BEV_DTYPE_COUNT];
  * are small whole numbers and powers of two (so are weights and scales). Every order of summation,
  * in half precision too, then gives the same bits, and gate_exact asks `codes` to equal the encoded
  * FP64 result. No feature is 0, so a missing or misplaced point changes its cell. The caller frees
- * the problem with problem_free. gate_exact_backward does so for gradients: grad_out, too, has whole
- * numbers, never 0. */
+ * the problem with problem_free. gate_exact_backward does so for gradients: grad_out, too, has
+ * whole numbers, never 0. */
 bool gate_exact_problem(HostProblem *problem, const BevShape *shape, BevDtype dtype, BevAlign align,
                         const BevMap *map, uint64_t seed, Err *err);
 bool gate_exact_backward(HostProblem *problem, const BevShape *shape, BevDtype dtype,
@@ -119,6 +119,6 @@ typedef struct {
 bool gate_adjoint(const BevProblem *problem, const void *codes, const double *reference,
                   GateAdjoint *adjoint, Err *err);
 
-/* Whether the verdict is for a kernel that is tried on maps without points as well: there nothing is
- * judged, and an output of zeros is right. */
+/* Whether the verdict is for a kernel that is tried on maps without points as well: there nothing
+ * is judged, and an output of zeros is right. */
 bool gate_passes(const GateResult *result, const BevMap *map);

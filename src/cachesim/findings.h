@@ -1,6 +1,6 @@
-/* What limits a kernel by the memory model, the finding with the most to gain first; another kernel,
- * where one is faster, comes last. Each gain is an estimate: the latency with the costly term set to the next one, over the latency without it;
- * nothing is timed. */
+/* What limits a kernel by the memory model, the finding with the most to gain first; another
+ * kernel, where one is faster, comes last. Each gain is an estimate: the latency with the costly
+ * term set to the next one, over the latency without it; nothing is timed. */
 #pragma once
 
 #include "src/cachesim/memory_model.h"
@@ -21,8 +21,7 @@ typedef struct {
     int64_t longest, median;
 } IntervalLengths;
 
-/* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it is).
- * Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet). */
-int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu,
-                const GpuEdit *edit, const IntervalLengths *lengths,
-                Finding findings[FINDINGS_MAX]);
+/* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it
+ * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet). */
+int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
+                const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);

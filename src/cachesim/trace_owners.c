@@ -223,8 +223,8 @@ static void place_arrays(OwnersReplay *replay) {
     const BevProblem *p = replay->problem;
     size_t points = (size_t)p->map.points, intervals = (size_t)p->map.intervals;
     size_t cells = (size_t)(p->shape.nx * p->shape.ny), splats = (size_t)replay->splats.count;
-    replay->feat =
-        memory_place(memory, TRACE_FEAT, "features", bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
+    replay->feat = memory_place(memory, TRACE_FEAT, "features",
+                                bev_code_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->scales = memory_place(memory, TRACE_FEAT, "block scales",
                                   bev_block_scale_bytes(p->dtype, p->feat.rows, p->feat.row_len));
     replay->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
@@ -238,12 +238,15 @@ static void place_arrays(OwnersReplay *replay) {
                      replay->access->owner == BEV_OWNS_PIECE ? cells * BEV_PIECE_BYTES
                                                              : intervals * BEV_INTERVAL_BYTES);
     replay->cells = memory_place(memory, TRACE_OWNERS, "cell intervals", cells * INDEX);
-    replay->weight = memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? points * FLOAT : 0);
+    replay->weight =
+        memory_place(memory, TRACE_WEIGHT, "weights", p->map.weights ? points * FLOAT : 0);
     replay->out = memory_place(memory, TRACE_OUT, "output", bev_tensor_bytes(&p->out));
     replay->sums = replay->out;
     if (replay->access->sums && p->out.dtype != BEV_FP32)
-        replay->sums = memory_place(memory, TRACE_SUMS, "sums", cells * (size_t)replay->channels * FLOAT);
-    replay->splat_ranks = memory_place(memory, TRACE_RANKS, "splat ranks", splats * BEV_SPLAT_WORDS * INDEX);
+        replay->sums =
+            memory_place(memory, TRACE_SUMS, "sums", cells * (size_t)replay->channels * FLOAT);
+    replay->splat_ranks =
+        memory_place(memory, TRACE_RANKS, "splat ranks", splats * BEV_SPLAT_WORDS * INDEX);
     replay->splat_weights = (Place){replay->splat_ranks.base, TRACE_WEIGHT, "splat weights"};
 }
 
@@ -330,8 +333,7 @@ static bool run_launches(OwnersReplay *replay, const TraceWatch *watch, Err *err
     memory_launched(replay->memory);
     if (replay->access->sums && !replay->access->stays && problem->out.dtype != BEV_FP32)
         return memory_pass(memory, replay->sums, REUSE_READ, sums, FLOAT, watch, err) &&
-               memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8, watch,
-                           err);
+               memory_pass(memory, replay->out, REUSE_WRITE, out, replay->out_bits / 8, watch, err);
     return true;
 }
 

@@ -58,20 +58,21 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     if (same || !inputs_large(shape, inputs->map))
         return;
     err_set(&note, ERR_FAILED, inputs->scene->scene.name, "",
-            "grids of %.0f MB, budget %d MB: none kept for later, errors and gates in parts%s", grid_mb,
-            LIVE_BUDGET_MB,
+            "grids of %.0f MB, budget %d MB: none kept for later, errors and gates in parts%s",
+            grid_mb, LIVE_BUDGET_MB,
             inputs_crowded(&(Job){.pool_baseline = true}, shape) ? ", no timing beside a comparison"
                                                                  : "");
     err_line(&note, engine->note, sizeof engine->note);
     engine->notes++;
 }
 
-/* Whether the accuracy on the screen is of other values. While the world moves, each frame has others:
- * their accuracy is that of a moment ago, unless channels or temperature were changed. */
+/* Whether the accuracy on the screen is of other values. While the world moves, each frame has
+ * others: their accuracy is that of a moment ago, unless channels or temperature were changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
     const SeenFeatures *now = inputs->features, *before = engine->shown.features;
-    if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel || !before)
+    if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
+        !before)
         return true;
     return now != before &&
            (!engine->state.playing || now->shape.channels != before->shape.channels ||
@@ -92,8 +93,8 @@ static void notice_changes(Engine *engine) {
     if (engine->measure)
         measure_aim(engine->measure, inputs, &engine->state.job, launch_us);
     aim_simulation(engine, inputs, config);
-    FrameInputs kept = frame_inputs_keep(&(FrameInputs){
-        .scene = inputs->scene, .features = inputs->features, .map = inputs->map});
+    FrameInputs kept = frame_inputs_keep(
+        &(FrameInputs){.scene = inputs->scene, .features = inputs->features, .map = inputs->map});
     frame_inputs_drop(&engine->shown);
     engine->shown = kept;
     engine->shown_config = *config;

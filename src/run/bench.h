@@ -12,7 +12,7 @@ typedef struct {
     unsigned kernels; /* bits by position in bev_kernels[]; 0: every kernel of `where` */
     unsigned where;   /* 1u << BEV_CPU | 1u << BEV_CUDA */
     unsigned dtypes, aligns, caches;
-    unsigned directions; /* bits by BevDirection; 0: forward */
+    unsigned directions;         /* bits by BevDirection; 0: forward */
     const double *carveouts_mib; /* sizes of the L2 carve-out, one after the other; device.h */
     int carveout_count;          /* 0: the L2 stays whole, and its columns are empty */
     TimingOptions timing;
@@ -37,17 +37,19 @@ typedef struct {
     double l2_left_mib;     /* L2 left to the kernel after its last sample; NaN: not asked for */
 } BenchRow;
 
-/* Calls `row` for each result in the order scene, direction, align, dtype, carve-out, kernel, cache.
- * The baseline is timed beside every row, for the speed-up, but reported only if the plan selects it. Stops at the
- * first failure; a kernel that does not support a problem, or refuses it, is a skipped row. */
+/* Calls `row` for each result in the order scene, direction, align, dtype, carve-out, kernel,
+ * cache. The baseline is timed beside every row, for the speed-up, but reported only if the plan
+ * selects it. Stops at the first failure; a kernel that does not support a problem, or refuses it,
+ * is a skipped row. */
 bool bench_run(const BenchPlan *plan, void (*row)(const BenchRow *row, void *context),
                void *context, Err *err);
 
 /* Whether the plan selects the kernel. */
 bool plan_selects(const BenchPlan *plan, const BevKernel *kernel);
 
-/* Calls `visit` for each problem that the plan selects, in the order scene, direction, align, dtype,
- * until a call fails. Backward, formats without gradients are left out. The arguments are valid during the call. */
+/* Calls `visit` for each problem that the plan selects, in the order scene, direction, align,
+ * dtype, until a call fails. Backward, formats without gradients are left out. The arguments are
+ * valid during the call. */
 typedef bool PlanVisit(void *context, const char *scene, Workload *workload,
                        const HostProblem *problem, Err *err);
 bool plan_each_problem(const BenchPlan *plan, PlanVisit *visit, void *context, Err *err);

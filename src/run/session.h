@@ -33,9 +33,9 @@ void session_close(Session *session); /* accepts NULL */
  * if it takes milliseconds. 0 if the kernel has none. */
 double session_prepare_us(const Session *session);
 
-/* Takes over the host problem's current depth, features, scales and, backward, grad_out. Map, shape and formats must be
- * those that the session was opened with; the plan depends on nothing else and is kept. The next
- * launch gives the same bits as a new session would. */
+/* Takes over the host problem's current depth, features, scales and, backward, grad_out. Map, shape
+ * and formats must be those that the session was opened with; the plan depends on nothing else and
+ * is kept. The next launch gives the same bits as a new session would. */
 bool session_update(Session *session, Err *err);
 
 /* Fills the outputs, where the kernel writes them, with 0xff bytes, NaN in every output format, and
@@ -96,8 +96,8 @@ typedef struct {
 
 typedef enum { CACHE_WARM, CACHE_COLD } CacheState;
 
-/* Two timings of the same kernel as one: settled if both are and their medians differ by at most the
- * limit; then the figures are averaged, else they are those of the faster one. */
+/* Two timings of the same kernel as one: settled if both are and their medians differ by at most
+ * the limit; then the figures are averaged, else they are those of the faster one. */
 Timing timing_join(const Timing *a, const Timing *b);
 
 /* Times launches. Warm: back to back. Cold: the caches are flushed before every launch, outside the

@@ -51,9 +51,9 @@ typedef struct {
     bool failed;         /* it could not run the selection here */
     bool being_timed;    /* its turn has come */
     Reading median_us, p95_us, p99_us;
-    bool unsettled;          /* the samples drifted: do not quote the figure */
-    TimingProtocol protocol; /* how a measured figure was timed */
-    Reading effective_gbps;  /* requested bytes / median */
+    bool unsettled;             /* the samples drifted: do not quote the figure */
+    TimingProtocol protocol;    /* how a measured figure was timed */
+    Reading effective_gbps;     /* requested bytes / median */
     Reading cold_us, single_us; /* recorded: caches flushed before; launched alone by the host */
     Reading published_us[MODEL_GPUS]; /* by rows of gpus[] */
     Reading prepare_us;
@@ -145,8 +145,8 @@ enum { LIVE_LARGE_BYTES = 48 << 20, LIVE_BUDGET_MB = 600 };
 typedef struct {
     bool known;     /* a comparison is on */
     int64_t cells;  /* whose values differ in any channel */
-    double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in front
-                       of a camera, of the camera that it moved most; NaN: no rig */
+    double moved_m; /* seen from above, how far calibration has moved a point LIVE_MOVED_AT_M in
+                       front of a camera, of the camera that it moved most; NaN: no rig */
 } LiveDifference;
 
 /* Backward: of a loss on some cells. Borrowed like the frame; NULL where there are none. */
@@ -157,16 +157,16 @@ typedef struct {
 } LiveGradients;
 
 /* Borrowed from the engine until it is asked for the next frame. NULL where there is none. A large
- * grid (LIVE_LARGE_BYTES) has codes in the output's format in place of FP32 values, and is there for
- * the picture only: not in frames that the engine hands out. */
+ * grid (LIVE_LARGE_BYTES) has codes in the output's format in place of FP32 values, and is there
+ * for the picture only: not in frames that the engine hands out. */
 typedef struct {
     uint64_t content;          /* changes whenever anything below changes */
     uint64_t baseline_content; /* changes when the baseline changes */
     uint64_t seen_content;     /* changes when what the cameras see changes */
     int64_t nx, ny, channels;
-    BevShape shape;              /* of the problem */
-    const float *pooled;         /* (cell, c), selection */
-    const float *baseline;       /* (cell, c), while a comparison is on */
+    BevShape shape;                                 /* of the problem */
+    const float *pooled;                            /* (cell, c), selection */
+    const float *baseline;                          /* (cell, c), while a comparison is on */
     const BevTensor *pooled_codes, *baseline_codes; /* of large grids */
     const double *fp64_original;                    /* (cell, c), FP64 over the original inputs */
     Fp64Rows fp64_rows;                             /* of large grids */
@@ -221,8 +221,8 @@ const LiveKernel *live_kernel(const LiveData *live, const BevKernel *kernel);
 const LiveKernel *live_known_kernel(const LiveData *live, const BevKernel *kernel);
 
 /* Whose picture a side of a comparison shows: "rig as pinned" and "rig now" where that is all that
- * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where another kernel pooled it because
- * the selected one is too slow. */
+ * differs; else "V2 FP16 nearest", or "V2 FP16 nearest (by V4)" where another kernel pooled it
+ * because the selected one is too slow. */
 void live_side_label(const LiveData *live, bool baseline, char *text, size_t size);
 
 /* "DRAM 0.12 MB, L2 1.60 M sectors, ..."; false where the counters are not of this job. */

@@ -78,8 +78,8 @@ static double luminance_of(Rgb color) {
     return (0.299 * color.r + 0.587 * color.g + 0.114 * color.b) / 255;
 }
 
-/* Ten steps from empty to full. Signed values have their zero in the middle of the colour map, where
- * it is brightest: there the steps count what is darker, and the least difference shows. */
+/* Ten steps from empty to full. Signed values have their zero in the middle of the colour map,
+ * where it is brightest: there the steps count what is darker, and the least difference shows. */
 static uint32_t shade_of(Rgb color, bool is_signed) {
     static const char steps[] = " .:-=+*#%@";
     const double zero = 0.88, range = 0.8; /* of vik: a little below its middle, down to its ends */
@@ -101,8 +101,8 @@ static void draw_pixels(Cells *cells, Area used, const BevPicture *picture, cons
                 cells_put(cells, used.x + x, used.y + y, 0x2580,
                           (CellStyle){.ink = ink_rgb(upper), .paper = ink_rgb(lower)});
             else
-                cells_put(cells, used.x + x, used.y + y, shade_of(rgb_mix(upper, lower, 0.5), is_signed),
-                          cell_style(INK_DEFAULT));
+                cells_put(cells, used.x + x, used.y + y,
+                          shade_of(rgb_mix(upper, lower, 0.5), is_signed), cell_style(INK_DEFAULT));
         }
 }
 
@@ -280,7 +280,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
         faults_text(data, text, sizeof text);
     area = panel_title(cells, area, title, text);
     if (!data->picture || !data->picture->ready) {
-        const char *reason = state->waiting[0]                         ? state->waiting
+        const char *reason = state->waiting[0]                           ? state->waiting
                              : data->picture && data->picture->reason[0] ? data->picture->reason
                                                                          : "n/a";
         cells_line(cells, area, cell_style(INK_MUTED), reason);

@@ -60,7 +60,8 @@ static const Column backward_columns[] = {{"", 9, 0, true},           {"total", 
                                           {"gradients", 11, 1, false}};
 
 static bool goes_backward(const PanelData *data) {
-    return data->live->job.config.kernel && data->live->job.config.kernel->direction == BEV_BACKWARD;
+    return data->live->job.config.kernel &&
+           data->live->job.config.kernel->direction == BEV_BACKWARD;
 }
 
 static void figure_row(Table *table, Cells *cells, const char *name, const Segment *segments) {
@@ -155,8 +156,8 @@ static void draw_cache(Cells *cells, Area area, const Cache *cache, const Segmen
                    bev_regimes[regime].name);
 }
 
-/* What the class of the predicted GPU's L2 means for the choice of a kernel. Where only the output is
- * too large, nearly all lookups hit nevertheless. */
+/* What the class of the predicted GPU's L2 means for the choice of a kernel. Where only the output
+ * is too large, nearly all lookups hit nevertheless. */
 static void draw_meaning(Cells *cells, Area area, const PanelData *data) {
     static const char *const advice[REGIME_COUNT] = {
         [REGIME_RESIDENT] = "fits; loads are cheap, occupancy decides",
