@@ -52,6 +52,10 @@ expect 2 'no point falls into that cell' snapshot canonical --backward --cell 0,
 expect 2 'none in FP8 .choose fp32' snapshot canonical --backward --dtype fp8 --device cpu \
     -o "$folder/x.png"
 expect 2 "'circle' is not known" snapshot toy --backward --loss circle -o "$folder/x.png"
+expect 2 'none in FP8 .choose fp32' train toy --dtype fp8 --device cpu
+expect 2 'computes gradients' train toy --kernel grad_reference --device cpu
+expect 2 'the suffix does not say' train toy --device cpu -o "$folder/x.txt"
+expect 2 "'0' is not a whole number" train toy --steps 0 --device cpu
 expect 2 'needs a value' bench toy --dtype
 expect 2 'is no device' info --device tpu
 expect 4 'cuda|CUDA|driver|device' info --device 7
@@ -148,6 +152,12 @@ tap_run 'backward: same options, same PNG' cmp "$folder/c.png" "$folder/d.png"
 tap_run 'backward: same options, same SVG' cmp "$folder/c.svg" "$folder/d.svg"
 ! cmp -s "$folder/a.png" "$folder/c.png"
 tap_ok $? 'and another one than forward'
+expect 0 '' train toy --steps 3 --device cpu --format csv -o "$folder/train.png"
+awk -F, 'NR == 2 { first = $2 } NR > 1 && $2 < least + 0 || NR == 2 { least = $2 }
+    END { exit !(NR == 5 && least < first / 2) }' "$folder/out"
+tap_ok $? 'train descends, and csv has every step'
+[ "$(head -c 4 "$folder/train.png" | tail -c 3)" = PNG ]
+tap_ok $? 'and draws start, end and truth'
 for kernel in cpu_grad_owner grad_reference; do
     expect 0 '' snapshot toy --backward -k $kernel --timing measured -d fp32 -a bilinear \
         --loss class -o "$folder/c.png" --device cpu

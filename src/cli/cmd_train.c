@@ -112,8 +112,13 @@ static bool report(const Training *training, Err *err) {
     /* The picture has --output; the table always goes to standard output. */
     Options to_screen = *training->options;
     to_screen.output = NULL;
-    bool ok = output_report(&to_screen, &table,
-                            json_pack("{s:o}", "machine", output_this_machine()), err);
+    const TrainKernels *k = &training->kernels;
+    json_t *root =
+        json_pack("{s:o, s:s, s:s, s:s, s:s, s:s, s:f}", "machine", output_this_machine(), "scene",
+                  training->scene, "forward", k->forward->name, "backward", k->backward->name,
+                  "dtype", bev_dtypes[k->dtype].name, "align", bev_aligns[k->align].name,
+                  "start_temperature", training->temperature);
+    bool ok = output_report(&to_screen, &table, root, err);
     report_free(&table);
     return ok;
 }
