@@ -44,7 +44,7 @@ static void add_input(const LessonRun *run, PaneText *pane) {
     else if (asks)
         snprintf(range, sizeof range, "   (all %d numbers, the first place first)",
                  question->choice_count);
-    snprintf(text, sizeof text, "%s%s%.40s%s", typed, *question->unit && number ? " " : "",
+    snprintf(text, sizeof text, "%s%s%.40s%s", typed, number && *question->unit ? " " : "",
              number ? question->unit : "", range);
     if (question->asks != ASKS_CHOICE)
         pane_add(pane, PANE_INPUT, false, text);

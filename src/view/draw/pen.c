@@ -24,13 +24,13 @@ void pen_init(Pen *pen, cairo_t *cr, const Theme *theme, FigureLayout *layout, b
 }
 
 /* fontconfig keeps its configuration until the process ends, which is not a leak of this program.
- * Only the leak checker of sanitizer builds calls these. */
-const char *__lsan_default_suppressions(void);
+ * Only the leak checker of sanitizer builds calls these, from its own library: they are visible. */
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libfontconfig\nleak:libdbus-1\n"; /* the latter: SDL, in the same programs */
 }
 
-const char *__lsan_default_options(void);
+__attribute__((visibility("default"))) const char *__lsan_default_options(void);
 const char *__lsan_default_options(void) {
     return "print_suppressions=0";
 }
