@@ -69,7 +69,7 @@ static void drop_grids(EngineFrame *frame) {
     shown->pooled_codes = shown->baseline_codes = NULL;
     shown->baseline_map = NULL;
     shown->fp64_original = NULL;
-    shown->fp64_rows = (Fp64Rows){NULL};
+    shown->fp64_rows = (Fp64Rows){NULL, NULL};
 }
 
 /* NULL: out of memory. */

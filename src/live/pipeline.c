@@ -13,8 +13,8 @@ enum { OFFERS = 2 }; /* one for the selection, one for the baseline */
 struct Pipeline {
     FrameInputs inputs; /* of the last frame */
     FrameInputs made;   /* the newest of each, including what runs made that were given up */
-    PooledGrid *offers[OFFERS];      /* pooled elsewhere; newest first */
-    Gradients *offered_gradients;    /* computed elsewhere */
+    PooledGrid *offers[OFFERS];   /* pooled elsewhere; newest first */
+    Gradients *offered_gradients; /* computed elsewhere */
     Runner gradient_runner;
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
@@ -256,8 +256,8 @@ static bool make_map(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
     const Job *job = &state->job;
     double start = clock_us();
-    bool only_one = !job->pool_baseline &&
-                    inputs_large(&run->next.features->shape, pipeline->inputs.map);
+    bool only_one =
+        !job->pool_baseline && inputs_large(&run->next.features->shape, pipeline->inputs.map);
     for (int align = 0; only_one && align < BEV_ALIGN_COUNT; align++)
         if (align != (int)job->config.align) {
             ref_drop(pipeline->maps[align]);
@@ -282,8 +282,8 @@ static bool make_grid(Run *run, const State *state) {
 
 static bool make_fp64(Run *run, const State *state) {
     (void)state;
-    return !run->needs->fp64_original ||
-           inputs_fp64(run->pipeline->made.fp64_original, &run->needs->give_up, &run->next, run->err);
+    return !run->needs->fp64_original || inputs_fp64(run->pipeline->made.fp64_original,
+                                                     &run->needs->give_up, &run->next, run->err);
 }
 
 /* Those that wait are waited for again until the background thread has offered them. */
@@ -315,9 +315,9 @@ static PipelineEnd run_stages(Run *run, const State *state) {
     static const struct {
         const char *name;
         bool (*make)(Run *run, const State *state);
-    } stages[] = {{"features", make_features}, {"map", make_map},
-                  {"pooling", make_grid},      {"pooling the baseline", make_baseline},
-                  {"FP64", make_fp64},         {"steps", make_steps},
+    } stages[] = {{"features", make_features},  {"map", make_map},
+                  {"pooling", make_grid},       {"pooling the baseline", make_baseline},
+                  {"FP64", make_fp64},          {"steps", make_steps},
                   {"gradients", make_gradients}};
     enum { STAGES = sizeof stages / sizeof *stages };
     const PipelineNeeds *needs = run->needs;
@@ -378,7 +378,8 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .pooled_codes = codes_of(inputs->pooled),
         .baseline_codes = codes_of(inputs->baseline),
         .fp64_original = fp64 ? fp64->values : NULL,
-        .fp64_rows = fp64 && !fp64->values ? (Fp64Rows){inputs_fp64_row, fp64} : (Fp64Rows){NULL},
+        .fp64_rows =
+            fp64 && !fp64->values ? (Fp64Rows){inputs_fp64_row, fp64} : (Fp64Rows){NULL, NULL},
         .map = &inputs->map->map,
         .steps = inputs->steps ? &inputs->steps->steps : NULL,
         .baseline_map = inputs->baseline ? &inputs->baseline->map->map : NULL,

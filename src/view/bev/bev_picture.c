@@ -36,7 +36,7 @@ static BevContent content_of(const State *state, const LiveFrame *frame, bool of
                         .pooled = of_baseline ? frame->baseline : frame->pooled,
                         .pooled_codes = of_baseline ? frame->baseline_codes : frame->pooled_codes,
                         .fp64_original = other_rig ? NULL : frame->fp64_original,
-                        .fp64_rows = other_rig ? (Fp64Rows){NULL} : frame->fp64_rows,
+                        .fp64_rows = other_rig ? (Fp64Rows){NULL, NULL} : frame->fp64_rows,
                         .map = of_baseline ? frame->baseline_map : frame->map,
                         .embedding = frame->embedding,
                         .channel = state->channel < frame->channels ? state->channel : 0};
