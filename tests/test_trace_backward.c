@@ -2,30 +2,10 @@
 #include "src/cachesim/trace.h"
 #include "src/scene/workload.h"
 #include "tests/tap.h"
+#include "tests/trace_check.h"
 
 #include <math.h>
 #include <string.h>
-
-static void need(bool ok, const Err *err) {
-    if (ok)
-        return;
-    printf("Bail out! %s: %s\n", err->where, err->what);
-    exit(EXIT_FAILURE);
-}
-
-static bool close_to(double value, double expected, double tolerance) {
-    bool close = fabs(value - expected) <= tolerance * fabs(expected);
-    if (!close)
-        tap_note("%.10g instead of %.10g", value, expected);
-    return close;
-}
-
-static TraceCounts count(const char *name, const BevProblem *problem) {
-    Err err = {0};
-    TraceCounts counts;
-    need(trace_replay(bev_kernel_find(name), problem, NULL, &counts, NULL, &err), &err);
-    return counts;
-}
 
 static double grads_written(const TraceCounts *counts) {
     return counts->write[TRACE_GRAD_DEPTH].bytes + counts->write[TRACE_GRAD_FEAT].bytes;
