@@ -311,7 +311,7 @@ def arrays(moment, options):
                 image_size=np.array([rig.height, rig.width]), resize=np.float64(rig.resize),
                 crop=np.array([0.0, rig.crop_y]),
                 depth_range=np.array([rig.start, rig.stop, rig.step]), grid=np.array(rig.grid))
-    if not options.tensors_only:
+    if not options.bare:
         made.update(images=images, camera_names=np.array([camera.name for camera in cameras]),
                     timestamps=np.array([camera.time_s for camera in cameras]),
                     lidar=np.ascontiguousarray(moment.lidar[:, :4], np.float32))
@@ -370,7 +370,7 @@ def options_of(description, what):
         help="depth from a .npy file, or a folder of TOKEN.npy, instead of LiDAR")
     add("--network", metavar="FILE.py",
         help="features, and depth if it gives one, from network() in that file")
-    add("--tensors-only", action="store_true",
+    add("--bare", action="store_true",
         help="leave out pictures, names, times, boxes and LiDAR")
     return parser
 

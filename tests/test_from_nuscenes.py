@@ -87,6 +87,11 @@ def holds(by_depth, by_lidar, boxes):
 
 right = offs()
 print("# off: pictures with true depth {:.4f}, with LiDAR {:.4f}, boxes {:.1e}".format(*right))
+read(*COLOURS, "--bare")
+street.run(bevscope, "export", made, "--pooled", folder / "grid.npy")
+pooled = street.off(np.load(folder / "grid.npy"), reference)
+ok(abs(pooled - right[1]) < 1e-5, "bevscope reads the .npz and pools the same grid")
+read(*COLOURS)
 ok(holds(*right), "the pooled street is that of the JSON world, and so are its boxes")
 z = np.load(made)
 ok(np.abs(z["cam2ego"] - world["cam2ego"]).max() < 1e-9 and
@@ -199,7 +204,7 @@ said = read(data)
 ok("scene-0001" in said and tokens[0] in said and "a street" in said, "DIR alone lists scenes")
 
 before = resource.getrusage(resource.RUSAGE_CHILDREN)
-result = outside(*COLOURS[:3], "--picture", folder / "made.png", "--tensors-only",
+result = outside(*COLOURS[:3], "--picture", folder / "made.png", "--bare",
                  "--bevscope", bevscope)
 after = resource.getrusage(resource.RUSAGE_CHILDREN)
 seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
