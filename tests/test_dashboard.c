@@ -144,7 +144,7 @@ static void backward_frame(LiveFrame *frame, const BevKernel *kernel) {
     for (int64_t cell = 120 * 200 + 110; cell < 120 * 200 + 118; cell++, loss.count++)
         inside[cell] = 1;
     frame->nx = frame->ny = 200;
-    frame->shape = (BevShape){CAMERAS, BINS, H, W, C, 200, 200};
+    frame->shape = (BevShape){CAMERAS, BINS, H, W, C, 200, 200, 1};
     frame->features = &features;
     frame->gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
     live.job.config.kernel = live.kernels[FIXTURE_KERNELS - 1].kernel = kernel;

@@ -106,13 +106,12 @@ static void draw_busiest(Cells *cells, Area area, const PanelData *data) {
 static void draw_longest(Cells *cells, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     char text[160];
-    int64_t nx = data->state->scene.nx;
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = data->state->job.config.kernel->where == BEV_CUDA;
     snprintf(text, sizeof text,
-             "longest %d at cell %lld, %lld: %.0f medians, summed by one owner%s", stats->longest,
-             (long long)(nx > 0 ? stats->longest_cell % nx : 0),
-             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times, cut ? "; V4 cuts it" : "");
+             "longest %d at cell %s: %.0f medians, summed by one owner%s", stats->longest,
+             state_cell_place(data->state, stats->longest_cell).text, times,
+             cut ? "; V4 cuts it" : "");
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
                  cut ? ": why V4 cuts" : "");

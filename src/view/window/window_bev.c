@@ -82,8 +82,10 @@ static void draw_comparison(const WindowView *view) {
 /* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
-    int64_t nx = view->live->frame.nx;
-    double x0, y0, x1, y1, x = (double)(cell % nx), y = (double)(cell / nx);
+    int64_t place = slice_place(&view->spec.slice, cell), nx = view->spec.slice.nx;
+    double x0, y0, x1, y1, x = (double)(place % nx), y = (double)(place / nx);
+    if (place < 0)
+        return;
     window_point(view, x + 1, y + 1, &x0, &y0);
     window_point(view, x, y, &x1, &y1);
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_dark.halo, 0.9, 4);
@@ -97,8 +99,9 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     FigurePanel panel = {.box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
-    panel_point(&view->visible, &panel, from[0], from[1], &x0, &y0);
-    panel_point(&view->visible, &panel, to[0], to[1], &x1, &y1);
+    int up = view->spec.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
+    panel_point(&view->visible, &panel, from[up], from[left], &x0, &y0);
+    panel_point(&view->visible, &panel, to[up], to[left], &x1, &y1);
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
@@ -127,9 +130,11 @@ static void draw_loss(const WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
     const uint8_t *inside = frame->gradients.loss ? frame->gradients.loss->inside : NULL;
     pen_clip(view->pen, view->layout.bev);
+    const Slice *slice = &view->spec.slice;
     for (int64_t cell = 0; inside && cell < frame->nx * frame->ny; cell++) {
-        double x0, y0, x1, y1, x = (double)(cell % frame->nx), y = (double)(cell / frame->nx);
-        if (!inside[cell])
+        int64_t place = inside[cell] ? slice_place(slice, cell) : -1;
+        double x0, y0, x1, y1, x = (double)(place % slice->nx), y = (double)(place / slice->nx);
+        if (place < 0)
             continue;
         window_point(view, x + 1, y + 1, &x0, &y0);
         window_point(view, x, y, &x1, &y1);
