@@ -143,9 +143,9 @@ void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t siz
     if (slice->slices <= 1)
         return;
     if (z == SLICE_MAX)
-        snprintf(text, size, "maximum of %lld slices", (long long)slice->slices);
+        snprintf(text, size, "max of %lld slices", (long long)slice->slices);
     else if (z == SLICE_SIDE)
-        snprintf(text, size, "from the side, maximum of %lld rows", (long long)slice->rows);
+        snprintf(text, size, "side, max of %lld rows", (long long)slice->rows);
     else if (!grid)
         snprintf(text, size, "slice %d of %lld", z, (long long)slice->slices);
     else {

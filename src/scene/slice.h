@@ -56,7 +56,7 @@ bool slice_parse(const char *text, int64_t slices, int *slice);
 /* "max", "side" or the number. */
 void slice_name(int slice, char *text, size_t size);
 
-/* "max over 16 slices", "side, strongest of 200 rows", "slice 3 of 16: z 0.2 to 0.6 m". `grid` may
+/* "max of 16 slices", "side, max of 200 rows", "slice 3 of 16, z 0.2 to 0.6 m". `grid` may
  * be NULL: no metres. "" for a flat grid. */
 void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size);
 

@@ -70,13 +70,19 @@ static int intervals_want(const PanelData *data, int width) {
                                          : 2;
 }
 
-static void draw_summary(Cells *cells, Area area, const LiveIntervals *of) {
+/* Slices of the grid: they leave cells without a point, and short intervals. */
+static void draw_summary(Cells *cells, Area area, const LiveIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
     char points[32], intervals[32], text[128];
     count_text(stats->points, points, sizeof points);
     count_text(stats->intervals, intervals, sizeof intervals);
     snprintf(text, sizeof text, "%s points in %s %s, median %d, p99 %d", points, intervals,
              of->of_pixels ? "pixels" : "cells", stats->median, stats->p99);
+    bool tall = slices > 1 && !of->of_pixels && stats->cells > 0;
+    if (tall)
+        snprintf(text, sizeof text, "nz %lld: %.0f %% of the cells filled, median %d, p99 %d",
+                 (long long)slices, 100.0 * (double)stats->intervals / (double)stats->cells,
+                 stats->median, stats->p99);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "median %d, p99 %d", stats->median, stats->p99);
     cells_line(cells, area, cell_style(INK_TEXT), text);
@@ -143,7 +149,7 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
                    intervals->known ? "no point falls into the grid" : "n/a");
         return;
     }
-    draw_summary(cells, area, intervals);
+    draw_summary(cells, area, intervals, data->live->frame.shape.nz);
     int rows = area.h - 3, first = first_bucket(intervals), end = last_bucket(intervals) + 1;
     Area line = {area.x, area.y + 1, area.w, 1};
     if (rows >= 3 || rows >= end - first) {
