@@ -66,17 +66,22 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* What differs between the two sides, in the upper left corner. */
-static void draw_comparison(const WindowView *view) {
+/* In the upper left corner: which slice this is, and what differs between the two sides. */
+static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    char text[96];
+    const Rig *rig = view->live->frame.rig;
+    char text[96], slice[64];
     comparison_text(view->state, view->live, text, sizeof text);
+    slice_describe(&view->spec.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
                        .color = panel_dark.line,
                        .outlined = true,
                        .rim = panel_dark.halo};
-    pen_text(view->pen, bev->x + 12, bev->y + SIZE_BODY + 12, bev->w - 24, &style, text);
+    double top = bev->y + SIZE_BODY + 12;
+    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
+    pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,
+             text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------ */
@@ -203,7 +208,7 @@ void window_draw_over_bev(const WindowView *view) {
     overlay_draw(view->pen, &view->visible, &panel);
     draw_loss(view);
     draw_probe(view);
-    draw_comparison(view);
+    draw_corner(view);
     draw_waiting(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)

@@ -192,6 +192,7 @@ static void prepare(WindowView *view) {
                      .panel_h = view->layout.bev.h};
     view->visible = view->whole = figure;
     view->whole.grid = figure_grid(&view->spec);
+    view->visible.stretch = view->whole.stretch = slice_stretch(&slice, &view->whole.grid);
     view->visible.grid = part_of(view->whole.grid, &view->layout);
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }
