@@ -81,6 +81,9 @@ typedef struct {
     int64_t cameras, depth_bins, feat_h, feat_w; /* depth (camera, depth, h, w) */
     int64_t channels;                            /* feat (camera, h, w, c) */
     int64_t nx, ny;                              /* out (y * nx + x, c) */
+    /* Slices in height, one behind the other; 0 counts as 1. Of a grid with several, ny counts the
+     * rows of all: cell (x, y, z) is (z * (ny / nz) + y) * nx + x. Kernels need not know. */
+    int64_t nz;
 } BevShape;
 
 /* The scatter map. Points are sorted by cell; interval i is the run of points

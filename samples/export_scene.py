@@ -64,7 +64,7 @@ def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, cro
     intrinsics (camera, 3, 3) in pixels of the camera's own image; cam2ego (camera, 4, 4) in metres;
     image_size (H, W) of the network input; resize and crop (x, y) map the camera's image to it:
     u_in = resize * u - crop_x; depth_range (start, stop, step); grid: rows x, y, z of (lower, upper,
-    cell), with a single cell in z.
+    cell); several cells in z are slices, as occupancy networks have them.
     """
     np.savez(path, **tensors(depth, feat),
              intrinsics=to_numpy(intrinsics).astype(np.float64),
@@ -79,7 +79,7 @@ def export_scene(path, depth, feat, intrinsics, cam2ego, image_size, resize, cro
 def export_ranks(path, depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
                  interval_lengths, bev_shape, weights=None):
     """Saves tensors and the five index arrays of BEVDet; bev_shape (ny, nx) or BEVDet's
-    (1, 1, ny, nx, C)."""
+    (1, nz, ny, nx, C), ny rows a slice."""
     arrays = dict(ranks_depth=ranks_depth, ranks_feat=ranks_feat, ranks_bev=ranks_bev,
                   interval_starts=interval_starts, interval_lengths=interval_lengths)
     arrays = {name: to_numpy(array).astype(np.int32) for name, array in arrays.items()}

@@ -267,7 +267,7 @@ static void fill_even_map(BevMap *map) {
 
 static bool climb_even(Ladder *ladder, Err *err) {
     uint64_t seed = SEED;
-    BevShape shape = {1, 1, 1, EVEN_POINTS, EVEN_CHANNELS, EVEN_CELLS, EVEN_CELLS};
+    BevShape shape = {1, 1, 1, EVEN_POINTS, EVEN_CHANNELS, EVEN_CELLS, EVEN_CELLS, 1};
     BevMap map = {.points = EVEN_POINTS};
     map.ranks_depth = malloc(EVEN_POINTS * sizeof(int32_t));
     map.ranks_feat = malloc(EVEN_POINTS * sizeof(int32_t));

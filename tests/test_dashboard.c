@@ -144,7 +144,7 @@ static void backward_frame(LiveFrame *frame, const BevKernel *kernel) {
     for (int64_t cell = 120 * 200 + 110; cell < 120 * 200 + 118; cell++, loss.count++)
         inside[cell] = 1;
     frame->nx = frame->ny = 200;
-    frame->shape = (BevShape){CAMERAS, BINS, H, W, C, 200, 200};
+    frame->shape = (BevShape){CAMERAS, BINS, H, W, C, 200, 200, 1};
     frame->features = &features;
     frame->gradients = (LiveGradients){&loss, grad_depth, grad_feat, ""};
     live.job.config.kernel = live.kernels[FIXTURE_KERNELS - 1].kernel = kernel;
@@ -164,6 +164,35 @@ static void begin_backward(int columns, int rows, const BevKernel *kernel) {
     state.job.config.dtype = live.job.config.dtype = BEV_FP16;
     live.accuracy[BEV_FP16].output = "grad_feat";
     backward_frame(&live.frame, kernel);
+}
+
+/* A grid of 16 slices: what is shown of it stands over the picture, and how many cells it fills. */
+static void test_height(void) {
+    static const char *const slices[] = {"max", "3", "side"};
+    static const int sizes[][2] = {{120, 40}, {200, 60}, {80, 24}};
+    for (int i = 0; i < 3; i++) {
+        char name[64], line[32];
+        begin(sizes[i][0], sizes[i][1]);
+        finish_log();
+        SceneFacts facts = fixture_scene();
+        facts.cells_x = facts.rows = 200;
+        facts.slices = facts.grid.nz = 16;
+        facts.grid.z_min_m = -1;
+        facts.grid.z_max_m = 5.4;
+        facts.whole = facts.grid;
+        state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &facts});
+        live.frame.shape = (BevShape){.nx = 200, .ny = 3200, .nz = 16, .channels = 80};
+        live.intervals.stats.cells = 640000;
+        live.intervals.stats.longest_cell = (2 * 200 + 90) * 200 + 131;
+        snprintf(line, sizeof line, "slice %s", slices[i]);
+        use(line);
+        use(i == 2 ? "page bev" : "page both");
+        draw();
+        snprintf(name, sizeof name, "height-%dx%d", sizes[i][0], sizes[i][1]);
+        check_golden(name);
+    }
+    tap_ok(shows("side, max of 200 rows") && shows("z -1 to 5.4 m up, x -54 to 54 m left"),
+           "from the side z is up");
 }
 
 static void test_backward(void) {
@@ -735,6 +764,7 @@ int main(void) {
     if (!cells_init(&cells, 1, 1, &err) || !fixture_picture(&picture, &err))
         return EXIT_FAILURE;
     test_golden();
+    test_height();
     test_backward();
     test_forms();
     test_idea();

@@ -13,7 +13,7 @@ static const BevKernel quick = {.name = "quick",
                                 .title = "Quick",
                                 .where = BEV_CUDA,
                                 .access = {.owner = BEV_OWNS_TILE}};
-static const IntervalLengths lengths = {352, 12};
+static const IntervalLengths lengths = {.longest = 352, .median = 12};
 static MemoryModel model;
 
 /* A kernel with one long term, which asks for each byte once and fills its sectors. */

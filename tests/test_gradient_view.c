@@ -14,7 +14,7 @@
  */
 
 enum { PIXELS = 12 };
-static const BevShape shape = {2, 4, 2, 3, 2, 1, 1}; /* 2 cameras of 2 x 3 pixels, 2 channels */
+static const BevShape shape = {2, 4, 2, 3, 2, 1, 1, 1}; /* 2 cameras of 2 x 3 pixels, 2 channels */
 
 static void test_strength(void) {
     float grads[2 * PIXELS] = {0}, strength[PIXELS];

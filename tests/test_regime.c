@@ -5,7 +5,7 @@
 /* The published choiceuration's sizes: 209,019 points, 15,928 intervals. */
 static BevProblem canonical(BevDtype dtype) {
     static int32_t index;
-    BevShape shape = {6, 59, 16, 44, 80, 200, 200};
+    BevShape shape = {6, 59, 16, 44, 80, 200, 200, 1};
     BevProblem p = {.shape = shape, .dtype = dtype};
     p.map = (BevMap){209019, 15928, &index, &index, &index, &index, &index, NULL};
     p.depth = (BevTensor){

@@ -307,7 +307,7 @@ typedef struct {
     BevMap map;
 } Foreign;
 
-static const BevShape foreign_shape = {1, 3, 2, 2, 8, 4, 2};
+static const BevShape foreign_shape = {1, 3, 2, 2, 8, 4, 2, 1};
 
 static void foreign(Foreign *f) {
     *f = (Foreign){.depth = {0, 11, 3, 4, 5, 6, 7, 8, 9},
@@ -434,7 +434,7 @@ static bool big_map(BevMap *map, const BevShape *shape) {
 }
 
 static void test_time(void) {
-    static const BevShape shape = {6, 118, 32, 88, 80, 500, 500};
+    static const BevShape shape = {6, 118, 32, 88, 80, 500, 500, 1};
     const Load before = load_now();
     double best_ms = INFINITY;
     BevMap map;

@@ -480,6 +480,46 @@ static double seen_at(const State *state, double x) {
     return (x - state->viewport.center_x) / width + 0.5;
 }
 
+/* A grid of 3 slices of 200 x 100 cells. */
+static void test_slices(void) {
+    State state = make_state();
+    use(&state, "slice 2");
+    tap_ok(says(&state, "slice: this grid is flat, one layer of cells"), "a flat grid says so");
+    SceneFacts scene = make_scene();
+    scene.cells_x = 200;
+    scene.rows = 100;
+    scene.slices = 3;
+    scene.whole = scene.grid;
+    scene.whole.z_min_m = -1;
+    scene.whole.z_max_m = 5;
+    scene.whole.nz = 3;
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &scene});
+    use(&state, "cursor-x 130");
+    unsigned bits = use(&state, "slice 1");
+    tap_ok(says(&state, "slice 1 of 3, z 1 to 3 m") && bits & STEP_RUN && bits & STEP_LOOK &&
+               state.job.slice == 1 && state.scene.nx == 200 && state.cursor_x == 130,
+           "a slice is chosen, with its height; the cursor stays");
+    tap_ok(!strcmp(state_cell_place(&state, (2 * 100 + 7) * 200 + 5).text, "5, 7, 2"),
+           "its cells are named by x, y and z");
+    use(&state, "slice side");
+    tap_ok(state.scene.nx == 3 && state.scene.ny == 200 && state.scene.grid.x_max_m == 5 &&
+               state.job.probe_cell == -1 && !state.cursor_shown,
+           "from the side the picture has other cells: z up, x to the left");
+    use(&state, "slice 3");
+    tap_ok(says(&state, "slice: '3' is none of max, side, 0 to 2") &&
+               state.job.slice == SLICE_SIDE,
+           "a slice that is not there is refused");
+    int order[5];
+    for (int i = 0; i < 5; i++, use(&state, "slice"))
+        order[i] = state.job.slice;
+    tap_ok(order[0] == SLICE_SIDE && state.job.slice == SLICE_SIDE && order[1] == SLICE_MAX &&
+               order[2] == 0 && order[4] == 2,
+           "the key goes around: side, max, 0, 1, 2");
+    state_step(&state, &(Event){.kind = EVENT_SCENE, .scene = &(SceneFacts){.nx = 4, .ny = 3}});
+    tap_ok(state.scene.nx == 4 && state.scene.ny == 3 && state_slice(&state).slices == 1,
+           "a flat scene after it is whole");
+}
+
 static void test_zoom(void) {
     State state = make_state();
     double before = seen_at(&state, 120);
@@ -808,6 +848,7 @@ int main(void) {
     test_cameras();
     test_compare();
     test_cursor();
+    test_slices();
     test_zoom();
     test_program();
     test_values();

@@ -84,7 +84,7 @@ static void add_cameras(Subject *subject, const Case *c) {
         snprintf(camera->name, sizeof camera->name, c->long_names ? "%.28s-%d" : "%.6s-%d",
                  c->long_names ? long_name : "camera", i);
     }
-    rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny};
+    rig->grid = (Grid){c->x_min, c->x_max, c->y_min, c->y_max, -10, 10, c->nx, c->ny, 1};
     subject->spec.rig = rig;
 }
 
@@ -531,7 +531,7 @@ static void add_backward(Subject *subject, Backward *backward, int64_t cameras, 
     backward->grad_depth[13] = -3.25e-4F;
     backward->reaches[13] = 1;
     backward->figure =
-        (FigureBackward){.shape = {cameras, BINS, FEAT_H, FEAT_W, CHANNELS, nx, ny},
+        (FigureBackward){.shape = {cameras, BINS, FEAT_H, FEAT_W, CHANNELS, nx, ny, 1},
                          .inside = backward->inside,
                          .strength = backward->strength,
                          .pixel = (cameras - 1) * FEAT_H * FEAT_W + FEAT_W - 1,

@@ -50,7 +50,7 @@ static int64_t one_long(const BevShape *shape, int64_t point, uint64_t *state) {
 }
 
 #define SMALL(channels)                                                                            \
-    { 2, 7, 4, 9, channels, 13, 11 }
+    { 2, 7, 4, 9, channels, 13, 11, 1 }
 #define RIG                                                                                        \
     { 0 }
 
@@ -60,9 +60,9 @@ static const Case corners[] = {
     {"one_cell", SMALL(80), all_in_one, true, NULL},
     {"one_per_cell", SMALL(80), one_each, false, NULL},
     {"both_ends", SMALL(80), both_ends, true, NULL},
-    {"one_cell_grid", {1, 5, 3, 4, 16, 1, 1}, ragged, true, NULL},
+    {"one_cell_grid", {1, 5, 3, 4, 16, 1, 1, 1}, ragged, true, NULL},
     {"ragged", SMALL(80), ragged, false, NULL},
-    {"ragged_tall", {3, 6, 5, 1, 80, 2, 57}, ragged, false, NULL},
+    {"ragged_tall", {3, 6, 5, 1, 80, 2, 57, 1}, ragged, false, NULL},
     {"ragged_c1", SMALL(1), ragged, false, NULL},
     {"ragged_c7", SMALL(7), ragged, false, NULL},
     {"ragged_c8", SMALL(8), ragged, false, NULL},
@@ -71,8 +71,8 @@ static const Case corners[] = {
     {"ragged_c128", SMALL(128), ragged, false, NULL},
     {"ragged_c256", SMALL(256), ragged, false, NULL},
     {"ragged_c1024", SMALL(1024), ragged, false, NULL},
-    {"long_interval", {2, 30, 10, 8, 80, 13, 11}, one_long, true, NULL},
-    {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11}, one_long, true, NULL},
+    {"long_interval", {2, 30, 10, 8, 80, 13, 11, 1}, one_long, true, NULL},
+    {"long_interval_c19", {2, 30, 10, 8, 19, 13, 11, 1}, one_long, true, NULL},
     {"all_outside", {0}, NULL, false, NULL},
 };
 enum { CORNERS = sizeof corners / sizeof *corners };

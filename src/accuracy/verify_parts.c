@@ -53,6 +53,7 @@ static bool verify_part(const Workload *whole, const KernelConfig *config, const
     Workload part = *whole;
     BevShape *shape = &part.scene.shape;
     shape->ny = rows;
+    shape->nz = 1; /* a part may cut a slice */
     part.maps[config->align] = *map;
     double *fp64 = malloc((size_t)(shape->nx * shape->ny * shape->channels) * sizeof *fp64);
     if (!fp64)

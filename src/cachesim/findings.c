@@ -180,6 +180,35 @@ static void launches(const Facts *facts, Findings *findings) {
              p->latency_us - p->launch_us);
 }
 
+/* Of a grid with height many cells get no point: they are written all the same. */
+static void empty_slices(const Facts *facts, Findings *findings) {
+    const Prediction *p = facts->prediction;
+    const IntervalLengths *lengths = facts->lengths;
+    if (lengths->slices <= 1 || lengths->cells <= 0)
+        return;
+    double empty = 1 - (double)lengths->filled / (double)lengths->cells;
+    double out = facts->kernel->requested.out_write, all = requested_bytes(facts->kernel);
+    double term_us[TERM_COUNT];
+    for (int term = 0; term < TERM_COUNT; term++)
+        term_us[term] = p->term_us[term];
+    term_us[TERM_L2] *= 1 - empty * out / all;
+    term_us[TERM_DRAM] *= 1 - empty * out / all;
+    Finding *finding = add(findings, p->latency_us / latency_us(p, term_us), 5);
+    if (!finding)
+        return;
+    snprintf(finding->text, sizeof finding->text,
+             "%lld slices, %.0f %% of the cells get no point: writing only the others would give "
+             "%.1f times",
+             (long long)lengths->slices, 100 * empty, finding->gain);
+    snprintf(finding->brief, sizeof finding->brief, "%.0f %% of the cells empty, %.1f times to gain",
+             100 * empty, finding->gain);
+    snprintf(finding->evidence, sizeof finding->evidence,
+             "height: %lld of %lld cells filled, median %lld points (counted); %.0f of %.0f MB are "
+             "output (model)",
+             (long long)lengths->filled, (long long)lengths->cells, (long long)lengths->median,
+             out * 1e-6, all * 1e-6);
+}
+
 /* Kernels that have code and are right. */
 static void faster_kernel(const Facts *facts, Findings *findings) {
     const PredictedKernel *best = NULL;
@@ -219,7 +248,8 @@ static int by_gain(const void *a, const void *b) {
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]) {
     static void (*const rules[])(const Facts *, Findings *) = {binding_term, repeated_indices,
-                                                               wasted_sectors, launches};
+                                                               wasted_sectors, launches,
+                                                               empty_slices};
     const Gpu on = model_gpu(model, gpu, edit);
     const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
     Findings all = {.count = 0};

@@ -5,7 +5,7 @@
 
 #include "src/cachesim/memory_model.h"
 
-enum { FINDINGS_MAX = 5 };
+enum { FINDINGS_MAX = 6 };
 
 typedef struct {
     char text[160];     /* "chain binds 89.0 of 108 us: cutting the longest interval would give 2.1
@@ -16,9 +16,11 @@ typedef struct {
     int lesson;         /* the number of the lesson that explains it */
 } Finding;
 
-/* Of the map; zero: not known. In points. */
+/* Of the map; zero: not known. Lengths in points; cells and those with points, and the slices of a
+ * grid with height. */
 typedef struct {
     int64_t longest, median;
+    int64_t cells, filled, slices;
 } IntervalLengths;
 
 /* Findings about a kernel on the GPU at that place of the model, changed by `edit` (NULL: as it

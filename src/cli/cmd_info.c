@@ -44,7 +44,9 @@ static void add_shape(Report *report, const BevShape *shape) {
     report_add(report, "feat_w", "w", 0, cell_int(shape->feat_w));
     report_add(report, "channels", "C", 0, cell_int(shape->channels));
     report_add(report, "nx", "nx", 0, cell_int(shape->nx));
-    report_add(report, "ny", "ny", 0, cell_int(shape->ny));
+    Slice whole = slice_of(shape, SLICE_MAX);
+    report_add(report, "ny", "ny", 0, cell_int(whole.rows));
+    report_add(report, "nz", "nz", 0, cell_int(whole.slices));
 }
 
 static void add_intervals(Report *report, const ScatterStats *stats) {

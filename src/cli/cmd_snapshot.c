@@ -112,13 +112,29 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     return true;
 }
 
+static bool choose_slice(const Options *options, const BevShape *shape, FigureSpec *spec,
+                         Err *err) {
+    Slice whole = slice_of(shape, SLICE_MAX);
+    int slice = SLICE_MAX;
+    if (options->slice && !slice_parse(options->slice, whole.slices, &slice))
+        return err_set(err, ERR_USAGE, "--slice", "max, side or a number",
+                       "'%s' is no slice: 0 to %lld", options->slice, (long long)whole.slices - 1);
+    if (options->slice && whole.slices == 1 && slice != 0)
+        return err_set(err, ERR_USAGE, "--slice", "leave it out",
+                       "'%s': this grid is flat, nz is 1", options->slice);
+    spec->slice = slice_of(shape, slice);
+    spec->nx = spec->slice.nx;
+    spec->ny = spec->slice.ny;
+    return true;
+}
+
 static bool fill_scene(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Scene *scene = &snapshot->workload.scene;
     FigureSpec *spec = &snapshot->spec;
     spec->title = options->title ? options->title : scene->title[0] ? scene->title : scene->name;
-    spec->nx = scene->shape.nx;
-    spec->ny = scene->shape.ny;
+    if (!choose_slice(options, &scene->shape, spec, err))
+        return false;
     spec->channels = scene->shape.channels;
     spec->channel = options->channel;
     spec->time_s = options->time_s;

@@ -19,7 +19,8 @@ static const MemoryModel *model_of(const SceneModel *scene, const ChosenGpus *ch
 static IntervalLengths lengths_of(const SceneModel *scene) {
     const BevProblem *problem = &scene->problem.view;
     ScatterStats stats = scatter_stats(&problem->map, problem->shape.nx * problem->shape.ny);
-    return (IntervalLengths){stats.longest, stats.median};
+    return (IntervalLengths){stats.longest, stats.median, stats.cells, stats.intervals,
+                             problem->shape.nz};
 }
 
 static void print_kernel(const Finding *findings, int count, const PredictedKernel *kernel,

@@ -203,9 +203,10 @@ static bool list_samples(FILE *out, Err *err) {
 
 static void list_configs(FILE *out) {
     for (int i = 0; i < preset_total; i++)
-        fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d cells, C = %lld\n",
+        fprintf(out, "  %-16s %d x %d features, depth step %g m, %d x %d%s%.0d cells, C = %lld\n",
                 presets[i].name, presets[i].feat_w, presets[i].feat_h, presets[i].depth_step_m,
-                presets[i].cells, presets[i].cells, (long long)presets[i].channels);
+                presets[i].cells, presets[i].cells, presets[i].slices ? " x " : "",
+                presets[i].slices, (long long)presets[i].channels);
 }
 
 bool help_list(FILE *out, Err *err) {

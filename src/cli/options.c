@@ -208,6 +208,9 @@ static const OptionRow rows[] = {
      "else, beside the data sheet; without a GPU, what was recorded of others"},
     {"view", 'v', "VIEW", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(view),
      "what the cells show (default: color)", CHOICE_VIEW},
+    {"slice", 0, "K", KIND_TEXT, ON(LIVE) | ON(SNAPSHOT), FIELD(slice),
+     "what is shown of a grid with height: slice K from 0, max (the strongest cell of each column), "
+     "or side, as seen from the left (default: max)"},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel),
      "which channel --view channel shows (default: 0)", CHOICE_NONE, 0, 1023},
     {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap),

@@ -40,7 +40,7 @@ typedef struct {
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
     bool quick, single, recorded, half, kernels, probe;
 
-    const char *view, *colormap, *range, *compare, *theme, *title;
+    const char *view, *slice, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
     bool cameras, table, no_outlines, backward;
     const char *loss; /* "cell", "box", "class"; NULL: not given */

@@ -153,12 +153,18 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points) {
 bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err) {
     char *comma = NULL, *end = NULL;
     long x = strtol(text, &comma, 10), y = *comma == ',' ? strtol(comma + 1, &end, 10) : 0;
-    if (comma == text || !end || end == comma + 1 || *end)
-        return err_set(err, ERR_USAGE, "--cell", "such as 64,70", "'%s' is not X,Y", text);
-    if (x < 0 || y < 0 || x >= shape->nx || y >= shape->ny)
-        return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0 to %lld,%lld", text,
-                       (long long)shape->nx - 1, (long long)shape->ny - 1);
-    *cell = y * shape->nx + x;
+    Slice whole = slice_of(shape, SLICE_MAX);
+    bool tall = whole.slices > 1, has_z = tall && end && *end == ',';
+    char *start = end;
+    long z = has_z ? strtol(start + 1, &end, 10) : 0;
+    if (comma == text || !end || end == comma + 1 || (has_z && end == start + 1) || *end)
+        return err_set(err, ERR_USAGE, "--cell", tall ? "such as 64,70,3" : "such as 64,70",
+                       "'%s' is not X,Y%s", text, tall ? " or X,Y,Z" : "");
+    CellPlace last = cell_place(shape, shape->nx * shape->ny - 1, ",");
+    if (x < 0 || y < 0 || z < 0 || x >= whole.cells_x || y >= whole.rows || z >= whole.slices)
+        return err_set(err, ERR_USAGE, "--cell", "", "'%s': cells are 0,0%s to %s", text,
+                       tall ? ",0" : "", last.text);
+    *cell = (z * whole.rows + y) * whole.cells_x + x;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "src/cli/options.h"
 #include "src/run/bench.h"
 #include "src/run/recorded.h"
+#include "src/scene/slice.h"
 
 /* The devices to run on, as a bit mask of BevWhere. "auto" takes what is there; a build with CUDA
  * says in one line on standard error why it found no GPU. A device that was named and is not there

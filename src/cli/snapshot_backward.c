@@ -176,9 +176,8 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
 static void name_cells(const SnapshotBackward *backward, const Scene *scene, char *text,
                        size_t size) {
     const GridLoss *loss = &backward->loss;
-    long long x = loss->cell % scene->shape.nx, y = loss->cell / scene->shape.nx;
     const char *class = loss->class < CLASS_COUNT ? world_classes[loss->class].name : "";
-    int used = snprintf(text, size, "cell %lld,%lld", x, y);
+    int used = snprintf(text, size, "cell %s", cell_place(&scene->shape, loss->cell, ",").text);
     if (scene->has_rig) {
         double center[2];
         grid_center(&scene->rig.grid, loss->cell, center);

@@ -18,6 +18,7 @@ BevShape lib_shape(const BevpoolShape *shape, int64_t channels) {
         .channels = channels,
         .nx = shape->nx,
         .ny = shape->batch * shape->nz * shape->ny,
+        .nz = shape->batch * shape->nz,
     };
 }
 

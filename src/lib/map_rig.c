@@ -15,7 +15,7 @@ static Rig rig_of(const BevpoolRig *from) {
                     from->input_w, from->input_h, from->feat_w, from->feat_h, from->depth_start_m,
                     from->depth_stop_m, from->depth_step_m},
         .grid = {from->x_min_m, from->x_max_m, from->y_min_m, from->y_max_m, from->z_min_m,
-                 from->z_max_m, from->nx, from->ny},
+                 from->z_max_m, from->nx, from->ny, 1},
     };
     for (int i = 0; i < from->camera_count; i++) {
         Camera *camera = &rig.cameras[i];

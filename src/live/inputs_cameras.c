@@ -40,8 +40,10 @@ static void fill_facts(LoadedScene *loaded) {
     SceneFacts *facts = &loaded->facts;
     snprintf(facts->name, sizeof facts->name, "%s", scene->name);
     snprintf(facts->title, sizeof facts->title, "%s", scene->title);
-    facts->nx = scene->shape.nx;
-    facts->ny = scene->shape.ny;
+    Slice whole = slice_of(&scene->shape, SLICE_MAX);
+    facts->nx = facts->cells_x = whole.cells_x;
+    facts->ny = facts->rows = whole.rows;
+    facts->slices = whole.slices;
     facts->channels = scene->channels;
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
@@ -52,7 +54,7 @@ static void fill_facts(LoadedScene *loaded) {
     for (int i = 0; i < facts->camera_count; i++)
         memcpy(facts->cameras[i], scene->rig.cameras[i].name, sizeof facts->cameras[i]);
     if (scene->has_rig)
-        facts->grid = scene->rig.grid;
+        facts->grid = facts->whole = scene->rig.grid;
 }
 
 bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {

@@ -19,7 +19,8 @@ static void destroy(void *contents) {
 
 bool inputs_gradients_fit(const Gradients *have, const PooledGrid *pooled, const Job *job) {
     return have && have->pooled == pooled && have->kind == job->loss &&
-           (have->kind == LOSS_ALL || have->cell == job->probe_cell) &&
+           (have->kind == LOSS_ALL ||
+            (have->probe_cell == job->probe_cell && have->slice == job->slice)) &&
            kernel_config_equal(&have->config, &job->config);
 }
 
@@ -59,7 +60,9 @@ bool inputs_loss(const FrameInputs *with, const Job *job, Gradients **out, Err *
     made->pooled = ref_keep(with->pooled);
     made->config = job->config;
     made->kind = job->loss;
-    made->cell = job->probe_cell;
+    made->cell = inputs_probe_cell(with, job);
+    made->probe_cell = job->probe_cell;
+    made->slice = job->slice;
     make_loss(made, with);
     made->waits = !made->text[0];
     if (made->waits)

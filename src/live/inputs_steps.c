@@ -64,7 +64,7 @@ static RecordedSteps request_of(const State *state, const FrameInputs *inputs) {
     RecordedSteps request = {.map = inputs->map,
                              .shape = inputs->features->shape,
                              .config = job->config,
-                             .probe_cell = job->probe_cell,
+                             .probe_cell = inputs_probe_cell(inputs, job),
                              .kernels = {job->steps_kernels[0], job->steps_kernels[1]},
                              .block = job->steps_block,
                              .warp = job->steps_warp,

@@ -439,7 +439,7 @@ static bool show(Pipeline *pipeline, const Run *run, const State *state, LiveDat
     live->frame.content = pipeline->content;
     live->frame.baseline_content = pipeline->baseline_content;
     live->frame.seen_content = pipeline->seen_content;
-    return inputs_probe(next, state->job.probe_cell, &live->probe, err);
+    return inputs_probe(next, inputs_probe_cell(next, &state->job), &live->probe, err);
 }
 
 PipelineEnd pipeline_run(Pipeline *pipeline, const State *state, PipelineNeeds needs,

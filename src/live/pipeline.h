@@ -73,7 +73,8 @@ typedef struct {
     PooledGrid *pooled;
     KernelConfig config; /* goes backward */
     int kind;            /* LossKind, or LOSS_ALL */
-    int64_t cell;
+    int64_t cell;                 /* of the grid; */
+    int64_t probe_cell; int slice; /* it was behind this one of the picture */
     GridLoss loss; /* empty of LOSS_ALL, and where there is none */
     float *grad_depth, *grad_feat;
     bool waits;     /* they are still to be computed */

@@ -89,6 +89,11 @@ void inputs_fp64_row(const void *grid, int64_t cell, double *values);
  * the one in FP64. */
 bool inputs_probe(const FrameInputs *inputs, int64_t cell, LiveProbe *probe, Err *err);
 
+/* ---- inputs_slice.c -------------------------------------------------------------------------- */
+
+/* The cell of the grid that the job's cell of the picture shows; -1: none. */
+int64_t inputs_probe_cell(const FrameInputs *inputs, const Job *job);
+
 /* ---- inputs_backward.c ----------------------------------------------------------------------- */
 
 /* The problem of `config` without values: shapes, formats, the map. */

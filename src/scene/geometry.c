@@ -88,6 +88,10 @@ void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, doub
         ego_m[axis] = origin_m[axis] + depth_m * direction[axis];
 }
 
+int grid_slices(const Grid *grid) {
+    return grid->nz ? grid->nz : 1;
+}
+
 BevShape rig_shape(const Rig *rig, int64_t channels) {
     return (BevShape){
         .cameras = rig->camera_count,
@@ -96,7 +100,8 @@ BevShape rig_shape(const Rig *rig, int64_t channels) {
         .feat_w = rig->frustum.feat_w,
         .channels = channels,
         .nx = rig->grid.nx,
-        .ny = rig->grid.ny,
+        .ny = (int64_t)rig->grid.ny * grid_slices(&rig->grid),
+        .nz = grid_slices(&rig->grid),
     };
 }
 
@@ -138,13 +143,23 @@ static bool check_product(const Check *check, const char *path, const int64_t *s
     return true;
 }
 
+/* Cells are ranks, too: nx * ny * nz must stay below 2^31. */
+static bool check_cells(const Check *check, const int64_t cells[3]) {
+    if (cells[2] <= INT32_MAX / cells[0] / cells[1])
+        return true;
+    return REFUSE(check, cells[2] > 1 ? "grid.nz" : "grid.cells",
+                  "ranks are int32: use smaller sizes",
+                  "%lld x %lld x %lld cells (nx, ny, nz): the product of the sizes is above %d",
+                  (long long)cells[0], (long long)cells[1], (long long)cells[2], INT32_MAX);
+}
+
 static bool check_grid(const Check *check, const Grid *grid) {
-    const int64_t cells[] = {grid->nx, grid->ny};
+    const int64_t cells[] = {grid->nx, grid->ny, grid_slices(grid)};
     return check_range(check, "grid.x_m", grid->x_min_m, grid->x_max_m) &&
            check_range(check, "grid.y_m", grid->y_min_m, grid->y_max_m) &&
            check_range(check, "grid.z_m", grid->z_min_m, grid->z_max_m) &&
            check_sizes(check, "grid.cells", grid->nx, grid->ny) &&
-           check_product(check, "grid.cells", cells, 2);
+           check_sizes(check, "grid.nz", grid_slices(grid), 1) && check_cells(check, cells);
 }
 
 static bool check_depth(const Check *check, const Frustum *frustum) {

@@ -32,11 +32,13 @@ typedef struct {
     double depth_start_m, depth_stop_m, depth_step_m; /* bins at start, start + step, ... < stop */
 } Frustum;
 
-/* A point is inside when min <= p < max on every axis. Cell (x, y) has number y * nx + x and covers
- * x_min + x * cell <= p < x_min + (x + 1) * cell, with cell = (x_max - x_min) / nx; y likewise. */
+/* A point is inside when min <= p < max on every axis. Cell (x, y, z) has number
+ * (z * ny + y) * nx + x and covers x_min + x * cell <= p < x_min + (x + 1) * cell, with cell =
+ * (x_max - x_min) / nx; y and z likewise. */
 typedef struct {
     double x_min_m, x_max_m, y_min_m, y_max_m, z_min_m, z_max_m;
     int nx, ny;
+    int nz; /* slices in height; 0 counts as 1 */
 } Grid;
 
 typedef struct {
@@ -73,6 +75,9 @@ void camera_ray(const Camera *camera, const Frustum *frustum, double u_px, doubl
 
 /* Ego coordinates of frustum point (camera, d, h, w). */
 void rig_point(const Rig *rig, int camera, int64_t d, int64_t h, int64_t w, double ego_m[3]);
+
+/* Slices of a grid: at least 1. */
+int grid_slices(const Grid *grid);
 
 /* The shape of the pooling problem of this rig with `channels` channels. */
 BevShape rig_shape(const Rig *rig, int64_t channels);

@@ -14,7 +14,7 @@ void grid_center(const Grid *grid, int64_t cell, double center_m[2]) {
     double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
     center_m[0] = grid->x_min_m + ((double)(cell % grid->nx) + 0.5) * dx;
-    center_m[1] = grid->y_min_m + ((double)(cell / grid->nx) + 0.5) * dy;
+    center_m[1] = grid->y_min_m + ((double)(cell / grid->nx % grid->ny) + 0.5) * dy;
 }
 
 static double squared_norm(const GridContent *content, int64_t cell) {
@@ -38,6 +38,14 @@ static bool in_outline(double corners[][2], int count, const double point[2]) {
     return count > 2;
 }
 
+/* Whether a cell's slice meets the object's height. A flat grid has one slice, which meets all. */
+static bool meets_height(const Grid *grid, const Solid *solid, int64_t cell) {
+    int64_t slices = grid_slices(grid), z = cell / grid->nx / grid->ny;
+    double step_m = (grid->z_max_m - grid->z_min_m) / (double)slices;
+    double foot_m = grid->z_min_m + (double)z * step_m;
+    return slices == 1 || (foot_m < solid->z_m + solid->size_m[2] && foot_m + step_m > solid->z_m);
+}
+
 /* A cell is covered by an object that covers its centre. A pole is thinner than a cell: the cell
  * around its middle counts too. */
 static bool covers(const GridContent *content, int solid, int64_t cell) {
@@ -48,6 +56,8 @@ static bool covers(const GridContent *content, int solid, int64_t cell) {
     world_solid_center(content->world, solid, content->time_s, middle);
     double half_x = (grid->x_max_m - grid->x_min_m) / grid->nx / 2;
     double half_y = (grid->y_max_m - grid->y_min_m) / grid->ny / 2;
+    if (!meets_height(grid, &content->world->solids[solid], cell))
+        return false;
     return in_outline(corners, count, center) ||
            (fabs(middle[0] - center[0]) <= half_x && fabs(middle[1] - center[1]) <= half_y);
 }

@@ -19,7 +19,7 @@ typedef struct {
     BevAlign align;
     uint32_t camera_mask;
     BevShape shape;
-    double cell_x_m, cell_y_m;
+    double cell_x_m, cell_y_m, cell_z_m;
     double *directions; /* (camera, h, w, 3) */
     int64_t parts;      /* number of parts of the frustum's planes (camera, depth) */
     int32_t *counts; /* (part, cell): number of points, later the index of the cell's next point */
@@ -35,11 +35,13 @@ typedef struct {
     float weights[NEIGHBOURS];
 } Splat;
 
-static void add_neighbour(Splat *splat, const Grid *grid, int x, int y, double weight) {
+/* `first` is the first cell of the point's slice: neighbours lie in the same slice. */
+static void add_neighbour(Splat *splat, const Grid *grid, int64_t first, int x, int y,
+                          double weight) {
     bool exists = x >= 0 && x < grid->nx && y >= 0 && y < grid->ny;
     if (!exists || !((float)weight > 0))
         return;
-    splat->cells[splat->count] = (int32_t)((int64_t)y * grid->nx + x);
+    splat->cells[splat->count] = (int32_t)(first + (int64_t)y * grid->nx + x);
     splat->weights[splat->count++] = (float)weight;
 }
 
@@ -51,22 +53,30 @@ static int floor_int(double x) {
 
 /* The four neighbours of (x, y), in units of cells; at whole numbers one neighbour has weight 1.
  * Rounds down: truncation would move points between -1 and 0 into cell 0. */
-static void splat_bilinear(Splat *splat, const Grid *grid, double x, double y) {
+static void splat_bilinear(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
     if (!(x > -1 && x < grid->nx && y > -1 && y < grid->ny))
         return;
     int x0 = floor_int(x), y0 = floor_int(y);
     double right = x - x0, up = y - y0;
-    add_neighbour(splat, grid, x0, y0, (1 - right) * (1 - up));
-    add_neighbour(splat, grid, x0, y0 + 1, (1 - right) * up);
-    add_neighbour(splat, grid, x0 + 1, y0, right * (1 - up));
-    add_neighbour(splat, grid, x0 + 1, y0 + 1, right * up);
+    add_neighbour(splat, grid, first, x0, y0, (1 - right) * (1 - up));
+    add_neighbour(splat, grid, first, x0, y0 + 1, (1 - right) * up);
+    add_neighbour(splat, grid, first, x0 + 1, y0, right * (1 - up));
+    add_neighbour(splat, grid, first, x0 + 1, y0 + 1, right * up);
 }
 
 /* For points inside the grid. Rounding can move a point at the upper edge one cell too far. */
-static void splat_nearest(Splat *splat, const Grid *grid, double x, double y) {
+static void splat_nearest(Splat *splat, const Grid *grid, int64_t first, double x, double y) {
     int cell_x = (int)x, cell_y = (int)y;
-    add_neighbour(splat, grid, cell_x < grid->nx ? cell_x : grid->nx - 1,
+    add_neighbour(splat, grid, first, cell_x < grid->nx ? cell_x : grid->nx - 1,
                   cell_y < grid->ny ? cell_y : grid->ny - 1, 1);
+}
+
+/* The first cell of the slice at this height, which is inside the grid. Rounding can move a point at
+ * the upper edge one slice too far. */
+static int64_t slice_start(const Sort *sort, double z_m) {
+    const Grid *grid = &sort->rig->grid;
+    int slices = grid_slices(grid), z = (int)((z_m - grid->z_min_m) / sort->cell_z_m);
+    return (int64_t)(z < slices ? z : slices - 1) * grid->ny * grid->nx;
 }
 
 static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
@@ -78,12 +88,13 @@ static void splat_point(const Sort *sort, const double ego_m[3], Splat *splat) {
                   ego_m[1] >= grid->y_min_m && ego_m[1] < grid->y_max_m;
     double x = (ego_m[0] - grid->x_min_m) / sort->cell_x_m;
     double y = (ego_m[1] - grid->y_min_m) / sort->cell_y_m;
+    int64_t first = slice_start(sort, ego_m[2]);
     if (sort->align == BEV_BILINEAR)
-        splat_bilinear(splat, grid, x - 0.5, y - 0.5);
+        splat_bilinear(splat, grid, first, x - 0.5, y - 0.5);
     else if (sort->align == BEV_LATTICE)
-        splat_bilinear(splat, grid, x, y);
+        splat_bilinear(splat, grid, first, x, y);
     else if (inside)
-        splat_nearest(splat, grid, x, y);
+        splat_nearest(splat, grid, first, x, y);
 }
 
 /* ---- the two passes ------------------------------------------------------------------------- */
@@ -244,6 +255,7 @@ bool scatter_build_or_give_up(const Rig *rig, BevAlign align, uint32_t camera_ma
     sort.shape = rig_shape(rig, 1);
     sort.cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
     sort.cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    sort.cell_z_m = (grid->z_max_m - grid->z_min_m) / grid_slices(grid);
     size_t cells = (size_t)(sort.shape.nx * sort.shape.ny);
     size_t rays = (size_t)(sort.shape.cameras * sort.shape.feat_h * sort.shape.feat_w);
     *map = (BevMap){.points = 0};

@@ -12,10 +12,11 @@
  *     image_size (H, W)          of the network input
  *     resize; crop               crop is x, y or x, y, x2, y2
  *     depth_range                start, stop, step
- *     grid (3, 3)                rows x, y, z of lower end, upper end, cell size
+ *     grid (3, 3)                rows x, y, z of lower end, upper end, cell size; several cells
+ *                                in z are slices
  *   Index arrays: a finished scatter map for one align.
  *     ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
- *     bev_shape                  (ny, nx) or BEVDet's (1, 1, ny, nx, C)
+ *     bev_shape                  (ny, nx) or BEVDet's (1, nz, ny, nx, C); ny: rows of a slice
  *     weights                    only when the map has weights
  * With both, index arrays without weights are the map of align nearest. Index arrays with weights
  * are checked and then ignored, because a file does not say whether they belong to bilinear or to
@@ -99,11 +100,12 @@ typedef struct {
     int feat_w, feat_h;
     int cells; /* nx = ny; the grid covers the same metres */
     int64_t channels;
+    int slices; /* in height, of an occupancy network's grid; 0: flat */
 } Preset;
 
 extern const Preset presets[];
 extern const int preset_count; /* the six that were published; bench runs these by default */
-extern const int preset_total; /* all: three larger ones follow */
+extern const int preset_total; /* all: larger ones follow, and one with height */
 extern const char *const preset_world;
 
 /* The preset with that name, or NULL. */

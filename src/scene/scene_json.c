@@ -75,7 +75,7 @@ static const FieldTable camera_table = FIELD_TABLE(camera_fields, CameraFields);
 
 /* An array of numbers fills consecutive members of Frustum and Grid, which have no padding. */
 _Static_assert(sizeof(Frustum) == 6 * sizeof(int) + 6 * sizeof(double), "no padding");
-_Static_assert(sizeof(Grid) == 2 * sizeof(int) + 6 * sizeof(double), "no padding");
+_Static_assert(offsetof(Grid, nz) == 2 * sizeof(int) + 6 * sizeof(double), "no padding");
 
 static const Field frustum_fields[] = {
     {"image_px", FIELD_INT, AT(Frustum, image_w), 2, RANGE(1, 65536)},
@@ -92,6 +92,7 @@ static const Field grid_fields[] = {
     {"y_m", FIELD_DOUBLE, AT(Grid, y_min_m), 2, RANGE(-FAR_M, FAR_M)},
     {"z_m", FIELD_DOUBLE, AT(Grid, z_min_m), 2, RANGE(-FAR_M, FAR_M)},
     {"cells", FIELD_INT, AT(Grid, nx), 2, RANGE(1, SCENE_MAX_CELLS)},
+    {"nz", FIELD_INT, AT(Grid, nz), RANGE(1, SCENE_MAX_CELLS), OPTIONAL(1)},
 };
 static const FieldTable grid_table = FIELD_TABLE(grid_fields, Grid);
 

@@ -125,10 +125,10 @@ static bool set_axis(const ArrayReader *reader, int axis, const double *row, int
 }
 
 static bool set_grid(const ArrayReader *reader, const double *rows, Grid *g) {
-    int nz, max = SCENE_MAX_CELLS;
+    int max = SCENE_MAX_CELLS;
     return set_axis(reader, 0, rows, max, &g->x_min_m, &g->x_max_m, &g->nx) &&
            set_axis(reader, 1, rows + 3, max, &g->y_min_m, &g->y_max_m, &g->ny) &&
-           set_axis(reader, 2, rows + 6, 1, &g->z_min_m, &g->z_max_m, &nz); /* one layer in z */
+           set_axis(reader, 2, rows + 6, max, &g->z_min_m, &g->z_max_m, &g->nz);
 }
 
 static bool read_rig(const ArrayReader *reader, Scene *scene) {
@@ -164,7 +164,7 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
     const double grid[] = {
         g->x_min_m, g->x_max_m, (g->x_max_m - g->x_min_m) / g->nx,
         g->y_min_m, g->y_max_m, (g->y_max_m - g->y_min_m) / g->ny,
-        g->z_min_m, g->z_max_m, g->z_max_m - g->z_min_m,
+        g->z_min_m, g->z_max_m, (g->z_max_m - g->z_min_m) / grid_slices(g),
     };
     calibration->resize = f->resize;
     memcpy(calibration->crop, crop, sizeof crop);
@@ -174,27 +174,47 @@ static void fill_calibration(Calibration *calibration, const Rig *rig) {
 
 /* ---- index arrays ---------------------------------------------------------------------------- */
 
-/* Accepts (ny, nx) and BEVDet's (1, 1, ny, nx, C). */
+/* Cells differ from those of the calibration's grid, or are more than ranks can number. */
+static bool check_bev_shape(const ArrayReader *reader, const int64_t cells[3], int at,
+                            const BevShape *shape) {
+    const int64_t slices = shape->nz ? shape->nz : 1;
+    const int64_t grid[3] = {slices, shape->ny / slices, shape->nx};
+    for (int i = 0; i < 3; i++)
+        if (reader->has_calibration && cells[i] != grid[i])
+            return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, i + at > 0 ? i + at : 0,
+                                         "%lld x %lld x %lld cells (nz, ny, nx), but grid has "
+                                         "%lld x %lld x %lld",
+                                         (long long)cells[0], (long long)cells[1],
+                                         (long long)cells[2], (long long)grid[0],
+                                         (long long)grid[1], (long long)grid[2]);
+    if (cells[0] <= INT32_MAX / cells[1] / cells[2])
+        return true;
+    return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, at > 0 ? at : 0,
+                                 "%lld x %lld x %lld cells (nz, ny, nx), must be at most %d",
+                                 (long long)cells[0], (long long)cells[1], (long long)cells[2],
+                                 INT32_MAX);
+}
+
+/* Accepts (ny, nx) and BEVDet's (1, nz, ny, nx, C). */
 static bool read_bev_shape(const ArrayReader *reader, BevShape *shape) {
-    const double channels = (double)shape->channels;
-    const double bounds[5][2] = {
-        {1, 1}, {1, 1}, {1, SCENE_MAX_CELLS}, {1, SCENE_MAX_CELLS}, {channels, channels}};
+    const double channels = (double)shape->channels, most = SCENE_MAX_CELLS;
+    const double bounds[5][2] = {{1, 1}, {1, most}, {1, most}, {1, most}, {channels, channels}};
     double values[5];
     if (!arrays_read_doubles(reader, ARRAY_BEV_SHAPE, values))
         return false;
-    int count = (int)reader->array[ARRAY_BEV_SHAPE].count, at = count == 5 ? 2 : 0;
+    int count = (int)reader->array[ARRAY_BEV_SHAPE].count, first = count == 5 ? 0 : 2;
     for (int i = 0; i < count; i++)
-        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i, values[i], bounds[2 - at + i][0],
-                                  bounds[2 - at + i][1]))
+        if (!arrays_check_between(reader, ARRAY_BEV_SHAPE, i, values[i], bounds[first + i][0],
+                                  bounds[first + i][1]))
             return false;
-    int64_t ny = (int64_t)values[at], nx = (int64_t)values[at + 1];
-    if (reader->has_calibration && (ny != shape->ny || nx != shape->nx))
-        return ARRAYS_REFUSE_ELEMENT(reader, ARRAY_BEV_SHAPE, ny != shape->ny ? at : at + 1,
-                                     "%lld x %lld cells (ny, nx), but grid has %lld x %lld",
-                                     (long long)ny, (long long)nx, (long long)shape->ny,
-                                     (long long)shape->nx);
-    shape->ny = ny;
-    shape->nx = nx;
+    int64_t cells[3] = {1, 0, 0}; /* nz, ny, nx; nz stands at element 1 - first */
+    for (int i = first ? 1 : 0; i < 3; i++)
+        cells[i] = (int64_t)values[i + 1 - first];
+    if (!check_bev_shape(reader, cells, 1 - first, shape))
+        return false;
+    shape->nz = cells[0];
+    shape->ny = cells[0] * cells[1];
+    shape->nx = cells[2];
     return true;
 }
 
@@ -317,7 +337,9 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
     const BevShape *s = &scene->shape;
     const int64_t sizes[SIZE_COUNT] = {s->cameras,  s->depth_bins, s->feat_h,     s->feat_w,
                                        s->channels, map->points,   map->intervals};
-    const int32_t bev_shape[] = {(int32_t)s->ny, (int32_t)s->nx};
+    const int32_t nz = s->nz ? (int32_t)s->nz : 1, rows = (int32_t)s->ny / nz, nx = (int32_t)s->nx;
+    const int32_t plane_shape[] = {rows, nx};
+    const int32_t bev_shape[] = {1, nz, rows, nx, (int32_t)s->channels};
     const int32_t image_size[] = {scene->rig.frustum.input_h, scene->rig.frustum.input_w};
     Calibration calibration;
     if (scene->has_rig)
@@ -328,7 +350,7 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         [ARRAY_INTRINSICS] = calibration.intrinsics, [ARRAY_CAM2EGO] = calibration.cam2ego,
         [ARRAY_IMAGE_SIZE] = image_size, [ARRAY_RESIZE] = &calibration.resize,
         [ARRAY_CROP] = calibration.crop, [ARRAY_DEPTH_RANGE] = calibration.depth_range,
-        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = bev_shape,
+        [ARRAY_GRID] = calibration.grid, [ARRAY_BEV_SHAPE] = plane_shape,
         [ARRAY_RANKS_DEPTH] = map->ranks_depth, [ARRAY_RANKS_FEAT] = map->ranks_feat,
         [ARRAY_RANKS_BEV] = map->ranks_bev, [ARRAY_INTERVAL_STARTS] = map->interval_starts,
         [ARRAY_INTERVAL_LENGTHS] = map->interval_lengths, [ARRAY_WEIGHTS] = map->weights,
@@ -339,6 +361,11 @@ static bool add_scene(NpzWriter *npz, const Scene *scene, const Features *featur
         if ((row->group == GROUP_CALIBRATION && !scene->has_rig) ||
             (row->group == GROUP_EXTRA && !elements[id]))
             continue;
+        if (id == ARRAY_BEV_SHAPE && nz > 1) { /* in BEVDet's form */
+            if (!npz_writer_add(npz, row->name, row->written, 1, (int64_t[]){5}, bev_shape, err))
+                return false;
+            continue;
+        }
         NpyType type = row->group == GROUP_TENSORS && half ? NPY_F2 : row->written;
         if (!add_array(npz, id, type, sizes, elements[id], err))
             return false;

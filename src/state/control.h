@@ -48,6 +48,16 @@ unsigned control_changed(State *state);
 /* The same; the newest log line goes on to say what that changed when the figures arrive. */
 unsigned control_changed_and_told(State *state);
 
+/* Shows that slice of the scene's grid, or all: the picture gets its cells. Cursor and view go to the
+ * middle. */
+void control_use_slice(State *state, int slice);
+
+/* "3, z +0.2 to +0.6 m", "max", "side"; "flat" for a grid of one slice. */
+typedef struct {
+    char text[48];
+} SliceText;
+SliceText state_slice_text(const State *state);
+
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
 

@@ -34,7 +34,12 @@ static void follow_cursor(State *state) {
 
 static void say_cell(State *state, Action action, const char *what, int64_t x, int64_t y) {
     const Grid *grid = &state->scene.grid;
-    if (state->scene.has_rig)
+    bool side = state_slice(state).slice == SLICE_SIDE;
+    if (side && state->scene.has_rig)
+        SAY(state, action, "%sz %+.2f m, x %+.1f m", what,
+            grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
+            grid->y_min_m + ((double)y + 0.5) * (grid->y_max_m - grid->y_min_m) / grid->ny);
+    else if (state->scene.has_rig)
         SAY(state, action, "%scell %lld, %lld: x %+.1f m, y %+.1f m", what, (long long)x,
             (long long)y,
             grid->x_min_m + ((double)x + 0.5) * (grid->x_max_m - grid->x_min_m) / grid->nx,
@@ -145,4 +150,77 @@ unsigned control_loss(State *state, const Command *command) {
         loss == LOSS_ALL ? "all cells" : losses[loss].idea, backward ? "" : ": seen backward, ",
         backward ? "" : key_of(ACTION_DIRECTION).name);
     return control_changed(state);
+}
+
+/* ---- the slice of a grid with height ---------------------------------------------------------- */
+
+static BevShape cells_of(const SceneFacts *scene) {
+    if (scene->slices <= 1)
+        return (BevShape){.nx = scene->nx, .ny = scene->ny};
+    return (BevShape){.nx = scene->cells_x, .ny = scene->rows * scene->slices, .nz = scene->slices};
+}
+
+Slice state_slice(const State *state) {
+    BevShape shape = cells_of(&state->scene);
+    return slice_of(&shape, state->job.slice);
+}
+
+CellPlace state_cell_place(const State *state, int64_t cell) {
+    BevShape shape = cells_of(&state->scene);
+    return shape.nx > 0 ? cell_place(&shape, cell, ", ") : (CellPlace){"n/a"};
+}
+
+void control_use_slice(State *state, int slice) {
+    SceneFacts *scene = &state->scene;
+    state->job.slice = slice;
+    Slice shown = state_slice(state);
+    scene->nx = shown.nx;
+    scene->ny = shown.ny;
+    if (scene->has_rig && scene->slices > 1)
+        scene->grid = slice_grid(&shown, &scene->whole);
+    state->cursor_x = scene->nx / 2;
+    state->cursor_y = scene->ny / 2;
+    state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
+}
+
+SliceText state_slice_text(const State *state) {
+    SliceText text = {"flat"};
+    if (state->scene.slices > 1)
+        slice_name(state->job.slice, text.text, sizeof text.text);
+    return text;
+}
+
+/* One step forward: max, 0, 1, ..., the highest, side, and around again. */
+static int next_slice(int now, int step, int slices) {
+    int places = slices + 2, at = now == SLICE_MAX ? 0 : now == SLICE_SIDE ? slices + 1 : now + 1;
+    at = (at + step + places) % places;
+    return at == 0 ? SLICE_MAX : at == slices + 1 ? SLICE_SIDE : at - 1;
+}
+
+unsigned control_slice(State *state, const Command *command) {
+    int slices = (int)state->scene.slices, now = state->job.slice, next = now;
+    char text[80];
+    if (slices <= 1)
+        return SAY(state, command->action, "slice: this grid is flat, one layer of cells");
+    if (command->step)
+        next = next_slice(now, command->step, slices);
+    else if (!slice_parse(command->argument, slices, &next))
+        return SAY(state, command->action, "slice: '%s' is none of max, side, 0 to %d",
+                   command->argument, slices - 1);
+    bool turned = (now == SLICE_SIDE) != (next == SLICE_SIDE);
+    int64_t x = state->cursor_x, y = state->cursor_y;
+    Viewport viewport = state->viewport;
+    control_use_slice(state, next);
+    if (turned) { /* its cells are other ones */
+        state->pinned = state->cursor_shown = false;
+        state->job.probe_cell = -1;
+    } else {
+        state->cursor_x = x;
+        state->cursor_y = y;
+        state->viewport = viewport;
+    }
+    Slice shown = state_slice(state);
+    slice_describe(&shown, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
+    SAY(state, command->action, "%s", text);
+    return control_changed(state) | STEP_LOOK;
 }

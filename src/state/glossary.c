@@ -107,6 +107,9 @@ const GlossaryRow glossary[] = {
     {"settled", "unsettled, stale, recorded, marks", "A median is settled when its samples stop "
      "drifting. Marks beside a figure: ? unsettled, b timed beside pictures, s single launches, ~ "
      "stale (of an earlier selection), r recorded on another machine."},
+    {"slice", "height, nz", "One layer of cells of a grid with height, as occupancy networks have: nz "
+     "slices one behind the other, cell (z * ny + y) * nx + x. Intervals are shorter there, and the "
+     "output is nz times as large."},
     {"splat", "", "A frustum point with the cells that it adds to: one, or four when bilinear."},
     {"stand-in", "", "The kernel that pools the picture while the selected one is too slow for a "
      "live picture."},

@@ -188,3 +188,8 @@ void live_remember(LiveKernel *row, double median_us) {
     }
     row->history_us[row->history_count++] = (float)median_us;
 }
+
+Slice live_slice(const LiveFrame *frame, int slice) {
+    const BevShape flat = {.nx = frame->nx, .ny = frame->ny};
+    return slice_of(frame->shape.nz > 1 ? &frame->shape : &flat, slice);
+}

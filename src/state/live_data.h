@@ -247,6 +247,9 @@ Reading live_latency(const LiveData *live, const LiveKernel *row);
  * or where only one was measured here and now. */
 Reading live_speedup(const LiveData *live, const LiveKernel *row);
 
+/* What a picture of the frame shows of its grid; job.slice says what is wanted. */
+Slice live_slice(const LiveFrame *frame, int slice);
+
 /* The figures that EVENT_RESULT carries. */
 Headline live_headline(const LiveData *live);
 

@@ -194,7 +194,8 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
     const ScatterStats *stats = &live->intervals.stats;
     IntervalLengths lengths = {0};
     if (live->intervals.known)
-        lengths = (IntervalLengths){stats->longest, stats->median};
+        lengths = (IntervalLengths){stats->longest, stats->median, stats->cells, stats->intervals,
+                                    live->frame.shape.nz};
     if (!live->model || !live->job.config.kernel)
         return 0;
     return findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit, &lengths,

@@ -17,6 +17,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->job.scene = scene;
     state->job.serial = 1;
     state->job.probe_cell = -1;
+    state->job.slice = SLICE_MAX;
     state->viewport.zoom = 1;
     job_repair(&state->job);
     control_steps_reset(state);
@@ -29,9 +30,7 @@ void state_begin_lesson(State *state, int scene) {
     next.job.serial = state->job.serial + 1;
     next.scene = state->scene;
     next.shown = state->shown;
-    next.cursor_x = next.scene.nx / 2;
-    next.cursor_y = next.scene.ny / 2;
-    next.viewport = (Viewport){(double)next.scene.nx / 2, (double)next.scene.ny / 2, 1};
+    control_use_slice(&next, SLICE_MAX);
     next.light = state->light;
     next.counts = state->counts;
     next.has_window = state->has_window;
@@ -134,9 +133,7 @@ static unsigned on_result(State *state, const Headline *headline, const ShownWar
 
 static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->scene = *scene;
-    state->cursor_x = scene->nx / 2;
-    state->cursor_y = scene->ny / 2;
-    state->viewport = (Viewport){(double)scene->nx / 2, (double)scene->ny / 2, 1};
+    control_use_slice(state, state_slice(state).slice);
     state->camera = state->camera < scene->camera_count ? state->camera : 0;
     unsigned look = state->channel && state->channel >= scene->channels ? STEP_LOOK : 0;
     state->channel = look ? 0 : state->channel;

@@ -13,6 +13,7 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/scene/grid_loss.h"
+#include "src/scene/slice.h"
 #include "src/state/keys.h"
 #include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
@@ -71,7 +72,8 @@ typedef struct {
     double evenness;       /* of the intervals, 0 to 1: scatter_even() */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
-    int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
+    int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
+    int slice;          /* what the picture shows of a grid with height: slice.h */
     int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
     bool steps;         /* record what warps do on it step by step; no cell: on the longest */
     const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
@@ -102,13 +104,15 @@ extern const char *const page_names[PAGE_COUNT]; /* "both", "dashboard", "bev" *
 /* What the engine found when it loaded the scene. */
 typedef struct {
     char name[64], title[128];
-    int64_t nx, ny, channels;
+    int64_t nx, ny, channels; /* cells of the picture: of a slice, or as seen from the side */
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
     bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
     int camera_count;
     char cameras[RIG_MAX_CAMERAS][32];
-    Grid grid; /* valid where has_rig */
+    Grid grid; /* of the picture; valid where has_rig */
+    int64_t cells_x, rows, slices; /* of the grid, `rows` of one slice; slices 0 or 1: it is flat */
+    Grid whole;                    /* where has_rig and there are slices: of the grid */
 } SceneFacts;
 
 /* The three figures that a log line compares before and after a change. */
@@ -289,7 +293,13 @@ void state_snapshot_name(const State *state, char *text, size_t size);
 /* Name of the next frame of a recording: "frame-000042.png". */
 void state_frame_name(const State *state, char *text, size_t size);
 
-/* The pinned cell, else the one under the cursor, as y * nx + x; -1: none. */
+/* x, y and, where the scene's grid has slices, z of a cell of the grid. */
+CellPlace state_cell_place(const State *state, int64_t cell);
+
+/* What the picture shows of the scene's grid. */
+Slice state_slice(const State *state);
+
+/* The pinned cell, else the one under the cursor, as y * nx + x of the picture; -1: none. */
 int64_t state_probe_cell(const State *state);
 
 /* Whether the picture shows errors against FP64. (A difference of two kernels is no such error.) */

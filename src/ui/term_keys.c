@@ -53,7 +53,7 @@ static const struct {
     {1, KEYCODE_HOME},     {7, KEYCODE_HOME},     {11, KEYCODE_F1},     {12, KEYCODE_F1 + 1},
     {13, KEYCODE_F1 + 2},  {14, KEYCODE_F1 + 3},  {15, KEYCODE_F1 + 4}, {17, KEYCODE_F1 + 5},
     {18, KEYCODE_F1 + 6},  {19, KEYCODE_F1 + 7},  {20, KEYCODE_F1 + 8}, {21, KEYCODE_F1 + 9},
-    {23, KEYCODE_F1 + 10}, {24, KEYCODE_F1 + 11},
+    {23, KEYCODE_F1 + 10}, {24, KEYCODE_F1 + 11}, {2, KEYCODE_INSERT},    {3, KEYCODE_DELETE},
 };
 
 /* Keys of terminals that follow no such rule, by their entry in the terminal database. */
@@ -65,7 +65,7 @@ static const struct {
     {"kcub1", KEYCODE_LEFT}, {"kri", KEYCODE_SHIFT_UP},     {"kind", KEYCODE_SHIFT_DOWN},
     {"khome", KEYCODE_HOME}, {"kRIT", KEYCODE_SHIFT_RIGHT}, {"kLFT", KEYCODE_SHIFT_LEFT},
     {"kent", KEYCODE_ENTER}, {"kpp", KEYCODE_PAGE_UP},      {"knp", KEYCODE_PAGE_DOWN},
-    {"kend", KEYCODE_END},
+    {"kend", KEYCODE_END},   {"kich1", KEYCODE_INSERT},     {"kdch1", KEYCODE_DELETE},
 };
 
 static int32_t key_of_letter(char letter, bool shift) {

@@ -38,6 +38,7 @@ static inline void check_accepted(Scene *scene) {
     must(s->cameras * s->depth_bins * s->feat_h * s->feat_w <= INT32_MAX &&
              s->nx * s->ny <= INT32_MAX,
          "ranks fit int32", "");
+    must(s->nz >= 1 && s->ny % s->nz == 0, "whole slices", "");
     must(s->channels == scene->channels && scene_check_size(s, "", NULL), "a size", "");
     must(!scene->has_rig || rig_check(&scene->rig, "fuzz", &err), "a sound rig", "");
     must(scene->has_rig || scene->has_map, "a rig or a map", "");

@@ -26,7 +26,8 @@ struct Frame {
     int splats; // keys per point: 1, or NEIGHBOURS for bilinear weights
     uint32_t camera_mask;
     double min_m[3], max_m[3];
-    double cell_x_m, cell_y_m;
+    double cell_x_m, cell_y_m, cell_z_m;
+    int rows, slices; // of a slice; in height
     const double *origins;    // (camera, 3)
     const double *directions; // (camera, h, w, 3)
     const double *depths;     // (depth)
@@ -60,26 +61,26 @@ namespace {
 
 // ---- from a point to its cells, with the arithmetic of scatter.c -------------------------------
 
-__device__ void add_neighbour(const Frame &frame, int x, int y, double weight, uint32_t *key,
+__device__ void add_neighbour(const Frame &frame, int64_t first, int x, int y, double weight, uint32_t *key,
                               float *weight_out) {
-    bool exists = x >= 0 && x < frame.shape.nx && y >= 0 && y < frame.shape.ny;
+    bool exists = x >= 0 && x < frame.shape.nx && y >= 0 && y < frame.rows;
     if (!exists || !((float)weight > 0))
         return;
-    *key = (uint32_t)(y * frame.shape.nx + x);
+    *key = (uint32_t)(first + y * frame.shape.nx + x);
     if (weight_out)
         *weight_out = (float)weight;
 }
 
-__device__ void splat_bilinear(const Frame &frame, double x, double y, uint32_t *keys,
+__device__ void splat_bilinear(const Frame &frame, int64_t first, double x, double y, uint32_t *keys,
                                float *weights) {
-    if (!(x > -1 && x < (double)frame.shape.nx && y > -1 && y < (double)frame.shape.ny))
+    if (!(x > -1 && x < (double)frame.shape.nx && y > -1 && y < (double)frame.rows))
         return;
     double x0 = floor(x), y0 = floor(y), right = x - x0, up = y - y0;
     int cell_x = (int)x0, cell_y = (int)y0;
-    add_neighbour(frame, cell_x, cell_y, (1 - right) * (1 - up), keys, weights);
-    add_neighbour(frame, cell_x, cell_y + 1, (1 - right) * up, keys + 1, weights + 1);
-    add_neighbour(frame, cell_x + 1, cell_y, right * (1 - up), keys + 2, weights + 2);
-    add_neighbour(frame, cell_x + 1, cell_y + 1, right * up, keys + 3, weights + 3);
+    add_neighbour(frame, first, cell_x, cell_y, (1 - right) * (1 - up), keys, weights);
+    add_neighbour(frame, first, cell_x, cell_y + 1, (1 - right) * up, keys + 1, weights + 1);
+    add_neighbour(frame, first, cell_x + 1, cell_y, right * (1 - up), keys + 2, weights + 2);
+    add_neighbour(frame, first, cell_x + 1, cell_y + 1, right * up, keys + 3, weights + 3);
 }
 
 __device__ void splat_point(const Frame &frame, const double ego_m[3], uint32_t *keys,
@@ -91,13 +92,15 @@ __device__ void splat_point(const Frame &frame, const double ego_m[3], uint32_t 
         return;
     double x = (ego_m[0] - frame.min_m[0]) / frame.cell_x_m;
     double y = (ego_m[1] - frame.min_m[1]) / frame.cell_y_m;
+    int z = (int)fmin((ego_m[2] - frame.min_m[2]) / frame.cell_z_m, (double)(frame.slices - 1));
+    int64_t first = (int64_t)z * frame.rows * frame.shape.nx; // cell of the point's slice
     if (frame.align == BEV_BILINEAR)
-        splat_bilinear(frame, x - 0.5, y - 0.5, keys, weights);
+        splat_bilinear(frame, first, x - 0.5, y - 0.5, keys, weights);
     else if (frame.align == BEV_LATTICE)
-        splat_bilinear(frame, x, y, keys, weights);
+        splat_bilinear(frame, first, x, y, keys, weights);
     else if (inside[0] && inside[1])
-        add_neighbour(frame, (int)fmin(x, (double)(frame.shape.nx - 1)),
-                      (int)fmin(y, (double)(frame.shape.ny - 1)), 1, keys, NULL);
+        add_neighbour(frame, first, (int)fmin(x, (double)(frame.shape.nx - 1)),
+                      (int)fmin(y, (double)(frame.rows - 1)), 1, keys, NULL);
 }
 
 // One thread per frustum point, rank in [0, cameras * depth_bins * h * w).
@@ -180,6 +183,9 @@ void set_grid(Frame *frame, const Grid *grid) {
     memcpy(frame->max_m, max_m, sizeof max_m);
     frame->cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
     frame->cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
+    frame->rows = grid->ny;
+    frame->slices = grid_slices(grid);
+    frame->cell_z_m = (grid->z_max_m - grid->z_min_m) / frame->slices;
 }
 
 uint32_t cell_count(const ScatterCuda *b) {

@@ -1,7 +1,10 @@
 #include "src/view/bev/bev_picture.h"
 
+#include "src/view/bev/slice_content.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 void bev_picture_menus(StateMenu *menu) {
     enum { MAX_MAPS = 16 };
@@ -59,7 +62,8 @@ static const char *missing(const BevContent *content, const State *state, const 
 /* Whether decoding the baseline would give what `last` has. Its vectors alone decide that, except
  * in the PCA view, whose components are those of the selection. */
 static bool same_other(const BevPicture *next, const BevPicture *last) {
-    return last && last->other.nx && last->view == next->view && next->view != VIEW_PCA &&
+    return last && last->other.nx && last->view == next->view && last->slice == next->slice &&
+           (next->slice >= 0 || !next->chosen) && next->view != VIEW_PCA &&
            last->other_content == next->other_content &&
            last->other_channel == next->other_channel &&
            !(views[next->view].needs & (NEEDS_MAP | NEEDS_FP64));
@@ -73,21 +77,35 @@ static bool decode_other(BevPicture *next, const BevPicture *last, const BevCont
                                   : decode_view(next->view, baseline, &next->other, err);
 }
 
+static bool decode_wipe(BevPicture *next, const BevPicture *last, BevContent *content,
+                        BevContent *baseline, const LiveFrame *frame, const GiveUp *give_up,
+                        Err *err) {
+    Pca pca = {0};
+    bool ok = next->view != VIEW_PCA || decode_fit_pca(content, &pca, err);
+    if (pca.axes)
+        content->pca = baseline->pca = &pca; /* both sides have the same colours */
+    ok = ok && decode_view(next->view, content, &next->field, err) && !given_up(give_up) &&
+         decode_other(next, last, baseline, frame, err);
+    pca_free(&pca);
+    return ok;
+}
+
+/* Of a grid with height the baseline shows the cells that the selection does. */
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevContent content = content_of(state, frame, false);
     BevContent baseline = content_of(state, frame, true);
-    if (state->compare == COMPARE_DIFFERENCE)
-        return decode_difference(next->view, &content, &baseline, &next->field, err);
-    if (state->compare != COMPARE_WIPE)
-        return decode_view(next->view, &content, &next->field, err);
-    Pca pca = {0};
-    bool ok = next->view != VIEW_PCA || decode_fit_pca(&content, &pca, err);
-    if (pca.axes)
-        content.pca = baseline.pca = &pca; /* both sides have the same colours */
-    ok = ok && decode_view(next->view, &content, &next->field, err) && !given_up(give_up) &&
-         decode_other(next, last, &baseline, frame, err);
-    pca_free(&pca);
+    Slice slice = slice_of(&frame->shape, state->job.slice);
+    bool ok = slice_content(&slice, &content, err);
+    baseline.shown = content.shown;
+    ok = ok && slice_content(&slice, &baseline, err);
+    if (ok && state->compare == COMPARE_DIFFERENCE)
+        ok = decode_difference(next->view, &content, &baseline, &next->field, err);
+    else if (ok && state->compare == COMPARE_WIPE)
+        ok = decode_wipe(next, last, &content, &baseline, frame, give_up, err);
+    else if (ok)
+        ok = decode_view(next->view, &content, &next->field, err);
+    free(content.shown);
     return ok;
 }
 
@@ -150,6 +168,8 @@ static bool render(BevPicture *next, const BevPicture *last, const State *state,
 bool bev_picture_render(BevPicture *picture, const BevPicture *previous, const State *state,
                         const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevPicture next = {.view = (ViewKind)state->view,
+                       .slice = state->job.slice,
+                       .chosen = frame->shape.nz > 1,
                        .difference = state->compare == COMPARE_DIFFERENCE};
     BevContent content = content_of(state, frame, false);
     const char *reason = missing(&content, state, frame);

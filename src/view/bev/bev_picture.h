@@ -15,6 +15,8 @@ typedef struct {
     CellField field; /* of the selection, or of the difference */
     CellField other; /* of the baseline during a wipe; else empty */
     ViewKind view;
+    int slice;   /* as in slice.h; */
+    bool chosen; /* of a grid with height: the selection's values say which cells are shown */
     bool difference;
     ValueRange range;         /* of scalar views */
     const Colormap *colormap; /* scalar views; else NULL */

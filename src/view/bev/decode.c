@@ -65,10 +65,16 @@ typedef struct {
     float values[SCENE_MAX_CHANNELS];
 } Room;
 
+/* The row of a cell in pooled grids and maps. */
+static size_t row_of(const BevContent *content, size_t cell) {
+    return content->shown ? (size_t)content->shown[cell] : cell;
+}
+
 static const float *vector_at(const BevContent *content, size_t cell, Room *room) {
+    size_t row = row_of(content, cell);
     if (content->pooled)
-        return content->pooled + cell * (size_t)content->channels;
-    bev_tensor_decode(content->pooled_codes, (int64_t)cell, 1, room->values);
+        return content->pooled + row * (size_t)content->channels;
+    bev_tensor_decode(content->pooled_codes, (int64_t)row, 1, room->values);
     return room->values;
 }
 
@@ -201,9 +207,32 @@ static bool decode_channel(const BevContent *content, CellField *field, Err *err
     return true;
 }
 
-static bool decode_points(const BevContent *content, CellField *field, Err *err) {
-    (void)err;
+/* The points of each row that is shown. */
+static bool points_of_shown(const BevContent *content, CellField *field, Err *err) {
     const BevMap *map = content->map;
+    int32_t last = 0;
+    for (size_t cell = 0; cell < cells_of(content); cell++)
+        last = content->shown[cell] > last ? content->shown[cell] : last;
+    int32_t *lengths = calloc((size_t)last + 1, sizeof *lengths);
+    if (!lengths)
+        return err_set(err, ERR_FAILED, "points", "", "no memory for %d cells", last + 1);
+    for (int64_t i = 0; i < map->intervals; i++) {
+        int32_t row = map->ranks_bev[map->interval_starts[i]];
+        if (row <= last)
+            lengths[row] = map->interval_lengths[i];
+    }
+    for (size_t cell = 0; cell < cells_of(content); cell++) {
+        field->value[cell] = (float)lengths[content->shown[cell]];
+        field->state[cell] = lengths[content->shown[cell]] ? CELL_VALUE : CELL_EMPTY;
+    }
+    free(lengths);
+    return true;
+}
+
+static bool decode_points(const BevContent *content, CellField *field, Err *err) {
+    const BevMap *map = content->map;
+    if (content->shown)
+        return points_of_shown(content, field, err);
     for (int64_t i = 0; i < map->intervals; i++) {
         int32_t cell = map->ranks_bev[map->interval_starts[i]];
         field->value[cell] = (float)map->interval_lengths[i];
@@ -245,12 +274,12 @@ static Difference from_other(const float *got, const float *other, size_t channe
 
 /* From the cell's FP64 values, which are computed here where there is no grid of them. */
 static Difference from_fp64_cell(const BevContent *content, size_t cell, const float *got) {
-    size_t channels = (size_t)content->channels;
-    double row[SCENE_MAX_CHANNELS];
+    size_t channels = (size_t)content->channels, row = row_of(content, cell);
+    double values[SCENE_MAX_CHANNELS];
     if (content->fp64_original)
-        return from_fp64(got, content->fp64_original + cell * channels, channels);
-    content->fp64_rows.row(content->fp64_rows.grid, (int64_t)cell, row);
-    return from_fp64(got, row, channels);
+        return from_fp64(got, content->fp64_original + row * channels, channels);
+    content->fp64_rows.row(content->fp64_rows.grid, (int64_t)row, values);
+    return from_fp64(got, values, channels);
 }
 
 /* Per cell the signed difference of the channel in which its vector differs most from another

@@ -22,6 +22,7 @@ typedef enum { LEGEND_BRIGHTNESS, LEGEND_CLASSES, LEGEND_COMPONENTS, LEGEND_BAR 
 /* What a view is decoded from. Parts that are unknown are NULL. */
 typedef struct {
     int64_t nx, ny, channels;
+    int32_t *shown;                /* the row of each cell in what follows; NULL: its own number */
     const float *pooled;           /* (cell, c) */
     const BevTensor *pooled_codes; /* the same in its format, where `pooled` is NULL */
     const double *fp64_original;   /* (cell, c): FP64 pooling */

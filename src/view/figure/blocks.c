@@ -14,7 +14,8 @@ const char *known(const char *text) {
 static void describe(const FigureSpec *spec, char *text, size_t size) {
     const FigureSelection *a = &spec->selections[0], *b = &spec->selections[1];
     const char *view = views[spec->view].title;
-    char channel[32] = "";
+    char channel[32] = "", slice[64];
+    slice_describe(&spec->slice, spec->rig ? &spec->rig->grid : NULL, slice, sizeof slice);
     if (spec->view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->channel);
     if (spec->selection_count == 2)
@@ -22,15 +23,16 @@ static void describe(const FigureSpec *spec, char *text, size_t size) {
                  known(a->dtype), known(a->align), known(b->kernel), known(b->dtype),
                  known(b->align));
     else
-        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, pooled by %s (%s, %s)", view,
-                 channel, known(a->kernel), known(a->dtype), known(a->align));
+        snprintf(text, size, "%s%s of the bird\u2019s-eye-view grid, %s%spooled by %s (%s, %s)", view,
+                 channel, slice, slice[0] ? ", " : "", known(a->kernel), known(a->dtype),
+                 known(a->align));
 }
 
 double header_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const FigureSpec *spec = figure->spec;
     TextStyle title = {.size = SIZE_TITLE, .bold = true, .color = pen->theme->text};
     TextStyle subtitle = {.size = SIZE_HEADING, .color = pen->theme->muted};
-    char text[256];
+    char text[320];
     describe(spec, text, sizeof text);
     pen_text(pen, x, top + SIZE_TITLE, w, &title, spec->title);
     double second = top + SIZE_TITLE + 10 + SIZE_HEADING + 4;
@@ -117,10 +119,23 @@ static void count_text(int64_t count, const char *unit, char *value) {
 }
 
 static void grid_text(const Figure *figure, char *value) {
-    const Grid *grid = &figure->grid;
+    const FigureSpec *spec = figure->spec;
+    const Grid *grid = spec->rig ? &spec->rig->grid : &figure->grid;
     double dx = (grid->x_max_m - grid->x_min_m) / grid->nx;
     double dy = (grid->y_max_m - grid->y_min_m) / grid->ny;
     int used = snprintf(value, VALUE_MAX, "%d \u00d7 %d cells", grid->nx, grid->ny);
+    if (spec->slice.slices > 1) {
+        double dz = (grid->z_max_m - grid->z_min_m) / (double)spec->slice.slices;
+        used = snprintf(value, VALUE_MAX, "%lld \u00d7 %lld \u00d7 %lld cells",
+                        (long long)spec->slice.cells_x, (long long)spec->slice.rows,
+                        (long long)spec->slice.slices);
+        if (spec->rig && dx == dy && fabs(dx - dz) < 1e-9)
+            snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g m", dx);
+        else if (spec->rig)
+            snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g \u00d7 %.4g \u00d7 %.4g m",
+                     dx, dy, dz);
+        return;
+    }
     if (figure->spec->rig && dx == dy)
         snprintf(value + used, VALUE_MAX - (size_t)used, " of %.4g m", dx);
     else if (figure->spec->rig)
@@ -143,7 +158,7 @@ static void fact_text(const Figure *figure, Fact fact, int s, char *value) {
                                  selection->device};
     ScatterStats stats = {.points = -1, .intervals = -1, .longest = -1};
     if (selection->map && fact >= FACT_POINTS && fact <= FACT_LONGEST)
-        stats = scatter_stats(selection->map, spec->nx * spec->ny);
+        stats = scatter_stats(selection->map, 0);
     if (fact <= FACT_DEVICE)
         snprintf(value, VALUE_MAX, "%s", known(words[fact]));
     else if (fact == FACT_LATENCY)

@@ -4,6 +4,7 @@
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
+#include "src/scene/slice.h"
 #include "src/base/units.h"
 #include "src/scene/world.h"
 #include "src/view/draw/color.h"
@@ -35,7 +36,7 @@ typedef struct {
  * pictures, lit where their features feed it; the depth of the pixel that does so most. */
 typedef struct {
     BevShape shape;
-    const uint8_t *inside;           /* (cell): 1 in the loss, else 0 */
+    const uint8_t *inside;           /* (cell of the grid): 1 in the loss, else 0 */
     const float *strength;           /* (camera, h, w): gradient_strength() */
     int64_t pixel;                   /* the strongest one: gradient_strongest() */
     const float *depth, *grad_depth; /* (depth), of that pixel */
@@ -53,7 +54,8 @@ typedef struct {
     bool range_locked;        /* else automatic */
     double range_lo, range_hi;
 
-    int64_t nx, ny, channels;
+    int64_t nx, ny, channels; /* cells of the picture */
+    Slice slice;              /* what it shows of a grid with height; zero: a flat grid */
     int selection_count; /* 2: side by side, and their difference */
     FigureSelection selections[FIGURE_MAX_SELECTIONS];
 

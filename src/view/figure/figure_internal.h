@@ -26,6 +26,8 @@ typedef struct {
     double panel_w, panel_h;
     double band;        /* width of the frame that names the cameras; 0: none */
     double ring_step_m; /* 0: no rings */
+    int stretch;        /* times that heights are drawn larger: slice.h */
+    int32_t *shown;     /* (cell of the picture): the cell of the grid; NULL: a flat grid */
     int panel_count;
     FigurePanel panels[MAX_PANELS];
 } Figure;

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- axes: numbers to the left and below, titles that name the direction -------------------- */
@@ -56,20 +57,27 @@ static void ticks_y(Pen *pen, const Figure *figure, const FigurePanel *panel) {
 }
 
 void axes_draw(Pen *pen, const Figure *figure, const FigurePanel *panel, bool labelled) {
-    bool metres = figure->spec->rig != NULL;
+    bool metres = figure->spec->rig != NULL, side = figure->spec->slice.slice == SLICE_SIDE;
+    char up[48];
+    snprintf(up, sizeof up, metres ? "z up (m%s%.0d)" : "z (cells)",
+             figure->stretch > 1 ? ", times " : "", figure->stretch > 1 ? figure->stretch : 0);
     ticks_x(pen, figure, panel, labelled);
     ticks_y(pen, figure, panel);
     TextStyle style = aligned(style_muted(pen), ALIGN_CENTER);
     style.color = pen->theme->text;
     double bottom = panel->box.y + panel->box.h + axes_bottom(figure) - 0.3 * SIZE_SMALL;
     pen_text(pen, panel->box.x + panel->box.w / 2, bottom, fmax(panel->box.w, 110), &style,
-             metres ? "\u2190 y left (m)" : "\u2190 y (cells)");
+             side     ? metres ? "\u2190 x forward (m)" : "\u2190 x (cells)"
+             : metres ? "\u2190 y left (m)"
+                      : "\u2190 y (cells)");
     if (!labelled)
         return;
     style.turn = TURN_UP;
     pen_text(pen, panel->box.x - axes_left(figure, true) + SIZE_SMALL,
              panel->box.y + panel->box.h / 2, fmax(panel->box.h, 110), &style,
-             metres ? "x forward (m) \u2192" : "x (cells) \u2192");
+             side     ? up
+             : metres ? "x forward (m) \u2192"
+                      : "x (cells) \u2192");
 }
 
 /* ---- band: a bar for what each camera covers, darker where two overlap, and its name -------- */

@@ -21,8 +21,15 @@ static Rgb ink(const FigureSpec *spec) {
  */
 
 static bool in_loss(const FigureSpec *spec, int64_t x, int64_t y) {
-    return x >= 0 && y >= 0 && x < spec->nx && y < spec->ny &&
-           spec->backward->inside[y * spec->nx + x];
+    if (x < 0 || y < 0 || x >= spec->nx || y >= spec->ny)
+        return false;
+    if (spec->slice.slices <= 1)
+        return spec->backward->inside[y * spec->nx + x];
+    SliceRun run = slice_run(&spec->slice, y * spec->nx + x);
+    bool inside = false;
+    for (int64_t i = 0; i < run.count && !inside; i++)
+        inside = spec->backward->inside[run.first + i * run.step];
+    return inside;
 }
 
 /* The side of a cell between corners (x, y) and (x + dx, y + dy) of the grid of cells. */

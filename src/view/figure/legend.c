@@ -139,8 +139,9 @@ static void largest_text(const Figure *figure, const CellField *field, char *tex
     ticks_number(x, metres, at_x, sizeof at_x);
     ticks_number(y, metres, at_y, sizeof at_y);
     const char *unit = metres ? " m" : "";
-    snprintf(text, size, "largest: %s%s%s at x %s%s, y %s%s", number, multiplier[0] ? " " : "",
-             multiplier, at_x, unit, at_y, unit);
+    bool side = figure->spec->slice.slice == SLICE_SIDE;
+    snprintf(text, size, "largest: %s%s%s at %s %s%s, %s %s%s", number, multiplier[0] ? " " : "",
+             multiplier, side ? "z" : "x", at_x, unit, side ? "x" : "y", at_y, unit);
 }
 
 static double small_line(Pen *pen, double x, double top, double w, const char *text) {
@@ -287,7 +288,8 @@ static double line_row(Pen *pen, const Figure *figure, double x, double top, dou
 
 double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, double w) {
     const FigureSpec *spec = figure->spec;
-    if (!spec->rig)
+    bool side = spec->slice.slice == SLICE_SIDE, true_outlines = spec->world && spec->outlines;
+    if (!spec->rig || (side && !true_outlines))
         return 0;
     double y = top + heading(pen, x, top, w, "Lines"), step = figure->ring_step_m;
     char number[24], text[128];
@@ -296,10 +298,13 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
         snprintf(text, sizeof text, "range from the ego origin, every %s m", number);
         y += line_row(pen, figure, x, y, w, sketch_ring, 7, text);
     }
-    y += line_row(pen, figure, x, y, w, sketch_wedge, 3,
-                  "edges of the cameras\u2019 fields of view");
-    y += line_row(pen, figure, x, y, w, sketch_ego, 12, "ego vehicle to scale, arrow to its front");
-    if (spec->world && spec->outlines) {
+    if (!side) {
+        y += line_row(pen, figure, x, y, w, sketch_wedge, 3,
+                      "edges of the cameras\u2019 fields of view");
+        y += line_row(pen, figure, x, y, w, sketch_ego, 12,
+                      "ego vehicle to scale, arrow to its front");
+    }
+    if (true_outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
         y += line_row(pen, figure, x, y, w, sketch_box, 5, text);
     }

@@ -178,10 +178,37 @@ static void front_arrow(Pen *pen, const Figure *figure, const FigurePanel *panel
     cairo_fill(pen->cr);
 }
 
+/* Seen from the side: the solids that stand in the grid, from foot to top, as boxes. */
+static void side_outlines(Pen *pen, const Figure *figure, const FigurePanel *panel) {
+    const World *world = figure->spec->world;
+    const Grid *whole = &figure->spec->rig->grid;
+    for (int solid = 0; solid < world->solid_count; solid++) {
+        double corners[WORLD_CORNERS][2], lo = INFINITY, hi = -INFINITY, middle[2], x0, y0, x1, y1;
+        int count = world_footprint(world, solid, figure->spec->time_s, corners);
+        world_solid_center(world, solid, figure->spec->time_s, middle);
+        for (int i = 0; i < count; i++) {
+            lo = fmin(lo, corners[i][0]);
+            hi = fmax(hi, corners[i][0]);
+        }
+        if (middle[1] < whole->y_min_m || middle[1] > whole->y_max_m)
+            continue;
+        double foot = world->solids[solid].z_m, top = foot + world->solids[solid].size_m[2];
+        panel_point(figure, panel, top, hi, &x0, &y0);
+        panel_point(figure, panel, foot, lo, &x1, &y1);
+        pen_frame(pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel->theme->line, 0.6, 1);
+    }
+}
+
 void overlay_draw(Pen *pen, const Figure *figure, const FigurePanel *panel) {
     if (pen->measuring || !figure->spec->rig)
         return;
     pen_clip(pen, panel->box);
+    if (figure->spec->slice.slice == SLICE_SIDE) {
+        if (figure->spec->world && figure->spec->outlines)
+            side_outlines(pen, figure, panel);
+        cairo_restore(pen->cr);
+        return;
+    }
     wedges(pen, figure, panel);
     if (figure->spec->world && figure->spec->outlines)
         outlines(pen, figure, panel);

@@ -1,7 +1,9 @@
 /* From a spec to panels: decodes them, chooses their colours and their size. */
+#include "src/view/bev/slice_content.h"
 #include "src/view/figure/figure_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Space for the BEV: one large panel, or three in a row on a page of at most 2,400 units. */
 enum { PANEL_TARGET = 1000, PANEL_MAX = 1100, COMPARE_TARGET = 640, COMPARE_MAX = 720 };
@@ -18,13 +20,17 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *conf
                         .channel = spec->channel};
 }
 
-/* B takes the brightness and the principal components of A. */
+/* B takes the cells that are shown, the brightness and the principal components of A. */
 static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
     BevContent shared = content_of(spec, &spec->selections[0]);
+    if (!slice_content(&spec->slice, &shared, err))
+        return false;
+    figure->shown = shared.shown;
     if (spec->view == VIEW_PCA && shared.pooled && !decode_fit_pca(&shared, pca, err))
         return false;
     for (int i = 0; i < spec->selection_count; i++) {
         BevContent content = content_of(spec, &spec->selections[i]);
+        content.shown = figure->shown;
         content.pca = pca->axes ? pca : NULL;
         content.full_mass = i ? figure->panels[0].field.full_mass : 0;
         if (!decode_view(spec->view, &content, &figure->panels[i].field, err))
@@ -43,6 +49,7 @@ static bool decode_panels(const FigureSpec *spec, Figure *figure, Err *err) {
         return decoded;
     BevContent a = content_of(spec, &spec->selections[0]);
     BevContent b = content_of(spec, &spec->selections[1]);
+    a.shown = b.shown = figure->shown;
     if (!decode_difference(spec->view, &a, &b, &figure->panels[2].field, err))
         return false;
     figure->panels[2].difference = true;
@@ -90,7 +97,7 @@ static bool render_panels(const FigureSpec *spec, Figure *figure, Err *err) {
 
 Grid figure_grid(const FigureSpec *spec) {
     if (spec->rig)
-        return spec->rig->grid;
+        return slice_grid(&spec->slice, &spec->rig->grid);
     int nx = (int)spec->nx, ny = (int)spec->ny;
     return (Grid){.x_max_m = nx, .y_max_m = ny, .nx = nx, .ny = ny};
 }
@@ -119,9 +126,11 @@ static void size_panels(const FigureSpec *spec, Figure *figure) {
         choose_scale(w_m, h_m, w_m / grid->ny, h_m / grid->nx,
                      compare ? COMPARE_TARGET : PANEL_TARGET, compare ? COMPARE_MAX : PANEL_MAX);
     figure->panel_w = fmax(round(units * w_m), 1);
-    figure->panel_h = fmax(round(units * h_m), 1);
-    figure->band = spec->rig && !compare ? BAND_WIDTH : 0;
-    figure->ring_step_m = overlay_ring_step(figure);
+    figure->stretch = slice_stretch(&spec->slice, grid);
+    figure->panel_h = fmax(round(units * h_m * figure->stretch), 1);
+    bool above = spec->rig && spec->slice.slice != SLICE_SIDE;
+    figure->band = above && !compare ? BAND_WIDTH : 0;
+    figure->ring_step_m = above ? overlay_ring_step(figure) : 0;
 }
 
 bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err) {
@@ -131,6 +140,7 @@ bool figure_prepare(const FigureSpec *spec, Figure *figure, Err *err) {
 }
 
 void figure_free(Figure *figure) {
+    free(figure->shown);
     for (int i = 0; i < MAX_PANELS; i++) {
         cell_field_free(&figure->panels[i].field);
         image_free(&figure->panels[i].raster);

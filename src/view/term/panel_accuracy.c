@@ -62,8 +62,8 @@ static void draw_figures(Table *table, Cells *cells, const PanelData *data,
     if (accuracy->output)
         snprintf(text, sizeof text, "%s", accuracy->output);
     else if (accuracy->worst_cell >= 0 && nx > 0)
-        snprintf(text, sizeof text, "%lld, %lld", (long long)(accuracy->worst_cell % nx),
-                 (long long)(accuracy->worst_cell / nx));
+        snprintf(text, sizeof text, "%s",
+                 state_cell_place(data->state, accuracy->worst_cell).text);
     else
         snprintf(text, sizeof text, "none");
     table_cell(table, cells, COL_WORST, text);

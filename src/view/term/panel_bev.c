@@ -12,6 +12,12 @@ typedef struct {
     double left, top, w, h;
 } Part;
 
+/* How much larger heights are drawn: slice.h. */
+static int stretch_of(const State *state) {
+    Slice slice = state_slice(state);
+    return slice_stretch(&slice, state->scene.has_rig ? &state->scene.grid : NULL);
+}
+
 static Part part_of(const State *state) {
     const Viewport *viewport = &state->viewport;
     double nx = (double)state->scene.nx, ny = (double)state->scene.ny;
@@ -20,8 +26,8 @@ static Part part_of(const State *state) {
 }
 
 /* A terminal's cell is about twice as high as wide: h rows show 2 h square pixels. */
-static Area fit(Area area, const Part *part) {
-    double ratio = part->w / part->h;
+static Area fit(Area area, const Part *part, int stretch) {
+    double ratio = part->w / part->h / stretch;
     int w = (int)fmin(area.w, floor(2 * area.h * ratio)), h = (int)fmin(area.h, area.w / ratio / 2);
     w = w < 1 ? 1 : w;
     h = h < 1 ? 1 : h;
@@ -131,10 +137,13 @@ static void draw_step(Cells *cells, Area used, const Part *part, const PanelData
     const State *state = data->state;
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count = live_step_points(data->live, state, points);
-    for (int i = 0; i < count; i++)
-        draw_sign(cells, used, part, (double)(points[i]->cell % state->scene.nx) + 0.5,
-                  (double)(points[i]->cell / state->scene.nx) + 0.5, state, '*',
-                  INK_RGB | 0xff5fd2);
+    Slice slice = state_slice(state);
+    for (int i = 0; i < count; i++) {
+        int64_t place = slice_place(&slice, points[i]->cell);
+        if (place >= 0)
+            draw_sign(cells, used, part, (double)(place % slice.nx) + 0.5,
+                      (double)(place / slice.nx) + 0.5, state, '*', INK_RGB | 0xff5fd2);
+    }
 }
 
 /* Between the baseline on the left and the selection on the right: they often look alike. */
@@ -151,7 +160,7 @@ static void draw_divider(Cells *cells, Area used, const BevPicture *picture, con
 
 Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const State *state) {
     Part part = part_of(state);
-    Area used = fit(area, &part);
+    Area used = fit(area, &part, stretch_of(state));
     draw_pixels(cells, used, picture, state, &part);
     draw_divider(cells, used, picture, state, &part);
     const Grid *grid = &state->scene.grid;
@@ -173,7 +182,7 @@ Area bev_cells_draw(Cells *cells, Area area, const BevPicture *picture, const St
 static int bev_want(const PanelData *data, int width) {
     const SceneFacts *scene = &data->state->scene;
     double ratio = scene->ny > 0 ? (double)scene->nx / (double)scene->ny : 1;
-    return 3 + (int)ceil(width * ratio / 2);
+    return 3 + (int)ceil(width * ratio * stretch_of(data->state) / 2);
 }
 
 /* Metres at the edges of what is shown. */
@@ -184,8 +193,10 @@ static void edges_text(const State *state, char *text, size_t size) {
     double y_cell_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
     double x_max_m = grid->x_max_m - part.top * x_cell_m;
     double y_max_m = grid->y_max_m - part.left * y_cell_m;
-    snprintf(text, size, "x %.3g to %.3g m up, y %.3g to %.3g m left", x_max_m - part.h * x_cell_m,
-             x_max_m, y_max_m - part.w * y_cell_m, y_max_m);
+    bool side = state_slice(state).slice == SLICE_SIDE;
+    snprintf(text, size, "%s %.3g to %.3g m up, %s %.3g to %.3g m left", side ? "z" : "x",
+             x_max_m - part.h * x_cell_m, x_max_m, side ? "x" : "y", y_max_m - part.w * y_cell_m,
+             y_max_m);
 }
 
 /* The edges in metres and the range of the colours; where both have no room, the colours. */
@@ -223,9 +234,9 @@ static void probe_text(const PanelData *data, int w, char *text, size_t size) {
     snprintf(value, sizeof value, isfinite(probe->value) ? "%.4g" : "n/a", probe->value);
     snprintf(fp64_original, sizeof fp64_original, isfinite(probe->fp64_original) ? "%.4g" : "n/a",
              probe->fp64_original);
-    snprintf(text, size, "cell %lld, %lld: %lld points, norm %s, FP64 %s",
-             (long long)(probe->cell % nx), (long long)(probe->cell / nx), (long long)probe->points,
-             value, fp64_original);
+    snprintf(text, size, "cell %s: %lld points, norm %s, FP64 %s",
+             state_cell_place(data->state, probe->cell).text, (long long)probe->points, value,
+             fp64_original);
     if (cells_width(text) > w)
         snprintf(text, size, "%lld points, %s", (long long)probe->points, value);
 }
@@ -255,21 +266,29 @@ static void draw_waiting(Cells *cells, Area area, const char *text) {
 static void draw_loss(Cells *cells, Area used, const Part *part, const PanelData *data) {
     enum { FEW = 400 };
     const GridLoss *loss = data->live->frame.gradients.loss;
-    int64_t nx = data->state->scene.nx, count = nx * data->state->scene.ny;
-    if (!loss || !loss->inside || loss->count > FEW || data->live->frame.nx != nx)
+    const BevShape *shape = &data->live->frame.shape;
+    Slice slice = state_slice(data->state);
+    if (!loss || !loss->inside || loss->count > FEW || slice.cells_x != shape->nx ||
+        slice.rows * slice.slices != shape->ny)
         return;
-    for (int64_t cell = 0; cell < count; cell++)
-        if (loss->inside[cell])
-            draw_sign(cells, used, part, (double)(cell % nx) + 0.5, (double)(cell / nx) + 0.5,
-                      data->state, '*', ink_rgb(gradient_light));
+    for (int64_t cell = 0; cell < shape->nx * shape->ny; cell++) {
+        int64_t place = loss->inside[cell] ? slice_place(&slice, cell) : -1;
+        if (place >= 0)
+            draw_sign(cells, used, part, (double)(place % slice.nx) + 0.5,
+                      (double)(place / slice.nx) + 0.5, data->state, '*', ink_rgb(gradient_light));
+    }
 }
 
 static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
-    char title[96], text[300] = "", baseline[128], config[128];
-    snprintf(title, sizeof title, "BEV, %s",
-             difference ? "difference" : state->menu.views.names[state->view]);
+    char title[176], text[300] = "", baseline[128], config[128];
+    Slice slice = state_slice(state);
+    slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
+    snprintf(title, sizeof title, "BEV, %s%s%s",
+             difference ? "difference" : state->menu.views.names[state->view], text[0] ? ", " : "",
+             text);
+    text[0] = '\0';
     live_side_label(data->live, true, baseline, sizeof baseline);
     live_side_label(data->live, false, config, sizeof config);
     if (difference)

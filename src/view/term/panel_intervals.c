@@ -70,13 +70,19 @@ static int intervals_want(const PanelData *data, int width) {
                                          : 2;
 }
 
-static void draw_summary(Cells *cells, Area area, const LiveIntervals *of) {
+/* Slices of the grid: they leave cells without a point, and short intervals. */
+static void draw_summary(Cells *cells, Area area, const LiveIntervals *of, int64_t slices) {
     const ScatterStats *stats = &of->stats;
     char points[32], intervals[32], text[128];
     count_text(stats->points, points, sizeof points);
     count_text(stats->intervals, intervals, sizeof intervals);
     snprintf(text, sizeof text, "%s points in %s %s, median %d, p99 %d", points, intervals,
              of->of_pixels ? "pixels" : "cells", stats->median, stats->p99);
+    bool tall = slices > 1 && !of->of_pixels && stats->cells > 0;
+    if (tall)
+        snprintf(text, sizeof text, "nz %lld: %.0f %% of the cells filled, median %d, p99 %d",
+                 (long long)slices, 100.0 * (double)stats->intervals / (double)stats->cells,
+                 stats->median, stats->p99);
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "median %d, p99 %d", stats->median, stats->p99);
     cells_line(cells, area, cell_style(INK_TEXT), text);
@@ -106,13 +112,12 @@ static void draw_busiest(Cells *cells, Area area, const PanelData *data) {
 static void draw_longest(Cells *cells, Area area, const PanelData *data) {
     const ScatterStats *stats = &data->live->intervals.stats;
     char text[160];
-    int64_t nx = data->state->scene.nx;
     double times = stats->median > 0 ? (double)stats->longest / stats->median : 0;
     bool cut = data->state->job.config.kernel->where == BEV_CUDA;
     snprintf(text, sizeof text,
-             "longest %d at cell %lld, %lld: %.0f medians, summed by one owner%s", stats->longest,
-             (long long)(nx > 0 ? stats->longest_cell % nx : 0),
-             (long long)(nx > 0 ? stats->longest_cell / nx : 0), times, cut ? "; V4 cuts it" : "");
+             "longest %d at cell %s: %.0f medians, summed by one owner%s", stats->longest,
+             state_cell_place(data->state, stats->longest_cell).text, times,
+             cut ? "; V4 cuts it" : "");
     if (cells_width(text) > area.w)
         snprintf(text, sizeof text, "longest %d = %.0f medians%s", stats->longest, times,
                  cut ? ": why V4 cuts" : "");
@@ -144,7 +149,7 @@ static void intervals_draw(Cells *cells, Area area, const PanelData *data) {
                    intervals->known ? "no point falls into the grid" : "n/a");
         return;
     }
-    draw_summary(cells, area, intervals);
+    draw_summary(cells, area, intervals, data->live->frame.shape.nz);
     int rows = area.h - 3, first = first_bucket(intervals), end = last_bucket(intervals) + 1;
     Area line = {area.x, area.y + 1, area.w, 1};
     if (rows >= 3 || rows >= end - first) {

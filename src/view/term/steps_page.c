@@ -1,3 +1,4 @@
+#include "src/scene/slice.h"
 #include "src/view/term/steps_page.h"
 
 #include "src/view/term/panel.h"
@@ -30,9 +31,8 @@ int steps_head_draw(Cells *cells, Area area, const StepsView *view) {
     char title[128], text[160], owner[96];
     int n = snprintf(title, sizeof title, "%s", steps->kernel->title);
     if (view->cell >= 0)
-        snprintf(title + n, sizeof title - (size_t)n, ", cell %lld,%lld",
-                 (long long)(view->cell % steps->shape.nx),
-                 (long long)(view->cell / steps->shape.nx));
+        snprintf(title + n, sizeof title - (size_t)n, ", cell %s",
+                 cell_place(&steps->shape, view->cell, ",").text);
     Rows rows = {cells, panel_title(cells, area, title, "steps, model"), 0};
     owner_text(steps, owner, sizeof owner);
     snprintf(text, sizeof text, "%lld warp%s%s: %s", (long long)steps->asked,
@@ -118,11 +118,10 @@ static void point_text(const StepsView *view, const Step *step, const StepPoint 
         snprintf(camera, sizeof camera, "camera %lld", (long long)at.camera);
     if (view->map->weights)
         snprintf(weight, sizeof weight, ", weight %.3f", point->weight);
-    snprintf(text, size, "%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %lld,%lld",
+    snprintf(text, size, "%c        point %d: %s, pixel %lld,%lld, bin %lld%s; cell %s",
              cell_letter(view->steps, step, point->cell), point->number, camera, (long long)at.w,
              (long long)at.h, (long long)at.bin, weight,
-             (long long)(point->cell % view->steps->shape.nx),
-             (long long)(point->cell / view->steps->shape.nx));
+             cell_place(&view->steps->shape, point->cell, ",").text);
 }
 
 enum { POINT_ROWS = 3 };

@@ -1,4 +1,5 @@
 /* What the lanes of a warp hold after a step, and how their sums meet. */
+#include "src/scene/slice.h"
 #include "src/view/term/steps_rows.h"
 
 #include <math.h>
@@ -187,9 +188,9 @@ static void matrix_row(Rows *rows, const StepsView *view, const Product *product
     x += cells_text(rows->cells, x, row.y, row.x + row.w - x, cell_style(INK_MUTED), "  =");
     for (int k = 2 * line; k < 2 * line + 2; k++) {
         number_text(product->sums[k], number, sizeof number);
-        snprintf(text, sizeof text, " %3lld,%-3lld %8s",
-                 (long long)(product->cells[k] % view->steps->shape.nx),
-                 (long long)(product->cells[k] / view->steps->shape.nx), number);
+        CellPlace place = cell_place(&view->steps->shape, product->cells[k], ",");
+        int x_width = (int)strcspn(place.text, ","), indent = x_width < 3 ? 3 - x_width : 0;
+        snprintf(text, sizeof text, " %*s%-*s %8s", indent, "", 7 - indent, place.text, number);
         if (product->cells[k] < 0)
             snprintf(text, sizeof text, " %-16s", "  .");
         x +=
@@ -313,9 +314,8 @@ static void lane_row(Rows *rows, const StepsView *view, int number,
     if (held->channel < 0)
         snprintf(text, sizeof text, "has had no point yet");
     else if (!held->point)
-        snprintf(text, sizeof text, "channel %d of cell %lld,%lld: %.4g%s", held->channel,
-                 (long long)(held->cell % view->steps->shape.nx),
-                 (long long)(held->cell / view->steps->shape.nx), (double)held->sum,
+        snprintf(text, sizeof text, "channel %d of cell %s: %.4g%s", held->channel,
+                 cell_place(&view->steps->shape, held->cell, ",").text, (double)held->sum,
                  held->joined ? "; all its warps together" : "");
     else if (held->terms > 1)
         snprintf(text, sizeof text, "channel %d: %d products more, sum %.4g", held->channel,

@@ -66,24 +66,31 @@ static void draw_wipe(const WindowView *view) {
     wipe_label(view, x + 12, bev->x + bev->w - x - 18, ALIGN_LEFT, false);
 }
 
-/* What differs between the two sides, in the upper left corner. */
-static void draw_comparison(const WindowView *view) {
+/* In the upper left corner: which slice this is, and what differs between the two sides. */
+static void draw_corner(const WindowView *view) {
     const Box *bev = &view->layout.bev;
-    char text[96];
+    const Rig *rig = view->live->frame.rig;
+    char text[96], slice[64];
     comparison_text(view->state, view->live, text, sizeof text);
+    slice_describe(&view->spec.slice, rig ? &rig->grid : NULL, slice, sizeof slice);
     TextStyle style = {.size = SIZE_BODY,
                        .bold = true,
                        .color = panel_dark.line,
                        .outlined = true,
                        .rim = panel_dark.halo};
-    pen_text(view->pen, bev->x + 12, bev->y + SIZE_BODY + 12, bev->w - 24, &style, text);
+    double top = bev->y + SIZE_BODY + 12;
+    pen_text(view->pen, bev->x + 12, top, bev->w - 24, &style, slice);
+    pen_text(view->pen, bev->x + 12, slice[0] ? top + 1.5 * SIZE_BODY : top, bev->w - 24, &style,
+             text);
 }
 
 /* ---- the probed cell ------------------------------------------------------------------------ */
 
 static void outline_cell(const WindowView *view, int64_t cell) {
-    int64_t nx = view->live->frame.nx;
-    double x0, y0, x1, y1, x = (double)(cell % nx), y = (double)(cell / nx);
+    int64_t place = slice_place(&view->spec.slice, cell), nx = view->spec.slice.nx;
+    double x0, y0, x1, y1, x = (double)(place % nx), y = (double)(place / nx);
+    if (place < 0)
+        return;
     window_point(view, x + 1, y + 1, &x0, &y0);
     window_point(view, x, y, &x1, &y1);
     pen_frame(view->pen, (Box){x0, y0, x1 - x0, y1 - y0}, panel_dark.halo, 0.9, 4);
@@ -97,8 +104,9 @@ static void draw_ray(const WindowView *view, const LiveContribution *one, double
     FigurePanel panel = {.box = view->layout.bev};
     double to[3], x0, y0, x1, y1;
     rig_point(rig, one->camera, one->depth_bin, one->h, one->w, to);
-    panel_point(&view->visible, &panel, from[0], from[1], &x0, &y0);
-    panel_point(&view->visible, &panel, to[0], to[1], &x1, &y1);
+    int up = view->spec.slice.slice == SLICE_SIDE ? 2 : 0, left = up ? 0 : 1;
+    panel_point(&view->visible, &panel, from[up], from[left], &x0, &y0);
+    panel_point(&view->visible, &panel, to[up], to[left], &x1, &y1);
     pen_line(view->pen, x0, y0, x1, y1, window_mark, 0.15 + 0.85 * share, 1 + 1.5 * share);
 }
 
@@ -127,9 +135,11 @@ static void draw_loss(const WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
     const uint8_t *inside = frame->gradients.loss ? frame->gradients.loss->inside : NULL;
     pen_clip(view->pen, view->layout.bev);
+    const Slice *slice = &view->spec.slice;
     for (int64_t cell = 0; inside && cell < frame->nx * frame->ny; cell++) {
-        double x0, y0, x1, y1, x = (double)(cell % frame->nx), y = (double)(cell / frame->nx);
-        if (!inside[cell])
+        int64_t place = inside[cell] ? slice_place(slice, cell) : -1;
+        double x0, y0, x1, y1, x = (double)(place % slice->nx), y = (double)(place / slice->nx);
+        if (place < 0)
             continue;
         window_point(view, x + 1, y + 1, &x0, &y0);
         window_point(view, x, y, &x1, &y1);
@@ -198,7 +208,7 @@ void window_draw_over_bev(const WindowView *view) {
     overlay_draw(view->pen, &view->visible, &panel);
     draw_loss(view);
     draw_probe(view);
-    draw_comparison(view);
+    draw_corner(view);
     draw_waiting(view);
     pen_frame(view->pen, *bev, view->pen->theme->muted, 1, 1);
     if (view->layout.header.w > 0)

@@ -42,23 +42,25 @@ static double place_strip(const LiveFrame *frame, double top, WindowLayout *layo
     return top + h + WINDOW_GAP;
 }
 
-/* Width over height of the grid, as it lies on the ground. */
-static double aspect_of(const LiveFrame *frame) {
+/* Width over height of the picture: of the grid as it lies on the ground, or as seen from the side. */
+static double aspect_of(const LiveFrame *frame, const Slice *slice) {
     if (frame->rig) {
-        const Grid *grid = &frame->rig->grid;
-        return (grid->y_max_m - grid->y_min_m) / (grid->x_max_m - grid->x_min_m);
+        Grid grid = slice_grid(slice, &frame->rig->grid);
+        return (grid.y_max_m - grid.y_min_m) / (grid.x_max_m - grid.x_min_m) /
+               slice_stretch(slice, &grid);
     }
-    return frame->nx > 0 ? (double)frame->ny / (double)frame->nx : 1;
+    return slice->nx > 0 ? (double)slice->ny / (double)slice->nx / slice_stretch(slice, NULL) : 1;
 }
 
 static void place_bev(const State *state, const LiveFrame *frame, Box room, WindowLayout *layout) {
-    double aspect = aspect_of(frame), w = fmin(room.w, room.h * aspect), h = w / aspect;
+    Slice slice = live_slice(frame, state->job.slice);
+    double aspect = aspect_of(frame, &slice), w = fmin(room.w, room.h * aspect), h = w / aspect;
     layout->bev = (Box){floor(room.x), floor(room.y), fmax(floor(w), 1), fmax(floor(h), 1)};
     const Viewport *viewport = &state->viewport;
     double zoom = viewport->zoom > 1 ? viewport->zoom : 1;
-    double half_x = (double)frame->nx / zoom / 2, half_y = (double)frame->ny / zoom / 2;
-    double x = zoom > 1 ? viewport->center_x : (double)frame->nx / 2;
-    double y = zoom > 1 ? viewport->center_y : (double)frame->ny / 2;
+    double half_x = (double)slice.nx / zoom / 2, half_y = (double)slice.ny / zoom / 2;
+    double x = zoom > 1 ? viewport->center_x : (double)slice.nx / 2;
+    double y = zoom > 1 ? viewport->center_y : (double)slice.ny / 2;
     layout->x_lo = x - half_x;
     layout->x_hi = x + half_x;
     layout->y_lo = y - half_y;
@@ -168,11 +170,13 @@ static Grid part_of(Grid grid, const WindowLayout *at) {
 
 static void prepare(WindowView *view) {
     const LiveFrame *frame = &view->live->frame;
+    Slice slice = live_slice(frame, view->state->job.slice);
     view->spec = (FigureSpec){
+        .slice = slice,
         .view = view->picture ? view->picture->bev.view : VIEW_COLOR,
         .channel = view->picture ? view->picture->channel : 0,
-        .nx = frame->nx,
-        .ny = frame->ny,
+        .nx = slice.nx,
+        .ny = slice.ny,
         .channels = frame->channels,
         .selection_count = 1,
         .rig = frame->rig,
@@ -188,6 +192,7 @@ static void prepare(WindowView *view) {
                      .panel_h = view->layout.bev.h};
     view->visible = view->whole = figure;
     view->whole.grid = figure_grid(&view->spec);
+    view->visible.stretch = view->whole.stretch = slice_stretch(&slice, &view->whole.grid);
     view->visible.grid = part_of(view->whole.grid, &view->layout);
     view->visible.ring_step_m = overlay_ring_step(&view->visible);
 }

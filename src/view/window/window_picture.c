@@ -109,7 +109,7 @@ static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
            previous->colormap == want->colormap && previous->channel == want->channel &&
            previous->lock == want->lock && previous->compare == want->compare &&
-           previous->strip == want->strip;
+           previous->strip == want->strip && previous->bev.slice == want->bev.slice;
 }
 
 bool window_picture(const State *state, const LiveData *live, const WindowPicture *previous,
@@ -117,6 +117,7 @@ bool window_picture(const State *state, const LiveData *live, const WindowPictur
     const LiveFrame *frame = &live->frame;
     WindowPicture want = {.content = frame->content,
                           .bev.view = (ViewKind)state->view,
+                          .bev.slice = state->job.slice,
                           .colormap = state->colormap,
                           .channel = state->channel,
                           .lock = state->range_locked,

@@ -45,8 +45,12 @@ static Box below(Box at, double y) {
 
 static void where_text(const WindowView *view, char *text, size_t size) {
     const LiveFrame *frame = &view->live->frame;
-    int64_t x = view->live->probe.cell % frame->nx, y = view->live->probe.cell / frame->nx;
+    const Slice *slice = &view->spec.slice;
+    int64_t x = view->live->probe.cell % frame->nx, row = view->live->probe.cell / frame->nx;
+    int64_t y = row % slice->rows, z = row / slice->rows;
     int n = snprintf(text, size, "cell x %lld, y %lld", (long long)x, (long long)y);
+    if (slice->slices > 1)
+        n += snprintf(text + n, size - (size_t)n, ", z %lld", (long long)z);
     if (!frame->rig || n < 0 || (size_t)n >= size)
         return;
     const Grid *grid = &frame->rig->grid;

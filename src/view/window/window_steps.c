@@ -1,4 +1,5 @@
 /* The step that is shown, in the side column: its instructions and the counters so far. */
+#include "src/scene/slice.h"
 #include "src/view/window/window_internal.h"
 
 #include <stdio.h>
@@ -48,9 +49,9 @@ static double head(const WindowView *view, Box at, int number) {
     snprintf(text, sizeof text, "Step %d of %d%s: %s", number + 1, steps->step_count, pass,
              step_phases[step->phase]);
     double used = window_heading(view, at, text);
-    snprintf(text, sizeof text, "%s, cell %lld, %lld; warp %d of %d: block %lld, warp %d",
-             steps->kernel->title, (long long)(live->cell % steps->shape.nx),
-             (long long)(live->cell / steps->shape.nx), step->warp + 1, steps->warp_count,
+    snprintf(text, sizeof text, "%s, cell %s; warp %d of %d: block %lld, warp %d",
+             steps->kernel->title, cell_place(&steps->shape, live->cell, ", ").text, step->warp + 1,
+             steps->warp_count,
              (long long)warp->block, warp->number);
     return used + window_line(view, (Box){at.x, at.y + used, at.w, WINDOW_ROW}, text) + 4;
 }

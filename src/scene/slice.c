@@ -1,0 +1,168 @@
+#include "src/scene/slice.h"
+
+#include "src/scene/scene.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+Slice slice_of(const BevShape *shape, int slice) {
+    Slice made = {.slice = slice, .cells_x = shape->nx, .slices = shape->nz > 1 ? shape->nz : 1};
+    made.rows = shape->ny / made.slices;
+    if (slice >= made.slices || slice < SLICE_SIDE || made.slices == 1)
+        made.slice = SLICE_MAX;
+    bool side = made.slice == SLICE_SIDE;
+    made.nx = side ? made.slices : made.cells_x;
+    made.ny = side ? made.cells_x : made.rows;
+    return made;
+}
+
+SliceRun slice_run(const Slice *slice, int64_t cell) {
+    int64_t plane = slice->cells_x * slice->rows;
+    if (slice->slice == SLICE_SIDE)
+        return (SliceRun){cell % slice->nx * plane + cell / slice->nx, slice->cells_x, slice->rows};
+    if (slice->slice == SLICE_MAX)
+        return (SliceRun){cell, plane, slice->slices};
+    return (SliceRun){slice->slice * plane + cell, 0, 1};
+}
+
+int64_t slice_place(const Slice *slice, int64_t cell) {
+    int64_t plane = slice->cells_x * slice->rows, z = cell / plane;
+    if (slice->slice == SLICE_SIDE)
+        return cell % slice->cells_x * slice->nx + z;
+    return slice->slice == SLICE_MAX || slice->slice == z ? cell % plane : -1;
+}
+
+/* ---- the strongest cell ---------------------------------------------------------------------- */
+
+/* Infinite where a value is NaN or infinite: such a cell must not be hidden. */
+static float strength_of(const float *values, int64_t channels) {
+    double sum = 0;
+    for (int64_t c = 0; c < channels; c++)
+        sum += (double)values[c] * values[c];
+    return isfinite(sum) ? (float)sqrt(sum) : INFINITY;
+}
+
+/* How strong the cell of an interval is. */
+static float strength_at(const BevMap *map, int64_t interval, int64_t channels, SliceVector *vector,
+                         const void *context) {
+    float room[SCENE_MAX_CHANNELS];
+    int32_t cell = map->ranks_bev[map->interval_starts[interval]];
+    return vector ? strength_of(vector(context, cell, room), channels)
+                  : (float)map->interval_lengths[interval];
+}
+
+/* Cells without a point hold zeros: only those with an interval are compared. */
+void slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
+                  const void *context, int32_t *shown) {
+    int64_t cells = slice->nx * slice->ny;
+    for (int64_t cell = 0; cell < cells; cell++)
+        shown[cell] = (int32_t)slice_run(slice, cell).first;
+    float *strengths = malloc((size_t)(map->intervals + 1) * sizeof *strengths);
+    float *most = calloc((size_t)cells, sizeof *most);
+    bool compares = slice->slice < 0 && slice->slices > 1 && strengths && most;
+    int64_t intervals = compares ? map->intervals : 0;
+#pragma omp parallel for schedule(dynamic, 256)
+    for (int64_t i = 0; i < intervals; i++)
+        strengths[i] = strength_at(map, i, channels, vector, context);
+    for (int64_t i = 0; i < intervals; i++) {
+        int32_t cell = map->ranks_bev[map->interval_starts[i]];
+        int64_t place = slice_place(slice, cell);
+        if (strengths[i] > most[place]) {
+            most[place] = strengths[i];
+            shown[place] = cell;
+        }
+    }
+    free(strengths);
+    free(most);
+}
+
+int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, int64_t channels,
+                        SliceVector *vector, const void *context) {
+    int64_t strongest = slice_run(slice, place).first;
+    float most = 0;
+    for (int64_t i = 0; slice->slice < 0 && i < map->intervals; i++) {
+        int32_t cell = map->ranks_bev[map->interval_starts[i]];
+        if (slice_place(slice, cell) != place)
+            continue;
+        float strength = strength_at(map, i, channels, vector, context);
+        strongest = strength > most ? cell : strongest;
+        most = strength > most ? strength : most;
+    }
+    return strongest;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+Grid slice_grid(const Slice *slice, const Grid *grid) {
+    if (slice->slice != SLICE_SIDE)
+        return *grid;
+    return (Grid){.x_min_m = grid->z_min_m,
+                  .x_max_m = grid->z_max_m,
+                  .y_min_m = grid->x_min_m,
+                  .y_max_m = grid->x_max_m,
+                  .z_min_m = grid->y_min_m,
+                  .z_max_m = grid->y_max_m,
+                  .nx = grid_slices(grid),
+                  .ny = grid->nx,
+                  .nz = 1};
+}
+
+int slice_stretch(const Slice *slice, const Grid *grid) {
+    const double widest = 2.5; /* width over height of a picture that can be read */
+    double w = grid ? grid->y_max_m - grid->y_min_m : (double)slice->ny;
+    double h = grid ? grid->x_max_m - grid->x_min_m : (double)slice->nx;
+    return slice->slice == SLICE_SIDE && w > 2 * widest * h ? (int)(w / h / widest) : 1;
+}
+
+bool slice_parse(const char *text, int64_t slices, int *slice) {
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (!strcmp(text, "max"))
+        *slice = SLICE_MAX;
+    else if (!strcmp(text, "side"))
+        *slice = SLICE_SIDE;
+    else if (end == text || *end || number < 0 || number >= slices)
+        return false;
+    else
+        *slice = (int)number;
+    return true;
+}
+
+void slice_name(int slice, char *text, size_t size) {
+    if (slice >= 0)
+        snprintf(text, size, "%d", slice);
+    else
+        snprintf(text, size, "%s", slice == SLICE_MAX ? "max" : "side");
+}
+
+void slice_describe(const Slice *slice, const Grid *grid, char *text, size_t size) {
+    int z = slice->slice;
+    text[0] = '\0';
+    if (slice->slices <= 1)
+        return;
+    if (z == SLICE_MAX)
+        snprintf(text, size, "max of %lld slices", (long long)slice->slices);
+    else if (z == SLICE_SIDE)
+        snprintf(text, size, "side, max of %lld rows", (long long)slice->rows);
+    else if (!grid)
+        snprintf(text, size, "slice %d of %lld", z, (long long)slice->slices);
+    else {
+        double cell_m = (grid->z_max_m - grid->z_min_m) / (double)slice->slices;
+        snprintf(text, size, "slice %d of %lld, z %.4g to %.4g m", z, (long long)slice->slices,
+                 grid->z_min_m + z * cell_m, grid->z_min_m + (z + 1) * cell_m);
+    }
+}
+
+CellPlace cell_place(const BevShape *shape, int64_t cell, const char *comma) {
+    const Slice whole = slice_of(shape, SLICE_MAX);
+    long long x = cell % whole.cells_x, row = cell / whole.cells_x;
+    CellPlace place;
+    if (whole.slices == 1)
+        snprintf(place.text, sizeof place.text, "%lld%s%lld", x, comma, row);
+    else
+        snprintf(place.text, sizeof place.text, "%lld%s%lld%s%lld", x, comma,
+                 (long long)(row % whole.rows), comma, (long long)(row / whole.rows));
+    return place;
+}
