@@ -15,6 +15,7 @@
 
 typedef struct {
     int number; /* in StateMenu.scenes */
+    OperatorChange sizes;
     Scene scene;
     SceneFacts facts;
 } LoadedScene;

@@ -23,6 +23,11 @@ void scene_free(Scene *scene) {
     memset(scene, 0, sizeof *scene);
 }
 
+bool scene_has_embedding(const Scene *scene) {
+    return scene->has_world ||
+           (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
+}
+
 bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     double pixels = (double)shape->cameras * (double)shape->feat_h * (double)shape->feat_w;
     double depth = pixels * (double)shape->depth_bins;

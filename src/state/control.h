@@ -51,6 +51,12 @@ unsigned control_changed_and_told(State *state);
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
 
+/* The preset, the points of an operator scene, or "-". */
+typedef struct {
+    char text[64];
+} ConfigText;
+ConfigText state_config(const State *state);
+
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);
 

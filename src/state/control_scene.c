@@ -12,18 +12,80 @@
 #define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
 #define EVENNESS_STEP   0.25
+#define SKEW_STEP       0.25
 
-/* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
+/* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.channels = 0;
+    state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
     SAY(state, action, "%s %s", keys[action].word, state->menu.scenes.names[scene]);
     return control_changed_and_told(state);
 }
 
+ConfigText state_config(const State *state) {
+    ConfigText config;
+    const char *name = state->job.scene < state->menu.preset_count
+                           ? menu_name(&state->menu.scenes, state->job.scene)
+                           : "-";
+    snprintf(config.text, sizeof config.text, "%s", name);
+    if (state->scene.has_operator)
+        snprintf(config.text, sizeof config.text, "%lld points",
+                 (long long)state->scene.operator_spec.points);
+    return config;
+}
+
+/* Makes the operator scene anew; its cells may be others. */
+static unsigned use_sizes(State *state, const OperatorChange *sizes, Action action) {
+    state->job.sizes = *sizes;
+    SAY(state, action, "%s: skew %g, %lld points",
+        operator_kinds[state->scene.operator_spec.kind].title, sizes->skew, (long long)sizes->points);
+    return control_changed_and_told(state);
+}
+
+/* What the operator scene has now: as the newest job has it, or else as its file has it. */
+static OperatorChange sizes_now(const State *state) {
+    const OperatorChange *job = &state->job.sizes;
+    const OperatorSpec *own = &state->scene.operator_spec;
+    return (OperatorChange){true, job->skewed ? job->skew : own->skew,
+                            job->points ? job->points : own->points};
+}
+
+/* Twice or half as many points, or a number of them. */
+static unsigned change_points(State *state, const Command *command) {
+    OperatorChange sizes = sizes_now(state);
+    double next = control_scaled(command, (double)sizes.points, 2);
+    if (command->step)
+        next = clamp(floor(next), 1, OPERATOR_MAX_POINTS);
+    if (!(next >= 1 && next <= OPERATOR_MAX_POINTS && next == floor(next)))
+        return SAY(state, command->action, "config: %s is no number of points from 1 to %d",
+                   command->argument, OPERATOR_MAX_POINTS);
+    sizes.points = (int64_t)next;
+    return use_sizes(state, &sizes, command->action);
+}
+
+unsigned control_skew(State *state, const Command *command) {
+    if (!state->scene.has_operator)
+        return SAY(state, command->action,
+                   "skew: only operator scenes have one, such as embedding_bag");
+    OperatorChange sizes = sizes_now(state);
+    double next = control_moved(command, sizes.skew, SKEW_STEP);
+    if (command->step)
+        next = clamp(next, 0, OPERATOR_MAX_SKEW);
+    if (!(next >= 0 && next <= OPERATOR_MAX_SKEW))
+        return SAY(state, command->action, "skew: %s is not from 0 to %d: still %g",
+                   command->argument, OPERATOR_MAX_SKEW, sizes.skew);
+    sizes.skew = next;
+    return use_sizes(state, &sizes, command->action);
+}
+
 unsigned control_config(State *state, const Command *command) {
+    char *end;
+    strtod(command->argument, &end);
+    if (state->scene.has_operator && (command->step || (end != command->argument && !*end)))
+        return change_points(state, command);
     Menu configs = {state->menu.scenes.names, state->menu.preset_count};
     if (!configs.count)
         return SAY(state, command->action, "config: there is none");

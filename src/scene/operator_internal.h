@@ -1,0 +1,23 @@
+/* What the files of the operator scenes share. */
+#pragma once
+
+#include "src/base/json_fields.h"
+#include "src/scene/operator.h"
+#include "src/scene/scene.h"
+
+/* Reads the fields of an operator scene and builds it. */
+bool operator_read_json(const Check *check, const json_t *json, Scene *scene);
+
+/* Reads a sample's world: a scene of cameras. Operator scenes are refused, so that none can contain
+ * itself. */
+bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err);
+
+/* The points before they are sorted: cell[t] and row[t]; -1: the point falls into no cell. */
+typedef struct {
+    int64_t count;
+    int32_t *cells, *rows;
+} OperatorPoints;
+
+/* Scans the sample spec->world: fills the points' cells, and the features of all rows. */
+bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints *points,
+                    float *feat, Err *err);
