@@ -1,6 +1,7 @@
 #include "src/scene/operator_internal.h"
 
 #include "src/base/random.h"
+#include "src/base/units.h"
 #include "src/scene/scatter.h"
 
 #include <math.h>
@@ -12,11 +13,12 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
     [OPERATOR_HISTOGRAM] =
         {.name = "histogram",
          .title = "Histogram",
-         .rows = "values",
+         .points = "values",
          .cells = "bins",
          .rule = "each value draws a bin: rank r with probability in proportion to (r + 1)^-skew, "
                  "rank 0 the middle bin and the next ones on both sides of it; features are 1, "
-                 "depths bins / values, so that a bin of the mean load holds 1",
+                 "depths the power of two next to bins / values, so that a bin of the mean load "
+                 "holds about 1",
          .skew = "0: all bins alike; 1: Zipf's law about the middle bin",
          .torch = "bincount",
          .bars = BARS_CELLS,
@@ -24,7 +26,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
     [OPERATOR_EMBEDDING_BAG] =
         {.name = "embedding_bag",
          .title = "Embedding bag",
-         .rows = "table rows",
+         .points = "look-ups",
          .cells = "bags",
          .rule = "bags of equal length; each look-up draws a row: rank r with probability in "
                  "proportion to (r + 1)^-skew, the ranks shuffled over the table; features are "
@@ -36,7 +38,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
     [OPERATOR_VOXELIZE] =
         {.name = "voxelize",
          .title = "Voxelisation",
-         .rows = "LiDAR returns",
+         .points = "rays",
          .cells = "pillars",
          .rule = "64 beams from 1.8 m above the ego's origin scan the sample's world; beam b of "
                  "rings r = 2.5 m + 70 m (b / 64)^(1 + skew) on flat ground; features are the "
@@ -48,7 +50,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
     [OPERATOR_SEGMENTS] =
         {.name = "segments",
          .title = "Segmented sum",
-         .rows = "rows",
+         .points = "rows",
          .cells = "segments",
          .rule = "rows lie segment after segment; a segment's length is in proportion to E^skew, E "
                  "exponentially distributed; features are uniform from -1 to 1, depths 1",
@@ -356,31 +358,16 @@ void operator_label(const OperatorChange *change, char *text, size_t size) {
         snprintf(text + length, size - length, ", %lld points", (long long)change->points);
 }
 
-/* ---- bars ------------------------------------------------------------------------------------ */
-
-static int by_falling_value(const void *a, const void *b) {
-    return by_value(b, a);
-}
-
-int operator_bars(const OperatorSpec *spec, const BevMap *map, float *bars, int count, bool *ok) {
-    BarsOf of = operator_kinds[spec->kind].bars;
-    int64_t all = of == BARS_SORTED_ROWS ? spec->rows : spec->cells;
-    int32_t *uses = calloc((size_t)all, sizeof *uses);
-    int shown = all < count ? (int)all : count;
-    *ok = uses != NULL;
-    if (!uses)
-        return 0;
-    for (int64_t t = 0; t < map->points; t++)
-        uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
-    if (of != BARS_CELLS)
-        qsort(uses, (size_t)all, sizeof *uses, by_falling_value);
-    for (int bar = 0; bar < shown; bar++) {
-        int64_t first = all * bar / shown, end = all * (bar + 1) / shown;
-        double sum = 0;
-        for (int64_t i = first; i < end; i++)
-            sum += uses[i];
-        bars[bar] = (float)(sum / (double)(end - first));
+void operator_describe(const OperatorSpec *spec, char *text, size_t size) {
+    const OperatorInfo *info = &operator_kinds[spec->kind];
+    char points[32], cells[32], rows[48] = "";
+    unit_text(UNIT_COUNT, (double)spec->points, points, sizeof points);
+    unit_text(UNIT_COUNT, (double)spec->cells, cells, sizeof cells);
+    if (spec->kind == OPERATOR_EMBEDDING_BAG) {
+        char count[32];
+        unit_text(UNIT_COUNT, (double)spec->rows, count, sizeof count);
+        snprintf(rows, sizeof rows, " of %s rows", count);
     }
-    free(uses);
-    return shown;
+    snprintf(text, size, "%s, no cameras: %s %s%s, %s %s, skew %g", info->title, points,
+             info->points, rows, cells, info->cells, spec->skew);
 }

@@ -23,12 +23,12 @@ typedef enum {
 typedef enum { BARS_CELLS, BARS_SORTED_CELLS, BARS_SORTED_ROWS } BarsOf;
 
 typedef struct {
-    const char *name;         /* in files: "embedding_bag" */
-    const char *title;        /* on screens: "Embedding bag" */
-    const char *rows, *cells; /* "table rows", "bags" */
-    const char *rule;         /* how points, cells and values are drawn from the seed */
-    const char *skew;         /* what skew does */
-    const char *torch;        /* the function of PyTorch that does the same */
+    const char *name;           /* in files: "embedding_bag" */
+    const char *title;          /* on screens: "Embedding bag" */
+    const char *points, *cells; /* "look-ups", "bags" */
+    const char *rule;           /* how points, cells and values are drawn from the seed */
+    const char *skew;           /* what skew does */
+    const char *torch;          /* the function of PyTorch that does the same */
     BarsOf bars;
     const char *bars_title; /* "uses of each row, the most used first" */
 } OperatorInfo;
@@ -66,7 +66,7 @@ bool operator_build(const OperatorSpec *spec, const char *where, Scene *scene, E
 
 /* What a caller can change in an operator scene. Zeroed: nothing. */
 typedef struct {
-    bool skewed;    /* `skew` replaces the file's */
+    bool skewed; /* `skew` replaces the file's */
     double skew;
     int64_t points; /* 0: the file's own */
 } OperatorChange;
@@ -86,7 +86,25 @@ bool operator_change(Scene *scene, const OperatorChange *change, Err *err);
 /* Appends what is changed to a scene's name: ", skew 1.2, 65536 points". */
 void operator_label(const OperatorChange *change, char *text, size_t size);
 
-/* The heights of `count` bars, those of BarsOf: each the mean over its share of the cells or rows.
- * Returns how many bars there are, at most `count`: one a cell or row where those are fewer. False
- * in *ok without memory. */
-int operator_bars(const OperatorSpec *spec, const BevMap *map, float *bars, int count, bool *ok);
+/* "Histogram, no cameras: 262,144 values, 1,024 bins, skew 1". */
+void operator_describe(const OperatorSpec *spec, char *text, size_t size);
+
+/* ---- bars (operator_bars.c) ------------------------------------------------------------------ */
+
+/* Bars of the map, those of BarsOf: each the mean over its share of the cells or rows. */
+enum { OPERATOR_BARS = 128 };
+typedef struct {
+    int count; /* at most OPERATOR_BARS: one a cell or row where those are fewer */
+    float points[OPERATOR_BARS];
+    int64_t most; /* points of the fullest cell or the most used row */
+} OperatorBars;
+
+/* Fails without memory. */
+bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err);
+
+/* The height of a bar, 0 to 1, logarithmic: the fullest would hide all others. */
+double operator_bar_height(const OperatorBars *bars, int bar);
+
+/* What the bars say: "uses of each row, the most used first: up to 35,234, logarithmic". */
+void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
+                         size_t size);

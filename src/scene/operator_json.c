@@ -40,7 +40,8 @@ static bool check_own(const Check *check, const char *key, bool given, int kind,
     if (given && kind != (int)owner)
         return FIELD_REFUSE(check, path, "", "only %s has it", operator_kinds[owner].name);
     if (!given && kind == (int)owner)
-        return FIELD_REFUSE(check, path, "", "is missing, and %s needs it", operator_kinds[owner].name);
+        return FIELD_REFUSE(check, path, "", "is missing, and %s needs it",
+                            operator_kinds[owner].name);
     return true;
 }
 

@@ -268,7 +268,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     const State *state = data->state;
     bool difference = state->compare == COMPARE_DIFFERENCE;
     char title[96], text[300] = "", baseline[128], config[128];
-    snprintf(title, sizeof title, "BEV, %s",
+    snprintf(title, sizeof title, "%s, %s", state->scene.has_operator ? "Cells" : "BEV",
              difference ? "difference" : state->menu.views.names[state->view]);
     live_side_label(data->live, true, baseline, sizeof baseline);
     live_side_label(data->live, false, config, sizeof config);
