@@ -108,8 +108,7 @@ static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
     return true;
 }
 
-/* Rows and cells as rectangles: one line of up to `most`, else lines of `most`. */
-static void rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
+void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
     *columns = count < most ? count : most;
     *lines = (count + *columns - 1) / *columns;
 }
@@ -117,8 +116,8 @@ static void rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *colu
 static BevShape shape_of(const OperatorSpec *spec) {
     BevShape shape = {.cameras = 1, .depth_bins = 1, .channels = spec->channels};
     int64_t side = (int64_t)ceil(sqrt((double)spec->cells) - 1e-9);
-    rectangle(spec->rows, SCENE_MAX_FEATURES, &shape.feat_h, &shape.feat_w);
-    rectangle(spec->cells, side, &shape.ny, &shape.nx);
+    operator_rectangle(spec->rows, SCENE_MAX_FEATURES, &shape.feat_h, &shape.feat_w);
+    operator_rectangle(spec->cells, side, &shape.ny, &shape.nx);
     return shape;
 }
 

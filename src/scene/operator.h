@@ -39,9 +39,9 @@ extern const OperatorInfo operator_kinds[OPERATOR_COUNT]; /* by OperatorKind */
 OperatorKind operator_find(const char *name);
 
 enum {
-    OPERATOR_MAX_POINTS = 1 << 20,
-    OPERATOR_MAX_CELLS = 1 << 20,
-    OPERATOR_MAX_ROWS = 1 << 20,
+    OPERATOR_MAX_POINTS = 1000000,
+    OPERATOR_MAX_CELLS = 1000000,
+    OPERATOR_MAX_ROWS = 1000000,
     OPERATOR_MAX_SKEW = 4
 };
 

@@ -2,6 +2,7 @@
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "src/scene/operator_internal.h"
 #include "src/scene/scatter.h"
 
 #include <dirent.h>
@@ -166,6 +167,13 @@ static bool load_json(const char *path, Scene *scene, Err *err) {
 
 static bool load_file(const char *path, Scene *scene, Err *err) {
     char start[4];
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        if (!scene_load_folder(path, scene, err))
+            return false;
+        set_name(scene->name, path);
+        return true;
+    }
     if (!read_start(path, start, err))
         return false;
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)

@@ -5,6 +5,12 @@
  *
  * Operator scene: a .json file with the key "operator" (operator.h).
  *
+ * Operator of one's own: a folder of NumPy arrays, of points in any order.
+ *   ranks_depth.npy, ranks_feat.npy, ranks_bev.npy   (points), whole numbers
+ *   depth.npy (n) and feat.npy (rows, C)             n is a multiple of rows; depth i belongs to
+ *                                                    row i % rows
+ *   weights.npy (points), bev_shape.npy (ny, nx)     may be missing: 1, and as many as needed
+ *
  * Tensor scene: a .npz file. scene_internal.h has the table of its arrays. It holds
  *   depth (camera, D, h, w) and feat (camera, h, w, C),
  * and a calibration, or index arrays, or both:

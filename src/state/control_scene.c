@@ -37,54 +37,54 @@ ConfigText state_config(const State *state) {
     return config;
 }
 
-/* Makes the operator scene anew; its cells may be others. */
-static unsigned use_sizes(State *state, const OperatorChange *sizes, Action action) {
-    state->job.sizes = *sizes;
-    SAY(state, action, "%s: skew %g, %lld points",
-        operator_kinds[state->scene.operator_spec.kind].title, sizes->skew, (long long)sizes->points);
-    return control_changed_and_told(state);
-}
-
-/* What the operator scene has now: as the newest job has it, or else as its file has it. */
-static OperatorChange sizes_now(const State *state) {
-    const OperatorChange *job = &state->job.sizes;
-    const OperatorSpec *own = &state->scene.operator_spec;
-    return (OperatorChange){true, job->skewed ? job->skew : own->skew,
-                            job->points ? job->points : own->points};
+/* Whether the scene is known to have no sizes that can be changed; says so in the log. */
+static bool operator_missing(State *state, Action action) {
+    if (state->scene.has_operator || !state->scene.nx) /* else it is not loaded yet */
+        return false;
+    SAY(state, action, "%s: only operator scenes have one, such as embedding_bag",
+        keys[action].word);
+    return true;
 }
 
 /* Twice or half as many points, or a number of them. */
 static unsigned change_points(State *state, const Command *command) {
-    OperatorChange sizes = sizes_now(state);
-    double next = control_scaled(command, (double)sizes.points, 2);
+    const OperatorSpec *own = &state->scene.operator_spec;
+    int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
+    int64_t least = own->kind == OPERATOR_EMBEDDING_BAG && own->cells ? own->cells : 1;
+    double next = control_scaled(command, (double)now, 2);
     if (command->step)
-        next = clamp(floor(next), 1, OPERATOR_MAX_POINTS);
-    if (!(next >= 1 && next <= OPERATOR_MAX_POINTS && next == floor(next)))
-        return SAY(state, command->action, "config: %s is no number of points from 1 to %d",
-                   command->argument, OPERATOR_MAX_POINTS);
-    sizes.points = (int64_t)next;
-    return use_sizes(state, &sizes, command->action);
+        next = clamp(floor(next), (double)least, OPERATOR_MAX_POINTS);
+    if (!(next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next)))
+        return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
+                   command->argument, (long long)least, OPERATOR_MAX_POINTS);
+    state->job.sizes.points = (int64_t)next;
+    SAY(state, command->action, "%.0f points", next);
+    return control_changed_and_told(state);
 }
 
 unsigned control_skew(State *state, const Command *command) {
-    if (!state->scene.has_operator)
-        return SAY(state, command->action,
-                   "skew: only operator scenes have one, such as embedding_bag");
-    OperatorChange sizes = sizes_now(state);
-    double next = control_moved(command, sizes.skew, SKEW_STEP);
+    OperatorChange *sizes = &state->job.sizes;
+    double now = sizes->skewed ? sizes->skew : state->scene.operator_spec.skew;
+    double next = control_moved(command, now, SKEW_STEP);
+    if (operator_missing(state, command->action))
+        return STEP_REDRAW;
     if (command->step)
         next = clamp(next, 0, OPERATOR_MAX_SKEW);
     if (!(next >= 0 && next <= OPERATOR_MAX_SKEW))
         return SAY(state, command->action, "skew: %s is not from 0 to %d: still %g",
-                   command->argument, OPERATOR_MAX_SKEW, sizes.skew);
-    sizes.skew = next;
-    return use_sizes(state, &sizes, command->action);
+                   command->argument, OPERATOR_MAX_SKEW, now);
+    sizes->skewed = true;
+    sizes->skew = next;
+    SAY(state, command->action, "skew %g", next);
+    return control_changed_and_told(state);
 }
 
 unsigned control_config(State *state, const Command *command) {
     char *end;
     strtod(command->argument, &end);
-    if (state->scene.has_operator && (command->step || (end != command->argument && !*end)))
+    bool number = end != command->argument && !*end, loaded = state->scene.nx > 0;
+    if ((state->scene.has_operator && command->step) ||
+        (number && (state->scene.has_operator || !loaded)))
         return change_points(state, command);
     Menu configs = {state->menu.scenes.names, state->menu.preset_count};
     if (!configs.count)

@@ -14,8 +14,7 @@ static int operator_want(const PanelData *data, int width) {
 }
 
 /* The height of column x of `columns`: the highest bar of those that share it. */
-static double column_height(const OperatorSpec *spec, const OperatorBars *bars, int x,
-                            int columns) {
+static double column_height(const OperatorBars *bars, int x, int columns) {
     int first = bars->count * x / columns, end = bars->count * (x + 1) / columns;
     double height = operator_bar_height(bars, first);
     for (int bar = first + 1; bar < end; bar++)
