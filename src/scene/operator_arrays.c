@@ -171,6 +171,9 @@ static bool find_grid(Folder *folder, BevShape *shape) {
     if (!check_range(folder, RANKS_BEV, MOST_CELLS) ||
         (grid && !check_range(folder, GRID, SCENE_MAX_CELLS + 1)))
         return false;
+    if (grid && (grid[0] < 1 || grid[1] < 1))
+        return REFUSE(folder, GRID, "ny and nx", "%.0f x %.0f cells, must be 1 at least each",
+                      grid[0], grid[1]);
     for (int64_t t = 0; t < folder->array[RANKS_BEV].count; t++)
         count = cells[t] >= (double)count ? (int64_t)cells[t] + 1 : count;
     while (side * side < count)
