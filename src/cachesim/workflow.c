@@ -83,15 +83,15 @@ int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, cons
                 const IntervalLengths *lengths, bool counts, Finding steps[WORKFLOW_STEPS]) {
     static void (*const each[WORKFLOW_STEPS])(const Facts *, Finding *) = {classify, remove_traffic,
                                                                            map_to_gpu, validate};
-    double l2_bytes = model_gpu(model, gpu, edit).l2_bytes;
-    const PredictedKernel *predicted = model_of_kernel(model, kernel, l2_bytes);
+    const Gpu on = model_gpu(model, gpu, edit);
+    const PredictedKernel *predicted = model_of_kernel(model, kernel, &on);
     if (!predicted)
         return 0;
     const Facts facts = {.model = model,
                          .kernel = predicted,
                          .lengths = lengths,
                          .prediction = model_predict(model, predicted, gpu, edit),
-                         .l2_bytes = l2_bytes,
+                         .l2_bytes = on.l2_bytes,
                          .gpu = gpu,
                          .edit = edit,
                          .counts = counts};
