@@ -209,21 +209,27 @@ static void empty_slices(const Facts *facts, Findings *findings) {
              out * 1e-6, all * 1e-6);
 }
 
-/* Kernels that have code and are right. */
-static void faster_kernel(const Facts *facts, Findings *findings) {
+const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
+                                        Prediction *prediction) {
     const PredictedKernel *best = NULL;
-    Prediction least = *facts->prediction;
-    for (int i = 0; i < facts->model->kernel_count; i++) {
-        const PredictedKernel *other = &facts->model->kernels[i];
+    for (int i = 0; i < model->kernel_count; i++) {
+        const PredictedKernel *other = &model->kernels[i];
         if (!other->kernel || other->kernel->model_only || other->kernel->wrong_on_purpose)
             continue;
-        Prediction p = model_predict(facts->model, other, facts->gpu, facts->edit);
-        if (!(p.latency_us < least.latency_us))
+        Prediction p = model_predict(model, other, gpu, edit);
+        if (best && !(p.latency_us < prediction->latency_us))
             continue;
         best = other;
-        least = p;
+        *prediction = p;
     }
-    if (!best)
+    return best;
+}
+
+static void faster_kernel(const Facts *facts, Findings *findings) {
+    Prediction least;
+    const PredictedKernel *best =
+        findings_fastest(facts->model, facts->gpu, facts->edit, &least);
+    if (!best || !(least.latency_us < facts->prediction->latency_us))
         return;
     Finding *finding = add(findings, facts->prediction->latency_us / least.latency_us, 7);
     char us[24];

@@ -5,14 +5,14 @@
 
 #include "src/cachesim/memory_model.h"
 
-enum { FINDINGS_MAX = 6 };
+enum { WORKFLOW_STEPS = 4, FINDINGS_MAX = 6 + WORKFLOW_STEPS };
 
 typedef struct {
     char text[160];     /* "chain binds 89.0 of 108 us: cutting the longest interval would give 2.1
                            times" */
     char brief[80];     /* "chain binds 89.0 of 108 us, 2.1 times to gain" */
     char evidence[200]; /* the figures behind it, each with its source */
-    double gain;        /* latency now over latency without it; more than 1 */
+    double gain;        /* latency now over latency without it; more than 1; 0: a step of a workflow */
     int lesson;         /* the number of the lesson that explains it */
 } Finding;
 
@@ -27,3 +27,13 @@ typedef struct {
  * is). Returns how many, at most FINDINGS_MAX; 0 where the kernel was not replayed (yet). */
 int findings_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
                 const IntervalLengths *lengths, Finding findings[FINDINGS_MAX]);
+
+/* The fastest kernel that has code and is right, and what it takes; NULL: none was replayed (yet). */
+const PredictedKernel *findings_fastest(const MemoryModel *model, int gpu, const GpuEdit *edit,
+                                        Prediction *prediction);
+
+/* Of an operator scene: the four steps of the articles' workflow, filled with what the model says of
+ * the kernel. `counts`: all features are 1. Returns how many: WORKFLOW_STEPS, or 0 where the kernel
+ * was not replayed (yet). */
+int workflow_of(const MemoryModel *model, const BevKernel *kernel, int gpu, const GpuEdit *edit,
+                const IntervalLengths *lengths, bool counts, Finding steps[WORKFLOW_STEPS]);

@@ -38,11 +38,15 @@ static void add_word(LoopOptions *loop, const char *control, const char *value) 
         snprintf(loop->words[loop->word_count++], sizeof loop->words[0], "%s %s", control, value);
 }
 
-static void add_number(LoopOptions *loop, const char *control, double value) {
+static void add_number_if(LoopOptions *loop, bool given, const char *control, double value) {
     char text[32];
-    snprintf(text, sizeof text, "%g", value);
-    if (value > 0)
+    snprintf(text, sizeof text, "%.9g", value);
+    if (given)
         add_word(loop, control, text);
+}
+
+static void add_number(LoopOptions *loop, const char *control, double value) {
+    add_number_if(loop, value > 0, control, value);
 }
 
 /* The memory model begins with the GPU of this machine, when the table has it. */
@@ -100,6 +104,8 @@ bool cmd_live(const Options *options, Err *err) {
     add_number(&loop, "channels", (double)options->channels);
     add_number(&loop, "temperature", options->temperature);
     add_number(&loop, "evenness", options->evenness);
+    add_number(&loop, "config", (double)options->points);
+    add_number_if(&loop, options->skew >= 0, "skew", options->skew);
     if (options->script)
         return run_script(options, &loop, err);
     add_gpu(&loop);

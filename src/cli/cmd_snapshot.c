@@ -143,7 +143,7 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
     spec->rig = scene->has_rig ? &scene->rig : NULL;
     spec->world = scene->has_world ? &scene->world : NULL;
-    if (scene->has_world && scene->channels >= EMBED_DIMS) {
+    if (scene_has_embedding(scene) && scene->channels >= EMBED_DIMS) {
         if (!embedding_init(&snapshot->embedding, scene->channels, scene->seed, err))
             return false;
         spec->embedding = &snapshot->embedding;
@@ -165,7 +165,8 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
         return snapshot_backward_views(&scene->shape, &snapshot->cameras, err);
     if (!scene->has_world)
         return err_set(err, ERR_USAGE, "--cameras", "leave it out",
-                       "tensors from a file have no camera pictures");
+                       scene->has_operator ? "this scene is an operator: it has no cameras"
+                                           : "tensors from a file have no camera pictures");
     return camera_views_render(&scene->rig, &scene->world,
                                scene->shape.feat_h * STRIP_PIXELS_PER_FEATURE,
                                scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,

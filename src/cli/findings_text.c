@@ -38,11 +38,34 @@ static void print_kernel(const Finding *findings, int count, const PredictedKern
                 findings[i].evidence);
 }
 
+/* Of an operator scene the workflow, with its fastest kernel; *kernel NULL: there is none. */
+static int workflow(const SceneModel *scene, const MemoryModel *model, int gpu,
+                    const PredictedKernel **kernel, Finding steps[WORKFLOW_STEPS]) {
+    const Scene *of = &scene->workload.scene;
+    const IntervalLengths lengths = lengths_of(scene);
+    Prediction prediction;
+    *kernel = of->has_operator ? findings_fastest(model, gpu, NULL, &prediction) : NULL;
+    return *kernel ? workflow_of(model, (*kernel)->kernel, gpu, NULL, &lengths,
+                                 of->operator_spec.kind == OPERATOR_HISTOGRAM, steps)
+                   : 0;
+}
+
+static void print_workflow(const SceneModel *scene, const MemoryModel *model, int gpu, FILE *out) {
+    Finding steps[WORKFLOW_STEPS];
+    const PredictedKernel *kernel;
+    int count = workflow(scene, model, gpu, &kernel, steps);
+    if (count)
+        fprintf(out, "Workflow on %s, with %s (lesson %d):\n", model->gpus[gpu].title,
+                kernel->title, steps->lesson);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "  %s\n      %s\n", steps[i].text, steps[i].evidence);
+}
+
 void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all, FILE *out) {
     Finding findings[FINDINGS_MAX];
     const MemoryModel *model = model_of(scene, chosen);
     const IntervalLengths lengths = lengths_of(scene);
-    for (int gpu = 0; gpu < chosen->count; gpu++)
+    for (int gpu = 0; gpu < chosen->count; gpu++) {
         for (int i = 0; i < model->kernel_count; i++) {
             const PredictedKernel *kernel = &model->kernels[i];
             if (!kernel->kernel)
@@ -50,6 +73,8 @@ void findings_print(const SceneModel *scene, const ChosenGpus *chosen, bool all,
             int count = findings_of(model, kernel->kernel, gpu, NULL, &lengths, findings);
             print_kernel(findings, count, kernel, model, gpu, all, out);
         }
+        print_workflow(scene, model, gpu, out);
+    }
 }
 
 static json_t *finding_json(const SceneModel *scene, const MemoryModel *model,
@@ -68,7 +93,7 @@ json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
     const IntervalLengths lengths = lengths_of(scene);
     json_t *array = json_array();
     bool whole = array != NULL;
-    for (int gpu = 0; gpu < chosen->count; gpu++)
+    for (int gpu = 0; gpu < chosen->count; gpu++) {
         for (int i = 0; i < model->kernel_count; i++) {
             const PredictedKernel *kernel = &model->kernels[i];
             int count = !kernel->kernel ? 0
@@ -78,6 +103,12 @@ json_t *findings_json(const SceneModel *scene, const ChosenGpus *chosen) {
                 whole = json_array_append_new(
                             array, finding_json(scene, model, kernel, gpu, &findings[f])) == 0;
         }
+        const PredictedKernel *fastest;
+        int count = workflow(scene, model, gpu, &fastest, findings);
+        for (int f = 0; whole && f < count; f++)
+            whole = json_array_append_new(
+                        array, finding_json(scene, model, fastest, gpu, &findings[f])) == 0;
+    }
     if (whole)
         return array;
     json_decref(array);

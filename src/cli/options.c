@@ -174,6 +174,11 @@ static const OptionRow rows[] = {
     {"evenness", 0, "E", KIND_REAL, SCENES, FIELD(evenness),
      "what if its intervals were more even: 0 as they are, 1 all of the mean length; points, cells "
      "and distinct bytes stay", CHOICE_NONE, 0, 1},
+    {"skew", 0, "S", KIND_REAL, SCENES, FIELD(skew),
+     "of an operator scene: 0 even, 1 Zipf's law, as its file explains (default: the scene's own)",
+     CHOICE_NONE, 0, OPERATOR_MAX_SKEW},
+    {"points", 0, "N", KIND_INT, SCENES, FIELD(points),
+     "of an operator scene (default: the scene's own)", CHOICE_NONE, 1, OPERATOR_MAX_POINTS},
     {"output", 'o', "FILE", KIND_TEXT,
      ON(SNAPSHOT) | ON(VERIFY) | ON(BENCH) | ON(INFO) | ON(AGREEMENT) | ON(TRY) | ON(TRAIN) | MODELS,
      FIELD(output),
@@ -453,6 +458,7 @@ bool options_parse(Options *options, int argc, char **argv, Err *err) {
                          .block = -1,
                          .warp = -1,
                          .lane = -1,
+                         .skew = -1,
                          .from = 1,
                          .steps = 200};
     int first;

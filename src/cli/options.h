@@ -34,8 +34,8 @@ typedef struct {
     bool help;
     const char *kernel, *dtype, *align, *device; /* names, or comma-separated lists of them */
     const char *direction;                       /* "forward", "backward", "both"; NULL: not given */
-    double time_s, temperature, evenness;
-    int64_t channels;
+    double time_s, temperature, evenness, skew; /* skew -1: not given */
+    int64_t channels, points;
 
     const char *output, *format, *cache, *timing, *l2_carveout, *pooled;
     bool quick, single, recorded, half, kernels, probe;

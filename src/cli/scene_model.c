@@ -116,7 +116,8 @@ const Profile *scene_model_profile(const SceneModel *model, const char *kernel) 
 
 bool scene_model_is(const SceneModel *model, const char *scene, const char *dtype,
                     const char *align) {
-    return !model->workload.options.evenness && !strcmp(scene, model->scene) &&
+    return !model->workload.options.evenness &&
+           !operator_is_changed(&model->workload.options.sizes) && !strcmp(scene, model->scene) &&
            !strcmp(dtype, bev_dtypes[model->problem.view.dtype].name) &&
            !strcmp(align, bev_aligns[model->problem.view.align].name);
 }

@@ -172,6 +172,7 @@ WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,
                              .channels = options->channels,
+                             .sizes = {options->skew >= 0, options->skew, options->points},
                              .evenness = options->evenness};
 }
 
@@ -270,7 +271,8 @@ bool pooled_run(Pooled *pooled, Workload *workload, const char *scene, KernelCon
     out.data = pooled->codes;
     bev_tensor_decode(&out, 0, out.rows, pooled->values);
     const RecordedRow *row = NULL;
-    if (latency == LATENCY_RECORDED && !workload->options.evenness)
+    if (latency == LATENCY_RECORDED && !workload->options.evenness &&
+        !operator_is_changed(&workload->options.sizes))
         row = recorded_find(recorded, scene, pooled->problem.view.shape.channels, &config,
                             CACHE_WARM, NULL);
     if (row)

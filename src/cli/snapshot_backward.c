@@ -233,7 +233,8 @@ bool snapshot_backward_make(SnapshotBackward *backward, const BackwardInput *inp
         !run(backward, input, config.kernel, err) || !decode(backward, input, err))
         return false;
     const RecordedRow *recorded = NULL;
-    if (input->latency == LATENCY_RECORDED && !input->workload->options.evenness)
+    if (input->latency == LATENCY_RECORDED && !input->workload->options.evenness &&
+        !operator_is_changed(&input->workload->options.sizes))
         recorded = recorded_find(input->recorded, input->scene, shape->channels, &config,
                                  CACHE_WARM, NULL);
     if (recorded)

@@ -50,6 +50,8 @@ static void fill_facts(LoadedScene *loaded) {
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (scene->has_rig || inputs_scene_has_map(scene, (BevAlign)align))
             facts->aligns |= 1u << align;
+    facts->has_operator = scene->has_operator;
+    facts->operator_spec = scene->operator_spec;
     facts->camera_count = scene->has_rig ? scene->rig.camera_count : 0;
     for (int i = 0; i < facts->camera_count; i++)
         memcpy(facts->cameras[i], scene->rig.cameras[i].name, sizeof facts->cameras[i]);
@@ -59,7 +61,8 @@ static void fill_facts(LoadedScene *loaded) {
 
 bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err) {
     int number = state->job.scene;
-    if (have && have->number == number) {
+    const OperatorChange *sizes = &state->job.sizes;
+    if (have && have->number == number && operator_same_change(&have->sizes, sizes)) {
         next->scene = ref_keep(have);
         return true;
     }
@@ -68,7 +71,9 @@ bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err 
         return inputs_no_memory("scene", err);
     next->scene = loaded;
     loaded->number = number;
-    if (!scene_load(state->menu.scenes.names[number], &loaded->scene, err))
+    loaded->sizes = *sizes;
+    if (!scene_load(state->menu.scenes.names[number], &loaded->scene, err) ||
+        !operator_change(&loaded->scene, sizes, err))
         return false;
     fill_facts(loaded);
     return true;
@@ -106,7 +111,8 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
     if (!scene->has_world) {
         seen->values = scene->tensors;
-        return true;
+        return !scene_has_embedding(scene) ||
+               embedding_init(&seen->embedding, scene->channels, scene->seed, err);
     }
     seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));
     seen->values.feat = mem_pool_take(&feats, feat_bytes(seen));

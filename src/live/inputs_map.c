@@ -128,7 +128,8 @@ static bool build(BuiltMap *built, MapBuilder *builder, BevWhere where, const Gi
     if (!scatter_even(&built->map, built->evenness, err))
         return false;
     live_intervals(&built->intervals, &built->map, scene->shape.nx * scene->shape.ny);
-    return true;
+    return !scene->has_operator ||
+           operator_bars(&scene->operator_spec, &built->map, &built->bars, err);
 }
 
 bool inputs_map(BuiltMap **have, MapBuilder *builder, const Job *job, const GiveUp *give_up,

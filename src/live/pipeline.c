@@ -388,6 +388,7 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .cameras = inputs->views             ? &inputs->views->views
                    : features->views.cameras ? &features->views
                                              : NULL,
+        .bars = scene->has_operator ? &inputs->map->bars : NULL,
         .rig = scene->has_rig ? &inputs->map->rig : NULL,
         .world = scene->has_world ? &scene->world : NULL,
         .time_s = features->time_s,

@@ -15,6 +15,7 @@
 
 typedef struct {
     int number; /* in StateMenu.scenes */
+    OperatorChange sizes;
     Scene scene;
     SceneFacts facts;
 } LoadedScene;
@@ -48,7 +49,8 @@ typedef struct {
     Staging pinned; /* holds the arrays of a map that the GPU built */
     bool borrowed;  /* the map is the scene's own */
     LiveIntervals intervals;
-    double took_us; /* to build */
+    OperatorBars bars; /* of an operator scene */
+    double took_us;    /* to build */
 } BuiltMap;
 
 typedef struct {

@@ -131,7 +131,9 @@ static double ceiling_gbps(const Recording *from, const RecordedRow *row) {
 }
 
 const char *timed_kernel_scene(const FrameInputs *inputs) {
-    return inputs->map->evenness ? "" : inputs->scene->scene.name;
+    return inputs->map->evenness || operator_is_changed(&inputs->scene->sizes)
+               ? ""
+               : inputs->scene->scene.name;
 }
 
 void timed_kernel_stand_in(const RecordedSet *set, const char *scene, int64_t channels,

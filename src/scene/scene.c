@@ -2,6 +2,7 @@
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "src/scene/operator_internal.h"
 #include "src/scene/scatter.h"
 
 #include <dirent.h>
@@ -21,6 +22,11 @@ void scene_free(Scene *scene) {
     features_free(&scene->tensors);
     scatter_free(&scene->map);
     memset(scene, 0, sizeof *scene);
+}
+
+bool scene_has_embedding(const Scene *scene) {
+    return scene->has_world ||
+           (scene->has_operator && scene->operator_spec.kind == OPERATOR_VOXELIZE);
 }
 
 bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
@@ -169,6 +175,13 @@ static bool load_json(const char *path, Scene *scene, Err *err) {
 
 static bool load_file(const char *path, Scene *scene, Err *err) {
     char start[4];
+    struct stat status;
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        if (!scene_load_folder(path, scene, err))
+            return false;
+        set_name(scene->name, path);
+        return true;
+    }
     if (!read_start(path, start, err))
         return false;
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)

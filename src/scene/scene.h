@@ -3,6 +3,14 @@
  * World scene: a .json file. scene_json.c has the table of its fields. A missing optional field
  * gets its default value; unknown and duplicate keys are errors.
  *
+ * Operator scene: a .json file with the key "operator" (operator.h).
+ *
+ * Operator of one's own: a folder of NumPy arrays, of points in any order.
+ *   ranks_depth.npy, ranks_feat.npy, ranks_bev.npy   (points), whole numbers
+ *   depth.npy (n) and feat.npy (rows, C)             n is a multiple of rows; depth i belongs to
+ *                                                    row i % rows
+ *   weights.npy (points), bev_shape.npy (ny, nx)     may be missing: 1, and as many as needed
+ *
  * Tensor scene: a .npz file. scene_internal.h has the table of its arrays. It holds
  *   depth (camera, D, h, w) and feat (camera, h, w, C),
  * and a calibration, or index arrays, or both:
@@ -26,6 +34,7 @@
 
 #include "src/scene/features.h"
 #include "src/scene/geometry.h"
+#include "src/scene/operator.h"
 #include "src/scene/world.h"
 
 /* Limits for scene files. The limit for cameras is RIG_MAX_CAMERAS. */
@@ -43,7 +52,7 @@ enum {
 #define SCENE_MAX_FILE_BYTES   ((uint64_t)4 << 30)
 #define SCENE_MAX_TENSOR_BYTES ((uint64_t)2 << 30) /* depth, features and output in FP32 */
 
-typedef struct {
+typedef struct Scene {
     char name[64];   /* "intersection", a preset's name, or a file name without folder and suffix */
     char title[128]; /* for captions; may be empty */
     bool has_rig;    /* false: the file has index arrays only */
@@ -56,6 +65,8 @@ typedef struct {
     Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
     bool has_map;       /* the map from the file is used: always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
+    bool has_operator;  /* made by a rule: neither rig nor world; its tensors and map as from a file */
+    OperatorSpec operator_spec;
     BevShape shape;     /* of the pooling problem */
     int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
 } Scene;
@@ -63,6 +74,10 @@ typedef struct {
 /* Loads a scene by preset name ("canonical"), by sample name ("highway") or from a .json or .npz
  * file, recognised by its content. The first bad field is reported in one line. */
 bool scene_load(const char *name_or_path, Scene *scene, Err *err);
+
+/* Whether its features are an embedding of class, colour and height, by `channels` and `seed`: those
+ * of worlds, and of a LiDAR's sweep of one. */
+bool scene_has_embedding(const Scene *scene);
 
 /* Frees what the scene owns and zeroes it. */
 void scene_free(Scene *scene);

@@ -2,6 +2,7 @@
  * than one field follow after them. */
 #include "src/base/json_fields.h"
 #include "src/scene/features.h"
+#include "src/scene/operator_internal.h"
 #include "src/scene/scene.h"
 
 #include <math.h>
@@ -319,19 +320,35 @@ static json_t *parse(const Check *check, const char *text, size_t length) {
     return json;
 }
 
-bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
-    memset(scene, 0, sizeof *scene);
-    size_t name = strlen(where), most = 100; /* shows the end of a long path */
-    const Check check = {name > most ? where + name - most : where, err};
+static bool read_world(const Check *check, const json_t *json, Scene *scene) {
     SceneFields fields = {0};
-    json_t *json = parse(&check, text, length);
-    bool ok = json && fields_read(&check, root, &scene_table, json, &fields) &&
-              check_fields(&check, &fields) && build_scene(&check, &fields, scene);
-    json_decref(json);
+    bool ok = fields_read(check, root, &scene_table, json, &fields) &&
+              check_fields(check, &fields) && build_scene(check, &fields, scene);
     free(fields.cameras.items);
     free(fields.world.patches.items);
     free(fields.world.solids.items);
+    return ok;
+}
+
+/* An operator scene says so by its key "operator". */
+static bool read_any(const char *text, size_t length, const char *where, bool operators_too,
+                     Scene *scene, Err *err) {
+    memset(scene, 0, sizeof *scene);
+    size_t name = strlen(where), most = 100; /* shows the end of a long path */
+    const Check check = {name > most ? where + name - most : where, err};
+    json_t *json = parse(&check, text, length);
+    bool is_operator = operators_too && json && json_object_get(json, "operator");
+    bool ok = json && (is_operator ? operator_read_json : read_world)(&check, json, scene);
+    json_decref(json);
     if (!ok)
         scene_free(scene);
     return ok;
+}
+
+bool scene_read_json(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
+    return read_any(text, length, where, true, scene, err);
+}
+
+bool scene_read_world(const char *text, size_t length, const char *where, Scene *scene, Err *err) {
+    return read_any(text, length, where, false, scene, err);
 }

@@ -15,7 +15,7 @@ static bool override_scene(Scene *scene, const WorkloadOptions *options, Err *er
     if (options->channels > 0 && options->channels != scene->channels) {
         if (!scene->has_world)
             return err_set(err, ERR_USAGE, scene->name, "leave --channels out",
-                           "tensors from a file have %lld channels, not %lld",
+                           "its tensors have %lld channels, not %lld",
                            (long long)scene->channels, (long long)options->channels);
         scene->channels = options->channels;
         scene->shape.channels = options->channels;
@@ -30,7 +30,8 @@ bool workload_open(Workload *workload, const char *name, const WorkloadOptions *
     Scene *scene = &workload->scene;
     if (!scene_load(name, scene, err))
         return false;
-    bool ok = override_scene(scene, &workload->options, err);
+    bool ok = operator_change(scene, &workload->options.sizes, err) &&
+              override_scene(scene, &workload->options, err);
     const FeaturesRequest request = {.rig = &scene->rig,
                                      .world = &scene->world,
                                      .channels = scene->channels,
@@ -67,6 +68,7 @@ void workload_label(const Workload *workload, const char *scene, char *text, siz
     size_t length = strlen(text);
     if (workload->options.evenness > 0)
         snprintf(text + length, size - length, ", evenness %g", workload->options.evenness);
+    operator_label(&workload->options.sizes, text, size);
 }
 
 /* True when the map from the scene's file is the map for `align`. */

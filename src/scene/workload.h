@@ -9,6 +9,7 @@ typedef struct {
     double time_s;      /* moment of a moving world */
     double temperature; /* of the depth distribution; 0: the scene's own */
     int64_t channels;   /* 0: the scene's own; only world scenes can change it */
+    OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */
     bool views;         /* also render camera views */
 } WorkloadOptions;

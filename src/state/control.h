@@ -61,6 +61,12 @@ SliceText state_slice_text(const State *state);
 /* The number of channels that the job asks for. */
 int64_t state_channels(const State *state);
 
+/* The preset, the points of an operator scene, or "-". */
+typedef struct {
+    char text[64];
+} ConfigText;
+ConfigText state_config(const State *state);
+
 /* "none", or the number of the planted defect. */
 const char *state_defect(const State *state);
 

@@ -12,18 +12,80 @@
 #define HEIGHT_MAX      2.0
 #define TEMPERATURE_MAX 8.0
 #define EVENNESS_STEP   0.25
+#define SKEW_STEP       0.25
 
-/* Selects a scene. Channels, pinned cell and cursor belonged to the scene before. */
+/* Selects a scene. Channels, sizes, pinned cell and cursor belonged to the scene before. */
 static unsigned use_scene(State *state, Action action, int scene) {
     state->job.scene = scene;
     state->job.channels = 0;
+    state->job.sizes = (OperatorChange){.points = 0};
     state->pinned = state->cursor_shown = false;
     state->job.probe_cell = -1;
     SAY(state, action, "%s %s", keys[action].word, state->menu.scenes.names[scene]);
     return control_changed_and_told(state);
 }
 
+ConfigText state_config(const State *state) {
+    ConfigText config;
+    const char *name = state->job.scene < state->menu.preset_count
+                           ? menu_name(&state->menu.scenes, state->job.scene)
+                           : "-";
+    snprintf(config.text, sizeof config.text, "%s", name);
+    if (state->scene.has_operator)
+        snprintf(config.text, sizeof config.text, "%lld points",
+                 (long long)state->scene.operator_spec.points);
+    return config;
+}
+
+/* Whether the scene is known to have no sizes that can be changed; says so in the log. */
+static bool operator_missing(State *state, Action action) {
+    if (state->scene.has_operator || !state->scene.nx) /* else it is not loaded yet */
+        return false;
+    SAY(state, action, "%s: only operator scenes have one, such as embedding_bag",
+        keys[action].word);
+    return true;
+}
+
+/* Twice or half as many points, or a number of them. */
+static unsigned change_points(State *state, const Command *command) {
+    const OperatorSpec *own = &state->scene.operator_spec;
+    int64_t now = state->job.sizes.points ? state->job.sizes.points : own->points;
+    int64_t least = own->kind == OPERATOR_EMBEDDING_BAG && own->cells ? own->cells : 1;
+    double next = control_scaled(command, (double)now, 2);
+    if (command->step)
+        next = clamp(floor(next), (double)least, OPERATOR_MAX_POINTS);
+    if (!(next >= (double)least && next <= OPERATOR_MAX_POINTS && next == floor(next)))
+        return SAY(state, command->action, "config: %s is no number of points from %lld to %d",
+                   command->argument, (long long)least, OPERATOR_MAX_POINTS);
+    state->job.sizes.points = (int64_t)next;
+    SAY(state, command->action, "%.0f points", next);
+    return control_changed_and_told(state);
+}
+
+unsigned control_skew(State *state, const Command *command) {
+    OperatorChange *sizes = &state->job.sizes;
+    double now = sizes->skewed ? sizes->skew : state->scene.operator_spec.skew;
+    double next = control_moved(command, now, SKEW_STEP);
+    if (operator_missing(state, command->action))
+        return STEP_REDRAW;
+    if (command->step && next > OPERATOR_MAX_SKEW)
+        next = 0;
+    if (!(next >= 0 && next <= OPERATOR_MAX_SKEW))
+        return SAY(state, command->action, "skew: %s is not from 0 to %d: still %g",
+                   command->argument, OPERATOR_MAX_SKEW, now);
+    sizes->skewed = true;
+    sizes->skew = next;
+    SAY(state, command->action, "skew %g", next);
+    return control_changed_and_told(state);
+}
+
 unsigned control_config(State *state, const Command *command) {
+    char *end;
+    strtod(command->argument, &end);
+    bool number = end != command->argument && !*end, loaded = state->scene.nx > 0;
+    if ((state->scene.has_operator && command->step) ||
+        (number && (state->scene.has_operator || !loaded)))
+        return change_points(state, command);
     Menu configs = {state->menu.scenes.names, state->menu.preset_count};
     if (!configs.count)
         return SAY(state, command->action, "config: there is none");

@@ -175,6 +175,7 @@ typedef struct {
     const Embedding *embedding;
     const Features *features;   /* for the strip: feature norm, expected depth */
     const CameraViews *cameras; /* for the strip: what the cameras see */
+    const OperatorBars *bars;   /* for the strip of an operator scene, which has no cameras */
     const Rig *rig;             /* as calibrated: calibration errors included */
     const World *world;
     double time_s;

@@ -198,6 +198,11 @@ int live_findings(const State *state, const LiveData *live, Finding findings[FIN
                                     live->frame.shape.nz};
     if (!live->model || !live->job.config.kernel)
         return 0;
-    return findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit, &lengths,
-                       findings);
+    int count = findings_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
+                            &lengths, findings);
+    if (state->scene.has_operator)
+        count += workflow_of(live->model, live->job.config.kernel, state->gpu, &state->edit,
+                             &lengths, state->scene.operator_spec.kind == OPERATOR_HISTOGRAM,
+                             findings + count);
+    return count;
 }

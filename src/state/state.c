@@ -131,12 +131,24 @@ static unsigned on_result(State *state, const Headline *headline, const ShownWar
     return STEP_REDRAW;
 }
 
+/* Colours and classes are in the features of worlds; an operator scene without them begins with the
+ * lengths of its sums. */
+static unsigned use_shown_view(State *state, const SceneFacts *scene) {
+    int norm = menu_find(&state->menu.views, "norm");
+    bool unknown = scene->has_operator && scene->operator_spec.kind != OPERATOR_VOXELIZE;
+    if (!unknown || norm < 0 || state->view >= norm)
+        return 0;
+    state->view = norm; /* the views of colours stand before it */
+    return STEP_LOOK;
+}
+
 static unsigned on_scene(State *state, const SceneFacts *scene) {
     state->scene = *scene;
     control_use_slice(state, state_slice(state).slice);
     state->camera = state->camera < scene->camera_count ? state->camera : 0;
     unsigned look = state->channel && state->channel >= scene->channels ? STEP_LOOK : 0;
     state->channel = look ? 0 : state->channel;
+    look |= use_shown_view(state, scene);
     KernelConfig config = state->job.config;
     char said[160] = "";
     kernel_config_make_valid(&config, control_aligns(state), said, sizeof said);

@@ -13,6 +13,7 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/scene/grid_loss.h"
+#include "src/scene/operator.h"
 #include "src/scene/slice.h"
 #include "src/state/keys.h"
 #include "src/state/lesson_pane.h"
@@ -70,6 +71,7 @@ typedef struct {
     double time_s;         /* moment of the moving world, from 0 */
     double temperature;    /* of the depth distribution, times the scene's own; 1: as rendered */
     double evenness;       /* of the intervals, 0 to 1: scatter_even() */
+    OperatorChange sizes;  /* of an operator scene */
     uint32_t camera_mask;  /* bit i: camera i is clean */
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
@@ -108,6 +110,8 @@ typedef struct {
     bool has_rig;    /* its cameras are known: metres, switching them off, calibration errors */
     bool has_world;  /* rendered, not loaded: it moves; channels and temperature can be changed */
     unsigned aligns; /* bit mask: those with a map */
+    bool has_operator; /* made by a rule (operator.h): no cameras; sizes and skew can be changed */
+    OperatorSpec operator_spec;
     int camera_count;
     char cameras[RIG_MAX_CAMERAS][32];
     Grid grid; /* of the picture; valid where has_rig */

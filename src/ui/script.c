@@ -42,8 +42,10 @@ static bool compute(Script *script, Err *err) {
     SceneFacts facts;
     if (!script_renderer_run(script->renderer, &script->state, &script->live, &facts, err))
         return false;
-    if (script->loaded != script->state.job.scene) {
+    if (script->loaded != script->state.job.scene ||
+        !operator_same_change(&script->loaded_sizes, &script->state.job.sizes)) {
         script->loaded = script->state.job.scene;
+        script->loaded_sizes = script->state.job.sizes;
         Event event = {.kind = EVENT_SCENE, .scene = &facts};
         if (state_step(&script->state, &event) & STEP_RUN)
             return compute(script, err);

@@ -18,6 +18,7 @@ typedef struct {
     Cells cells;
     LessonDesk desk;
     int loaded; /* the scene whose facts the state has; -1: none */
+    OperatorChange loaded_sizes;
     char said[200]; /* stands on the frames; "": nothing */
     int frames, line;
     bool quit;

@@ -121,18 +121,18 @@ typedef struct {
 /* The first row that fits is taken. */
 /* clang-format off */
 static const Arrangement arrangements[] = {
-    {PAGE_BEV, 0, {{100, {&bev_panel}}}},
+    {PAGE_BEV, 0, {{100, {&bev_panel, &operator_panel}}}},
     {PAGE_BOTH, 200, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
                       {26, {&accuracy_panel, &intervals_panel, &pipeline_panel}},
-                      {34, {&bev_panel}}}},
+                      {34, {&bev_panel, &operator_panel}}}},
     {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                             &findings_panel}},
                       {32, {&accuracy_panel, &intervals_panel, &pipeline_panel}}, /* all columns */
-                      {28, {&bev_panel}}}},
+                      {28, {&bev_panel, &operator_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                           &accuracy_panel, &pipeline_panel}},
-                                    {42, {&bev_panel, &intervals_panel}}}},
+                                    {42, {&bev_panel, &operator_panel, &intervals_panel}}}},
     {PAGE_DASHBOARD, 110, {{55, {&memory_panel, &kernels_panel, &idea_panel, &pipeline_panel}},
                            {45, {&accuracy_panel, &model_panel, &intervals_panel,
                                  &findings_panel}}}},
@@ -145,8 +145,8 @@ static const Arrangement arrangements[] = {
 enum { TWO_STEPS_W = 200 };
 /* clang-format off */
 static const Arrangement with_steps[] = {
-    {PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel}}}},
-    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel}}}},
+    {PAGE_BEV, 0, {{42, {&bev_panel}}, {58, {&camera_panel, &operator_panel}}}},
+    {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{66, {&steps_panel}}, {34, {&bev_panel, &camera_panel, &operator_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&steps_panel}}}},
 };
 /* clang-format on */
@@ -154,13 +154,13 @@ static const Arrangement with_steps[] = {
 /* Backward. */
 /* clang-format off */
 static const Arrangement backward[] = {
-    {PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &gradients_panel}}}},
+    {PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &operator_panel, &gradients_panel}}}},
     {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
                       {30, {&accuracy_panel, &gradients_panel, &intervals_panel, &pipeline_panel}},
-                      {30, {&bev_panel, &camera_panel}}}},
+                      {30, {&bev_panel, &camera_panel, &operator_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
                                           &accuracy_panel, &intervals_panel, &pipeline_panel}},
-                                    {42, {&bev_panel, &camera_panel, &gradients_panel}}}},
+                                    {42, {&bev_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
                                 &accuracy_panel, &gradients_panel, &intervals_panel,
                                 &pipeline_panel}}}},

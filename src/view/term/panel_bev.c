@@ -285,7 +285,7 @@ static void bev_draw(Cells *cells, Area area, const PanelData *data) {
     char title[176], text[300] = "", baseline[128], config[128];
     Slice slice = state_slice(state);
     slice_describe(&slice, state->scene.has_rig ? &state->scene.whole : NULL, text, sizeof text);
-    snprintf(title, sizeof title, "BEV, %s%s%s",
+    snprintf(title, sizeof title, "%s, %s%s%s", state->scene.has_operator ? "Cells" : "BEV",
              difference ? "difference" : state->menu.views.names[state->view], text[0] ? ", " : "",
              text);
     text[0] = '\0';

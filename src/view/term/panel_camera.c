@@ -140,7 +140,13 @@ static void camera_draw(Cells *cells, Area area, const PanelData *data) {
     free(seen.strength);
 }
 
+/* Operator scenes have bars in its place (panel_operator.c). */
+static bool camera_shown(const PanelData *data) {
+    return !data->state->scene.has_operator;
+}
+
 const DashPanel camera_panel = {.point = PANEL_STRIP,
+                                .shown = camera_shown,
                                 .fold = 8,
                                 .grow = 2,
                                 .height = 10,

@@ -15,6 +15,7 @@ enum {
     SIDE_LEAST_H = 200, /* or under it */
     STRIP_FROM_H = 430, /* lower windows have no strip */
     CAMERA_NAME = 16,
+    BARS_H = 100, /* of an operator scene, in the place of cameras */
     CAMERA_MAX_W = 320,
     AXIS_LEFT = 62,
     AXIS_BOTTOM = 42
@@ -29,6 +30,10 @@ static double strip_height(const LiveFrame *frame, double w, double *camera_w) {
 
 static double place_strip(const LiveFrame *frame, double top, WindowLayout *layout) {
     double w = layout->w - 2 * WINDOW_MARGIN, camera_w;
+    if (frame->bars && layout->h >= STRIP_FROM_H) {
+        layout->strip = (Box){WINDOW_MARGIN, top, w, BARS_H};
+        return top + BARS_H + WINDOW_GAP;
+    }
     if (!frame->rig || layout->h < STRIP_FROM_H)
         return top;
     double h = strip_height(frame, w, &camera_w);

@@ -1,0 +1,372 @@
+#include "src/scene/operator_internal.h"
+
+#include "src/base/random.h"
+#include "src/base/units.h"
+#include "src/scene/scatter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
+    [OPERATOR_HISTOGRAM] =
+        {.name = "histogram",
+         .title = "Histogram",
+         .points = "values",
+         .cells = "bins",
+         .rule = "each value draws a bin: rank r with probability in proportion to (r + 1)^-skew, "
+                 "rank 0 the middle bin and the next ones on both sides of it; features are 1, "
+                 "depths the power of two next to bins / values, so that a bin of the mean load "
+                 "holds about 1",
+         .skew = "0: all bins alike; 1: Zipf's law about the middle bin",
+         .torch = "bincount",
+         .bars = BARS_CELLS,
+         .bars_title = "values of each bin"},
+    [OPERATOR_EMBEDDING_BAG] =
+        {.name = "embedding_bag",
+         .title = "Embedding bag",
+         .points = "look-ups",
+         .cells = "bags",
+         .rule = "bags of equal length; each look-up draws a row: rank r with probability in "
+                 "proportion to (r + 1)^-skew, the ranks shuffled over the table; features are "
+                 "uniform from -1 to 1, depths 1",
+         .skew = "0: all rows alike; 1: Zipf's law, as in text",
+         .torch = "embedding_bag",
+         .bars = BARS_SORTED_ROWS,
+         .bars_title = "uses of each row, the most used first"},
+    [OPERATOR_VOXELIZE] =
+        {.name = "voxelize",
+         .title = "Voxelisation",
+         .points = "rays",
+         .cells = "pillars",
+         .rule = "64 beams from 1.8 m above the ego's origin scan the sample's world; beam b of "
+                 "rings r = 2.5 m + 70 m (b / 64)^(1 + skew) on flat ground; features are the "
+                 "world's embedding of class, colour and height, depths 1 / returns of the pillar",
+         .skew = "0: rings at equal distances; 1 and more: denser near the car, as a LiDAR's are",
+         .torch = "scatter_reduce",
+         .bars = BARS_SORTED_CELLS,
+         .bars_title = "returns of each pillar, the fullest first"},
+    [OPERATOR_SEGMENTS] =
+        {.name = "segments",
+         .title = "Segmented sum",
+         .points = "rows",
+         .cells = "segments",
+         .rule = "rows lie segment after segment; a segment's length is in proportion to E^skew, E "
+                 "exponentially distributed; features are uniform from -1 to 1, depths 1",
+         .skew = "0: equal lengths; 1: geometric lengths; more: a few long segments",
+         .torch = "segment_reduce",
+         .bars = BARS_CELLS,
+         .bars_title = "rows of each segment"},
+};
+
+OperatorKind operator_find(const char *name) {
+    int kind = 0;
+    while (kind < OPERATOR_COUNT && strcmp(operator_kinds[kind].name, name) != 0)
+        kind++;
+    return (OperatorKind)kind;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static bool out_of_memory(const char *where, Err *err) {
+    return err_set(err, ERR_FAILED, where, "choose fewer points", "out of memory");
+}
+
+static bool check_size(const char *where, const char *what, int64_t value, int64_t most, Err *err) {
+    return (value >= 1 && value <= most) ||
+           data_refuse(err, where, what, "", "%lld, must be 1 to %lld", (long long)value,
+                       (long long)most);
+}
+
+static bool check_spec(const OperatorSpec *spec, const char *where, Err *err) {
+    double side = floor(sqrt((double)spec->cells) + 0.5);
+    if (!check_size(where, "points", spec->points, OPERATOR_MAX_POINTS, err) ||
+        !check_size(where, "cells", spec->cells, OPERATOR_MAX_CELLS, err) ||
+        !check_size(where, "rows", spec->rows, OPERATOR_MAX_ROWS, err) ||
+        !check_size(where, "channels", spec->channels, SCENE_MAX_CHANNELS, err))
+        return false;
+    if (!(spec->skew >= 0 && spec->skew <= OPERATOR_MAX_SKEW))
+        return data_refuse(err, where, "skew", "", "%g, must be 0 to %d", spec->skew,
+                           OPERATOR_MAX_SKEW);
+    if (spec->kind == OPERATOR_HISTOGRAM && spec->channels != 1)
+        return data_refuse(err, where, "channels", "", "%lld, but a histogram counts one",
+                           (long long)spec->channels);
+    if (spec->kind == OPERATOR_VOXELIZE && side * side != (double)spec->cells)
+        return data_refuse(err, where, "cells", "such as 40000, for 200 x 200",
+                           "%lld pillars are no square grid", (long long)spec->cells);
+    if (spec->kind == OPERATOR_VOXELIZE && spec->channels < EMBED_DIMS)
+        return data_refuse(err, where, "channels", "",
+                           "%lld, must be %d at least: class, colour, "
+                           "height",
+                           (long long)spec->channels, EMBED_DIMS);
+    if (spec->kind == OPERATOR_EMBEDDING_BAG && spec->points < spec->cells)
+        return data_refuse(err, where, "points", "",
+                           "%lld look-ups for %lld bags, must be one a "
+                           "bag at least",
+                           (long long)spec->points, (long long)spec->cells);
+    return true;
+}
+
+void operator_rectangle(int64_t count, int64_t most, int64_t *lines, int64_t *columns) {
+    *columns = count < most ? count : most;
+    *lines = (count + *columns - 1) / *columns;
+}
+
+static BevShape shape_of(const OperatorSpec *spec) {
+    BevShape shape = {.cameras = 1, .depth_bins = 1, .channels = spec->channels};
+    int64_t side = (int64_t)ceil(sqrt((double)spec->cells) - 1e-9);
+    operator_rectangle(spec->rows, SCENE_MAX_FEATURES, &shape.feat_h, &shape.feat_w);
+    operator_rectangle(spec->cells, side, &shape.ny, &shape.nx);
+    return shape;
+}
+
+/* ---- drawing points -------------------------------------------------------------------------- */
+
+/* Ranks 0 to count - 1 with probability in proportion to (rank + 1)^-skew. */
+static double *zipf_sums(int64_t count, double skew) {
+    double *sums = malloc((size_t)count * sizeof *sums), sum = 0;
+    for (int64_t r = 0; sums && r < count; r++)
+        sums[r] = sum += pow((double)(r + 1), -skew);
+    return sums;
+}
+
+static int64_t zipf_draw(const double *sums, int64_t count, uint64_t *random) {
+    double at = random_unit(random) * sums[count - 1];
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (sums[middle] > at)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The middle, then one above it, one below it, two above it, ... of 0 to count - 1. */
+static int64_t about_middle(int64_t rank, int64_t count) {
+    int64_t middle = (count - 1) / 2, step = (rank + 1) / 2;
+    return rank % 2 ? middle + step : middle - step;
+}
+
+static bool draw_values(const OperatorSpec *spec, OperatorPoints *points) {
+    uint64_t random = spec->seed;
+    double *sums = zipf_sums(spec->cells, spec->skew);
+    for (int64_t t = 0; sums && t < points->count; t++) {
+        points->cells[t] =
+            (int32_t)about_middle(zipf_draw(sums, spec->cells, &random), spec->cells);
+        points->rows[t] = (int32_t)t;
+    }
+    free(sums);
+    return sums != NULL;
+}
+
+/* The numbers 0 to count - 1, shuffled. */
+static int32_t *shuffled(int64_t count, uint64_t *random) {
+    int32_t *order = malloc((size_t)count * sizeof *order);
+    for (int64_t i = 0; order && i < count; i++) {
+        int64_t j = random_below(random, i + 1);
+        order[i] = order[j];
+        order[j] = (int32_t)i;
+    }
+    return order;
+}
+
+static bool draw_lookups(const OperatorSpec *spec, OperatorPoints *points) {
+    uint64_t random = spec->seed;
+    double *sums = zipf_sums(spec->rows, spec->skew);
+    int32_t *order = shuffled(spec->rows, &random);
+    bool ok = sums && order;
+    for (int64_t t = 0; ok && t < points->count; t++) {
+        points->cells[t] = (int32_t)(t * spec->cells / points->count);
+        points->rows[t] = order[zipf_draw(sums, spec->rows, &random)];
+    }
+    free(sums);
+    free(order);
+    return ok;
+}
+
+static bool draw_lengths(const OperatorSpec *spec, OperatorPoints *points) {
+    uint64_t random = spec->seed;
+    double *ends = malloc((size_t)spec->cells * sizeof *ends), sum = 0;
+    for (int64_t i = 0; ends && i < spec->cells; i++)
+        ends[i] = sum += pow(-log1p(-random_unit(&random)), spec->skew);
+    int64_t row = 0;
+    for (int64_t i = 0; ends && i < spec->cells; i++) {
+        int64_t end = llround(ends[i] / sum * (double)points->count);
+        for (; row < end; row++) {
+            points->cells[row] = (int32_t)i;
+            points->rows[row] = (int32_t)row;
+        }
+    }
+    free(ends);
+    return ends != NULL;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static void fill_features(const OperatorSpec *spec, float *feat) {
+    uint64_t random = spec->seed ^ 0x6665617475726573; /* another sequence than the points' */
+    bool ones = spec->kind == OPERATOR_HISTOGRAM;
+    for (int64_t i = 0; i < spec->rows * spec->channels; i++)
+        feat[i] = ones ? 1 : (float)(2 * random_unit(&random) - 1);
+}
+
+/* A power of two, so that every order of summation gives the same bits. */
+static double count_unit(const OperatorSpec *spec) {
+    return exp2(round(log2((double)spec->cells / (double)spec->points)));
+}
+
+static void fill_depth(const OperatorSpec *spec, const BevMap *map, float *depth) {
+    double each = spec->kind == OPERATOR_HISTOGRAM ? count_unit(spec) : 1;
+    for (int64_t row = 0; row < spec->rows; row++)
+        depth[row] = (float)each;
+    if (spec->kind != OPERATOR_VOXELIZE)
+        return;
+    for (int64_t i = 0; i < map->intervals; i++)
+        for (int32_t k = 0; k < map->interval_lengths[i]; k++)
+            depth[map->ranks_depth[map->interval_starts[i] + k]] =
+                1 / (float)map->interval_lengths[i];
+}
+
+/* ---- the map --------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sorts the points by cell, and by row within a cell. starts[cells + 1] is filled on the way. */
+static void sort_points(const OperatorPoints *points, int64_t cells, int32_t *starts, BevMap *map) {
+    for (int64_t t = 0; t < points->count; t++)
+        if (points->cells[t] >= 0)
+            starts[points->cells[t] + 1]++;
+    for (int64_t cell = 0; cell < cells; cell++)
+        starts[cell + 1] += starts[cell];
+    for (int64_t t = 0; t < points->count; t++) {
+        if (points->cells[t] < 0)
+            continue;
+        int32_t at = starts[points->cells[t]]++;
+        map->ranks_bev[at] = points->cells[t];
+        map->ranks_feat[at] = points->rows[t];
+    }
+    map->points = starts[cells];
+    for (int64_t cell = 0, from = 0; cell < cells; from = starts[cell++])
+        qsort(map->ranks_feat + from, (size_t)(starts[cell] - from), sizeof *map->ranks_feat,
+              by_value);
+    memcpy(map->ranks_depth, map->ranks_feat, (size_t)map->points * sizeof *map->ranks_depth);
+}
+
+static bool build_map(const OperatorSpec *spec, const OperatorPoints *points, const char *where,
+                      BevMap *map, Err *err) {
+    size_t bytes = (size_t)points->count * sizeof(int32_t);
+    int32_t *starts = calloc((size_t)spec->cells + 1, sizeof *starts);
+    map->ranks_depth = malloc(bytes);
+    map->ranks_feat = malloc(bytes);
+    map->ranks_bev = malloc(bytes);
+    bool ok = starts && map->ranks_depth && map->ranks_feat && map->ranks_bev;
+    if (ok)
+        sort_points(points, spec->cells, starts, map);
+    free(starts);
+    return ok ? scatter_find_intervals(map, err) : out_of_memory(where, err);
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static bool draw(const OperatorSpec *spec, const char *where, OperatorPoints *points, float *feat,
+                 Err *err) {
+    bool ok;
+    if (spec->kind == OPERATOR_VOXELIZE)
+        return operator_sweep(spec, where, points, feat, err);
+    fill_features(spec, feat);
+    switch (spec->kind) {
+    case OPERATOR_HISTOGRAM:
+        ok = draw_values(spec, points);
+        break;
+    case OPERATOR_EMBEDDING_BAG:
+        ok = draw_lookups(spec, points);
+        break;
+    default:
+        ok = draw_lengths(spec, points);
+    }
+    return ok || out_of_memory(where, err);
+}
+
+bool operator_build(const OperatorSpec *wanted, const char *where, Scene *scene, Err *err) {
+    OperatorSpec spec = *wanted;
+    if (spec.kind != OPERATOR_EMBEDDING_BAG)
+        spec.rows = spec.points;
+    if (!check_spec(&spec, where, err))
+        return false;
+    scene->has_operator = scene->has_map = true;
+    scene->operator_spec = spec;
+    scene->channels = spec.channels;
+    scene->seed = spec.seed;
+    scene->temperature = 1;
+    scene->shape = shape_of(&spec);
+    if (!scene_check_size(&scene->shape, where, err))
+        return false;
+    size_t count = (size_t)spec.points;
+    OperatorPoints points = {.count = spec.points,
+                             .cells = malloc(count * sizeof *points.cells),
+                             .rows = malloc(count * sizeof *points.rows)};
+    scene->tensors.depth = calloc(features_depth_count(&scene->shape), sizeof(float));
+    scene->tensors.feat = calloc(features_feat_count(&scene->shape), sizeof(float));
+    bool ok = points.cells && points.rows && scene->tensors.depth && scene->tensors.feat;
+    ok = ok ? draw(&spec, where, &points, scene->tensors.feat, err) &&
+                  build_map(&spec, &points, where, &scene->map, err)
+            : out_of_memory(where, err);
+    if (ok)
+        fill_depth(&spec, &scene->map, scene->tensors.depth);
+    free(points.cells);
+    free(points.rows);
+    return ok;
+}
+
+bool operator_change(Scene *scene, const OperatorChange *change, Err *err) {
+    Scene next = {.channels = 0};
+    OperatorSpec spec = scene->operator_spec;
+    if (change->skewed)
+        spec.skew = change->skew;
+    if (change->points)
+        spec.points = change->points;
+    if (!scene->has_operator && operator_is_changed(change))
+        return err_set(err, ERR_USAGE, scene->name, "such as bevscope bench histogram --skew 1",
+                       "--skew and --points are for operator scenes; this one has %s",
+                       scene->has_rig ? "cameras" : "a map from a file");
+    if (spec.skew == scene->operator_spec.skew && spec.points == scene->operator_spec.points)
+        return true;
+    if (!operator_build(&spec, scene->name, &next, err)) {
+        scene_free(&next);
+        return false;
+    }
+    memcpy(next.name, scene->name, sizeof next.name);
+    memcpy(next.title, scene->title, sizeof next.title);
+    scene_free(scene);
+    *scene = next;
+    return true;
+}
+
+void operator_label(const OperatorChange *change, char *text, size_t size) {
+    size_t length = strlen(text);
+    if (change->skewed)
+        snprintf(text + length, size - length, ", skew %g", change->skew);
+    length = strlen(text);
+    if (change->points)
+        snprintf(text + length, size - length, ", %lld points", (long long)change->points);
+}
+
+void operator_describe(const OperatorSpec *spec, char *text, size_t size) {
+    const OperatorInfo *info = &operator_kinds[spec->kind];
+    char points[32], cells[32], rows[48] = "";
+    unit_text(UNIT_COUNT, (double)spec->points, points, sizeof points);
+    unit_text(UNIT_COUNT, (double)spec->cells, cells, sizeof cells);
+    if (spec->kind == OPERATOR_EMBEDDING_BAG) {
+        char count[32];
+        unit_text(UNIT_COUNT, (double)spec->rows, count, sizeof count);
+        snprintf(rows, sizeof rows, " of %s rows", count);
+    }
+    snprintf(text, size, "%s, no cameras: %s %s%s, %s %s, skew %g", info->title, points,
+             info->points, rows, cells, info->cells, spec->skew);
+}

@@ -1,0 +1,60 @@
+/* What the display shows of an operator scene in the place of cameras: bars. */
+#include "src/scene/operator.h"
+
+#include "src/base/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int by_falling_value(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* How many points each cell or row has, as the bars want them ordered. NULL: no memory. */
+static int32_t *count_uses(BarsOf of, const BevMap *map, int64_t all) {
+    int32_t *uses = calloc((size_t)all, sizeof *uses);
+    for (int64_t t = 0; uses && t < map->points; t++)
+        uses[of == BARS_SORTED_ROWS ? map->ranks_feat[t] : map->ranks_bev[t]]++;
+    if (uses && of != BARS_CELLS)
+        qsort(uses, (size_t)all, sizeof *uses, by_falling_value);
+    return uses;
+}
+
+bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *bars, Err *err) {
+    BarsOf of = operator_kinds[spec->kind].bars;
+    int64_t all = of == BARS_SORTED_ROWS ? spec->rows : spec->cells;
+    int32_t *uses = count_uses(of, map, all);
+    *bars = (OperatorBars){.count = all < OPERATOR_BARS ? (int)all : OPERATOR_BARS};
+    if (!uses)
+        return err_set(err, ERR_FAILED, "bars", "choose fewer points", "out of memory");
+    for (int bar = 0; bar < bars->count; bar++) {
+        int64_t first = all * bar / bars->count, end = all * (bar + 1) / bars->count;
+        double sum = 0;
+        for (int64_t i = first; i < end; i++) {
+            sum += uses[i];
+            bars->most = uses[i] > bars->most ? uses[i] : bars->most;
+        }
+        bars->points[bar] = (float)(sum / (double)(end - first));
+    }
+    free(uses);
+    return true;
+}
+
+double operator_bar_height(const OperatorBars *bars, int bar) {
+    double most = 0;
+    for (int i = 0; i < bars->count; i++)
+        most = fmax(most, bars->points[i]);
+    if (!(most > 0))
+        return 0;
+    return log1p(bars->points[bar]) / log1p(most);
+}
+
+void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
+                         size_t size) {
+    const OperatorInfo *info = &operator_kinds[spec->kind];
+    char most[32];
+    unit_text(UNIT_COUNT, (double)bars->most, most, sizeof most);
+    snprintf(text, size, "%s: up to %s, logarithmic", info->bars_title, most);
+}

@@ -1,0 +1,64 @@
+/* Operator scenes from JSON. */
+#include "src/scene/operator_internal.h"
+
+#include <string.h>
+
+typedef struct {
+    int version, kind;
+    char title[128], world[64];
+    int64_t points, cells, rows, seed;
+    int channels;
+    double skew;
+} OperatorFields;
+
+static const char *operator_word(int index) {
+    return index < OPERATOR_COUNT ? operator_kinds[index].name : NULL;
+}
+
+#define FIELD(member_)      .offset = offsetof(OperatorFields, member_)
+#define RANGE(min_, max_)   .min = min_, .max = max_
+#define OPTIONAL(fallback_) .optional = true, .fallback = fallback_
+
+static const Field operator_fields[] = {
+    {"bevscope", FIELD_INT, FIELD(version), RANGE(1, 1)},
+    {"title", FIELD_TEXT, FIELD(title), RANGE(0, 127), OPTIONAL(0)},
+    {"operator", FIELD_WORD, FIELD(kind), .word_at = operator_word},
+    {"points", FIELD_INT64, FIELD(points), RANGE(1, OPERATOR_MAX_POINTS)},
+    {"cells", FIELD_INT64, FIELD(cells), RANGE(1, OPERATOR_MAX_CELLS)},
+    {"rows", FIELD_INT64, FIELD(rows), RANGE(1, OPERATOR_MAX_ROWS), OPTIONAL(0)},
+    {"channels", FIELD_INT, FIELD(channels), RANGE(1, SCENE_MAX_CHANNELS)},
+    {"skew", FIELD_DOUBLE, FIELD(skew), RANGE(0, OPERATOR_MAX_SKEW)},
+    {"seed", FIELD_INT64, FIELD(seed), RANGE(0, 9007199254740991.0), OPTIONAL(1)},
+    {"world", FIELD_TEXT, FIELD(world), RANGE(1, 63), OPTIONAL(0)},
+};
+static const FieldTable operator_table = FIELD_TABLE(operator_fields, OperatorFields);
+
+/* A field that only one kind of operator has, and must have. */
+static bool check_own(const Check *check, const char *key, bool given, int kind,
+                      OperatorKind owner) {
+    FieldPath path = field_path_key((FieldPath){"$"}, key);
+    if (given && kind != (int)owner)
+        return FIELD_REFUSE(check, path, "", "only %s has it", operator_kinds[owner].name);
+    if (!given && kind == (int)owner)
+        return FIELD_REFUSE(check, path, "", "is missing, and %s needs it",
+                            operator_kinds[owner].name);
+    return true;
+}
+
+bool operator_read_json(const Check *check, const json_t *json, Scene *scene) {
+    OperatorFields fields = {0};
+    if (!fields_read(check, (FieldPath){"$"}, &operator_table, json, &fields) ||
+        !check_own(check, "rows", fields.rows > 0, fields.kind, OPERATOR_EMBEDDING_BAG) ||
+        !check_own(check, "world", fields.world[0], fields.kind, OPERATOR_VOXELIZE))
+        return false;
+    OperatorSpec spec = {.kind = (OperatorKind)fields.kind,
+                         .points = fields.points,
+                         .cells = fields.cells,
+                         .rows = fields.rows,
+                         .channels = fields.channels,
+                         .skew = fields.skew,
+                         .seed = (uint64_t)fields.seed};
+    memcpy(spec.world, fields.world, sizeof spec.world);
+    memcpy(scene->title, fields.title, sizeof scene->title);
+    return operator_build(&spec, check->where, scene, check->err);
+}

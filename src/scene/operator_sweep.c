@@ -1,0 +1,91 @@
+/* A LiDAR's sweep of a sample's world: the points of `voxelize`. */
+#include "src/scene/operator_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BEAMS = 64 };
+#define SENSOR_M    1.8  /* above the ground, over the ego's origin */
+#define NEAREST_M   2.5  /* ring of the lowest beam */
+#define RANGE_M     70.0 /* rings of the others, beyond that one */
+#define FARTHEST_M  120.0
+#define WORLD_BYTES ((size_t)1 << 20)
+
+static bool load_world(const char *name, const char *where, Scene *scene, Err *err) {
+    char relative[96], path[4096], *text;
+    size_t length;
+    snprintf(relative, sizeof relative, "samples/%.63s.json", name);
+    if (strchr(name, '/') || !data_path(relative, path, sizeof path, NULL))
+        return data_refuse(err, where, "world", "bevscope --list shows all of them",
+                           "\"%s\" is no sample scene with cameras", name);
+    if (!data_read(path, WORLD_BYTES, &text, &length, err))
+        return false;
+    bool ok = scene_read_world(text, length, path, scene, err);
+    free(text);
+    return ok;
+}
+
+/* The ray of a beam at an azimuth: its length 1 is along the ground. */
+static void ray_of(int64_t beam, int64_t turn, int64_t turns, double skew, double direction[3]) {
+    double ring_m = NEAREST_M + RANGE_M * pow((double)beam / BEAMS, 1 + skew);
+    double angle = 2 * M_PI * (double)turn / (double)turns;
+    direction[0] = cos(angle);
+    direction[1] = sin(angle);
+    direction[2] = -SENSOR_M / ring_m;
+}
+
+/* The cell of a point; -1: outside the grid. */
+static int32_t cell_of(const Grid *grid, const double at[3]) {
+    double x = floor((at[0] - grid->x_min_m) / (grid->x_max_m - grid->x_min_m) * grid->nx);
+    double y = floor((at[1] - grid->y_min_m) / (grid->y_max_m - grid->y_min_m) * grid->ny);
+    bool inside = x >= 0 && x < grid->nx && y >= 0 && y < grid->ny && at[2] >= grid->z_min_m &&
+                  at[2] < grid->z_max_m;
+    return inside ? (int32_t)(y * grid->nx + x) : -1;
+}
+
+/* What one ray found: its cell, and its row of features. */
+static int32_t scan(const WorldSnapshot *world, const Embedding *embedding, const Grid *grid,
+                    const double direction[3], float *row) {
+    static const WorldSight all = {.count = -1};
+    static const double sensor_m[3] = {0, 0, SENSOR_M};
+    WorldHit hit = world_cast(world, &all, sensor_m, direction, FARTHEST_M);
+    if (!hit.hit)
+        return -1;
+    double at[3];
+    for (int axis = 0; axis < 3; axis++)
+        at[axis] = sensor_m[axis] + hit.depth_m * direction[axis];
+    float parts[EMBED_DIMS] = {0};
+    parts[hit.class] = 1;
+    for (int i = 0; i < 3; i++)
+        parts[EMBED_R + i] = hit.color[i];
+    parts[EMBED_HEIGHT] = (float)(hit.height_m / EMBED_HEIGHT_M);
+    embedding_encode(embedding, parts, row);
+    return cell_of(grid, at);
+}
+
+bool operator_sweep(const OperatorSpec *spec, const char *where, OperatorPoints *points,
+                    float *feat, Err *err) {
+    Scene scene;
+    WorldSnapshot *world = NULL;
+    Embedding embedding = {.channels = 0};
+    if (!load_world(spec->world, where, &scene, err))
+        return false;
+    bool ok = world_snapshot(&scene.world, 0, &world, err) &&
+              embedding_init(&embedding, spec->channels, spec->seed, err);
+    Grid grid = scene.rig.grid;
+    grid.nx = grid.ny = (int)lround(sqrt((double)spec->cells));
+    int64_t turns = (points->count + BEAMS - 1) / BEAMS;
+#pragma omp parallel for schedule(dynamic, 256)
+    for (int64_t t = 0; t < (ok ? points->count : 0); t++) {
+        double direction[3];
+        ray_of(t % BEAMS, t / BEAMS, turns, spec->skew, direction);
+        points->rows[t] = (int32_t)t;
+        points->cells[t] = scan(world, &embedding, &grid, direction, feat + t * spec->channels);
+    }
+    world_snapshot_free(world);
+    embedding_free(&embedding);
+    scene_free(&scene);
+    return ok;
+}

@@ -1,0 +1,96 @@
+#!/bin/sh
+# Operators and NumPy: an exported operator scene is the sum that NumPy computes, and five arrays of
+# NumPy are an operator; what is wrong with them is said in one line.
+. "${SRCDIR:-.}/tests/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import numpy' 2>/dev/null && break
+    python=
+done
+[ -n "$python" ] || tap_skip_all "no Python with NumPy (python3-numpy)"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+numpy() {
+    { echo 'import numpy as np, os'; echo "$2"; } >script.py
+    "$python" script.py >out 2>&1
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' out
+    tap_ok $status "$1"
+}
+
+sum='def pooled(z):
+    depth, feat = z["depth"].ravel().astype(float), z["feat"].reshape(-1, z["feat"].shape[-1])
+    out = np.zeros((int(np.prod(z["bev_shape"])), feat.shape[1]))
+    np.add.at(out, z["ranks_bev"], depth[z["ranks_depth"]][:, None] * feat[z["ranks_feat"]])
+    return out'
+
+tap_run "export: a histogram" "$BEVSCOPE" export histogram histogram.npz --points 4096 --skew 0.5
+numpy "its sum is NumPy's histogram of its bins" "$sum
+z = np.load('histogram.npz')
+counts = np.bincount(z['ranks_bev'], minlength=1024)
+assert counts.sum() == 4096 and np.array_equal(pooled(z)[:, 0], counts * 0.25), counts"
+tap_run "export: embedding bags" "$BEVSCOPE" export embedding_bag bags.npz --points 16384
+numpy "its sum is that of each bag's rows" "$sum
+z = np.load('bags.npz')
+table, out = z['feat'].reshape(-1, 64).astype(float), pooled(z)
+for bag, start, n in zip(range(8192), z['interval_starts'], z['interval_lengths']):
+    assert n == 2 and np.allclose(out[bag], table[z['ranks_feat'][start:start + n]].sum(0)), bag"
+
+numpy "five arrays, points in any order, 1,500 rows with 3 depths each" "$sum
+r, p = np.random.default_rng(1), 5000
+rf, rb = r.integers(0, 1500, p), r.integers(0, 77, p)
+a = dict(ranks_feat=rf, ranks_depth=rf + 1500 * r.integers(0, 3, p), ranks_bev=rb,
+         depth=r.random(4500, dtype=np.float32), feat=r.standard_normal((1500, 8)).astype(np.float32))
+os.mkdir('mine')
+for name, array in a.items():
+    np.save('mine/' + name, array)
+np.save('want', pooled(dict(a, bev_shape=[1, 77])))"
+tap_run "are a scene: all kernels pass the gates" "$BEVSCOPE" verify mine/ --device cpu --align nearest \
+    --dtype fp32,fp16 --direction both
+tap_run "which can be exported" "$BEVSCOPE" export mine back.npz
+numpy "and has the same sum" "$sum
+got, want = pooled(np.load('back.npz')), np.load('want.npy')
+assert np.abs(got[:77] - want).max() < 1e-12 and not got[77:].any()"
+
+# refuses WORDS NAME CODE: the code changes a copy of the arrays; one line with the words, status 1.
+refuses() {
+    rm -rf bad && cp -r mine bad
+    { echo 'import numpy as np, os'; echo "$3"; } >script.py
+    "$python" script.py && "$BEVSCOPE" info bad >out 2>err
+    [ $? = 1 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$1" err
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' err
+    tap_ok $status "$2"
+}
+refuses "feat.npy: cannot open" "a missing array" "os.remove('bad/feat.npy')"
+refuses "depth.npy: 4501 depths" "depths that are no multiple of rows" \
+    "np.save('bad/depth', np.ones(4501, np.float32))"
+refuses "ranks_feat.npy: element 7 is 1500, must be 0 to 1499" "a row out of range" \
+    "a = np.load('bad/ranks_feat.npy'); a[7] = 1500; np.save('bad/ranks_feat', a)"
+refuses "ranks_bev.npy: element 3 is -1" "a cell below 0" \
+    "a = np.load('bad/ranks_bev.npy'); a[3] = -1; np.save('bad/ranks_bev', a)"
+refuses "ranks_bev.npy: dtype float64" "ranks that are no whole numbers" \
+    "np.save('bad/ranks_bev', np.load('bad/ranks_bev.npy') * 1.0)"
+refuses "ranks_depth.npy: 4999 points, but ranks_bev.npy has 5000" "another number of points" \
+    "np.save('bad/ranks_depth', np.load('bad/ranks_depth.npy')[:-1])"
+refuses "must have 2 axes" "features without channels" "np.save('bad/feat', np.ones(1500, np.float32))"
+refuses "feat.npy: needs" "a truncated file" "os.truncate('bad/feat.npy', 300)"
+refuses "have one camera and pixel" "a depth of another row" \
+    "a = np.load('bad/ranks_depth.npy'); a[0] = (a[0] + 1) % 4500; np.save('bad/ranks_depth', a)"
+refuses "bev_shape.npy" "a grid too small" "np.save('bad/bev_shape', np.array([0, 5]))"
+
+# one_line WORDS ARGUMENT...: usage, status 2, one line with the words.
+one_line() {
+    words=$1
+    shift
+    "$BEVSCOPE" "$@" >out 2>err
+    [ $? = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -qF -e "$words" err
+    tap_ok $? "$*: $(cat err)"
+}
+one_line "'nan' is not a number from 0 to 4" info histogram --skew nan
+one_line "'0' is not a whole number" info histogram --points 0
+one_line "are for operator scenes" info toy --skew 1
+one_line 'the nearest known is "histogram"' info histgram
+tap_done
