@@ -81,6 +81,19 @@ BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
     return BEVPOOL_OK;
 }
 
+BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
+                               const Rig *rigs, int32_t align, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    return lib_cuda_build(map, memory, shape->batch, rigs, align, &err)
+               ? BEVPOOL_OK
+               : lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+#else
+    (void)map, (void)memory, (void)shape, (void)rigs, (void)align;
+    return lib_fail(error, BEVPOOL_NO_DEVICE, "the library was built without CUDA");
+#endif
+}
+
 /* ---- where a pointer is ---------------------------------------------------------------------- */
 
 BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
