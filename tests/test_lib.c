@@ -1,6 +1,6 @@
 /* libbevpool on the CPU: the bits of the program's own kernels, maps of calibrations, threads, and
  * memory that stays flat. Layouts and gradients: test_lib_layouts.c; bad input:
- * test_lib_refuses.c. */
+ * test_lib_refuses.c. With the argument "threads" threads alone, for the thread sanitizer. */
 #include "src/scene/scatter.h"
 #include "tests/lib_case.h"
 #include "tests/maps.h"
@@ -241,10 +241,14 @@ static void test_lives(void) {
     case_free(&data);
 }
 
-int main(void) {
-    test_bits();
-    test_rigs();
+int main(int argc, char **argv) {
+    bool threads_only = argc > 1 && !strcmp(argv[1], "threads");
+    if (!threads_only) {
+        test_bits();
+        test_rigs();
+    }
     test_threads();
-    test_lives();
+    if (!threads_only)
+        test_lives();
     return tap_done();
 }
