@@ -101,6 +101,24 @@ static void test_maps(const char *name, int64_t batch, double lift_m) {
 
 /* ---- bad pointers and streams ---------------------------------------------------------------- */
 
+/* What is on a GPU, given to the CPU. */
+static void test_for_cpu(const BevpoolCall *on_gpu) {
+    BevpoolMap *map = map_of(&host, BEVPOOL_CPU), *other;
+    BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_LAST);
+    BevpoolCall call = lib_call(&host, plan), bad = call;
+    bad.tensors[BEVPOOL_FEAT].data = on_gpu->tensors[BEVPOOL_FEAT].data;
+    refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "feat: is memory of a GPU");
+    BevpoolShape shape = lib_case_shape(&host.view.shape);
+    BevpoolArrays arrays = lib_case_arrays(&host.view.map);
+    arrays.ranks_feat = on_gpu->tensors[BEVPOOL_FEAT].data;
+    refused(bevpool_map_from_arrays(&other, &shape, &arrays, BEVPOOL_CPU, 0, &error),
+            BEVPOOL_BAD_ARGUMENT, "ranks_feat: is memory of a GPU");
+    fine(bevpool_run(plan, &call, &error), "a launch on the CPU after that");
+    lib_call_free(&call);
+    bevpool_plan_destroy(plan);
+    bevpool_map_destroy(map);
+}
+
 static void test_pointers(BevpoolPlan *plan) {
     BevpoolCall call = gpu_call(&host, plan), bad = call;
     void *memory = aligned_alloc(LIB_ALIGNMENT, 1 << 20), *freed;
@@ -116,6 +134,7 @@ static void test_pointers(BevpoolPlan *plan) {
     fine(bevpool_run(plan, &call, &error), "a launch after that");
     tap_ok(is_output(&call, expected), "the next launch is right");
     free(memory);
+    test_for_cpu(&call);
     call_free(&call);
 }
 
