@@ -28,6 +28,7 @@ import bevpool  # noqa: E402
 
 try:
     import torch
+    import torch._functorch.config
 except ImportError:
     torch = None
 
@@ -58,6 +59,9 @@ class Problem:
             for name, value in list(vars(self).items()):
                 if isinstance(value, np.ndarray):
                     setattr(self, name, torch.from_numpy(value).to(device))
+            # What PyTorch indexes with.
+            self.at_depth, self.at_feat, self.at_bev = (
+                ranks.long() for ranks in (self.ranks_depth, self.ranks_feat, self.ranks_bev))
         self.map = bevpool.Map(self.shape, self.ranks_depth, self.ranks_feat, self.ranks_bev,
                                weights=self.weights)
 
@@ -70,7 +74,7 @@ class Problem:
 
     def values(self, depth):
         """The factor of each point: depth, and the weight where the map has weights."""
-        found = depth.reshape(-1)[self.ranks_depth]
+        found = depth.reshape(-1)[self.at_depth]
         return found if self.weights is None else found * self.weights.to(found.dtype)
 
     def rows(self, feat):
@@ -90,8 +94,8 @@ def rows_of(out, problem, channels_first):
 
 def index_add(p):
     def pool(depth, feat):
-        rows = p.values(depth)[:, None] * p.rows(feat)[p.ranks_feat]
-        return rows.new_zeros(p.cells, p.channels).index_add(0, p.ranks_bev, rows)
+        rows = p.values(depth)[:, None] * p.rows(feat)[p.at_feat]
+        return rows.new_zeros(p.cells, p.channels).index_add(0, p.at_bev, rows)
     return pool
 
 
@@ -107,8 +111,8 @@ def csr(p):
     """A matrix with a row a cell and a column a feature row; its values are new in every call. The
     gradient of the features is its transpose times that of the output."""
     pixels = p.rows(p.feat).shape[0]
-    order = torch.argsort(p.ranks_feat, stable=True)
-    counts = torch.bincount(p.ranks_feat, minlength=pixels)
+    order = torch.argsort(p.at_feat, stable=True)
+    counts = torch.bincount(p.at_feat, minlength=pixels)
     pixel_starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)]).int()
     cells_of = p.ranks_bev[order]
 
@@ -127,10 +131,10 @@ def csr(p):
             depth, feat = ctx.saved_tensors
             grad_feat = matrix(pixel_starts, cells_of, p.values(depth)[order],
                                (pixels, p.cells)) @ grad
-            values = (grad[p.ranks_bev] * p.rows(feat)[p.ranks_feat]).sum(-1)
+            values = (grad[p.at_bev] * p.rows(feat)[p.at_feat]).sum(-1)
             if p.weights is not None:
                 values = values * p.weights.to(values.dtype)
-            grad_depth = torch.zeros_like(depth).reshape(-1).index_add(0, p.ranks_depth, values)
+            grad_depth = torch.zeros_like(depth).reshape(-1).index_add(0, p.at_depth, values)
             return grad_depth.reshape(depth.shape), grad_feat.reshape(feat.shape)
     return Pool.apply
 
@@ -156,31 +160,19 @@ def our_v2(p):
                             p.interval_starts, p.interval_lengths), p, True)
 
 
-# ---- ways of NumPy -------------------------------------------------------------------------------
-
-
-def add_at(p):
-    def pool(depth, feat):
-        out = np.zeros((p.cells, p.channels), feat.dtype)
-        np.add.at(out, p.ranks_bev, numpy_rows(p, depth, feat))
-        return out
-    return pool
+# ---- a way of NumPy ------------------------------------------------------------------------------
 
 
 def reduceat(p):
     def pool(depth, feat):
+        values = depth.reshape(-1)[p.ranks_depth]
+        if p.weights is not None:
+            values = values * p.weights.astype(values.dtype)
+        rows = values[:, None] * p.rows(feat)[p.ranks_feat]
         out = np.zeros((p.cells, p.channels), feat.dtype)
-        out[p.ranks_bev[p.interval_starts]] = \
-            np.add.reduceat(numpy_rows(p, depth, feat), p.interval_starts)
+        out[p.ranks_bev[p.interval_starts]] = np.add.reduceat(rows, p.interval_starts)
         return out
     return pool
-
-
-def numpy_rows(p, depth, feat):
-    values = depth.reshape(-1)[p.ranks_depth]
-    if p.weights is not None:
-        values = values * p.weights.astype(values.dtype)
-    return values[:, None] * feat.reshape(-1, p.channels)[p.ranks_feat]
 
 
 WAYS = {  # what the table says: (the way, what it needs, whether it goes backward, whether ours)
@@ -189,7 +181,6 @@ WAYS = {  # what the table says: (the way, what it needs, whether it goes backwa
     "CSR times dense": (csr, "torch", True, False),
     "torch.compile of index_add": (compiled, "torch", True, False),
     "BEVDet's kernel (`v2`)": (v2, "cuda", False, False),
-    "np.add.at": (add_at, "numpy", False, False),
     "np.add.reduceat": (reduceat, "numpy", False, False),
     "**bevpool.bev_pool_v2**": (our_v2, "any", True, True),
     "**bevpool.pool**": (our_pool, "any", True, True),
@@ -244,9 +235,8 @@ def time_call(call, device, ours):
     """What a row says of time: graph_us, eager_us, or why there is no graph."""
     for _ in range(3):
         call()
-    rough = median_of_calls(call, "cpu", 1) if device != "cuda" else None
     if device != "cuda":
-        return {"eager_us": rough}
+        return {"eager_us": median_of_calls(call, device, 1)}
     synchronize(device)
     begun = time.perf_counter()
     call()
@@ -270,7 +260,7 @@ def relative_error(found, wanted):
 def wanted_of(p, device):
     """Output and gradients by the formula in FP64."""
     if device == "numpy":
-        return [add_at(p)(p.depth.astype(np.float64), p.feat.astype(np.float64))], []
+        return [reduceat(p)(p.depth.astype(np.float64), p.feat.astype(np.float64))], []
     depth, feat = (tensor.double().requires_grad_() for tensor in (p.depth, p.feat))
     out = index_add(p)(depth, feat)
     return [out.detach()], torch.autograd.grad(out, (depth, feat), p.grad.double())
@@ -336,16 +326,12 @@ def machine_of(device):
     return facts
 
 
-def said(row, ours_eager):
-    if row is None:
-        return ""
-    if "failed" in row:
-        return "failed"
-    if ours_eager:
-        return f"{row['eager_us']:.1f}"
-    if "graph_us" in row:
-        return f"{row['graph_us']:.1f}"
-    return f"{row['eager_us']:.1f}" + (" eager" if "no_graph" in row else "")
+def said(row, eager=False):
+    if row is None or "failed" in row:
+        return "failed" if row else ""
+    if eager or "graph_us" not in row:
+        return f"{row['eager_us']:.1f}" + (" eager" if "no_graph" in row else "")
+    return f"{row['graph_us']:.1f}"
 
 
 def table_of(rows):
@@ -356,10 +342,10 @@ def table_of(rows):
              "|---|" + "---:|" * len(columns)]
     for title in dict.fromkeys(row["way"] for row in rows):
         found = {(r["direction"], r["scene"], r["dtype"]): r for r in rows if r["way"] == title}
-        cells = [said(found.get(column), False) for column in columns]
+        cells = [said(found.get(column)) for column in columns]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
         if WAYS[title][3] and any("graph_us" in r for r in found.values()):
-            cells = [said(found.get(column), True) for column in columns]
+            cells = [said(found.get(column), eager=True) for column in columns]
             lines.append(f"| {title}, eager | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -399,7 +385,6 @@ def main():
     report = {"machine": machine_of(options.device), "device": options.device, "rows": []}
     if options.device == "cuda":
         torch.cuda.set_stream(torch.cuda.Stream())  # captures need one that is not the default
-        import torch._functorch.config
         # A compiled way back would give memory away that the next call of it needs.
         torch._functorch.config.donated_buffer = False
     rows = report["rows"]
