@@ -3,7 +3,8 @@
 # hardware counters, times the ladder, plays the live display, and prints a short table last.
 #
 #     tests/gpu.sh [BUILD]   BUILD: a folder with bevscope, tests/checkbev, tests/test_device_gpu,
-#                            tests/test_lib_gpu and tests/ladder; configured and made if they are missing. Default:
+#                            tests/test_lib_gpu, tests/test_lib_devices and tests/ladder; configured and made
+#                            if they are missing. Default:
 #                            build-gpu, or build-ptx86 with GPU_PTX=86
 #     OUT=DIR                where gpu.log, gpu.json, gpu-bilinear.json, gpu-counters.json go;
 #                            default: here
@@ -46,7 +47,7 @@ arch=CUDA_ARCH=${CUDA_ARCH:-$(native_arch)}
 ptx=${GPU_PTX:+CUDA_GENCODE=-gencode=arch=compute_$GPU_PTX,code=compute_$GPU_PTX}
 : >"$out/gpu.log"
 build_programs "$source" "$build" "${ptx:-$arch}" \
-    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/ladder
+    bevscope tests/checkbev tests/test_device_gpu tests/test_lib_gpu tests/test_lib_devices tests/ladder
 if [ -n "${OLD:-}" ] && ! [ -x "$OLD/bevscope" ]; then
     [ -f "$OLD/configure.ac" ] || { echo "OLD=$OLD is no checkout and has no bevscope" && exit 2; }
     OLD=$(cd "$OLD" && pwd)
@@ -82,6 +83,7 @@ step() {
 step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/test_device_gpu"
 step library 300 "$build/tests/test_lib_gpu"
+step library-devices 300 "$build/tests/test_lib_devices"
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"

@@ -33,7 +33,7 @@ static void test_map(const char *name, BevAlign align, uint32_t cameras) {
     Err err = {0};
     Scene scene;
     BevMap want = {0}, on_device = {0}, got = {0};
-    ScatterCuda *builder = NULL;
+    ScatterGpu *builder = NULL;
     Staging memory = {.memory = NULL};
     double first_us = 0, again_us = 0;
     bool ok = scene_load(name, &scene, &err) &&

@@ -1,6 +1,6 @@
 /* libbevpool on the CPU: the bits of the program's own kernels, maps of calibrations, threads, and
  * memory that stays flat. Layouts and gradients: test_lib_layouts.c; bad input:
- * test_lib_refuses.c. */
+ * test_lib_refuses.c. With the argument "threads" threads alone, for the thread sanitizer. */
 #include "src/scene/scatter.h"
 #include "tests/lib_case.h"
 #include "tests/maps.h"
@@ -82,21 +82,6 @@ static void test_bits(void) {
 
 /* ---- calibrations ---------------------------------------------------------------------------- */
 
-static void rig_from(const Rig *rig, BevpoolCamera *cameras, BevpoolRig *to) {
-    const Frustum *f = &rig->frustum;
-    const Grid *g = &rig->grid;
-    for (int i = 0; i < rig->camera_count; i++) {
-        memcpy(cameras[i].intrinsics, rig->cameras[i].intrinsics, sizeof cameras[i].intrinsics);
-        memcpy(cameras[i].rotation, rig->cameras[i].rotation, sizeof cameras[i].rotation);
-        memcpy(cameras[i].position_m, rig->cameras[i].position_m, sizeof cameras[i].position_m);
-    }
-    *to = (BevpoolRig){
-        sizeof *to,       cameras,         rig->camera_count, f->image_w, f->image_h, f->resize,
-        f->crop_x,        f->crop_y,       f->input_w,        f->input_h, f->feat_w,  f->feat_h,
-        f->depth_start_m, f->depth_stop_m, f->depth_step_m,   g->x_min_m, g->x_max_m, g->y_min_m,
-        g->y_max_m,       g->z_min_m,      g->z_max_m,        g->nx,      g->ny};
-}
-
 /* Whether sample `b` of a map of two equal rigs is `one`, moved. */
 static bool is_sample(const BevpoolArrays *all, const BevMap *one, const BevShape *shape, int b) {
     int64_t feats = shape->cameras * shape->feat_h * shape->feat_w;
@@ -121,7 +106,7 @@ static void test_rigs(void) {
     Scene *scene = load_scene("toy");
     BevpoolCamera cameras[RIG_MAX_CAMERAS];
     BevpoolRig rigs[B];
-    rig_from(&scene->rig, cameras, &rigs[0]);
+    lib_rig_from(&scene->rig, cameras, &rigs[0]);
     rigs[1] = rigs[0];
     BevShape shape = rig_shape(&scene->rig, 1);
     for (int align = 0; align < BEV_ALIGN_COUNT; align++) {
@@ -256,10 +241,14 @@ static void test_lives(void) {
     case_free(&data);
 }
 
-int main(void) {
-    test_bits();
-    test_rigs();
+int main(int argc, char **argv) {
+    bool threads_only = argc > 1 && !strcmp(argv[1], "threads");
+    if (!threads_only) {
+        test_bits();
+        test_rigs();
+    }
     test_threads();
-    test_lives();
+    if (!threads_only)
+        test_lives();
     return tap_done();
 }

@@ -4,84 +4,9 @@
 #include "src/run/cuda/device.h"
 #include "src/run/session.h"
 #include "src/scene/workload.h"
-#include "tests/lib_case.h"
-#include "tests/tap.h"
-
-#include <cuda_runtime_api.h>
+#include "tests/lib_gpu.h"
 
 enum { GPU = 0 };
-static BevpoolError error;
-
-static void fine(BevpoolStatus status, const char *step) {
-    if (status)
-        tap_note("%s: %s", bevpool_status_name(status), error.text);
-    tap_need(status == BEVPOOL_OK, step);
-}
-
-#define CUDA(call) tap_need((call) == cudaSuccess, #call)
-
-/* ---- a problem on the device ----------------------------------------------------------------- */
-
-static void *on_device(const void *host, size_t bytes) {
-    void *memory = NULL;
-    CUDA(cudaMalloc(&memory, bytes + 1));
-    if (host && bytes)
-        CUDA(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice));
-    return memory;
-}
-
-static BevpoolTensor tensor_on_device(const BevTensor *t, bool output) {
-    BevpoolTensor tensor = lib_tensor_of(t);
-    tensor.data = on_device(output ? NULL : t->data, tensor.bytes);
-    if (output)
-        CUDA(cudaMemset(tensor.data, 0xff, tensor.bytes));
-    return tensor;
-}
-
-/* A call on copies of the problem's tensors, with an output and a workspace full of NaN. */
-static BevpoolCall gpu_call(const HostProblem *host, const BevpoolPlan *plan) {
-    const BevProblem *view = &host->view;
-    size_t scales = bev_block_scale_bytes(view->feat.dtype, view->feat.rows, view->feat.row_len);
-    BevpoolCall call = {.size = sizeof call, .workspace_bytes = bevpool_plan_workspace_bytes(plan)};
-    call.tensors[BEVPOOL_DEPTH] = tensor_on_device(&view->depth, false);
-    call.tensors[BEVPOOL_FEAT] = tensor_on_device(&view->feat, false);
-    if (view->direction == BEV_FORWARD) {
-        call.tensors[BEVPOOL_OUT] = tensor_on_device(&view->out, true);
-    } else {
-        call.tensors[BEVPOOL_GRAD_OUT] = tensor_on_device(&view->grad_out, false);
-        call.tensors[BEVPOOL_GRAD_DEPTH] = tensor_on_device(&view->grad_depth, true);
-        call.tensors[BEVPOOL_GRAD_FEAT] = tensor_on_device(&view->grad_feat, true);
-    }
-    if (scales)
-        call.tensors[BEVPOOL_FEAT_BLOCK_SCALES] =
-            (BevpoolTensor){on_device(view->feat.block_scales, scales), scales, BEVPOOL_FP8, 0};
-    call.workspace = on_device(NULL, call.workspace_bytes);
-    CUDA(cudaMemset(call.workspace, 0xff, call.workspace_bytes));
-    return call;
-}
-
-static void call_free(BevpoolCall *call) {
-    for (int role = 0; role < BEVPOOL_ROLES; role++)
-        cudaFree(call->tensors[role].data);
-    cudaFree(call->workspace);
-}
-
-/* Whether the call's outputs are `expected`, one behind the other. */
-static bool is_output(const BevpoolCall *call, const void *expected) {
-    static const BevpoolRole outputs[] = {BEVPOOL_OUT, BEVPOOL_GRAD_DEPTH, BEVPOOL_GRAD_FEAT};
-    const char *next = expected;
-    bool same = true;
-    for (int i = 0; i < 3; i++) {
-        const BevpoolTensor *out = &call->tensors[outputs[i]];
-        void *found = malloc(out->bytes + 1);
-        if (out->bytes)
-            CUDA(cudaMemcpy(found, out->data, out->bytes, cudaMemcpyDeviceToHost));
-        same = same && !memcmp(found, next, out->bytes);
-        next += out->bytes;
-        free(found);
-    }
-    return same;
-}
 
 /* What the program's own session computes; the caller frees it. */
 static void *session_output_of(const BevKernel *kernel, const HostProblem *host) {
@@ -97,27 +22,6 @@ static void *session_output_of(const BevKernel *kernel, const HostProblem *host)
     return codes;
 }
 
-static BevpoolMap *map_of(const HostProblem *host) {
-    BevpoolMap *map = NULL;
-    BevpoolShape shape = lib_case_shape(&host->view.shape);
-    BevpoolArrays arrays = lib_case_arrays(&host->view.map);
-    fine(bevpool_map_from_arrays(&map, &shape, &arrays, GPU, 0, &error), "a map");
-    return map;
-}
-
-static BevpoolPlan *plan_of(const HostProblem *host, BevpoolMap *map, const char *kernel,
-                            int32_t out_layout) {
-    BevpoolPlan *plan = NULL;
-    BevpoolOptions options = {.size = sizeof options,
-                              .channels = host->view.shape.channels,
-                              .dtype = (int32_t)host->view.dtype,
-                              .direction = (int32_t)host->view.direction,
-                              .out_layout = out_layout,
-                              .kernel = kernel};
-    fine(bevpool_plan_create(&plan, map, &options, &error), "a plan");
-    return plan;
-}
-
 /* ---- the same bits --------------------------------------------------------------------------- */
 
 /* -1: the kernel refuses; else whether library and session agree. */
@@ -125,7 +29,7 @@ static int same_bits(const BevKernel *kernel, const HostProblem *host) {
     void *expected = session_output_of(kernel, host);
     if (!expected)
         return -1;
-    BevpoolMap *map = map_of(host);
+    BevpoolMap *map = map_of(host, GPU);
     BevpoolPlan *plan = plan_of(host, map, kernel->name, BEVPOOL_CHANNELS_LAST);
     BevpoolCall call = gpu_call(host, plan);
     fine(bevpool_run(plan, &call, &error), "a launch");
@@ -233,11 +137,6 @@ static void test_layout(const HostProblem *host, BevpoolMap *map, const void *ex
 
 /* ---- bad input ------------------------------------------------------------------------------- */
 
-static void refused(BevpoolStatus status, BevpoolStatus wanted, const char *words) {
-    tap_ok(status == wanted && strstr(error.text, words), "%s: %s", bevpool_status_name(wanted),
-           error.text);
-}
-
 static void test_refuses(const HostProblem *host, BevpoolPlan *plan, const void *expected) {
     BevpoolCall call = gpu_call(host, plan), bad = call;
     bad.tensors[BEVPOOL_FEAT].data = host->view.feat.data;
@@ -263,20 +162,6 @@ static void test_refuses(const HostProblem *host, BevpoolPlan *plan, const void 
     CUDA(cudaStreamSynchronize(stream));
     tap_ok(is_output(&bad, expected), "the next launch on that stream is right");
     cudaStreamDestroy(stream);
-    call_free(&call);
-}
-
-static void test_other_device(const HostProblem *host, BevpoolPlan *plan) {
-    int count = 0;
-    CUDA(cudaGetDeviceCount(&count));
-    if (count < 2) {
-        tap_ok(true, "a plan on another GPU # SKIP there is one GPU");
-        return;
-    }
-    BevpoolCall call = gpu_call(host, plan);
-    CUDA(cudaSetDevice(1));
-    refused(bevpool_run(plan, &call, &error), BEVPOOL_WRONG_DEVICE, "GPU 1");
-    CUDA(cudaSetDevice(GPU));
     call_free(&call);
 }
 
@@ -361,14 +246,13 @@ int main(int argc, char **argv) {
         tap_need(workload_open(&workload, "canonical", &options, &err) &&
                      workload_problem(&workload, BEV_FP16, (BevAlign)align, &host, &err),
                  "the canonical problem");
-        BevpoolMap *map = map_of(&host);
+        BevpoolMap *map = map_of(&host, GPU);
         BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_LAST);
         void *expected = session_output_of(bev_kernel_find("v4"), &host);
         test_streams(&host, plan, expected);
         test_layout(&host, map, expected);
         if (!streams_only) {
             test_refuses(&host, plan, expected);
-            test_other_device(&host, plan);
             test_time(&host, plan, expected);
         }
         free(expected);

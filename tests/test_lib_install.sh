@@ -2,23 +2,8 @@
 # libbevpool as installed: what `make install` puts into a scratch prefix is what a program of a
 # user needs, exports no other names, and goes again with `make uninstall`.
 . "${SRCDIR:-.}/tests/tap.sh"
-src=$(cd "${SRCDIR:-.}" && pwd) || exit 1
-build=$(cd "${BUILDDIR:-.}" && pwd) || exit 1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-root=$folder/root
-unset MAKEFLAGS MFLAGS MAKELEVEL
+. "${SRCDIR:-.}/tests/lib_prefix.sh"
 
-make_there() {
-    make -C "$build" "$@" DESTDIR="$root" >"$folder/log" 2>&1 || { sed 's/^/# /' "$folder/log" && false; }
-}
-tap_run "make install DESTDIR=" make_there install
-
-header=$(find "$root" -name bevpool.h -path '*/include/bevpool.h')
-pc=$(find "$root" -name bevpool.pc)
-libdir=$(dirname "$(dirname "$pc")")
-[ -n "$header" ] && [ -n "$pc" ]
-tap_ok $? "there are a header and bevpool.pc"
 tap_run "a manual page" test -s "$(find "$root" -name 'bevpool.3*')"
 
 # ---- names -------------------------------------------------------------------------------------
@@ -48,23 +33,6 @@ tap_ok $? "its soname has a version"
 # ---- programs ----------------------------------------------------------------------------------
 
 command -v pkg-config >/dev/null || tap_skip "programs are built" "no pkg-config"
-# flags OPTION...: what pkg-config says, with the scratch prefix before its paths.
-flags() {
-    PKG_CONFIG_LIBDIR="$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root" \
-        PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 pkg-config "$@" bevpool
-}
-cat >"$folder/expected" <<'END'
-cell 0: 10.5 21 31.5
-cell 1: 0.5 1 1.5
-cell 2: 0 0 0
-cell 3: 101 202 303
-END
-says_expected() { # COMMAND...: its output is that of the sample
-    "$@" >"$folder/said" 2>&1
-    status=$?
-    cmp -s "$folder/said" "$folder/expected" || sed 's/^/# /' "$folder/said"
-    [ $status = 0 ] && cmp -s "$folder/said" "$folder/expected"
-}
 cd "$folder" || exit 1
 # shellcheck disable=SC2046,SC2086
 if command -v pkg-config >/dev/null; then
@@ -92,13 +60,7 @@ if command -v pkg-config >/dev/null; then
     if [ -n "${NVCC:-}" ]; then
         "$NVCC" "$src/samples/lib/pool.cu" $(flags --cflags --libs) -o gpu
         tap_ok $? "samples/lib/pool.cu is built"
-        LD_LIBRARY_PATH=$libdir ./gpu >said 2>&1
-        if [ $? = 77 ]; then
-            tap_skip "and pools on a GPU" "$(head -n 1 said)"
-        else
-            LD_LIBRARY_PATH=$libdir says_expected ./gpu
-            tap_ok $? "and pools on a GPU"
-        fi
+        on_gpu "and pools on a GPU" ./gpu
     else
         tap_skip "samples/lib/pool.cu is built" "built without CUDA"
     fi

@@ -33,9 +33,30 @@ python=$(having numpy)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 judged "$python" numpy
+
+# compared PYTHON DEVICE: samples/torch/compare.py on the toy scene; every row must be right.
+compared() {
+    "$1" "$SRCDIR/samples/torch/compare.py" "$folder/toy.npz" --device "$2" \
+        --json "$folder/toy.json" --markdown "$folder/toy.md" >"$folder/said" 2>&1 &&
+        "$1" - "$folder" >>"$folder/said" 2>&1 <<'END'
+import json, sys
+rows = json.load(open(sys.argv[1] + "/toy.json"))["rows"]
+table = open(sys.argv[1] + "/toy.md").read().splitlines()
+# A way that PyTorch does not have on this device says so; ours would have failed above.
+assert all("failed" in row or (row["error"] < 5e-3 and row["eager_us"] > 0) for row in rows), rows
+assert len({row["way"] for row in rows}) == len(table) - 2 >= 3, table
+END
+    status=$?
+    [ $status = 0 ] || sed 's/^/# /' "$folder/said"
+    tap_ok $status "compare.py: every way on the $2 is right, and stands in the table"
+}
+"$BEVSCOPE" export toy "$folder/toy.npz" >/dev/null
+tap_ok $? "bevscope export"
+compared "$python" numpy
 python=$(having numpy,torch)
 if [ -n "$python" ]; then
     judged "$python" torch
+    compared "$python" cpu
 else
     tap_skip "PyTorch" "no Python with torch and NumPy"
 fi

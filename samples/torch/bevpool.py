@@ -32,6 +32,7 @@ except ImportError:  # NumPy alone
     torch = None
 
 CPU = -1
+WRONG_DEVICE = 6
 FP32, FP16, BF16 = 0, 1, 2
 FORWARD, BACKWARD = 0, 1
 NEAREST, BILINEAR, LATTICE = 0, 1, 2
@@ -74,6 +75,15 @@ class _Call(ctypes.Structure):
                 ("stream", ctypes.c_void_p)]
 
 
+# A call as 64-bit words, which are faster to write than fields, and the numbers of some words.
+_Words = ctypes.c_uint64 * (ctypes.sizeof(_Call) // 8)
+_WORKSPACE, _STREAM = _Call.workspace.offset // 8, _Call.stream.offset // 8
+_DATA = [(_Call.tensors.offset + role * ctypes.sizeof(_Tensor) + _Tensor.data.offset) // 8
+         for role in range(ROLES)]
+_POOLED = [_DATA[role] for role in (DEPTH, FEAT, OUT)]
+_GRADIENTS = [_DATA[role] for role in (DEPTH, FEAT, GRAD_OUT, GRAD_DEPTH, GRAD_FEAT)]
+
+
 def _load():
     library = ctypes.CDLL(os.environ.get("BEVPOOL_LIBRARY", "libbevpool.so.0"))
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
@@ -82,6 +92,7 @@ def _load():
             ("kernel_name", ctypes.c_char_p, i32, i32, i32),
             ("plan_kernel", ctypes.c_char_p, pointer),
             ("plan_workspace_bytes", ctypes.c_size_t, pointer),
+            ("plan_bytes", ctypes.c_size_t, pointer, i32),
             ("map_from_arrays", i32, pointer, pointer, pointer, i32, ctypes.c_uint32, pointer),
             ("map_destroy", None, pointer),
             ("plan_create", i32, pointer, pointer, pointer, pointer),
@@ -93,6 +104,7 @@ def _load():
 
 
 _library = _load()
+_run = _library.bevpool_run
 
 
 class Error(RuntimeError):
@@ -103,15 +115,20 @@ class Error(RuntimeError):
         super().__init__(f"{self.status}: {error.text.decode()}")
 
 
-_thread = threading.local()  # an error's text is written and read by one thread
+class _Thread(threading.local):
+    """An error's text is written and read by one thread."""
+
+    def __init__(self):
+        self.error = _Error()
+        self.address = ctypes.addressof(self.error)
+
+
+_thread = _Thread()
 
 
 def _check(function, *arguments):
-    error = getattr(_thread, "error", None)
-    if error is None:
-        error = _thread.error = _Error()
-    if function(*arguments, ctypes.byref(error)):
-        raise Error(error)
+    if function(*arguments, _thread.address):
+        raise Error(_thread.error)
 
 
 def kernels(device=CPU, direction=FORWARD):
@@ -150,8 +167,11 @@ def _dtype(array):
     return _dtypes[array.dtype]
 
 
-def _dense(array):
-    return array.contiguous() if _is_tensor(array) else np.ascontiguousarray(array)
+def _as_read(array, dtype):
+    """Dense, and of that format."""
+    if _is_tensor(array):
+        return (array if array.dtype == dtype else array.to(dtype)).contiguous()
+    return np.ascontiguousarray(array, dtype)
 
 
 def _ints(array, dtype="int32"):
@@ -191,7 +211,7 @@ class Map:
         if len(self.shape) != 8:
             raise ValueError(f"shape has {len(self.shape)} sizes, expected (B, N, D, H, W, Z, Y, X)")
         self.device = _device(ranks_bev) if device is None else device
-        self._plans = {}
+        self._plans, self._ready = {}, {}
         arrays = [_ints(a) for a in (ranks_depth, ranks_feat, ranks_bev, interval_starts,
                                      interval_lengths)] + [_ints(weights, "float32")]
         points, intervals = (0 if a is None else int(a.shape[0]) for a in (arrays[2], arrays[3]))
@@ -228,50 +248,55 @@ class Plan:
         made = ctypes.c_void_p()
         _check(_library.bevpool_plan_create, ctypes.byref(made), grid._map, ctypes.byref(options))
         self._destroy = weakref.finalize(self, _library.bevpool_plan_destroy, made)
-        self._plan = made
-        self.device, self.dtype = grid.device, dtype
-        self._template = bytes(_Call(size=ctypes.sizeof(_Call)))
+        self._plan, self.device = made.value, grid.device
         self.kernel = _library.bevpool_plan_kernel(made).decode()
         self.workspace_bytes = _library.bevpool_plan_workspace_bytes(made)
+        call = _Call(size=ctypes.sizeof(_Call), workspace_bytes=self.workspace_bytes)
+        for role in range(ROLES):
+            call.tensors[role] = _Tensor(None, _library.bevpool_plan_bytes(made, role), dtype, 0)
+        self._call = bytes(call)  # all but the addresses
 
-    def _workspace(self, like):
-        count = self.workspace_bytes + ALIGNMENT
-        if _is_tensor(like):
-            return torch.empty(count, dtype=torch.uint8, device=like.device)
-        return np.empty(count, np.uint8)
-
-    def run(self, arrays):
-        """Launches with dense arrays by role, {DEPTH: ...}, on the current stream."""
-        call = _Call.from_buffer_copy(self._template)
-        tensors = call.tensors
-        for role, array in arrays.items():
-            tensor = tensors[role]
-            tensor.data, tensor.bytes, tensor.dtype = _address(array), array.nbytes, self.dtype
-            if _device(array) != self.device:
-                raise ValueError(f"the map is on device {self.device}, an array is not")
+    def _launch(self, words, arrays):
+        """Launches on the current stream. `words`: where the addresses of the arrays go, which are
+        dense and have the sizes of the plan."""
+        call = _Words.from_buffer_copy(self._call)
+        for word, array in zip(words, arrays):
+            call[word] = _address(array)
         if self.workspace_bytes:
-            workspace = self._workspace(arrays[FEAT])
-            call.workspace = (_address(workspace) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-            call.workspace_bytes = self.workspace_bytes
+            scratch = _empty(arrays[0], (self.workspace_bytes + ALIGNMENT) // arrays[0].itemsize)
+            call[_WORKSPACE] = (_address(scratch) + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         if self.device == CPU:
-            return _check(_library.bevpool_run, self._plan, ctypes.byref(call))
-        call.stream = torch.cuda.current_stream(self.device).cuda_stream
-        if torch.cuda.current_device() == self.device:
-            return _check(_library.bevpool_run, self._plan, ctypes.byref(call))
-        with torch.cuda.device(self.device):
-            _check(_library.bevpool_run, self._plan, ctypes.byref(call))
+            return _check(_run, self._plan, call)
+        call[_STREAM] = _raw_stream(self.device)
+        status = _run(self._plan, call, _thread.address)
+        if status == WRONG_DEVICE:  # the calling thread's current one
+            with torch.cuda.device(self.device):
+                _check(_run, self._plan, call)
+        elif status:
+            raise Error(_thread.error)
 
 
-def _sized(grid, depth, feat):
-    """Dense arrays of the map's shape and one format."""
+def _prepared(depth, feat, grid, direction, channels_first, kernel=None):
+    """The plan for such arrays, and the shape of what it pools. Arrays of one kind are checked
+    once."""
+    kind = (depth.shape, feat.shape, depth.dtype, feat.dtype, getattr(depth, "device", None),
+            getattr(feat, "device", None), direction, channels_first, kernel)
+    found = grid._ready.get(kind)
+    if found is None:
+        _check_arrays(grid, depth, feat)
+        channels = int(feat.shape[-1])
+        plan = grid.plan(channels, _dtype(feat), direction, channels_first, kernel)
+        found = grid._ready[kind] = plan, _out_shape(grid, channels, channels_first)
+    return found
+
+
+def _check_arrays(grid, depth, feat):
     b, n, d, h, w = grid.shape[:5]
     for name, array, shape in ("depth", depth, (d, h, w)), ("feat", feat, (h, w, feat.shape[-1])):
         if array.shape != (b, n, *shape) and array.shape != (b * n, *shape):
             raise ValueError(f"{name} has shape {tuple(array.shape)}, expected {(b, n, *shape)}")
-    _dtype(feat)
-    if depth.dtype != feat.dtype:
-        depth = depth.to(feat.dtype) if _is_tensor(depth) else depth.astype(feat.dtype)
-    return _dense(depth), _dense(feat)
+        if _device(array) != grid.device:
+            raise ValueError(f"the map is on device {grid.device}, {name} is not")
 
 
 def _out_shape(grid, channels, channels_first):
@@ -280,24 +305,21 @@ def _out_shape(grid, channels, channels_first):
 
 
 def _forward(depth, feat, grid, channels_first, kernel=None):
-    depth, feat = _sized(grid, depth, feat)
-    channels = int(feat.shape[-1])
-    out = _empty(feat, _out_shape(grid, channels, channels_first))
-    plan = grid.plan(channels, _dtype(feat), FORWARD, channels_first, kernel)
-    plan.run({DEPTH: depth, FEAT: feat, OUT: out})
+    plan, shape = _prepared(depth, feat, grid, FORWARD, channels_first, kernel)
+    out = _empty(feat, shape)
+    plan._launch(_POOLED, (_as_read(depth, feat.dtype), _as_read(feat, feat.dtype), out))
     return out
 
 
 def _backward(grad, depth, feat, grid, channels_first):
-    given = depth
-    depth, feat = _sized(grid, depth, feat)
-    grads = _empty(depth, tuple(depth.shape)), _empty(feat, tuple(feat.shape))
-    plan = grid.plan(int(feat.shape[-1]), _dtype(feat), BACKWARD, channels_first)
-    grad = grad.to(feat.dtype) if _is_tensor(grad) else np.asarray(grad, feat.dtype)
-    plan.run({DEPTH: depth, FEAT: feat, GRAD_OUT: _dense(grad), GRAD_DEPTH: grads[0],
-              GRAD_FEAT: grads[1]})
-    return (grads[0].to(given.dtype) if _is_tensor(given) else grads[0].astype(given.dtype)), \
-        grads[1]
+    plan, shape = _prepared(depth, feat, grid, BACKWARD, channels_first)
+    if tuple(grad.shape) != shape or _device(grad) != plan.device:
+        raise ValueError(f"the gradient of the output has shape {tuple(grad.shape)} on device "
+                         f"{_device(grad)}, expected {shape} on device {plan.device}")
+    grads = _empty(feat, tuple(depth.shape)), _empty(feat, tuple(feat.shape))
+    inputs = (_as_read(array, feat.dtype) for array in (depth, feat, grad))
+    plan._launch(_GRADIENTS, (*inputs, *grads))
+    return _as_read(grads[0], depth.dtype), grads[1]
 
 
 # ---- maps of the last calls ----------------------------------------------------------------------
@@ -320,18 +342,32 @@ class _Recent:
         return (reference.cdata, array.storage_offset(), tuple(array.shape), array.stride(),
                 version), reference
 
-    def find(self, arrays, rest, make):
-        key = rest, *map(id, arrays)
-        known = self.same.get(key)
-        if known and all(r() is a and (not _is_tensor(a) or (a._version, a.data_ptr()) == state)
-                         for r, a, state in zip(known[1], arrays, known[2])):
-            return known[0]
+    def known(self, arrays, kind):
+        """The map of these very objects, or None."""
+        found = self.same.get((kind, *map(id, arrays)))
+        if found is None:
+            return None
+        for array, (reference, version, address) in zip(arrays, found[1]):
+            if reference() is not array or address is not None and (
+                    array.data_ptr() != address or
+                    version is not None and array._version != version):
+                return None
+        return found[0]
+
+    @staticmethod
+    def state(array):
+        if not _is_tensor(array):
+            return weakref.ref(array), None, None
+        version = None if array.is_inference() else array._version
+        return weakref.ref(array), version, array.data_ptr()
+
+    def find(self, arrays, kind, rest, make):
+        """The map of what these arrays hold. `kind`: what known() is asked with; `rest`: what a map
+        depends on besides arrays."""
         found = self.find_by_memory(arrays, rest, make)
-        if not any(_is_tensor(a) and a.is_inference() for a in arrays):
-            if len(self.same) > 4 * self.most:
-                self.same.clear()
-            self.same[key] = found, [weakref.ref(a) for a in arrays], \
-                [(a._version, a.data_ptr()) if _is_tensor(a) else None for a in arrays]
+        if len(self.same) > 4 * self.most:
+            self.same.clear()
+        self.same[(kind, *map(id, arrays))] = found, [self.state(a) for a in arrays]
         return found
 
     def find_by_memory(self, arrays, rest, make):
@@ -355,14 +391,17 @@ _recent = _Recent()
 
 
 def _v2_map(depth, feat, arrays, bev_feat_shape):
+    kind = depth.shape, feat.shape, getattr(feat, "device", None), tuple(bev_feat_shape)
+    found = _recent.known(arrays, kind)
+    if found is not None:
+        return found
     b, n, d, h, w = depth.shape
-    its_batch, z, y, x, channels = bev_feat_shape
-    shape = b, n, d, h, w, z, y, x
+    its_batch, z, y, x, channels = map(int, bev_feat_shape)
+    shape, device = (b, n, d, h, w, z, y, x), _device(feat)
     if its_batch != b or channels != feat.shape[-1]:
         raise ValueError(f"bev_feat_shape is {tuple(bev_feat_shape)}, expected "
                          f"({b}, Z, Y, X, {feat.shape[-1]})")
-    device = _device(feat)
-    return _recent.find(arrays, (shape, device), lambda: Map(shape, *arrays, device=device))
+    return _recent.find(arrays, kind, (shape, device), lambda: Map(shape, *arrays, device=device))
 
 
 # ---- voxel_pool and voxel_align ------------------------------------------------------------------
@@ -403,8 +442,10 @@ def _voxel(volume, geom, bev_h, bev_w, align):
                          "(B, N, D, H, W, C) and (B, N, D, H, W, 2 or 3)")
     b, n, d, h, w, c = (int(size) for size in volume.shape)
     shape, device = (b, n, 1, d * h, w, 1, int(bev_h), int(bev_w)), _device(volume)
-    grid = _recent.find([geom], (shape, align, device),
-                        lambda: _voxel_map(geom, shape, int(bev_h), int(bev_w), align, device))
+    kind = shape, align, device
+    grid = _recent.known([geom], kind) or _recent.find(
+        [geom], kind, kind,
+        lambda: _voxel_map(geom, shape, int(bev_h), int(bev_w), align, device))
     feat = volume.reshape(b, n, d * h, w, c)
     ones = feat.new_ones((b, n, 1, d * h, w)) if _is_tensor(feat) else \
         np.ones((b, n, 1, d * h, w), feat.dtype)
@@ -428,12 +469,17 @@ def voxel_align(volume, geom, bev_h, bev_w):
 def pool(depth, feat, grid, channels_first=False, kernel=None):
     """Pools depth (B, N, D, H, W) and feat (B, N, H, W, C) with a Map: (B, Z, Y, X, C), or
     (B, C, Z, Y, X). The axes B and N may be one. `kernel` (no gradients): one that kernels() names."""
-    if _is_tensor(feat) and kernel is None:
-        if _traced(depth, feat):
-            return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
-        if _wants_grad(depth, feat):
-            return _Pool.apply(depth, feat, grid, channels_first)
-    return _forward(depth, feat, grid, channels_first, kernel)
+    if kernel is not None:
+        return _forward(depth, feat, grid, channels_first, kernel)
+    if _is_tensor(feat) and _traced(depth, feat):
+        return torch.ops.bevpool.pool(depth, feat, grid.handle, channels_first)
+    return _eager(depth, feat, grid, channels_first)
+
+
+def _eager(depth, feat, grid, channels_first):
+    if _is_tensor(feat) and _wants_grad(depth, feat):
+        return _Pool.apply(depth, feat, grid, channels_first)
+    return _forward(depth, feat, grid, channels_first)
 
 
 def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape, interval_starts,
@@ -441,10 +487,9 @@ def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
     """BEVDet's function: depth (B, N, D, H, W), feat (B, N, H, W, C), bev_feat_shape
     (B, Z, Y, X, C). (B, C, Z, Y, X)"""
     arrays = ranks_depth, ranks_feat, ranks_bev, interval_starts, interval_lengths
-    sizes = [int(size) for size in bev_feat_shape]
     if _is_tensor(feat) and _traced(depth, feat):
-        return torch.ops.bevpool.bev_pool_v2(depth, feat, *arrays, sizes)
-    return pool(depth, feat, _v2_map(depth, feat, arrays, sizes), channels_first=True)
+        return torch.ops.bevpool.bev_pool_v2(depth, feat, *arrays, list(map(int, bev_feat_shape)))
+    return _eager(depth, feat, _v2_map(depth, feat, arrays, bev_feat_shape), True)
 
 
 # ---- operators of PyTorch ------------------------------------------------------------------------
@@ -452,11 +497,15 @@ def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, bev_feat_shape,
 if torch is not None:
     from torch import Tensor
 
+    _plain = Tensor, torch.nn.Parameter
+    # What torch.cuda.current_stream(device).cuda_stream says, without an object in between.
+    _raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or \
+        (lambda device: torch.cuda.current_stream(device).cuda_stream)
+
     def _traced(depth, feat):
         """Whether a compiler looks on, which must see an operator. Otherwise the ways below cost a
         tenth of that."""
-        plain = Tensor, torch.nn.Parameter
-        return torch.compiler.is_compiling() or type(feat) not in plain or type(depth) not in plain
+        return torch.compiler.is_compiling() or type(feat) not in _plain or type(depth) not in _plain
 
     def _wants_grad(depth, feat):
         return torch.is_grad_enabled() and (depth.requires_grad or feat.requires_grad)

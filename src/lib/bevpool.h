@@ -140,8 +140,10 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
                                       BevpoolError *error);
 
 /* Computes the map of `batch` calibrations, one a sample, that differ in nothing but cameras and
- * image transformation. `align` is a BevpoolAlign. Computed on the CPU, copied to `device`, waits
- * for it. A rig that sees no cell gives a map of 0 points. The caller destroys *map. */
+ * image transformation. `align` is a BevpoolAlign. Computed on `device`, the CPU or a GPU, which
+ * gives the same bits; waits for it. A GPU needs memory during the call, besides the map: about 32
+ * bytes a frustum point, 160 unless nearest. A rig that sees no cell gives a map of 0 points. The
+ * caller destroys *map. */
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error);
 

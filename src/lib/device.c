@@ -5,6 +5,7 @@
 
 #include "src/lib/lib_internal.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,27 +82,65 @@ BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
     return BEVPOOL_OK;
 }
 
+BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
+                               const Rig *rigs, int32_t align, BevpoolError *error) {
+#ifdef HAVE_CUDA
+    Err err;
+    return lib_cuda_build(map, memory, shape->batch, rigs, align, &err)
+               ? BEVPOOL_OK
+               : lib_pass(error, BEVPOOL_NO_MEMORY, &err);
+#else
+    (void)map, (void)memory, (void)shape, (void)rigs, (void)align;
+    return lib_fail(error, BEVPOOL_NO_DEVICE, "the library was built without CUDA");
+#endif
+}
+
 /* ---- where a pointer is ---------------------------------------------------------------------- */
+
+/* Whether the CPU would crash on `pointer`. Asks the driver only where the process has loaded it:
+ * before, there is no such memory, and CUDA must not begin because of us. */
+static bool only_gpus_read(const void *pointer) {
+    typedef int Attribute(void *value, int attribute, uintptr_t pointer);
+    enum { MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_MEMORY = 2 };
+    unsigned type = 0, managed = 0;
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (!driver)
+        return false;
+    Attribute *ask = (Attribute *)(uintptr_t)dlsym(driver, "cuPointerGetAttribute");
+    bool device = ask && !ask(&type, MEMORY_TYPE, (uintptr_t)pointer) && type == DEVICE_MEMORY &&
+                  !ask(&managed, IS_MANAGED, (uintptr_t)pointer) && !managed;
+    dlclose(driver);
+    return device;
+}
+
+static BevpoolStatus check_for_cpu(const void *pointer, const char *name, BevpoolError *error) {
+    return only_gpus_read(pointer)
+               ? lib_fail(error, BEVPOOL_BAD_ARGUMENT,
+                          "%s: is memory of a GPU, expected that of the host", name)
+               : BEVPOOL_OK;
+}
 
 BevpoolStatus lib_check_readable(int32_t device, const void *pointer, const char *name,
                                  BevpoolError *error) {
+    if (device == BEVPOOL_CPU)
+        return check_for_cpu(pointer, name, error);
 #ifdef HAVE_CUDA
-    if (device != BEVPOOL_CPU && lib_cuda_place(pointer, device) == LIB_ON_OTHER_DEVICE)
+    if (lib_cuda_place(pointer, device) == LIB_ON_OTHER_DEVICE)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of another GPU", name);
 #endif
-    (void)device, (void)pointer, (void)name, (void)error;
     return BEVPOOL_OK;
 }
 
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,
                               BevpoolError *error) {
+    if (device == BEVPOOL_CPU)
+        return check_for_cpu(pointer, name, error);
 #ifdef HAVE_CUDA
-    LibPlace place = device == BEVPOOL_CPU ? LIB_ON_DEVICE : lib_cuda_place(pointer, device);
+    LibPlace place = lib_cuda_place(pointer, device);
     if (place != LIB_ON_DEVICE)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s: is memory of %s, expected that of GPU %d",
                         name, place == LIB_ON_HOST ? "the host" : "another GPU", (int)device);
 #endif
-    (void)device, (void)pointer, (void)name, (void)error;
     return BEVPOOL_OK;
 }
 

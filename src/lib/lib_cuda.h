@@ -2,7 +2,9 @@
  * what its namesake in lib_internal.h does. A true result is success. */
 #pragma once
 
+#include "kernels/bevpool.h"
 #include "kernels/err.h"
+#include "src/scene/geometry.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,8 @@ void lib_cuda_leave(int before);
 bool lib_cuda_allocate(void **memory, size_t bytes, Err *err);
 void lib_cuda_free(void *memory);
 bool lib_cuda_copy(void *to, const void *from, size_t bytes, Err *err);
+bool lib_cuda_build(BevMap *map, void **memory, int64_t batch, const Rig *rigs, int32_t align,
+                    Err *err); /* map_gpu.cu */
 LibPlace lib_cuda_place(const void *pointer, int device);
 bool lib_cuda_current(int *device, Err *err);
 bool lib_cuda_ready(void *stream, Err *err);

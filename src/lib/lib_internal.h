@@ -4,6 +4,7 @@
 
 #include "kernels/bevpool.h"
 #include "src/lib/bevpool.h"
+#include "src/scene/geometry.h"
 
 #include <stdatomic.h>
 
@@ -55,6 +56,11 @@ bool lib_role_used(const BevProblem *problem, int32_t role);
 
 /* ---- maps (map.c) ---------------------------------------------------------------------------- */
 
+/* Makes a map of arrays that are where kernels read them: those of scatter.h, or, on a GPU, in
+ * `memory`. The map frees them; after an error they are the caller's. */
+BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
+                           void *memory, int32_t device, BevpoolError *error);
+
 /* Makes a map of arrays on the host, which it takes over, also when it fails. */
 BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
                            int32_t device, BevpoolError *error);
@@ -81,6 +87,10 @@ void lib_free(int32_t device, void *memory);
 /* Copies to or from host memory and waits. */
 BevpoolStatus lib_copy(int32_t device, void *to, const void *from, size_t bytes,
                        BevpoolError *error);
+
+/* Builds the map of one rig a sample on the GPU that was entered, in one block of its memory. */
+BevpoolStatus lib_build_on_gpu(BevMap *map, void **memory, const BevpoolShape *shape,
+                               const Rig *rigs, int32_t align, BevpoolError *error);
 
 /* Whether a kernel that runs on `device` can use `pointer`: BEVPOOL_BAD_ARGUMENT names it. */
 BevpoolStatus lib_check_place(int32_t device, const void *pointer, const char *name,

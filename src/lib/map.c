@@ -81,54 +81,58 @@ static size_t padded(int64_t count) {
 }
 
 /* Copies the arrays into one block of a GPU. */
-static BevpoolStatus upload(BevpoolMap *map, BevMap *host, BevpoolError *error) {
-    List from = list_of(host), to = list_of(&map->map);
+static BevpoolStatus upload(BevMap *copy, void **memory, BevMap *host, int32_t device,
+                            BevpoolError *error) {
+    List from = list_of(host), to = list_of(copy);
     size_t bytes = 0, offset = 0;
     for (int i = 0; i < ARRAYS; i++)
         bytes += padded(from.count[i]);
-    BevpoolStatus status = lib_allocate(map->device, &map->memory, bytes, error);
+    BevpoolStatus status = lib_allocate(device, memory, bytes, error);
     for (int i = 0; !status && i < ARRAYS; i++) {
         if (!*from.array[i])
             continue;
-        *to.array[i] = (char *)map->memory + offset;
+        *to.array[i] = (char *)*memory + offset;
         offset += padded(from.count[i]);
         if (from.count[i])
-            status = lib_copy(map->device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4,
-                              error);
+            status =
+                lib_copy(device, *to.array[i], *from.array[i], (size_t)from.count[i] * 4, error);
     }
     return status;
 }
 
+BevpoolStatus lib_map_keep(BevpoolMap **map, const BevpoolShape *shape, const BevMap *arrays,
+                           void *memory, int32_t device, BevpoolError *error) {
+    BevpoolMap *made = calloc(1, sizeof *made);
+    if (!made)
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
+    *made = (BevpoolMap){.device = device, .shape = *shape, .map = *arrays, .memory = memory};
+    atomic_init(&made->references, 1);
+    *map = made;
+    return lib_ok(error);
+}
+
 BevpoolStatus lib_map_take(BevpoolMap **map, const BevpoolShape *shape, BevMap *host,
                            int32_t device, BevpoolError *error) {
-    BevpoolMap *made = calloc(1, sizeof *made);
-    if (!made) {
-        scatter_free(host);
-        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
-    }
-    atomic_init(&made->references, 1);
-    made->device = device;
-    made->shape = *shape;
-    made->map = *host;
     if (device == BEVPOOL_CPU) {
-        *map = made;
-        return lib_ok(error);
+        BevpoolStatus kept = lib_map_keep(map, shape, host, NULL, device, error);
+        if (kept)
+            scatter_free(host);
+        return kept;
     }
     int before;
+    BevMap copy = *host;
+    void *memory = NULL;
     BevpoolStatus status = lib_enter(device, &before, error);
     if (!status) {
-        status = upload(made, host, error);
+        status = upload(&copy, &memory, host, device, error);
+        if (!status)
+            status = lib_map_keep(map, shape, &copy, memory, device, error);
         if (status)
-            lib_free(device, made->memory);
+            lib_free(device, memory);
         lib_leave(device, before);
     }
     scatter_free(host);
-    if (status) {
-        free(made);
-        return status;
-    }
-    *map = made;
-    return lib_ok(error);
+    return status;
 }
 
 /* ---- from the caller's arrays ---------------------------------------------------------------- */

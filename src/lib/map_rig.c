@@ -105,6 +105,52 @@ static bool same_sizes(const BevpoolShape *a, const BevpoolShape *b) {
            a->feat_w == b->feat_w && a->ny == b->ny && a->nx == b->nx;
 }
 
+/* Checks all calibrations, and brings them into the form of scene/geometry.h. */
+static BevpoolStatus take_rigs(const BevpoolRig *from, int64_t batch, Rig *rigs,
+                               BevpoolShape *shape, BevpoolError *error) {
+    for (int64_t b = 0; b < batch; b++) {
+        BevpoolStatus status = check_rig(&from[b], b, &rigs[b], error);
+        if (status)
+            return status;
+        BevpoolShape its = shape_of(&rigs[b], batch);
+        if (b == 0)
+            *shape = its;
+        if (!same_sizes(shape, &its))
+            return lib_fail(error, BEVPOOL_BAD_MAP, "rigs[%lld] has other sizes than rigs[0]",
+                            (long long)b);
+    }
+    return lib_check_shape(shape, error);
+}
+
+static BevpoolStatus build_on_cpu(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,
+                                  int32_t align, BevpoolError *error) {
+    BevMap all = {0};
+    BevpoolStatus status = BEVPOOL_OK;
+    for (int64_t b = 0; !status && b < shape->batch; b++)
+        status = build(&rigs[b], align, shape, b, &all, error);
+    if (!status)
+        return lib_map_take(map, shape, &all, BEVPOOL_CPU, error);
+    scatter_free(&all);
+    return status;
+}
+
+static BevpoolStatus build_on_gpu(BevpoolMap **map, const BevpoolShape *shape, const Rig *rigs,
+                                  int32_t align, int32_t device, BevpoolError *error) {
+    BevMap built = {0};
+    void *memory = NULL;
+    int before;
+    BevpoolStatus status = lib_enter(device, &before, error);
+    if (status)
+        return status;
+    status = lib_build_on_gpu(&built, &memory, shape, rigs, align, error);
+    if (!status)
+        status = lib_map_keep(map, shape, &built, memory, device, error);
+    if (status)
+        lib_free(device, memory);
+    lib_leave(device, before);
+    return status;
+}
+
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error) {
     if (!map)
@@ -118,26 +164,14 @@ BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, in
     if (align < 0 || align >= BEV_ALIGN_COUNT)
         return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "align is %d, expected a BevpoolAlign",
                         (int)align);
-    BevMap all = {0};
+    Rig *taken = calloc((size_t)batch, sizeof *taken);
+    if (!taken)
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "rigs: out of memory");
     BevpoolShape shape = {0};
-    BevpoolStatus status = BEVPOOL_OK;
-    for (int64_t b = 0; !status && b < batch; b++) {
-        Rig rig;
-        if ((status = check_rig(&rigs[b], b, &rig, error)))
-            break;
-        BevpoolShape its = shape_of(&rig, batch);
-        if (b == 0)
-            shape = its;
-        if (!same_sizes(&shape, &its))
-            status = lib_fail(error, BEVPOOL_BAD_MAP, "rigs[%lld] has other sizes than rigs[0]",
-                              (long long)b);
-        else
-            status = lib_check_shape(&shape, error);
-        if (!status)
-            status = build(&rig, align, &shape, b, &all, error);
-    }
+    BevpoolStatus status = take_rigs(rigs, batch, taken, &shape, error);
     if (!status)
-        return lib_map_take(map, &shape, &all, device, error);
-    scatter_free(&all);
+        status = device == BEVPOOL_CPU ? build_on_cpu(map, &shape, taken, align, error)
+                                       : build_on_gpu(map, &shape, taken, align, device, error);
+    free(taken);
     return status;
 }

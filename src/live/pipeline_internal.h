@@ -25,7 +25,7 @@ bool inputs_scene_has_map(const Scene *scene, BevAlign align);
 /* Device memory that is kept for the next maps of the same size: a comparison of two aligns builds
  * two maps for every change of calibration. A zeroed MapBuilder keeps nothing yet. */
 typedef struct {
-    struct ScatterCuda *gpu[BEV_ALIGN_COUNT];
+    struct ScatterGpu *gpu[BEV_ALIGN_COUNT];
     BevShape shape;
 } MapBuilder;
 

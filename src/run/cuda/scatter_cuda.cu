@@ -1,275 +1,29 @@
-// Every frustum point writes its cells as sort keys, in the order of ranks_depth. A stable radix
-// sort brings the points of a cell together, and the runs of equal keys are the intervals. A point
-// outside the grid gets the key `cells` (their number), which sorts it behind all others.
 #include "src/run/cuda/scatter_cuda.h"
 
 #include "kernels/cuda/common.cuh"
-#include "src/base/clock.h"
-
-#include <bit>
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_run_length_encode.cuh>
-#include <cub/device/device_scan.cuh>
-#include <limits.h>
-#include <vector>
 
 #define TRY_MAP(call) TRY_CUDA("scatter map", call)
 
-namespace {
-
-constexpr int NEIGHBOURS = 4, THREADS = 256;
-
-// What a point needs to find its cells.
-struct Frame {
-    BevShape shape;
-    BevAlign align;
-    int splats; // keys per point: 1, or NEIGHBOURS for bilinear weights
-    uint32_t camera_mask;
-    double min_m[3], max_m[3];
-    double cell_x_m, cell_y_m, cell_z_m;
-    int rows, slices; // of a slice; in height
-    const double *origins;    // (camera, 3)
-    const double *directions; // (camera, h, w, 3)
-    const double *depths;     // (depth)
-};
-
-struct Totals {
-    int64_t points, intervals;
-};
-
-} // namespace
-
-// Pointers are to device memory, except `pinned`. An entry is one cell of one point.
-struct ScatterCuda {
-    Frame frame;
-    int64_t entries;          // frustum points * splats
-    std::vector<double> rays; // origins, directions and depths on the host
-    double *geometry;         // the same on the device
-    uint32_t *keys, *cells;   // the cell of each entry, before and after the sort
-    uint32_t *ids, *order;    // the number of each entry, before and after the sort
-    float *weights;           // by entry number; NULL for nearest
-    BevMap map;               // the result; `cells` is its ranks_bev
-    uint32_t *unique;         // the cell of each run
-    int *run_count;
-    Totals *totals, *pinned; // on the device, and copied to the host
-    void *scratch;           // for CUB
-    size_t scratch_bytes;
-    std::vector<void *> allocated; // all device memory above
-};
-
-namespace {
-
-// ---- from a point to its cells, with the arithmetic of scatter.c -------------------------------
-
-__device__ void add_neighbour(const Frame &frame, int64_t first, int x, int y, double weight, uint32_t *key,
-                              float *weight_out) {
-    bool exists = x >= 0 && x < frame.shape.nx && y >= 0 && y < frame.rows;
-    if (!exists || !((float)weight > 0))
-        return;
-    *key = (uint32_t)(first + y * frame.shape.nx + x);
-    if (weight_out)
-        *weight_out = (float)weight;
+bool scatter_cuda_open(ScatterGpu **builder, const Rig *rig, BevAlign align, Err *err) {
+    *builder = NULL;
+    return device_usable(err) && scatter_gpu_open(builder, rig, align, err);
 }
 
-__device__ void splat_bilinear(const Frame &frame, int64_t first, double x, double y, uint32_t *keys,
-                               float *weights) {
-    if (!(x > -1 && x < (double)frame.shape.nx && y > -1 && y < (double)frame.rows))
-        return;
-    double x0 = floor(x), y0 = floor(y), right = x - x0, up = y - y0;
-    int cell_x = (int)x0, cell_y = (int)y0;
-    add_neighbour(frame, first, cell_x, cell_y, (1 - right) * (1 - up), keys, weights);
-    add_neighbour(frame, first, cell_x, cell_y + 1, (1 - right) * up, keys + 1, weights + 1);
-    add_neighbour(frame, first, cell_x + 1, cell_y, right * (1 - up), keys + 2, weights + 2);
-    add_neighbour(frame, first, cell_x + 1, cell_y + 1, right * up, keys + 3, weights + 3);
+// After an error that ended CUDA for the process nothing can be freed any more.
+void scatter_cuda_close(ScatterGpu *builder) {
+    if (builder && device_usable(NULL))
+        scatter_gpu_close(builder);
 }
 
-__device__ void splat_point(const Frame &frame, const double ego_m[3], uint32_t *keys,
-                            float *weights) {
-    bool inside[3];
-    for (int axis = 0; axis < 3; axis++)
-        inside[axis] = ego_m[axis] >= frame.min_m[axis] && ego_m[axis] < frame.max_m[axis];
-    if (!inside[2])
-        return;
-    double x = (ego_m[0] - frame.min_m[0]) / frame.cell_x_m;
-    double y = (ego_m[1] - frame.min_m[1]) / frame.cell_y_m;
-    int z = (int)fmin((ego_m[2] - frame.min_m[2]) / frame.cell_z_m, (double)(frame.slices - 1));
-    int64_t first = (int64_t)z * frame.rows * frame.shape.nx; // cell of the point's slice
-    if (frame.align == BEV_BILINEAR)
-        splat_bilinear(frame, first, x - 0.5, y - 0.5, keys, weights);
-    else if (frame.align == BEV_LATTICE)
-        splat_bilinear(frame, first, x, y, keys, weights);
-    else if (inside[0] && inside[1])
-        add_neighbour(frame, first, (int)fmin(x, (double)(frame.shape.nx - 1)),
-                      (int)fmin(y, (double)(frame.rows - 1)), 1, keys, NULL);
-}
-
-// One thread per frustum point, rank in [0, cameras * depth_bins * h * w).
-__global__ void splat_kernel(Frame frame, int64_t ranks, uint32_t *keys, uint32_t *ids,
-                             float *weights) {
-    int64_t rank = thread_number();
-    if (rank >= ranks)
-        return;
-    int pixels = (int)(frame.shape.feat_h * frame.shape.feat_w), pixel, bin;
-    int64_t camera = divide(divide(rank, pixels, &pixel), (int)frame.shape.depth_bins, &bin);
-    const double *origin_m = frame.origins + 3 * camera;
-    const double *direction = frame.directions + 3 * (camera * pixels + pixel);
-    double ego_m[3];
-    // Two roundings, as on the host: a fused multiply-add would move points across cell borders.
-    for (int axis = 0; axis < 3; axis++)
-        ego_m[axis] = __dadd_rn(origin_m[axis], __dmul_rn(frame.depths[bin], direction[axis]));
-    int64_t first = rank * frame.splats;
-    for (int i = 0; i < frame.splats; i++) {
-        keys[first + i] = (uint32_t)(frame.shape.nx * frame.shape.ny);
-        ids[first + i] = (uint32_t)(first + i);
-    }
-    if (frame.camera_mask >> camera & 1)
-        splat_point(frame, ego_m, keys + first, weights ? weights + first : NULL);
-}
-
-// ---- from sorted entries to the map ------------------------------------------------------------
-
-// The last run is the points outside the grid, if there are any.
-__global__ void totals_kernel(const uint32_t *unique, const int *lengths, const int *run_count,
-                              uint32_t cells, int64_t entries, Totals *totals) {
-    int last = *run_count - 1;
-    bool outside = unique[last] == cells;
-    totals->points = entries - (outside ? lengths[last] : 0);
-    totals->intervals = last + !outside;
-}
-
-// One thread per sorted entry: from the entry number to ranks and weight.
-__global__ void unpack_kernel(Frame frame, const Totals *totals, const uint32_t *order,
-                              const float *weights, BevMap map) {
-    int64_t t = thread_number();
-    if (t >= totals->points)
-        return;
-    int rank = (int)(order[t] / (unsigned)frame.splats);
-    int pixels = (int)(frame.shape.feat_h * frame.shape.feat_w);
-    map.ranks_depth[t] = rank;
-    map.ranks_feat[t] = rank / ((int)frame.shape.depth_bins * pixels) * pixels + rank % pixels;
-    if (weights)
-        map.weights[t] = weights[order[t]];
-}
-
-// ---- the steps ---------------------------------------------------------------------------------
-
-// Origins, directions and depths of a rig, computed on the host by the functions that scatter_build
-// uses.
-bool upload_geometry(ScatterCuda *b, const Rig *rig, Err *err) {
-    const Frustum *frustum = &rig->frustum;
-    size_t rays = 3 * (size_t)rig->camera_count, next = rays;
-    double origin_m[3];
-    for (int camera = 0; camera < rig->camera_count; camera++) {
-        memcpy(&b->rays[3 * (size_t)camera], rig->cameras[camera].position_m, sizeof origin_m);
-        for (int h = 0; h < frustum->feat_h; h++)
-            for (int w = 0; w < frustum->feat_w; w++, next += 3)
-                camera_ray(&rig->cameras[camera], frustum, frustum_u_px(frustum, w),
-                           frustum_v_px(frustum, h), origin_m, &b->rays[next]);
-    }
-    b->frame.origins = b->geometry;
-    b->frame.directions = b->geometry + rays;
-    b->frame.depths = b->geometry + next;
-    for (int64_t bin = 0; bin < b->frame.shape.depth_bins; bin++)
-        b->rays[next++] = frustum_depth_m(frustum, bin);
-    TRY_MAP(cudaMemcpyAsync(b->geometry, b->rays.data(), next * sizeof(double),
-                            cudaMemcpyHostToDevice, 0));
-    return true;
-}
-
-void set_grid(Frame *frame, const Grid *grid) {
-    const double min_m[3] = {grid->x_min_m, grid->y_min_m, grid->z_min_m};
-    const double max_m[3] = {grid->x_max_m, grid->y_max_m, grid->z_max_m};
-    memcpy(frame->min_m, min_m, sizeof min_m);
-    memcpy(frame->max_m, max_m, sizeof max_m);
-    frame->cell_x_m = (grid->x_max_m - grid->x_min_m) / grid->nx;
-    frame->cell_y_m = (grid->y_max_m - grid->y_min_m) / grid->ny;
-    frame->rows = grid->ny;
-    frame->slices = grid_slices(grid);
-    frame->cell_z_m = (grid->z_max_m - grid->z_min_m) / frame->slices;
-}
-
-uint32_t cell_count(const ScatterCuda *b) {
-    return (uint32_t)(b->frame.shape.nx * b->frame.shape.ny);
-}
-
-// The three steps done by CUB. With scratch == NULL each only sets *bytes to the scratch memory it
-// needs.
-cudaError_t sort_entries(ScatterCuda *b, void *scratch, size_t *bytes) {
-    return cub::DeviceRadixSort::SortPairs(scratch, *bytes, b->keys, b->cells, b->ids, b->order,
-                                           b->entries, 0, std::bit_width(cell_count(b)));
-}
-
-cudaError_t find_runs(ScatterCuda *b, void *scratch, size_t *bytes) {
-    return cub::DeviceRunLengthEncode::Encode(scratch, *bytes, b->cells, b->unique,
-                                              b->map.interval_lengths, b->run_count, b->entries);
-}
-
-cudaError_t find_starts(ScatterCuda *b, void *scratch, size_t *bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, *bytes, b->map.interval_lengths,
-                                         b->map.interval_starts, (int64_t)cell_count(b) + 1);
-}
-
-bool sort_and_encode(ScatterCuda *b, Err *err) {
-    size_t bytes = b->scratch_bytes;
-    TRY_MAP(sort_entries(b, b->scratch, &bytes));
-    TRY_MAP(find_runs(b, b->scratch, &bytes));
-    TRY_MAP(find_starts(b, b->scratch, &bytes));
-    totals_kernel<<<1, 1>>>(b->unique, b->map.interval_lengths, b->run_count, cell_count(b),
-                            b->entries, b->totals);
-    unpack_kernel<<<blocks_for(b->entries, THREADS), THREADS>>>(b->frame, b->totals, b->order,
-                                                                b->weights, b->map);
-    TRY_MAP(cudaGetLastError());
-    TRY_MAP(cudaMemcpyAsync(b->pinned, b->totals, sizeof *b->totals, cudaMemcpyDeviceToHost, 0));
-    TRY_MAP(cudaStreamSynchronize(0));
-    return true;
-}
-
-bool allocate_bytes(ScatterCuda *b, void **pointer, size_t bytes, Err *err) {
-    if (!cuda_allocate(pointer, bytes, "scatter map", err))
+bool scatter_cuda_build(ScatterGpu *builder, const Rig *rig, uint32_t camera_mask, BevMap *map,
+                        double *build_us, Err *err) {
+    if (!device_usable(err))
         return false;
-    b->allocated.push_back(*pointer);
-    return true;
-}
-
-template <typename T> bool allocate(ScatterCuda *b, T **pointer, int64_t count, Err *err) {
-    return allocate_bytes(b, (void **)pointer, (size_t)count * sizeof **pointer, err);
-}
-
-bool allocate_scratch(ScatterCuda *b, Err *err) {
-    size_t sort = 0, runs = 0, starts = 0;
-    TRY_MAP(sort_entries(b, NULL, &sort));
-    TRY_MAP(find_runs(b, NULL, &runs));
-    TRY_MAP(find_starts(b, NULL, &starts));
-    b->scratch_bytes = max(sort, max(runs, starts));
-    return allocate_bytes(b, &b->scratch, b->scratch_bytes, err);
-}
-
-// There are at most as many runs as cells, and one more for the points outside.
-bool allocate_all(ScatterCuda *b, Err *err) {
-    int64_t entries = b->entries, runs = (int64_t)cell_count(b) + 1;
-    BevMap *map = &b->map;
-    bool weighted = b->frame.align != BEV_NEAREST;
-    bool ok = allocate(b, &b->geometry, (int64_t)b->rays.size(), err) &&
-              allocate(b, &b->keys, entries, err) && allocate(b, &b->cells, entries, err) &&
-              allocate(b, &b->ids, entries, err) && allocate(b, &b->order, entries, err) &&
-              allocate(b, &map->ranks_depth, entries, err) &&
-              allocate(b, &map->ranks_feat, entries, err) && allocate(b, &b->unique, runs, err) &&
-              allocate(b, &map->interval_starts, runs, err) &&
-              allocate(b, &map->interval_lengths, runs, err) &&
-              allocate(b, &b->run_count, 1, err) && allocate(b, &b->totals, 1, err);
-    if (ok && weighted)
-        ok = allocate(b, &b->weights, entries, err) && allocate(b, &map->weights, entries, err);
-    if (!ok)
-        return false;
-    // The scan reads beyond the last run.
-    TRY_MAP(cudaMemset(map->interval_lengths, 0, (size_t)runs * sizeof(int32_t)));
-    TRY_MAP(cudaMallocHost((void **)&b->pinned, sizeof *b->pinned));
-    map->ranks_bev = (int32_t *)b->cells;
-    return allocate_scratch(b, err);
+    return scatter_gpu_build(builder, rig, camera_mask, map, build_us, err) || device_failed(err);
 }
 
 // Copies all arrays of `map`, one behind the other, to `memory`. Every element has 4 bytes.
-bool fetch_all(const BevMap *map, BevMap *host, const Staging *memory, Err *err) {
+static bool fetch_all(const BevMap *map, BevMap *host, const Staging *memory, Err *err) {
     const struct {
         void *from, **to;
         int64_t count;
@@ -292,64 +46,6 @@ bool fetch_all(const BevMap *map, BevMap *host, const Staging *memory, Err *err)
     return true;
 }
 
-} // namespace
-
-extern "C" {
-
-bool scatter_cuda_open(ScatterCuda **builder, const Rig *rig, BevAlign align, Err *err) {
-    *builder = NULL;
-    if (!device_usable(err))
-        return false;
-    ScatterCuda *b = new ScatterCuda();
-    b->frame.shape = rig_shape(rig, 1);
-    b->frame.align = align;
-    b->frame.splats = align == BEV_NEAREST ? 1 : NEIGHBOURS;
-    const BevShape *shape = &b->frame.shape;
-    int64_t rays = shape->cameras * shape->feat_h * shape->feat_w;
-    b->rays.resize((size_t)(3 * (shape->cameras + rays) + shape->depth_bins));
-    b->entries = rays * shape->depth_bins * b->frame.splats;
-    bool ok = b->entries <= INT_MAX
-                  ? allocate_all(b, err)
-                  : err_set(err, ERR_FAILED, "scatter map", "ranks are int32",
-                            "up to %lld points, at most %d", (long long)b->entries, INT_MAX);
-    if (ok)
-        *builder = b;
-    else
-        scatter_cuda_close(b);
-    return ok;
-}
-
-void scatter_cuda_close(ScatterCuda *b) {
-    if (b && device_usable(NULL)) {
-        for (void *array : b->allocated)
-            cudaFree(array);
-        cudaFreeHost(b->pinned);
-    }
-    delete b;
-}
-
-bool scatter_cuda_build(ScatterCuda *b, const Rig *rig, uint32_t camera_mask, BevMap *map,
-                        double *build_us, Err *err) {
-    double begun = clock_us();
-    if (!device_usable(err))
-        return false;
-    set_grid(&b->frame, &rig->grid);
-    b->frame.camera_mask = camera_mask;
-    int64_t ranks = b->entries / b->frame.splats;
-    if (!upload_geometry(b, rig, err))
-        return device_failed(err);
-    splat_kernel<<<blocks_for(ranks, THREADS), THREADS>>>(b->frame, ranks, b->keys, b->ids,
-                                                          b->weights);
-    if (!sort_and_encode(b, err))
-        return device_failed(err);
-    *map = b->map;
-    map->points = b->pinned->points;
-    map->intervals = b->pinned->intervals;
-    if (build_us)
-        *build_us = clock_us() - begun;
-    return true;
-}
-
 bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err *err) {
     size_t arrays = map->weights ? 4 : 3;
     size_t words = arrays * (size_t)map->points + 2 * (size_t)map->intervals;
@@ -361,5 +57,3 @@ bool scatter_cuda_download(const BevMap *map, BevMap *host, Staging *memory, Err
     host->intervals = map->intervals;
     return fetch_all(map, host, memory, err) || device_failed(err);
 }
-
-} // extern "C"
