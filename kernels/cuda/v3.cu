@@ -41,17 +41,30 @@ struct Plan {
     }
 };
 
-bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
+bool choose(const BevProblem *problem, const BevKernel **chosen, Err *err) {
     int device, l2_bytes;
     TRY_CUDA("v3", cudaGetDevice(&device));
     TRY_CUDA("v3", cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
-    plan->chosen = bev_v3_choose(problem, l2_bytes).kernel;
-    return plan->chosen->prepare(problem, &plan->inner, err);
+    *chosen = bev_v3_choose(problem, l2_bytes).kernel;
+    return true;
+}
+
+bool v3_choice_build(const BevProblem *problem, Plan *plan, Err *err) {
+    return choose(problem, &plan->chosen, err) &&
+           plan->chosen->prepare(problem, &plan->inner, err);
 }
 
 bool v3_choice_launch(const BevProblem *problem, const BevPlan *opaque, void *stream, Err *err) {
     const Plan *plan = (const Plan *)opaque;
-    return plan->chosen->launch(problem, plan->inner, stream, err);
+    if (plan)
+        return plan->chosen->launch(problem, plan->inner, stream, err);
+    const BevKernel *chosen;
+    return choose(problem, &chosen, err) && chosen->launch(problem, NULL, stream, err);
+}
+
+// The same for both forms.
+size_t v3_choice_workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return kernel_v3_large_l2.workspace_bytes(problem, plan);
 }
 
 } // namespace
@@ -63,8 +76,10 @@ CUDA_ROW(v3) = {
     .idea = "Picks the V3 form for where the bytes live: does the problem fit the L2?",
     .published = "V3", .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
+    .plan_optional = true,
     .small_l2 = &kernel_v3_small_l2, .large_l2 = &kernel_v3_large_l2,
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<Plan, v3_choice_build>),
-    .release = ON_CUDA(release_plan<Plan>), .launch = ON_CUDA(v3_choice_launch),
+    .release = ON_CUDA(release_plan<Plan>), .workspace_bytes = ON_CUDA(v3_choice_workspace_bytes),
+    .launch = ON_CUDA(v3_choice_launch),
 };
 /* clang-format on */
