@@ -328,7 +328,7 @@ enum { CONTEXTS = 2 };
 /* Two contexts on two streams at once, as two inferences of one engine. */
 static void test_streams(const HostProblem *host, bool fixed, int rounds) {
     const BevProblem *view = &host->view;
-    TrtFields fields = {view->align, TRT_NHWC, fixed ? NULL : "v3", fixed, false};
+    TrtFields fields = {view->align, TRT_NHWC, fixed ? NULL : "v3_large_l2", fixed, false};
     TrtPlugin *plugins[CONTEXTS];
     Case c[CONTEXTS];
     cudaStream_t streams[CONTEXTS];
@@ -438,7 +438,7 @@ static void test_time(const HostProblem *host) {
     } forms[] = {{"v4", true, TRT_NHWC, 1.5},
                  {"v4", true, TRT_NCHW_PACKED, 1.5},
                  {"v4", true, TRT_NCHW, 0},
-                 {"v3", false, TRT_NHWC, 0}};
+                 {"v3_large_l2", false, TRT_NHWC, 0}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         TrtFields fields = {view->align, forms[i].layout, forms[i].kernel, forms[i].fixed, false};
         TrtPlugin *plugin = trt_host_make(view, &fields);
