@@ -45,6 +45,18 @@ done
 readelf -d "$libdir/libbevpool.so" | grep -q 'SONAME.*\[libbevpool.so.0\]'
 tap_ok $? "its soname has a version"
 
+plugin=$libdir/libbevpool_trt.so
+if [ -f "$plugin" ]; then
+    names=$(nm -D --defined-only "$plugin" | awk '$2 ~ /[TDBW]/ { print $3 }' | sed 's/@.*//' | sort |
+        tr '\n' ' ')
+    [ "$names" = "getCreators setLoggerFinder " ]
+    tap_ok $? "the TensorRT plugin exports what TensorRT's loader looks for: $names"
+    ldd "$plugin" | grep -q "libbevpool.so.0 => .*$(basename "$libdir")/libbevpool.so.0"
+    tap_ok $? "and finds libbevpool beside itself"
+else
+    tap_skip "the TensorRT plugin" "built without TensorRT"
+fi
+
 # ---- programs ----------------------------------------------------------------------------------
 
 command -v pkg-config >/dev/null || tap_skip "programs are built" "no pkg-config"
