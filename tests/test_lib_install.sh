@@ -94,7 +94,7 @@ if command -v pkg-config >/dev/null; then
     tap_run "it needs no shared one" sh -c '! ldd ./alone | grep -q libbevpool'
     echo '#include <bevpool.h>
     int main() { return bevpool_version()[0] != BEVPOOL_VERSION[0]; }' >program.cc
-    if command -v "${CXX:-c++}" >/dev/null; then
+    if command -v ${CXX:-c++} >/dev/null; then
         ${CXX:-c++} ${SANITIZED:-} -Wall -Wextra -Wpedantic -Werror program.cc \
             $(flags --cflags --libs) -o cplusplus && LD_LIBRARY_PATH=$libdir ./cplusplus
         tap_ok $? "C++ includes the header"

@@ -306,8 +306,9 @@ static void test_static_graph(const HostProblem *host) {
     CUDA(cudaStreamEndCapture(g.stream, &g.graph));
     cudaGraphDestroy(g.graph);
     cudaStreamDestroy(g.stream);
-    tap_ok(!enqueued && strstr(trt_host_said(), "run once, then capture"),
-           "static, captured at its first launch: %s", trt_host_said());
+    const char *said = trt_host_said();
+    tap_ok(!enqueued && strstr(said, "run once, then capture"),
+           "%s, static, captured at its first launch: %s", bev_aligns[view->align].name, said);
     tap_need(launch(plugin, &c, NULL), "a launch");
     void *expected = fetch(&c, c.out);
     CUDA(cudaMemset(c.out, 0xff, c.out_bytes));
