@@ -227,6 +227,9 @@ typedef struct BevKernel {
      * tensors and transposes the output back, outside the timed launch. */
     bool channels_first;
     bool wrong_on_purpose; /* shown, timed, and expected to fail the gates */
+    /* `launch` takes NULL as the plan, for a map that is another one in each launch: what `prepare`
+     * would build is then built on the stream, in the workspace. Rows without `prepare` do anyway. */
+    bool plan_optional;
     BevAccess access;      /* CUDA rows; owner BEV_OWNS_NOTHING: not simulated */
     BevAccess fallback;    /* V4: the other form, for maps that tiles do not serve */
     /* A row that runs one of two others: `small_l2` where the problem does not fit the L2
@@ -240,7 +243,8 @@ typedef struct BevKernel {
     void (*release)(BevPlan *plan); /* accepts NULL */
     /* Bytes of scratch that a launch needs in problem->workspace, whatever they hold before; NULL:
      * none. Launches of one plan run at the same time where each has outputs and scratch of its
-     * own. */
+     * own. Of CUDA rows, without a plan: the most that any plan of those shapes needs, or, where
+     * plans are optional, what a launch without one needs. Reads no array. */
     size_t (*workspace_bytes)(const BevProblem *problem, const BevPlan *plan);
     /* Writes every element of the outputs, the clear included. On CUDA it only enqueues on
      * `stream` (a cudaStream_t) and never synchronises. Never falls back to another kernel.

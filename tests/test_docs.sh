@@ -67,7 +67,7 @@ while read -r _ command rest; do
     done
 done <"$folder/commands" >"$folder/unknown-options"
 "$src/configure" --help >"$folder/configure"
-grep -v pkg-config "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
+grep -v -e pkg-config -e trtexec -e onnx_bevpool "$readme" | grep -oE -e '--[a-z][a-z0-9-]+' | sort -u | while read -r word; do
     with=$(printf '%s\n' "$word" | sed 's/^--without/--with/')
     grep -q -e "fB$word\\\\" "$folder/plain" || grep -qE -e "^  $word( |$)" "$folder/help" ||
         grep -qE -e "$word|$with" "$folder/configure" || echo "$word"

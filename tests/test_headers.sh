@@ -11,4 +11,14 @@ for header in $(find kernels src -name "*.h" | sort); do
         -I"${BUILDDIR:-.}" $flags -fsyntax-only -x c -
     tap_ok $? "$header"
 done
+for header in $(find src -name "*.hpp" | sort); do
+    if [ -z "${TENSORRT_CPPFLAGS:-}" ]; then
+        tap_skip "$header" "built without TensorRT"
+        continue
+    fi
+    # shellcheck disable=SC2086
+    echo "#include \"$header\"" | ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I. \
+        $TENSORRT_CPPFLAGS -fsyntax-only -x c++ -
+    tap_ok $? "$header"
+done
 tap_done

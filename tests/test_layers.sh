@@ -16,6 +16,7 @@ kernels/cuda/grad_v4 kernels
 src/base            base      kernels
 src/scene           scene     kernels base
 src/lib             api       kernels base scene
+src/lib/tensorrt    trt       api
 src/cachesim        cachesim  kernels base
 src/run             run       kernels base scene cachesim
 src/run/cuda        run       kernels base scene cachesim
@@ -38,7 +39,7 @@ TABLE
 
 folder_of() { floors | awk -v library="$1" '$2 == library { print $1 }'; }
 
-sources() { ls "$1"/*.[ch] "$1"/*.cu "$1"/*.cuh "$1"/*.inc 2>/dev/null; }
+sources() { ls "$1"/*.[ch] "$1"/*.[ch]pp "$1"/*.cu "$1"/*.cuh "$1"/*.inc 2>/dev/null; }
 
 # What a folder may include: headers of its own library and of those below it, and the assets.
 may_include() { # LIBRARY LIBRARIES...
@@ -81,6 +82,7 @@ done >"$build/floors.defined"
 awk '{ print $2 }' "$build/floors.tmp" | sort -u | while read -r library; do
     below=$(awk -v library="$library" \
         '$2 == library { for (i = 3; i <= NF; i++) print $i; exit }' "$build/floors.tmp" | tr '\n' ' ')
+    [ -f "$build/lib$library.a" ] || continue # trt: a build without TensorRT
     nm --undefined-only "$build/lib$library.a" | awk '$1 == "U" { print $2 }' | sort -u |
         awk -v allowed=" $library $below" '
             NR == FNR { where[$1] = where[$1] " " $2; next }

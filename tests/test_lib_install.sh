@@ -30,6 +30,18 @@ done
 readelf -d "$libdir/libbevpool.so" | grep -q 'SONAME.*\[libbevpool.so.0\]'
 tap_ok $? "its soname has a version"
 
+plugin=$libdir/libbevpool_trt.so
+if [ -f "$plugin" ]; then
+    names=$(nm -D --defined-only "$plugin" | awk '$2 ~ /[TDBW]/ { print $3 }' | sed 's/@.*//' | sort |
+        tr '\n' ' ')
+    [ "$names" = "getCreators setLoggerFinder " ]
+    tap_ok $? "the TensorRT plugin exports what TensorRT's loader looks for: $names"
+    ldd "$plugin" | grep -q "libbevpool.so.0 => .*$(basename "$libdir")/libbevpool.so.0"
+    tap_ok $? "and finds libbevpool beside itself"
+else
+    tap_skip "the TensorRT plugin" "built without TensorRT"
+fi
+
 # ---- programs ----------------------------------------------------------------------------------
 
 command -v pkg-config >/dev/null || tap_skip "programs are built" "no pkg-config"
@@ -50,7 +62,7 @@ if command -v pkg-config >/dev/null; then
     tap_run "it needs no shared one" sh -c '! ldd ./alone | grep -q libbevpool'
     echo '#include <bevpool.h>
     int main() { return bevpool_version()[0] != BEVPOOL_VERSION[0]; }' >program.cc
-    if command -v "${CXX:-c++}" >/dev/null; then
+    if command -v ${CXX:-c++} >/dev/null; then
         ${CXX:-c++} ${SANITIZED:-} -Wall -Wextra -Wpedantic -Werror program.cc \
             $(flags --cflags --libs) -o cplusplus && LD_LIBRARY_PATH=$libdir ./cplusplus
         tap_ok $? "C++ includes the header"

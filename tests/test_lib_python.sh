@@ -2,7 +2,7 @@
 # samples/torch/bevpool.py: NumPy always, PyTorch where it is.
 . "${SRCDIR:-.}/tests/tap.sh"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$SRCDIR/samples/torch"
-BEVPOOL_LIBRARY=$(ls "${BUILDDIR:-.}"/lib/libbevpool.so.*)
+BEVPOOL_LIBRARY=$(ls "${BUILDDIR:-.}"/lib/libbevpool.so.*.*)
 export BEVPOOL_LIBRARY
 [ -z "${SANITIZED:-}" ] || tap_skip_all "Python loads no library with AddressSanitizer"
 # having MODULE: the first Python that has it.

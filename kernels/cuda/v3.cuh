@@ -20,17 +20,42 @@ static __global__ void v3_intervals_kernel(Pool pool, int *interval_of) {
         interval_of[pool.ranks_bev[pool.starts[i]]] = (int)i;
 }
 
-static inline bool v3_build(const BevProblem *problem, V3Plan *plan, Err *err) {
+static inline size_t v3_interval_bytes(const BevProblem *problem) {
+    return (size_t)(problem->shape.nx * problem->shape.ny) * sizeof(int);
+}
+
+static inline bool v3_find_intervals(const BevProblem *problem, int *interval_of,
+                                     cudaStream_t stream, Err *err) {
     Pool pool = pool_of(problem);
-    size_t bytes = (size_t)pool.cells * sizeof *plan->interval_of;
-    if (!cuda_allocate((void **)&plan->interval_of, bytes, "v3", err))
-        return false;
-    TRY_CUDA("v3", cudaMemsetAsync(plan->interval_of, 0xff, bytes, 0)); // NO_INTERVAL
+    TRY_CUDA("v3", cudaMemsetAsync(interval_of, 0xff, v3_interval_bytes(problem), // NO_INTERVAL
+                                   stream));
     if (pool.intervals)
-        v3_intervals_kernel<<<blocks_for(pool.intervals, 256), 256>>>(pool, plan->interval_of);
+        v3_intervals_kernel<<<blocks_for(pool.intervals, 256), 256, 0, stream>>>(pool, interval_of);
     TRY_CUDA("v3", cudaGetLastError());
+    return true;
+}
+
+static inline bool v3_build(const BevProblem *problem, V3Plan *plan, Err *err) {
+    if (!cuda_allocate((void **)&plan->interval_of, v3_interval_bytes(problem), "v3", err) ||
+        !v3_find_intervals(problem, plan->interval_of, 0, err))
+        return false;
     TRY_CUDA("v3", cudaStreamSynchronize(0));
     return true;
+}
+
+// Without a plan each launch finds the intervals again, in the workspace.
+static inline size_t v3_workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return plan ? 0 : v3_interval_bytes(problem);
+}
+
+static inline bool v3_intervals(const BevProblem *problem, const BevPlan *plan, cudaStream_t stream,
+                                const int **interval_of, Err *err) {
+    if (plan) {
+        *interval_of = ((const V3Plan *)plan)->interval_of;
+        return true;
+    }
+    *interval_of = (const int *)problem->workspace;
+    return v3_find_intervals(problem, (int *)problem->workspace, stream, err);
 }
 
 // ---- sixteen channels summed in halves --------------------------------------------------------

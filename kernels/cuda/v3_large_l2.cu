@@ -121,7 +121,9 @@ void enter(Pool pool, const int *interval_of, cudaStream_t stream) {
 
 bool v3_large_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream_, Err *err) {
     cudaStream_t stream = (cudaStream_t)stream_;
-    const int *interval_of = ((const V3Plan *)plan)->interval_of;
+    const int *interval_of;
+    if (!v3_intervals(problem, plan, stream, &interval_of, err))
+        return false;
     Pool pool = pool_of(problem);
     with_dtype_or_fp4(problem->dtype, [&]<BevDtype D>() {
         with_flag(pool.weights, [&]<bool W>() {
@@ -149,10 +151,12 @@ CUDA_ROW(v3_large_l2) = {
     .idea = "Five arrays, two points' indices a load, an entry point per channel count.",
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP32, BEV_FP16}, .deterministic = true,
+    .plan_optional = true,
     .access = {.owner = BEV_OWNS_CELL, .tile = 8, .widens = true, .block = 256, .whole = true,
                .resident = 40, .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES,
                .indices_ahead = 4, .in_flight = 4, .point_instructions = 10},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
-    .release = ON_CUDA(release_plan<V3Plan>), .launch = ON_CUDA(v3_large_l2_launch),
+    .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
+    .launch = ON_CUDA(v3_large_l2_launch),
 };
 /* clang-format on */

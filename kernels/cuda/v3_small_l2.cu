@@ -74,7 +74,9 @@ __global__ void __launch_bounds__(THREADS) v3_small_l2_kernel(Pool pool, const i
 }
 
 bool v3_small_l2_launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    const int *interval_of = ((const V3Plan *)plan)->interval_of;
+    const int *interval_of;
+    if (!v3_intervals(problem, plan, (cudaStream_t)stream, &interval_of, err))
+        return false;
     Pool pool = pool_of(problem);
     unsigned tiles = blocks_for(pool.channels, TILE);
     dim3 threads(tiles, THREADS / tiles);
@@ -101,10 +103,12 @@ CUDA_ROW(v3_small_l2) = {
     .idea = "Five arrays, 16 channels a thread, half2 sums, streaming stores: fewer bytes.",
     .where = BEV_CUDA, .dtypes = BEV_ALL_DTYPES, .aligns = BEV_ALL_ALIGNS,
     .accumulate = {BEV_FP32, BEV_FP16, BEV_FP32, BEV_FP16, BEV_FP16}, .deterministic = true,
+    .plan_optional = true,
     .access = {.owner = BEV_OWNS_CELL, .tile = 16, .block = 256, .whole = true, .resident = 32,
                .load = 8, .store = 8, .ranks = 2, .owner_bytes = BEV_CELL_BYTES, .halves = true,
                .indices_ahead = 4, .in_flight = 1, .in_flight_fp8 = 2, .point_instructions = 27},
     .unsupported = channels_unsupported, .prepare = ON_CUDA(make_plan<V3Plan, v3_build>),
-    .release = ON_CUDA(release_plan<V3Plan>), .launch = ON_CUDA(v3_small_l2_launch),
+    .release = ON_CUDA(release_plan<V3Plan>), .workspace_bytes = ON_CUDA(v3_workspace_bytes),
+    .launch = ON_CUDA(v3_small_l2_launch),
 };
 /* clang-format on */

@@ -147,6 +147,15 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
 BevpoolStatus bevpool_map_from_rigs(BevpoolMap **map, const BevpoolRig *rigs, int64_t batch,
                                     int32_t align, int32_t device, BevpoolError *error);
 
+/* A map that stands on the caller's arrays and copies nothing: each launch reads what they hold
+ * when the stream comes to it, so that a map may change from launch to launch. The arrays are on
+ * `device`, intervals included, and stay until the last launch is done. Sizes alone are checked: a
+ * map that lies reads and writes foreign memory. Allocates nothing on the device, waits for nothing.
+ * A plan on a view takes a kernel that needs no preparation (the forms of V3), else it is
+ * BEVPOOL_UNSUPPORTED. The caller destroys *map. */
+BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
+                               const BevpoolArrays *arrays, int32_t device, BevpoolError *error);
+
 /* Frees a map once no plan uses it any more: plans may outlive it. Accepts NULL. */
 void bevpool_map_destroy(BevpoolMap *map);
 
@@ -175,6 +184,17 @@ typedef struct BevpoolPlan BevpoolPlan;
  * the map alive. The caller destroys *plan. */
 BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
                                   const BevpoolOptions *options, BevpoolError *error);
+
+/* Flags of bevpool_plan_check. */
+enum { BEVPOOL_ON_VIEW = 1 }; /* a plan on a map of bevpool_map_view */
+
+/* Whether a GPU's plan can be made for a map of these sizes, and the most bytes of workspace that
+ * its launches may need: before there is a map, and on machines without a GPU. Of `arrays` the
+ * counts are read, and whether there are weights. A kernel may still refuse the map itself. Without
+ * options->kernel it is the most of all kernels that fit. */
+BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays *arrays,
+                                 const BevpoolOptions *options, uint32_t flags,
+                                 size_t *workspace_bytes, BevpoolError *error);
 
 /* Frees a plan. No launch of it may be under way. Accepts NULL. */
 void bevpool_plan_destroy(BevpoolPlan *plan);

@@ -14,6 +14,7 @@ struct BevpoolMap {
     BevpoolShape shape;
     BevMap map; /* CPU: arrays of scatter.h. GPU: they lie in `memory` */
     void *memory;
+    bool view; /* the arrays are the caller's and may change between launches */
 };
 
 /* A copy of an array with channels last that a launch makes in the workspace, or brings back. */

@@ -246,12 +246,78 @@ BevpoolStatus bevpool_map_from_arrays(BevpoolMap **map, const BevpoolShape *shap
     return status;
 }
 
+/* ---- views ----------------------------------------------------------------------------------- */
+
+/* Checks that the arrays of a view are there and on the device. */
+static BevpoolStatus check_view(const BevpoolArrays *a, int32_t device, BevpoolError *error) {
+    const struct {
+        const char *name;
+        const void *array;
+        int64_t count;
+    } arrays[] = {
+        {"ranks_depth", a->ranks_depth, a->points},
+        {"ranks_feat", a->ranks_feat, a->points},
+        {"ranks_bev", a->ranks_bev, a->points},
+        {"interval_starts", a->interval_starts, a->intervals},
+        {"interval_lengths", a->interval_lengths, a->intervals},
+        {"weights", a->weights, a->weights ? a->points : 0},
+    };
+    BevpoolStatus status = check_arrays(a, device, error);
+    for (size_t i = 0; !status && i < sizeof arrays / sizeof *arrays; i++) {
+        if (arrays[i].count && !arrays[i].array)
+            return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", arrays[i].name);
+        if (arrays[i].count)
+            status = lib_check_place(device, arrays[i].array, arrays[i].name, error);
+    }
+    return status;
+}
+
+BevpoolStatus bevpool_map_view(BevpoolMap **map, const BevpoolShape *shape,
+                               const BevpoolArrays *arrays, int32_t device, BevpoolError *error) {
+    if (!map)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "map is NULL");
+    *map = NULL;
+    if (!shape || !arrays)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL", shape ? "arrays" : "shape");
+    int before;
+    BevpoolStatus status = lib_check_shape(shape, error);
+    if (status || (status = lib_enter(device, &before, error)))
+        return status;
+    status = check_view(arrays, device, error);
+    lib_leave(device, before);
+    if (status)
+        return status;
+    BevpoolMap *made = calloc(1, sizeof *made);
+    if (!made)
+        return lib_fail(error, BEVPOOL_NO_MEMORY, "map: out of memory");
+    atomic_init(&made->references, 1);
+    made->device = device;
+    made->shape = *shape;
+    made->view = true;
+    made->map = (BevMap){
+        .points = arrays->points,
+        .intervals = arrays->intervals,
+        .ranks_depth = (int32_t *)arrays->ranks_depth,
+        .ranks_feat = (int32_t *)arrays->ranks_feat,
+        .ranks_bev = (int32_t *)arrays->ranks_bev,
+        .interval_starts = (int32_t *)arrays->interval_starts,
+        .interval_lengths = (int32_t *)arrays->interval_lengths,
+        .weights = (float *)arrays->weights,
+    };
+    *map = made;
+    return lib_ok(error);
+}
+
 /* ---- the handle ------------------------------------------------------------------------------ */
 
 void lib_map_release(BevpoolMap *map) {
     if (!map || atomic_fetch_sub(&map->references, 1) > 1)
         return;
     int before;
+    if (map->view) {
+        free(map);
+        return;
+    }
     if (map->device == BEVPOOL_CPU) {
         scatter_free(&map->map);
     } else if (!lib_enter(map->device, &before, NULL)) {

@@ -53,20 +53,24 @@ const char *bevpool_kernel_name(int32_t device, int32_t direction, int32_t index
 }
 
 /* Channels-first kernels write (c, cell), which is (B, C, Z, Y, X) for one sample only. */
-static const char *refusal(const BevKernel *row, const BevProblem *problem, int64_t batch) {
-    if (row->channels_first && batch > 1)
+static const char *refusal(const BevKernel *row, const BevpoolPlan *plan) {
+    if (row->channels_first && plan->map->shape.batch > 1)
         return "its output has channels first, which does not fit a batch of several samples";
-    return bev_unsupported(row, problem);
+    if (plan->map->view && row->prepare && !row->plan_optional)
+        return "it prepares for one map, and that of a view may change";
+    return bev_unsupported(row, &plan->problem);
 }
 
-/* Prepares the plan's kernel. */
+/* Prepares the plan's kernel; for a map that may change there is nothing to prepare. */
 static BevpoolStatus prepare(BevpoolPlan *plan, BevpoolError *error) {
     Err err = {0};
-    if (!plan->kernel->prepare || plan->kernel->prepare(&plan->problem, &plan->plan, &err))
+    if (!plan->kernel->prepare || plan->map->view ||
+        plan->kernel->prepare(&plan->problem, &plan->plan, &err))
         return BEVPOOL_OK;
     return lib_pass(error, err.kind == ERR_USAGE ? BEVPOOL_UNSUPPORTED : BEVPOOL_NO_MEMORY, &err);
 }
 
+/* Takes the row of that name, if it fits. */
 static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolError *error) {
     const BevKernel *row = bev_kernel_find(name);
     if (!row || !offered(row, plan->map->device, (int32_t)plan->problem.direction))
@@ -74,11 +78,11 @@ static BevpoolStatus take_named(BevpoolPlan *plan, const char *name, BevpoolErro
                         "kernel %s: not among those of this build, device and direction "
                         "(bevpool_kernel_name lists them)",
                         name);
-    const char *reason = refusal(row, &plan->problem, plan->map->shape.batch);
+    const char *reason = refusal(row, plan);
     if (reason)
         return lib_fail(error, BEVPOOL_UNSUPPORTED, "kernel %s: %s", name, reason);
     plan->kernel = row;
-    return prepare(plan, error);
+    return BEVPOOL_OK;
 }
 
 /* The default of the ladder; where it refuses, the last row that does not and gives the same bits
@@ -95,7 +99,7 @@ static BevpoolStatus take_best(BevpoolPlan *plan, BevpoolError *error) {
             const BevKernel *row = bev_kernels[i];
             bool wanted = pass == ANY || (pass == DEFAULT ? row->is_default : row->deterministic);
             if (!wanted || !offered(row, plan->map->device, (int32_t)plan->problem.direction) ||
-                refusal(row, &plan->problem, plan->map->shape.batch))
+                refusal(row, plan))
                 continue;
             plan->kernel = row;
             status = prepare(plan, error);
@@ -216,6 +220,8 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
         made->problem = problem_of(map, options);
         status =
             options->kernel ? take_named(made, options->kernel, error) : take_best(made, error);
+        if (!status && options->kernel)
+            status = prepare(made, error);
     } else {
         status = lib_fail(error, BEVPOOL_NO_MEMORY, "plan: out of memory");
     }
@@ -227,6 +233,56 @@ BevpoolStatus bevpool_plan_create(BevpoolPlan **plan, BevpoolMap *map,
         return status;
     }
     *plan = made;
+    return lib_ok(error);
+}
+
+/* ---- before there is a map --------------------------------------------------------------------
+ */
+
+/* The most workspace of all rows that fit. */
+static BevpoolStatus most_workspace(BevpoolPlan *plan, const BevpoolOptions *options, size_t *bytes,
+                                    BevpoolError *error) {
+    bool any = false;
+    for (int i = 0; bev_kernels[i]; i++) {
+        if (!offered(bev_kernels[i], plan->map->device, options->direction) ||
+            refusal(bev_kernels[i], plan))
+            continue;
+        any = true;
+        plan->kernel = bev_kernels[i];
+        divide_workspace(plan, options);
+        *bytes = plan->workspace_bytes > *bytes ? plan->workspace_bytes : *bytes;
+    }
+    return any ? lib_ok(error)
+               : lib_fail(error, BEVPOOL_UNSUPPORTED, "no kernel of this build does that");
+}
+
+BevpoolStatus bevpool_plan_check(const BevpoolShape *shape, const BevpoolArrays *arrays,
+                                 const BevpoolOptions *options, uint32_t flags,
+                                 size_t *workspace_bytes, BevpoolError *error) {
+    if (!shape || !arrays || !options || !workspace_bytes)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "%s is NULL",
+                        !shape     ? "shape"
+                        : !arrays  ? "arrays"
+                        : !options ? "options"
+                                   : "workspace_bytes");
+    if (flags & ~(uint32_t)BEVPOOL_ON_VIEW)
+        return lib_fail(error, BEVPOOL_BAD_ARGUMENT, "flags: unknown bits 0x%x", (unsigned)flags);
+    static float some; /* rows ask whether there are weights, and read none */
+    BevpoolMap map = {.device = 0, .shape = *shape, .view = flags & BEVPOOL_ON_VIEW};
+    map.map = (BevMap){.points = arrays->points, .intervals = arrays->intervals};
+    map.map.weights = arrays->weights ? &some : NULL;
+    BevpoolStatus status = lib_check_shape(shape, error);
+    if (status || (status = check_options(options, shape, error)))
+        return status;
+    BevpoolPlan plan = {.map = &map, .problem = problem_of(&map, options)};
+    *workspace_bytes = 0;
+    if (!options->kernel)
+        return most_workspace(&plan, options, workspace_bytes, error);
+    status = take_named(&plan, options->kernel, error);
+    if (status)
+        return status;
+    divide_workspace(&plan, options);
+    *workspace_bytes = plan.workspace_bytes;
     return lib_ok(error);
 }
 

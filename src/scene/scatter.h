@@ -7,7 +7,8 @@
 
 /* Builds the map of `rig` by a counting sort by cell; within a cell ranks_depth ascends. Nearest
  * keeps each point inside the grid. Bilinear and lattice split each point inside the z range among
- * its four neighbour cells of the same slice, leaving out cells outside the grid and weights of 0. Cameras whose bit
+ * its four neighbour cells of the same slice, leaving out cells outside the grid and weights of 0.
+ * Cameras whose bit
  * in `camera_mask` is 0 contribute nothing. The caller frees with scatter_free. Fails without
  * memory or when the number of points exceeds int32. A map of 0 points is no error. */
 bool scatter_build(const Rig *rig, BevAlign align, uint32_t camera_mask, BevMap *map, Err *err);

@@ -244,13 +244,13 @@ bool build_with(const BevProblem *problem, Draft *draft, V4Plan *plan, Err *err)
                     : build_pieces(problem, pool, *draft, findings, plan, err);
 }
 
-// The depth, transposed.
+// The depth, transposed: what a plan needs if it does that, which is known of a plan only.
 size_t v4_workspace_bytes(const BevProblem *problem, const BevPlan *opaque) {
     const V4Plan *plan = (const V4Plan *)opaque;
-    const Frustums &f = plan->frustums;
+    Frustums f = frustums_of(problem->shape);
     size_t columns = (size_t)f.cameras * (size_t)f.width * (size_t)f.slabs;
     size_t code_bytes = problem->depth.dtype == BEV_FP8 ? 1 : 2;
-    return plan->transposed ? columns * (size_t)f.bins * SLAB * code_bytes : 0;
+    return plan && !plan->transposed ? 0 : columns * (size_t)f.bins * SLAB * code_bytes;
 }
 
 bool v4_build(const BevProblem *problem, V4Plan *plan, Err *err) {

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""BEV pooling in an ONNX model: a node of its own, which the TensorRT plugin libbevpool_trt.so runs.
+
+    bevscope export canonical canonical.npz
+    python3 onnx_bevpool.py canonical.npz net.onnx              # the map stays: constants of the model
+    python3 onnx_bevpool.py canonical.npz net.onnx --inputs     # the map may change: inputs
+
+writes a small network: a convolution, the pooling, a convolution. Needs onnx and NumPy. The .npz is
+one of `bevscope export` or of export_scene.py. Then, where TensorRT is:
+
+    trtexec --onnx=net.onnx --staticPlugins=libbevpool_trt.so --saveEngine=net.engine \\
+            --useCudaGraph --iterations=100
+
+With --inputs the numbers of points and intervals are open: give trtexec --minShapes, --optShapes and
+--maxShapes of the five arrays.
+
+In a model of PyTorch that calls bev_pool_v2 of bevpool.py, the exporter writes the same node:
+
+    torch.onnx.export(model, inputs, "net.onnx", dynamo=True,
+                      custom_translation_table=onnx_bevpool.translations(static_map=True))
+"""
+import argparse
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+DOMAIN, VERSION, OPSET = "bevpool", 1, 18
+MAP = "ranks_depth", "ranks_feat", "ranks_bev", "interval_starts", "interval_lengths"
+ELEMENT = {"fp32": TensorProto.FLOAT, "fp16": TensorProto.FLOAT16}
+
+
+def attributes(bev_h, bev_w, static_map, layout="nchw", align="nearest", kernel=""):
+    """Those of a node: the plugin's fields, and the words by which TensorRT finds the plugin."""
+    found = {"bev_h": int(bev_h), "bev_w": int(bev_w), "static_map": int(static_map),
+             "layout": layout, "align": align, "plugin_version": str(VERSION),
+             "plugin_namespace": DOMAIN}
+    return found | ({"kernel": kernel} if kernel else {})
+
+
+def pool_node(inputs, output, **fields):
+    """The node. inputs: names of depth, feat and the five arrays of the map, then of weights if
+    align is bilinear or lattice. fields: as attributes()."""
+    return helper.make_node("BevPool", inputs, [output], domain=DOMAIN, name=output,
+                            **attributes(**fields))
+
+
+def constant(name, array):
+    return numpy_helper.from_array(np.ascontiguousarray(array), name)
+
+
+def convolution(name, source, channels, edge, dtype, random):
+    """A node that keeps the number of channels, and its weights."""
+    weight = random.standard_normal((channels, channels, edge, edge)) / (edge * channels ** 0.5)
+    node = helper.make_node("Conv", [source, name + "_weight"], [name], name=name,
+                            kernel_shape=[edge, edge], pads=[edge // 2] * 4)
+    return node, constant(name + "_weight", weight.astype(dtype))
+
+
+def network(scene, fp16=False, map_inputs=False, seed=1):
+    """The model for a scene: image features (N, C, H, W) and depth (N, D, H, W) in, the grid
+    (1, C, bev_h, bev_w) out. scene: the arrays of a .npz with ranks."""
+    absent = [name for name in ("depth", "feat", "bev_shape", *MAP) if name not in scene]
+    if absent:
+        raise ValueError(f"the scene has no {', '.join(absent)}: write it with bevscope export")
+    n, d, h, w = scene["depth"].shape
+    c = scene["feat"].shape[-1]
+    bev_h, bev_w = (int(size) for size in scene["bev_shape"][-2:])
+    element = ELEMENT["fp16" if fp16 else "fp32"]
+    dtype, random = helper.tensor_dtype_to_np_dtype(element), np.random.default_rng(seed)
+    lists = {name: np.asarray(scene[name], np.int32) for name in MAP}
+    before, before_weight = convolution("feat", "image", c, 1, dtype, random)
+    after, after_weight = convolution("bev", "pooled", c, 3, dtype, random)
+    pool = pool_node(["depth", "feat", *MAP], "pooled", bev_h=bev_h, bev_w=bev_w,
+                     static_map=not map_inputs)
+    inputs = [helper.make_tensor_value_info("depth", element, (n, d, h, w)),
+              helper.make_tensor_value_info("image", element, (n, c, h, w))]
+    constants = [before_weight, after_weight]
+    for name, array in lists.items():
+        if map_inputs:
+            length = "intervals" if name.startswith("interval") else "points"
+            inputs.append(helper.make_tensor_value_info(name, TensorProto.INT32, (length,)))
+        else:
+            constants.append(constant(name, array))
+    graph = helper.make_graph(
+        [before, pool, after], "bevpool", inputs,
+        [helper.make_tensor_value_info("bev", element, (1, c, bev_h, bev_w))], constants)
+    model = helper.make_model(graph, ir_version=9, producer_name="onnx_bevpool.py", opset_imports=[
+        helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, VERSION)])
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+# ---- models of PyTorch ---------------------------------------------------------------------------
+
+
+def translations(static_map, align="nearest"):
+    """For torch.onnx.export(..., dynamo=True, custom_translation_table=...): what becomes of
+    bevpool.bev_pool_v2. static_map: the map is the same in all calls. Needs torch and onnxscript,
+    and bevpool.py imported."""
+    import onnxscript
+    import torch
+
+    standard = onnxscript.values.Opset("", OPSET)
+    own = onnxscript.values.Opset(DOMAIN, VERSION)
+
+    def bev_pool_v2(depth, feat, ranks_depth, ranks_feat, ranks_bev, interval_starts,
+                    interval_lengths, bev_feat_shape):
+        _, z, bev_h, bev_w, _ = bev_feat_shape
+        if z != 1:
+            raise ValueError(f"the grid has {z} layers of cells, the plugin pools into one")
+        first = standard.Transpose(feat, perm=[0, 1, 4, 2, 3])
+        pooled = own.BevPool(depth, first, ranks_depth, ranks_feat, ranks_bev, interval_starts,
+                             interval_lengths, **attributes(bev_h, bev_w, static_map, align=align))
+        return standard.Unsqueeze(pooled, standard.Constant(value_ints=[2]))
+
+    return {torch.ops.bevpool.bev_pool_v2.default: bev_pool_v2}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scene", help=".npz of bevscope export")
+    parser.add_argument("model", help=".onnx to write")
+    parser.add_argument("--fp16", action="store_true", help="half precision (default: FP32)")
+    parser.add_argument("--inputs", action="store_true",
+                        help="the map's arrays are inputs and may change (default: constants)")
+    options = parser.parse_args()
+    try:
+        with np.load(options.scene) as scene:
+            model = network(scene, options.fp16, options.inputs)
+        onnx.save(model, options.model)
+    except (OSError, ValueError) as error:
+        sys.exit(f"onnx_bevpool.py: {options.scene}: {error}")
+    inputs = ", ".join(f"{i.name} {[d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim]}"
+                       for i in model.graph.input)
+    print(f"{options.model}: inputs {inputs}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+#include "src/lib/tensorrt/fields.hpp"
+
+#include "src/lib/bevpool.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace bevpool {
+namespace {
+
+using nvinfer1::PluginField;
+using nvinfer1::PluginFieldType;
+
+// The table of fields: a row points at the one member that it stands for.
+struct Row {
+    const char *name;
+    std::int32_t Fields::*number;
+    std::string Fields::*word;
+    float Fields::*scale;
+};
+
+const Row rows[] = {
+    {"bev_h", &Fields::bev_h, nullptr, nullptr},
+    {"bev_w", &Fields::bev_w, nullptr, nullptr},
+    {"align", nullptr, &Fields::align, nullptr},
+    {"layout", nullptr, &Fields::layout, nullptr},
+    {"kernel", nullptr, &Fields::kernel, nullptr},
+    {"static_map", &Fields::static_map, nullptr, nullptr},
+    {"depth_scale", nullptr, nullptr, &Fields::depth_scale},
+    {"feat_scale", nullptr, nullptr, &Fields::feat_scale},
+    {"out_scale", nullptr, nullptr, &Fields::out_scale},
+};
+
+const Row *row_named(const char *name) {
+    for (const Row &row : rows)
+        if (name && !std::strcmp(row.name, name))
+            return &row;
+    return nullptr;
+}
+
+std::string known_names() {
+    std::string names;
+    for (const Row &row : rows)
+        names += (names.empty() ? "" : ", ") + std::string(row.name);
+    return names;
+}
+
+PluginFieldType type_of(const Row &row) {
+    return row.number ? PluginFieldType::kINT32
+           : row.word ? PluginFieldType::kCHAR
+                      : PluginFieldType::kFLOAT32;
+}
+
+const char *type_name(const Row &row) {
+    return row.number ? "one INT32" : row.word ? "text (CHAR)" : "one FLOAT32";
+}
+
+bool read_field(const PluginField &given, Fields *fields, std::string *problem) {
+    const Row *row = row_named(given.name);
+    if (!row) {
+        *problem = std::string(given.name ? given.name : "(no name)") +
+                   ": no such field, expected " + known_names();
+        return false;
+    }
+    bool empty_word = row->word && given.length == 0;
+    if (given.type != type_of(*row) || (!row->word && given.length != 1) || given.length < 0 ||
+        (!given.data && !empty_word)) {
+        *problem = std::string(row->name) + ": expected " + type_name(*row);
+        return false;
+    }
+    const char *text = static_cast<const char *>(given.data);
+    if (row->number)
+        std::memcpy(&(fields->*row->number), given.data, sizeof(std::int32_t));
+    else if (row->scale)
+        std::memcpy(&(fields->*row->scale), given.data, sizeof(float));
+    else // with or without the zero that ends it
+        fields->*row->word =
+            empty_word ? "" : std::string(text, strnlen(text, static_cast<size_t>(given.length)));
+    return true;
+}
+
+bool one_of(const char *name, const std::string &word, const std::vector<std::string> &words,
+            std::string *problem) {
+    std::string list;
+    for (const std::string &known : words) {
+        if (word == known)
+            return true;
+        list += (list.empty() ? "" : ", ") + known;
+    }
+    *problem = std::string(name) + ": is \"" + word + "\", expected one of " + list;
+    return false;
+}
+
+// A build without CUDA has no names to compare with; the launch then says so.
+bool check_kernel(const std::string &kernel, std::string *problem) {
+    std::vector<std::string> names;
+    while (const char *name = bevpool_kernel_name(0, BEVPOOL_FORWARD, (std::int32_t)names.size()))
+        names.push_back(name);
+    return kernel.empty() || names.empty() || one_of("kernel", kernel, names, problem);
+}
+
+bool check(const Fields &fields, std::string *problem) {
+    const struct {
+        const char *name;
+        std::int32_t value, least, most;
+    } numbers[] = {{"bev_h", fields.bev_h, 1, INT32_MAX},
+                   {"bev_w", fields.bev_w, 1, INT32_MAX},
+                   {"static_map", fields.static_map, 0, 1}};
+    for (const auto &number : numbers)
+        if (number.value < number.least || number.value > number.most) {
+            *problem = std::string(number.name) + ": is " + std::to_string(number.value) +
+                       ", expected " + (number.most == 1 ? "0 or 1" : "1 or more");
+            return false;
+        }
+    for (const Row &row : rows)
+        if (row.scale && !(fields.*row.scale > 0 && std::isfinite(fields.*row.scale))) {
+            *problem = std::string(row.name) + ": is " + std::to_string(fields.*row.scale) +
+                       ", expected a positive number";
+            return false;
+        }
+    return one_of("align", fields.align, {"nearest", "bilinear", "lattice"}, problem) &&
+           one_of("layout", fields.layout, {"nhwc", "nchw"}, problem) &&
+           check_kernel(fields.kernel, problem);
+}
+
+} // namespace
+
+bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fields,
+                 std::string *problem) {
+    if (!collection || collection->nbFields < 0 || (collection->nbFields && !collection->fields)) {
+        *problem = "no fields are given, expected at least bev_h and bev_w";
+        return false;
+    }
+    Fields read;
+    for (std::int32_t i = 0; i < collection->nbFields; i++)
+        if (!read_field(collection->fields[i], &read, problem))
+            return false;
+    if (!check(read, problem))
+        return false;
+    *fields = read;
+    return true;
+}
+
+nvinfer1::PluginFieldCollection list_fields(const Fields &fields, std::vector<PluginField> *list) {
+    list->clear();
+    for (const Row &row : rows) {
+        const void *data = row.number  ? static_cast<const void *>(&(fields.*row.number))
+                           : row.scale ? static_cast<const void *>(&(fields.*row.scale))
+                                       : (fields.*row.word).c_str();
+        size_t length = row.word ? (fields.*row.word).size() + 1 : 1;
+        list->emplace_back(row.name, data, type_of(row), static_cast<std::int32_t>(length));
+    }
+    return {static_cast<std::int32_t>(list->size()), list->data()};
+}
+
+std::string describe(const Fields &fields) {
+    std::string text;
+    for (const Row &row : rows) {
+        text += (text.empty() ? "" : " ") + std::string(row.name) + "=";
+        text += row.number  ? std::to_string(fields.*row.number)
+                : row.scale ? std::to_string(fields.*row.scale)
+                            : fields.*row.word;
+    }
+    return text;
+}
+
+} // namespace bevpool

@@ -1,0 +1,38 @@
+// What a user sets on the plugin: the attributes of an ONNX node, and what an engine stores.
+#pragma once
+
+#include <NvInferRuntime.h>
+
+#include <string>
+#include <vector>
+
+namespace bevpool {
+
+struct Fields {
+    std::int32_t bev_h = 0, bev_w = 0; // cells of the grid; must be given
+    std::string align = "nearest";     // nearest, bilinear or lattice: the last two take weights
+    std::string layout = "nhwc";       // of feat and output: nhwc, as BEVDet's plugins, or nchw
+    std::string kernel;                // a name that bevpool_kernel_name gives; "": the fastest
+    std::int32_t static_map = 0;       // 1: the map never changes; planned at the first launch
+    float depth_scale = 1, feat_scale = 1, out_scale = 1; // FP8: value = code * scale
+
+    bool weighted() const {
+        return align != "nearest";
+    }
+    bool channels_first() const {
+        return layout == "nchw";
+    }
+};
+
+// Reads the fields of a collection. False: *problem says in a line what is wrong.
+bool read_fields(const nvinfer1::PluginFieldCollection *collection, Fields *fields,
+                 std::string *problem);
+
+// The fields as a collection. It points into `fields`, and `list` holds its entries.
+nvinfer1::PluginFieldCollection list_fields(const Fields &fields,
+                                            std::vector<nvinfer1::PluginField> *list);
+
+// All fields as one line: "bev_h=128 bev_w=128 ...".
+std::string describe(const Fields &fields);
+
+} // namespace bevpool

@@ -1,0 +1,23 @@
+// TensorRT's builder times plugins on memory that holds no map. This makes one of the same sizes.
+#pragma once
+
+#include "src/lib/bevpool.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace bevpool {
+
+struct StandIn {
+    std::vector<std::int32_t> ranks_depth, ranks_feat, ranks_bev, starts, lengths;
+    std::vector<float> weights;
+
+    BevpoolArrays arrays() const;
+};
+
+// As many points and, where the grid has room, intervals: spread evenly over image columns, depths
+// and cells. `weighted`: with weights.
+StandIn make_stand_in(const BevpoolShape &shape, std::int64_t points, std::int64_t intervals,
+                      bool weighted);
+
+} // namespace bevpool
