@@ -118,6 +118,45 @@ static void test_evenness(void) {
     tap_ok(state.job.evenness == 1, "steps end at 1");
 }
 
+/* Depth that follows the gradient: backward, from smeared depth, so many steps; and the way home. */
+static void test_training(void) {
+    State state = make_state();
+    char value[32];
+    state.job.temperature = 2;
+    state.playing = true;
+    uint64_t run = state.job.train_run;
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
+               state.job.temperature == 8 && !state.playing && state.job.train_run == run + 1 &&
+               state.job.config.kernel->direction == BEV_BACKWARD,
+           "training begins at smeared depth, backward, and the world stands still");
+    state_value(&state, ACTION_TRAIN, value, sizeof value);
+    tap_ok(!strcmp(value, "on"), "it is on: %s", value);
+    state.shown.train_step = 57;
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == 57 &&
+               strstr(said(&state), "stopped at step 57"),
+           "the same key stops: %s", said(&state));
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
+               state.job.train_run == run + 1 && strstr(said(&state), "goes on from step 57"),
+           "and goes on: %s", said(&state));
+    use(&state, "train 20");
+    tap_ok(state.job.train_steps == 20 && state.job.train_run == run + 2,
+           "fewer steps than were taken begin anew");
+    tap_ok(use(&state, "train -") & STEP_RUN && !state.job.train_steps &&
+               state.job.temperature == 2,
+           "a step back: the scene's own depth");
+    tap_ok(!(use(&state, "train -") & STEP_RUN), "which is the last step back");
+    use(&state, "train");
+    use(&state, "direction forward");
+    tap_ok(!state.job.train_steps && strstr(said(&state), "training ends"),
+           "forward there is no training: %s", said(&state));
+    use(&state, "train");
+    tap_ok(use(&state, "play on") & STEP_RUN && !state.job.train_steps,
+           "a world that moves ends it: %s", said(&state));
+    state.scene.has_world = false;
+    tap_ok(!(use(&state, "train") & STEP_RUN) && strstr(said(&state), "no true depth"),
+           "tensors of a file are not trained: %s", said(&state));
+}
+
 /* A planted defect takes the place of the kernel; the log does not give away what is wrong. */
 static void test_defects(void) {
     State state = make_state();
@@ -795,6 +834,7 @@ static void test_counters(void) {
 int main(void) {
     test_counters();
     test_evenness();
+    test_training();
     test_defects();
     test_glossary();
     test_direction();

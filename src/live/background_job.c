@@ -19,12 +19,14 @@ struct Background {
     bool pause, give_up; /* of a simulation */
 
     BackgroundJob job; /* the thread's while it runs, the caller's otherwise */
-    Runner kept;       /* the thread's own: the problem of the last launch */
+    Runner kept;       /* the thread's own: the problem of the last launch, */
+    LiveTrainer trainer; /* and the training */
 };
 
 void background_job_drop(BackgroundJob *job) {
     ref_drop(job->grid);
     ref_drop(job->gradients);
+    ref_drop(job->training);
     ref_drop(job->model);
     frame_inputs_drop(&job->inputs);
     *job = (BackgroundJob){.kind = JOB_NONE};
@@ -80,6 +82,9 @@ static bool run(Background *background, BackgroundJob *job, Err *err) {
             return false;
         inputs_gradients(&background->kept, job->gradients);
         return true;
+    case JOB_TRAIN:
+        return live_trainer_run(&background->trainer, &job->inputs, &job->job, TRAIN_AT_ONCE,
+                                &job->training, err);
     case JOB_CACHESIM:
         return simulate(background, job, err);
     case JOB_NONE:
@@ -132,6 +137,7 @@ void background_close(Background *background) {
         return;
     worker_end(&background->worker);
     runner_clear(&background->kept);
+    live_trainer_clear(&background->trainer);
     background_job_drop(&background->job);
     free(background);
 }

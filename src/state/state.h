@@ -56,6 +56,8 @@ typedef struct {
     CameraError camera_errors[RIG_MAX_CAMERAS];
 } RigState;
 
+enum { LIVE_TRAIN_STEPS = 1000 }; /* training ends there */
+
 enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: on all cells */
 
 /* Everything that decides what is computed: two equal jobs give equal results. */
@@ -73,6 +75,8 @@ typedef struct {
     CameraError camera_errors[RIG_MAX_CAMERAS];
     int64_t probe_cell; /* the cell that is looked at, y * nx + x; -1: none */
     int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
+    int train_steps;    /* depth follows the gradient for so many steps; 0: it is the scene's own */
+    uint64_t train_run; /* grows where that begins anew */
     bool steps;         /* record what warps do on it step by step; no cell: on the longest */
     const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
     int64_t steps_block; /* instead of the cell's warps those of this block, -1: not; */
@@ -116,6 +120,7 @@ typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
+    int train_step; /* of the training, so far */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -190,6 +195,8 @@ struct State {
     bool playing;
     double speed;   /* seconds of the world in a second */
     int64_t frames; /* ticks so far */
+
+    double untrained_temperature; /* of the job, before training */
 
     int camera; /* the one that camera controls act on */
 

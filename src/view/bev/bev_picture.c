@@ -73,10 +73,30 @@ static bool decode_other(BevPicture *next, const BevPicture *last, const BevCont
                                   : decode_view(next->view, baseline, &next->other, err);
 }
 
+/* While depth is trained, colours are as strong as in the grid of the true depth: what is still
+ * smeared stays dim. */
+static bool find_full_mass(BevContent *content, ViewKind view, const LiveTraining *training,
+                           Err *err) {
+    BevContent target = *content;
+    CellField field;
+    if (!training || !training->target || (view != VIEW_COLOR && view != VIEW_CLASS))
+        return true;
+    target.pooled = training->target;
+    target.pooled_codes = NULL;
+    if (!decode_view(view, &target, &field, err))
+        return false;
+    content->full_mass = isfinite(field.full_mass) ? field.full_mass : 0;
+    cell_field_free(&field);
+    return true;
+}
+
 static bool decode_all(BevPicture *next, const BevPicture *last, const State *state,
                        const LiveFrame *frame, const GiveUp *give_up, Err *err) {
     BevContent content = content_of(state, frame, false);
     BevContent baseline = content_of(state, frame, true);
+    if (!find_full_mass(&content, next->view, frame->training, err))
+        return false;
+    baseline.full_mass = content.full_mass;
     if (state->compare == COMPARE_DIFFERENCE)
         return decode_difference(next->view, &content, &baseline, &next->field, err);
     if (state->compare != COMPARE_WIPE)

@@ -114,9 +114,15 @@ static void gradients_draw(Cells *cells, Area area, const PanelData *data) {
     free(strength);
 }
 
+/* Where a training is shown, it has its place. */
+static bool gradients_shown(const PanelData *data) {
+    return !data->live->frame.training;
+}
+
 const DashPanel gradients_panel = {.point = PANEL_STRIP,
                                    .fold = 2,
                                    .grow = 2,
                                    .height = 4,
                                    .want = gradients_want,
+                                   .shown = gradients_shown,
                                    .draw = gradients_draw};

@@ -137,6 +137,17 @@ static void error_text(const LiveData *live, char *text, size_t size) {
              accuracy->source != SOURCE_UNKNOWN && accuracy->stale ? " (stale)" : "");
 }
 
+/* "training: step 57, loss 0.0067, was 0.18", or why it does not go on. */
+static void training_text(const LiveTraining *training, char *text, size_t size) {
+    if (training->text[0])
+        snprintf(text, size, "training: n/a: %.130s", training->text);
+    else if (training->step < 0)
+        snprintf(text, size, "training: waits for its first step");
+    else
+        snprintf(text, size, "training: step %d, loss %.3g, was %.3g", training->step,
+                 training->losses[training->step], training->losses[0]);
+}
+
 /* Where no cell is probed: what is selected, and how to probe. */
 static double overview(const WindowView *view, Box at) {
     const LiveData *live = view->live;
@@ -161,7 +172,12 @@ static double overview(const WindowView *view, Box at) {
         snprintf(text, sizeof text, "points n/a");
     y += sentence(view, below(at, y), text);
     error_text(live, text, sizeof text);
-    y += sentence(view, below(at, y), text) + 8;
+    y += sentence(view, below(at, y), text);
+    if (live->frame.training) {
+        training_text(live->frame.training, text, sizeof text);
+        y += sentence(view, below(at, y), text);
+    }
+    y += 8;
     y += sentence(view, below(at, y), "Point at a cell to read it, click to see its rays.");
     return y - at.y;
 }
