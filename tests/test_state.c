@@ -180,7 +180,18 @@ static void test_defects(void) {
     tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
     use(&state, "kernel v2");
     tap_ok(!defect_of(state.job.config.kernel), "another kernel has none");
+    use(&state, "direction backward");
+    tap_ok(use(&state, "defect wrong-sign") & STEP_RUN &&
+               state.job.config.kernel->direction == BEV_BACKWARD &&
+               strstr(said(&state), "planted in right gradients: find it"),
+           "backward, defects of gradients: %s", said(&state));
+    use(&state, "defect no-weights");
+    tap_ok(state.job.config.align == BEV_BILINEAR, "one that only weights show: %s", said(&state));
+    use(&state, "defect none");
+    tap_ok(state.job.config.kernel == bev_default(BEV_CPU, BEV_BACKWARD), "none: %s", said(&state));
     bool hidden = true;
+    for (int i = 0; i < grad_defect_count; i++)
+        hidden = hidden && !bev_kernel_find(grad_defects[i].kernel.name);
     for (int i = 0; i < defect_count; i++)
         hidden = hidden && !bev_kernel_find(defects[i].kernel.name);
     tap_ok(hidden && defect_count >= 10, "%d defects, none of them in the table of kernels",
@@ -230,9 +241,10 @@ static void test_direction(void) {
            "its kinds go round, and others there are not");
     use(&state, "direction backward");
     use(&state, "defect 1");
-    tap_ok(config->kernel->direction == BEV_FORWARD &&
-               state.job.baseline.kernel->direction == BEV_FORWARD,
-           "a planted defect is one of the way forward");
+    tap_ok(config->kernel->direction == BEV_BACKWARD &&
+               state.job.baseline.kernel->direction == BEV_BACKWARD,
+           "a planted defect is one of the direction");
+    use(&state, "direction forward");
 }
 
 static void test_selection(void) {
