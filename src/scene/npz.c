@@ -219,7 +219,7 @@ bool npz_read_array(const Npz *npz, int member, NpyArray *array, Err *err) {
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-static double element_at(NpyType type, const unsigned char *bytes) {
+double npy_element(NpyType type, const unsigned char *bytes) {
     union {
         uint16_t f2;
         float f4;
@@ -255,7 +255,7 @@ static bool convert(const Npz *npz, int member, const NpyArray *array, NpyType t
                     Err *err) {
     size_t size = npy_types[array->type].bytes;
     for (int64_t i = 0; i < count; i++) {
-        double value = element_at(array->type, bytes + (size_t)i * size);
+        double value = npy_element(array->type, bytes + (size_t)i * size);
         if (type == NPY_F4)
             ((float *)elements)[first + i] = (float)value;
         else if (type == NPY_F8)

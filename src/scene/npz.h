@@ -45,6 +45,9 @@ bool npy_read_header(const char *text, size_t length, const char *where, NpyArra
 /* Writes a header, padded so that the data after it is aligned to 64 bytes. Returns its length. */
 size_t npy_write_header(const NpyArray *array, char header[NPY_WRITTEN_BYTES]);
 
+/* The value of an element, from its bytes. */
+double npy_element(NpyType type, const unsigned char *bytes);
+
 /* The shape as Python prints it: "(6, 59, 16, 44)". */
 void npy_shape_text(const NpyArray *array, char *text, size_t size);
 
