@@ -76,7 +76,7 @@ snapshot() { # OPTIONS...
 npy "$folder/street.npy" '(200, 200, 80)' 0
 head -c $((200 * 200 * 80 * 4)) /dev/zero | tr '\000' '\074' >>"$folder/street.npy" # 0.0115
 snapshot --grad-out "$folder/street.npy" && grep -q 'over 40000 cells' "$folder/out" &&
-    grep -q '4224 of 4224 feed it' "$folder/out"
+    grep -q 'of 4224 feed it; the brightest' "$folder/out"
 tap_ok $? 'snapshot takes a file instead of a loss'
 sed 's/^/# /' "$folder/out"
 snapshot --pixel front,20,8 && grep -q 'the chosen one: front, column 20, row 8' "$folder/out"

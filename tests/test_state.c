@@ -515,7 +515,13 @@ static void test_cursor(void) {
     tap_ok(use(&state, "escape") & STEP_RUN && state_probe_cell(&state) == -1, "and goes as well");
     tap_ok(!use(&state, "escape"), "then there is nothing left to leave");
     use(&state, "cursor-x 3");
-    unsigned bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = -1, .y = 5});
+    unsigned bits = state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = 700});
+    tap_ok(bits == STEP_REDRAW && state.pixel == 700 &&
+               state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = 700}) == 0,
+           "a pixel under the mouse is drawn, once");
+    state_step(&state, &(Event){.kind = EVENT_HOVER, .x = 3, .y = 5});
+    tap_ok(state.pixel == -1, "the mouse over a cell is over no pixel");
+    bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = -1, .y = 5});
     tap_ok(bits & STEP_RUN && state_probe_cell(&state) == -1, "the mouse left the grid");
     state_step(&state, &(Event){.kind = EVENT_CLICK, .x = 7.9, .y = 5.1});
     tap_ok(state.pinned && state.pin_x == 7 && state.pin_y == 5, "a click pins");

@@ -68,7 +68,7 @@ static const Row rows[] = {
     {"Home of tmux and of rxvt", "\033[1~\033[7~", {KEYCODE_HOME, KEYCODE_HOME}},
     {"End of xterm", "\033[F\033OF", {KEYCODE_END, KEYCODE_END}},
     {"End of tmux and of rxvt", "\033[4~\033[8~", {KEYCODE_END, KEYCODE_END}},
-    {"Delete and Insert", "\033[3~\033[2~", {KEYCODE_DELETE, KEYCODE_INSERT}},
+    {"Delete; Insert means nothing", "\033[3~\033[2~", {KEYCODE_DELETE}},
     {"F1 of xterm, of rxvt, of Linux",
      "\033OP\033[11~\033[[A",
      {KEYCODE_F1, KEYCODE_F1, KEYCODE_F1}},

@@ -105,7 +105,7 @@ static void man_controls(FILE *out) {
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
           "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
-          "\\fICOLUMNS ROWS\\fR, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
+          "\\fICOLUMNS ROWS\\fR, \\fBpixel\\fR \\fICAMERA X Y\\fR for the mouse over a camera view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
           "comments.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {

@@ -202,6 +202,7 @@ struct State {
 
     int64_t cursor_x, cursor_y; /* cell under cursor or mouse */
     bool cursor_shown;          /* false until the first move */
+    int64_t pixel; /* backward: under the mouse, (camera * feat_h + h) * feat_w + w; -1: none */
     bool pinned;
     int64_t pin_x, pin_y;
     int step_at; /* the recorded step that is shown, from 0 */
@@ -239,6 +240,7 @@ typedef enum {
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
     EVENT_RESULT,  /* the engine has results: `headline` */
     EVENT_SCENE,   /* the engine loaded job.scene: `scene` */
+    EVENT_PIXEL,   /* mouse over a camera view: feature pixel `x`, as State.pixel */
     EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell */
     EVENT_CLICK,   /* pins the cell at (x, y), or releases it */
     EVENT_DRAG,    /* the picture was dragged by (x, y) cells */

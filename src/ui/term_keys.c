@@ -51,7 +51,7 @@ static const struct {
     int32_t key;
 } numbers[] = {
     {4, KEYCODE_END},      {5, KEYCODE_PAGE_UP},  {6, KEYCODE_PAGE_DOWN}, {8, KEYCODE_END},
-    {2, KEYCODE_INSERT},   {3, KEYCODE_DELETE},
+    {3, KEYCODE_DELETE},
     {1, KEYCODE_HOME},     {7, KEYCODE_HOME},     {11, KEYCODE_F1},     {12, KEYCODE_F1 + 1},
     {13, KEYCODE_F1 + 2},  {14, KEYCODE_F1 + 3},  {15, KEYCODE_F1 + 4}, {17, KEYCODE_F1 + 5},
     {18, KEYCODE_F1 + 6},  {19, KEYCODE_F1 + 7},  {20, KEYCODE_F1 + 8}, {21, KEYCODE_F1 + 9},
@@ -67,8 +67,7 @@ static const struct {
     {"kcub1", KEYCODE_LEFT}, {"kri", KEYCODE_SHIFT_UP},     {"kind", KEYCODE_SHIFT_DOWN},
     {"khome", KEYCODE_HOME}, {"kRIT", KEYCODE_SHIFT_RIGHT}, {"kLFT", KEYCODE_SHIFT_LEFT},
     {"kent", KEYCODE_ENTER}, {"kpp", KEYCODE_PAGE_UP},      {"knp", KEYCODE_PAGE_DOWN},
-    {"kend", KEYCODE_END},  {"kich1", KEYCODE_INSERT},     {"kdch1", KEYCODE_DELETE},
-    {"kcbt", KEYCODE_SHIFT_TAB},
+    {"kend", KEYCODE_END},  {"kdch1", KEYCODE_DELETE},     {"kcbt", KEYCODE_SHIFT_TAB},
 };
 
 static int32_t key_of_letter(char letter, bool shift) {
