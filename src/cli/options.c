@@ -155,6 +155,9 @@ static const OptionRow rows[] = {
     {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME) | ON(EXPORT), FIELD(direction),
      "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
      "or that of the kernels named)", CHOICE_DIRECTION},
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(PLOT) | ON(REPORT), FIELD(direction),
+     "forward, backward (the kernels of the gradients) or, of a report, both (default: forward)",
+     CHOICE_DIRECTION},
     {"grad-out", 0, "FILE", KIND_TEXT, ON(VERIFY) | ON(BENCH) | ON(SNAPSHOT), FIELD(grad_out),
      "backward: the gradient of the output, a .npy of the shape (ny, nx, channels), instead of a "
      "random one (snapshot --backward: instead of a loss); NaN and infinite values are counted"},

@@ -106,6 +106,8 @@ static void *background_main(void *argument) {
         worker_unlock(&background->worker);
         if (background->kept.map != job->inputs.map)
             runner_clear(&background->kept); /* it belongs to another map */
+        if (background->trainer.at && background->trainer.at->map != job->inputs.map)
+            live_trainer_clear(&background->trainer); /* likewise */
         job->failed = !run(background, job, &job->err);
         omp_wait_dismiss_team();
         worker_lock(&background->worker);

@@ -278,6 +278,8 @@ static TaskEnd train_here(Engine *engine) {
 /* Every few jobs the other tasks have their turn, so that gates and figures come meanwhile. */
 static TaskEnd train(Engine *engine, bool idle) {
     enum { TURNS = 8 };
+    if (!engine->live.job.train_steps)
+        live_trainer_clear(&engine->trainer);
     if (!idle || !pipeline_lacks_training(engine->pipeline, &engine->live.job))
         return TASK_NONE;
     if (engine->trained_in_turn == TURNS) {

@@ -291,6 +291,8 @@ static bool make_map(Run *run, const State *state) {
 
 static bool make_training(Run *run, const State *state) {
     Pipeline *pipeline = run->pipeline;
+    if (!state->job.train_steps)
+        pipeline_offer_training(pipeline, NULL);
     Training *const there[] = {pipeline->offered_training, pipeline->made.training};
     return inputs_training(there, &state->job, &run->next, run->err);
 }
