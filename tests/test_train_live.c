@@ -91,6 +91,34 @@ static float loss_of_script(State state) {
     return loss;
 }
 
+/* The same key stops. */
+static void test_stop(Engine *engine, State *state, const EngineFrame *frame) {
+    state->shown.train_step = step_of(frame);
+    use(state, "train");
+    engine_request(engine, state);
+    int stopped = state->job.train_steps, last = 0;
+    double until_ms = clock_ms() + 2000;
+    while ((frame = take(engine, until_ms)))
+        last = step_of(frame);
+    until_ms = clock_ms() + 1000;
+    bool stands = last >= stopped;
+    while ((frame = take(engine, until_ms)))
+        stands &= step_of(frame) == last;
+    tap_ok(stands, "stopped at step %d, shown %d", stopped, last);
+}
+
+static void test_end(Engine *engine, State *state) {
+    const EngineFrame *frame;
+    use(state, "train -");
+    engine_request(engine, state);
+    while ((frame = take(engine, clock_ms() + PATIENCE_MS)) &&
+           frame->state.job.serial != state->job.serial) {
+    }
+    tap_ok(frame && !frame->live.frame.training && !frame->inputs.features->base &&
+               frame->inputs.features->temperature == 1,
+           "a step back: the scene's own depth");
+}
+
 int main(void) {
     State state = fresh();
     Engine *engine;
@@ -128,28 +156,8 @@ int main(void) {
     frame = wait_for(engine, &state, LIVE_TRAIN_STEPS / 4, &pictures);
     tap_ok(frame && pictures > 1, "%d pictures on the way to step %d", pictures, step_of(frame));
 
-    /* The same key stops. */
-    state.shown.train_step = step_of(frame);
-    use(&state, "train");
-    engine_request(engine, &state);
-    int stopped = state.job.train_steps, last = 0;
-    double until_ms = clock_ms() + 2000;
-    while ((frame = take(engine, until_ms)))
-        last = step_of(frame);
-    until_ms = clock_ms() + 1000;
-    bool stands = last >= stopped;
-    while ((frame = take(engine, until_ms)))
-        stands &= step_of(frame) == last;
-    tap_ok(stands, "stopped at step %d, shown %d", stopped, last);
-
-    use(&state, "train -");
-    engine_request(engine, &state);
-    while ((frame = take(engine, clock_ms() + PATIENCE_MS)) &&
-           frame->state.job.serial != state.job.serial) {
-    }
-    tap_ok(frame && !frame->live.frame.training && !frame->inputs.features->base &&
-               frame->inputs.features->temperature == 1,
-           "a step back: the scene's own depth");
+    test_stop(engine, &state, frame);
+    test_end(engine, &state);
     engine_close(engine);
     return tap_done();
 }
