@@ -374,9 +374,17 @@ DEFECTS(PREPARE)
 const Defect defects[] = {DEFECTS(ROW)};
 const int defect_count = sizeof defects / sizeof *defects;
 
+const Defect *defects_of(BevDirection direction, int *count) {
+    bool backward = direction == BEV_BACKWARD;
+    *count = backward ? grad_defect_count : defect_count;
+    return backward ? grad_defects : defects;
+}
+
 const Defect *defect_of(const BevKernel *kernel) {
-    for (int i = 0; i < defect_count; i++)
-        if (&defects[i].kernel == kernel)
-            return &defects[i];
+    int count;
+    const Defect *list = defects_of(kernel->direction, &count);
+    for (int i = 0; i < count; i++)
+        if (&list[i].kernel == kernel)
+            return &list[i];
     return NULL;
 }

@@ -1,4 +1,5 @@
-/* The bug museum: a right pooling with one mistake, each of a kind that kernels really have. They
+/* The bug museum: a right pooling, or right gradients, with one mistake, each of a kind that kernels
+ * really have. They
  * are no rows of the table: nobody times or deploys them. The live display shows them for the
  * reader to find; tests plant them to prove that the gates bite. */
 #pragma once
@@ -13,11 +14,15 @@ typedef struct {
     const char *name;            /* in scripts: "dropped-point" */
     const char *what;            /* what is wrong, in a sentence */
     DefectCaught gate_a, gate_c; /* by which it is caught */
-    BevKernel kernel;            /* pools on the CPU; its title does not say what is wrong */
+    const char *output;          /* backward: the only gradient that is wrong; NULL: both */
+    BevKernel kernel;            /* runs on the CPU; its title does not say what is wrong */
 } Defect;
 
-extern const Defect defects[];
-extern const int defect_count;
+extern const Defect defects[], grad_defects[];
+extern const int defect_count, grad_defect_count;
+
+/* The defects of a direction, and their number. */
+const Defect *defects_of(BevDirection direction, int *count);
 
 /* The defect of a kernel; NULL: it has none. */
 const Defect *defect_of(const BevKernel *kernel);

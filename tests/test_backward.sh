@@ -1,6 +1,6 @@
 #!/bin/sh
-# The live display turned backward: every panel shows the way back, or says that it does not; and a
-# loss on cells lights the pixels that feed it.
+# The live display turned backward: every panel shows the way back, or says that it does not; a loss on
+# cells lights the pixels that feed it; depth follows the gradient, and does not where that is wrong.
 . "${SRCDIR:-.}/tests/tap.sh"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -10,7 +10,7 @@ trap 'rm -rf "$folder"' EXIT
 tap_ok $? "the sample plays"
 sed 's/^/# /' "$folder/out"
 frame() { # NUMBER
-    cat "$folder/a/frame-000$1.txt"
+    cat "$folder/a/frame-$(printf %04d "$1").txt"
 }
 
 frame 2 | grep -q 'bevscope  .* FP16 nearest backward  intersection  picture by '
@@ -43,7 +43,20 @@ frame 4 | grep -q 'cells, car'
 tap_ok $? 'the object is named'
 frame 6 | grep -q 'V4 on .* binds'
 tap_ok $? 'the model follows the selection'
-frame 7 | grep -q 'bevscope  .* FP32 nearest  intersection' && frame 7 | grep -q 'Intervals' &&
-    ! frame 7 | grep -q 'Gradients of a loss'
+frame 7 | grep -q 'Camera front-left ' && frame 7 | grep -q 'mouse: front-left 30, 9, its grad_depth'
+tap_ok $? 'the depths of the pixel under the mouse'
+loss() { # NUMBER
+    frame "$1" | sed -n 's/.* loss \([0-9.e-]*\), was \([0-9.e-]*\).*/\1 \2/p' | head -1
+}
+frame 8 | grep -q 'Training: loss by step .* step 40' && frame 8 | grep -q 'depth in wrong bins' &&
+    loss 8 | awk '{ exit !($1 < $2 / 10) }'
+tap_ok $? "depth that follows the gradient: loss $(loss 8 | sed 's/ /, was /')"
+frame 8 | grep -q 'forward n/a, backward n/a'
+tap_ok $? 'a script says nothing about time'
+frame 9 | grep -q 'FP32  *FAIL  *FAIL  *FAIL' && loss 9 | awk '{ exit !($1 == $2) }' &&
+    frame 9 | grep -q '[0-9]* of 40 steps taken back: a wrong gradient?'
+tap_ok $? 'a planted defect: the gates fail, and no step leads down'
+frame 10 | grep -q 'bevscope  .* FP32 nearest  intersection' && frame 10 | grep -q 'Intervals' &&
+    ! frame 10 | grep -q Training && ! frame 10 | grep -q 'Gradients of a loss'
 tap_ok $? 'and forward again'
 tap_done

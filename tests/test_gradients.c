@@ -1,6 +1,6 @@
 /* The way back: gradients against finite differences, the adjoint identity, what the gates make of
  * wrong gradients, sessions, and gradients of the output that do not fit. */
-#include "kernels/codec.h"
+#include "kernels/defects.h"
 #include "src/accuracy/cases.h"
 #include "src/accuracy/gates.h"
 #include "src/run/session.h"
@@ -79,112 +79,11 @@ static void test_differences(const char *name, BevAlign align) {
 
 /* ---- defects --------------------------------------------------------------------------------- */
 
-/* FP64 gradients, to be spoilt, and the problem that they are of. */
-typedef struct {
-    BevProblem problem; /* its map is a copy */
-    double *depth, *feat;
-} Spoilt;
-
-static void drop_point(Spoilt *s) {
-    s->problem.map.points--;
-}
-
-/* Two points, far from each other, change their cells. */
-static void swap_cells(Spoilt *s) {
-    BevMap *map = &s->problem.map;
-    int32_t first = map->ranks_bev[0];
-    map->ranks_bev[0] = map->ranks_bev[map->points - 1];
-    map->ranks_bev[map->points - 1] = first;
-}
-
-/* The atomics of two blocks meet: one point is added twice. */
-static void add_twice(Spoilt *s) {
-    BevMap *map = &s->problem.map;
-    int64_t from = map->points / 2, to = from + 1;
-    map->ranks_depth[to] = map->ranks_depth[from];
-    map->ranks_feat[to] = map->ranks_feat[from];
-    map->ranks_bev[to] = map->ranks_bev[from];
-}
-
-static void forget_weights(Spoilt *s) {
-    s->problem.map.weights = NULL;
-}
-
-static void next_bin(Spoilt *s) {
-    const BevShape *shape = &s->problem.shape;
-    int64_t image = shape->feat_h * shape->feat_w;
-    memmove(s->depth, s->depth + image,
-            (size_t)(s->problem.depth.row_len - image) * sizeof *s->depth);
-}
-
-static void drop_last_channel(Spoilt *s) {
-    int64_t channels = s->problem.shape.channels;
-    for (int64_t pixel = 0; pixel < s->problem.feat.rows; pixel++)
-        s->feat[pixel * channels + channels - 1] = 0;
-}
-
-static void short_dot(Spoilt *s) {
-    const BevMap *map = &s->problem.map;
-    int64_t c = s->problem.shape.channels - 1;
-    for (int64_t t = 0; t < map->points; t++)
-        s->depth[map->ranks_depth[t]] -= (map->weights ? map->weights[t] : 1) *
-                                         bev_tensor_at(&s->problem.grad_out, map->ranks_bev[t], c) *
-                                         bev_tensor_at(&s->problem.feat, map->ranks_feat[t], c);
-}
-
-/* The pixel's sums are stored before its last bin is added. */
-static void lose_last_bin(Spoilt *s) {
-    const BevMap *map = &s->problem.map;
-    int64_t t = map->points - 1, channels = s->problem.shape.channels;
-    for (int64_t c = 0; c < channels; c++)
-        s->feat[map->ranks_feat[t] * channels + c] -=
-            (map->weights ? map->weights[t] : 1) *
-            bev_tensor_at(&s->problem.depth, 0, map->ranks_depth[t]) *
-            bev_tensor_at(&s->problem.grad_out, map->ranks_bev[t], c);
-}
-
-/* An element that no point reaches keeps what was there. */
-static void keep_old(Spoilt *s) {
-    const BevMap *map = &s->problem.map;
-    bool *reached = calloc((size_t)s->problem.depth.row_len, 1);
-    int64_t i = 0;
-    for (int64_t t = 0; reached && t < map->points; t++)
-        reached[map->ranks_depth[t]] = true;
-    while (reached && i < s->problem.depth.row_len - 1 && reached[i])
-        i++;
-    s->depth[i] = 7;
-    free(reached);
-}
-
-static void one_nan(Spoilt *s) {
-    s->feat[s->problem.map.ranks_feat[0] * s->problem.shape.channels] = NAN;
-}
-
-static const struct {
-    const char *name;
-    void (*in_map)(Spoilt *);
-    void (*in_grads)(Spoilt *);
-    bool weighted;  /* only maps with weights have it */
-    const char *of; /* the only output that is wrong; NULL: both */
-} planted[] = {
-    {"dropped-point", drop_point, NULL, false, NULL},
-    {"swapped-cells", swap_cells, NULL, false, NULL},
-    {"added-twice", add_twice, NULL, false, NULL},
-    {"no-weights", forget_weights, NULL, true, NULL},
-    {"neighbour-bin", NULL, next_bin, false, "grad_depth"},
-    {"last-channel", NULL, drop_last_channel, false, "grad_feat"},
-    {"short-dot", NULL, short_dot, false, "grad_depth"},
-    {"last-bin", NULL, lose_last_bin, false, "grad_feat"},
-    {"not-cleared", NULL, keep_old, false, "grad_depth"},
-    {"one-nan", NULL, one_nan, false, "grad_feat"},
-};
-enum { PLANTED = sizeof planted / sizeof *planted };
-
 /* One problem, its right gradients, and room for wrong ones. */
 typedef struct {
     HostProblem host;
     int64_t values;
-    double *reference, *abs_sum, *grads;
+    double *reference, *abs_sum;
     int32_t *terms;
     unsigned char *codes;
 } Subject;
@@ -195,10 +94,9 @@ static void subject_init(Subject *s) {
     size_t bytes = (size_t)s->values * sizeof(double);
     s->reference = malloc(bytes);
     s->abs_sum = malloc(bytes);
-    s->grads = malloc(bytes);
     s->codes = malloc(bev_output_bytes(view));
     s->terms = gate_terms(view, NULL);
-    tap_need(s->reference && s->abs_sum && s->grads && s->codes && s->terms, "memory");
+    tap_need(s->reference && s->abs_sum && s->codes && s->terms, "memory");
     gate_reference(view, s->reference, s->abs_sum);
 }
 
@@ -206,65 +104,31 @@ static void subject_free(Subject *s) {
     problem_free(&s->host);
     free(s->reference);
     free(s->abs_sum);
-    free(s->grads);
     free(s->terms);
     free(s->codes);
 }
 
-/* s->grads as the outputs' codes. */
-static void encode(Subject *s) {
+/* Gradients of the subject, by this kernel, in s->codes. */
+static void compute(Subject *s, const BevKernel *kernel) {
     const BevTensor *outputs[BEV_MAX_OUTPUTS];
-    int count = bev_outputs(&s->host.view, outputs);
-    const double *from = s->grads;
     unsigned char *to = s->codes;
-    float *row = malloc((size_t)s->values * sizeof *row);
-    for (int i = 0; row && i < count; i++) {
-        BevTensor tensor = *outputs[i];
-        int64_t elements = tensor.rows * tensor.row_len;
-        for (int64_t k = 0; k < elements; k++)
-            row[k] = (float)from[k];
-        tensor.data = to;
-        bev_tensor_encode(&tensor, row);
-        from += elements;
-        to += bev_tensor_bytes(&tensor);
+    Err err = {0};
+    tap_need(problem_pool(kernel, &s->host.view, &err), kernel->name);
+    int count = bev_outputs(&s->host.view, outputs);
+    for (int i = 0; i < count; i++) {
+        memcpy(to, outputs[i]->data, bev_tensor_bytes(outputs[i]));
+        to += bev_tensor_bytes(outputs[i]);
     }
-    free(row);
 }
 
-static int32_t *copied(const int32_t *ranks, int64_t count) {
-    int32_t *copy = malloc(((size_t)count + 1) * sizeof *copy);
-    tap_need(copy, "memory");
-    memcpy(copy, ranks, (size_t)count * sizeof *copy);
-    return copy;
-}
-
-/* Gradients of the subject with defect `d` (PLANTED: none) in s->codes. */
-static void compute(Subject *s, int d) {
-    const BevMap *map = &s->host.view.map;
-    Spoilt spoilt = {s->host.view, s->grads, s->grads + s->host.view.depth.row_len};
-    BevMap *copy = &spoilt.problem.map;
-    copy->ranks_depth = copied(map->ranks_depth, map->points);
-    copy->ranks_feat = copied(map->ranks_feat, map->points);
-    copy->ranks_bev = copied(map->ranks_bev, map->points);
-    if (d < PLANTED && planted[d].in_map)
-        planted[d].in_map(&spoilt);
-    bev_reference_backward(&spoilt.problem, spoilt.depth, spoilt.feat, NULL, NULL);
-    if (d < PLANTED && planted[d].in_grads)
-        planted[d].in_grads(&spoilt);
-    free(copy->ranks_depth);
-    free(copy->ranks_feat);
-    free(copy->ranks_bev);
-    encode(s);
-}
-
-static GateResult gate_a(Subject *s, int d) {
-    compute(s, d);
+static GateResult gate_a(Subject *s, const BevKernel *kernel) {
+    compute(s, kernel);
     return gate_kernel(&s->host.view, BEV_FP32, s->codes, s->reference, s->abs_sum, s->terms, NULL);
 }
 
-static GateResult gate_c(Subject *s, int d, GateVerdict *adjoint) {
+static GateResult gate_c(Subject *s, const BevKernel *kernel, GateVerdict *adjoint) {
     GateAdjoint sums;
-    compute(s, d);
+    compute(s, kernel);
     *adjoint =
         gate_adjoint(&s->host.view, s->codes, s->reference, &sums, NULL) ? sums.verdict : GATE_SKIP;
     return gate_exact(&s->host.view, s->codes, s->reference, s->terms, NULL);
@@ -285,22 +149,25 @@ static void test_defects(BevDtype dtype, BevAlign align) {
     subject_init(&random);
     subject_init(&exact);
     GateVerdict adjoint;
-    GateResult a = gate_a(&random, PLANTED), c = gate_c(&exact, PLANTED, &adjoint);
+    const BevKernel *right = bev_baseline(BEV_CPU, BEV_BACKWARD);
+    GateResult a = gate_a(&random, right), c = gate_c(&exact, right, &adjoint);
     tap_ok(a.verdict == GATE_PASS && c.verdict == GATE_PASS && adjoint == GATE_PASS,
            "%s %s: right gradients pass A (%.2f of the bound), C and the adjoint", label, points,
            a.worst_ratio);
-    for (int d = 0; d < PLANTED; d++) {
-        if (planted[d].weighted && !data.map.weights)
+    for (int d = 0; d < grad_defect_count; d++) {
+        const Defect *defect = &grad_defects[d];
+        if (!(defect->kernel.aligns >> align & 1))
             continue;
-        a = gate_a(&random, d);
-        c = gate_c(&exact, d, &adjoint);
-        bool named = !planted[d].of || (!strcmp(c.output, planted[d].of) &&
-                                        (a.verdict == GATE_PASS || !strcmp(a.output, c.output)));
-        tap_ok((dtype != BEV_FP32 || a.verdict == GATE_FAIL) && c.verdict == GATE_FAIL && named,
-               "%s %s: %s: gate A %s, gate C fails it (%s)", label, points, planted[d].name,
+        bool must = dtype == BEV_FP32 || defect->gate_a == CAUGHT_ALWAYS;
+        a = gate_a(&random, &defect->kernel);
+        c = gate_c(&exact, &defect->kernel, &adjoint);
+        bool named = !defect->output || (!strcmp(c.output, defect->output) &&
+                                         (a.verdict == GATE_PASS || !strcmp(a.output, c.output)));
+        tap_ok((!must || a.verdict == GATE_FAIL) && c.verdict == GATE_FAIL && named,
+               "%s %s: %s: gate A %s, gate C fails it (%s)", label, points, defect->name,
                a.verdict == GATE_FAIL ? "fails it" : "cannot tell", c.output);
         tap_ok(adjoint == GATE_FAIL, "%s %s: %s: the adjoint identity does not hold", label, points,
-               planted[d].name);
+               defect->name);
     }
     subject_free(&random);
     subject_free(&exact);

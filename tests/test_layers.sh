@@ -25,14 +25,14 @@ src/try             try       kernels base scene cachesim run accuracy
 src/train           train     kernels base scene cachesim run
 src/state           state     kernels base scene cachesim
 src/learn           learn     kernels base scene cachesim state
-src/live            live      kernels base scene cachesim run accuracy state
+src/live            live      kernels base scene cachesim run accuracy train state
 src/view/draw       draw      kernels base
 src/view/bev        bev       kernels base scene cachesim state draw
 src/view/figure     figure    kernels base scene draw bev
 src/view/chart      chart     kernels base scene cachesim state draw
 src/view/term       term      kernels base scene cachesim state draw bev chart
 src/view/window     window    kernels base scene cachesim state draw bev figure chart
-src/ui              ui        kernels base scene cachesim run accuracy state learn live draw bev figure chart term window
+src/ui              ui        kernels base scene cachesim run accuracy train state learn live draw bev figure chart term window
 src/cli             cli       kernels base scene cachesim run accuracy try train state learn live draw bev figure chart term window ui
 TABLE
 }

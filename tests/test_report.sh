@@ -141,4 +141,25 @@ for word in published 'No such experiment was recorded' 'model / known' 'RTX PRO
     'Recorded: 1 of 2 are off by more than 1.3 times' 'right in 0 of 1'; do
     tap_run "it says: $word" grep -q "$word" "$page"
 done
+# The way back: charts and tables of the kernels of the gradients.
+for kind in mrc roofline terms; do
+    tap_run "plot $kind backward" "$BEVSCOPE" plot $kind toy --direction backward -o "$folder/$kind.svg"
+    "$BEVSCOPE" plot $kind toy -o "$folder/forward.svg" &&
+        ! cmp -s "$folder/$kind.svg" "$folder/forward.svg"
+    tap_ok $? "$kind: not that of the way forward"
+done
+for kind in working-set sweep dtype published; do
+    refuse 2 'follows forward kernels only' plot $kind toy --direction backward -o "$folder/x.png"
+done
+refuse 2 'shows one direction' plot mrc toy --direction both -o "$folder/x.png"
+tap_run 'a report of the way back' "$BEVSCOPE" report toy --direction backward -o "$folder/back"
+grep -q 'The way back' "$folder/back/report.html" && grep -q grad_owner "$folder/back/report.html" &&
+    ! grep -q 'How far off' "$folder/back/report.html" &&
+    grep -q 'plot terms toy --direction backward' "$folder/back/report.html" &&
+    ! grep -q 'plot sweep' "$folder/back/report.html"
+tap_ok $? 'it has the kernels of the gradients and nothing of the way forward'
+tap_run 'a report of both' "$BEVSCOPE" report toy --quick --direction both -o "$folder/both"
+grep -q 'The way back' "$folder/both/report.html" && grep -q 'How far off' "$folder/both/report.html" &&
+    ! grep -q 'plot .* --direction' "$folder/both/report.html"
+tap_ok $? 'it has both'
 tap_done

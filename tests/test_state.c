@@ -118,6 +118,45 @@ static void test_evenness(void) {
     tap_ok(state.job.evenness == 1, "steps end at 1");
 }
 
+/* Depth that follows the gradient: backward, from smeared depth, so many steps; and the way home. */
+static void test_training(void) {
+    State state = make_state();
+    char value[32];
+    state.job.temperature = 2;
+    state.playing = true;
+    uint64_t run = state.job.train_run;
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
+               state.job.temperature == 8 && !state.playing && state.job.train_run == run + 1 &&
+               state.job.config.kernel->direction == BEV_BACKWARD,
+           "training begins at smeared depth, backward, and the world stands still");
+    state_value(&state, ACTION_TRAIN, value, sizeof value);
+    tap_ok(!strcmp(value, "on"), "it is on: %s", value);
+    state.shown.train_step = 57;
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == 57 &&
+               strstr(said(&state), "stopped at step 57"),
+           "the same key stops: %s", said(&state));
+    tap_ok(use(&state, "train") & STEP_RUN && state.job.train_steps == LIVE_TRAIN_STEPS &&
+               state.job.train_run == run + 1 && strstr(said(&state), "goes on from step 57"),
+           "and goes on: %s", said(&state));
+    use(&state, "train 20");
+    tap_ok(state.job.train_steps == 20 && state.job.train_run == run + 2,
+           "fewer steps than were taken begin anew");
+    tap_ok(use(&state, "train -") & STEP_RUN && !state.job.train_steps &&
+               state.job.temperature == 2,
+           "a step back: the scene's own depth");
+    tap_ok(!(use(&state, "train -") & STEP_RUN), "which is the last step back");
+    use(&state, "train");
+    use(&state, "direction forward");
+    tap_ok(!state.job.train_steps && strstr(said(&state), "training ends"),
+           "forward there is no training: %s", said(&state));
+    use(&state, "train");
+    tap_ok(use(&state, "play on") & STEP_RUN && !state.job.train_steps,
+           "a world that moves ends it: %s", said(&state));
+    state.scene.has_world = false;
+    tap_ok(!(use(&state, "train") & STEP_RUN) && strstr(said(&state), "no true depth"),
+           "tensors of a file are not trained: %s", said(&state));
+}
+
 /* A planted defect takes the place of the kernel; the log does not give away what is wrong. */
 static void test_defects(void) {
     State state = make_state();
@@ -141,7 +180,18 @@ static void test_defects(void) {
     tap_ok(defect_of(state.job.config.kernel) == &defects[defect_count - 1], "steps go round");
     use(&state, "kernel v2");
     tap_ok(!defect_of(state.job.config.kernel), "another kernel has none");
+    use(&state, "direction backward");
+    tap_ok(use(&state, "defect wrong-sign") & STEP_RUN &&
+               state.job.config.kernel->direction == BEV_BACKWARD &&
+               strstr(said(&state), "planted in right gradients: find it"),
+           "backward, defects of gradients: %s", said(&state));
+    use(&state, "defect no-weights");
+    tap_ok(state.job.config.align == BEV_BILINEAR, "one that only weights show: %s", said(&state));
+    use(&state, "defect none");
+    tap_ok(state.job.config.kernel == bev_default(BEV_CPU, BEV_BACKWARD), "none: %s", said(&state));
     bool hidden = true;
+    for (int i = 0; i < grad_defect_count; i++)
+        hidden = hidden && !bev_kernel_find(grad_defects[i].kernel.name);
     for (int i = 0; i < defect_count; i++)
         hidden = hidden && !bev_kernel_find(defects[i].kernel.name);
     tap_ok(hidden && defect_count >= 10, "%d defects, none of them in the table of kernels",
@@ -191,9 +241,10 @@ static void test_direction(void) {
            "its kinds go round, and others there are not");
     use(&state, "direction backward");
     use(&state, "defect 1");
-    tap_ok(config->kernel->direction == BEV_FORWARD &&
-               state.job.baseline.kernel->direction == BEV_FORWARD,
-           "a planted defect is one of the way forward");
+    tap_ok(config->kernel->direction == BEV_BACKWARD &&
+               state.job.baseline.kernel->direction == BEV_BACKWARD,
+           "a planted defect is one of the direction");
+    use(&state, "direction forward");
 }
 
 static void test_selection(void) {
@@ -464,7 +515,13 @@ static void test_cursor(void) {
     tap_ok(use(&state, "escape") & STEP_RUN && state_probe_cell(&state) == -1, "and goes as well");
     tap_ok(!use(&state, "escape"), "then there is nothing left to leave");
     use(&state, "cursor-x 3");
-    unsigned bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = -1, .y = 5});
+    unsigned bits = state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = 700});
+    tap_ok(bits == STEP_REDRAW && state.pixel == 700 &&
+               state_step(&state, &(Event){.kind = EVENT_PIXEL, .x = 700}) == 0,
+           "a pixel under the mouse is drawn, once");
+    state_step(&state, &(Event){.kind = EVENT_HOVER, .x = 3, .y = 5});
+    tap_ok(state.pixel == -1, "the mouse over a cell is over no pixel");
+    bits = state_step(&state, &(Event){.kind = EVENT_HOVER, .x = -1, .y = 5});
     tap_ok(bits & STEP_RUN && state_probe_cell(&state) == -1, "the mouse left the grid");
     state_step(&state, &(Event){.kind = EVENT_CLICK, .x = 7.9, .y = 5.1});
     tap_ok(state.pinned && state.pin_x == 7 && state.pin_y == 5, "a click pins");
@@ -835,6 +892,7 @@ static void test_counters(void) {
 int main(void) {
     test_counters();
     test_evenness();
+    test_training();
     test_defects();
     test_glossary();
     test_direction();

@@ -73,7 +73,7 @@ static const Row rows[] = {
      "\033OP\033[11~\033[[A",
      {KEYCODE_F1, KEYCODE_F1, KEYCODE_F1}},
     {"F5, F12", "\033[15~\033[24~", {KEYCODE_F1 + 4, KEYCODE_F12}},
-    {"Shift and Tab", "\033[Z", {0}},
+    {"Shift and Tab", "\033[Z", {KEYCODE_SHIFT_TAB}},
     {"focus in and out", "\033[I\033[Ok", {'k'}},
     {"pasted text is typed text", "\033[200~d\033[201~", {'d'}},
     {"mouse, old", "\033[M !!\033[M#qqk", {'k'}},

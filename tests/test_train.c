@@ -1,5 +1,6 @@
 /* Gradient descent on the kernels of both directions: the loss falls, a step that raises it is taken
  * back, the same scene gives the same curve, and a wrong gradient does not descend. */
+#include "kernels/defects.h"
 #include "src/train/trainer.h"
 #include "tests/tap.h"
 
@@ -74,35 +75,43 @@ static void test_falls(BevDtype dtype, BevAlign align, double part) {
 
 /* ---- a wrong gradient ------------------------------------------------------------------------- */
 
-static const BevKernel *right;
-
-/* The right gradients with the other sign. */
-static bool launch_uphill(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
-    if (!right->launch(problem, plan, stream, err))
-        return false;
-    float *grad = problem->grad_depth.data;
-    for (int64_t i = 0; i < problem->grad_depth.row_len; i++)
-        grad[i] = -grad[i];
-    return true;
+/* The steps with a defect of the museum. */
+static bool descend_wrong(const char *defect, TrainStep steps[STEPS]) {
+    Scenery scenery = {0};
+    bool ok = open_scenery(&scenery, "intersection", BEV_FP32, BEV_NEAREST);
+    for (int i = 0; i < grad_defect_count; i++)
+        if (!strcmp(grad_defects[i].name, defect))
+            scenery.kernels.backward = &grad_defects[i].kernel;
+    ok = ok && defect_of(scenery.kernels.backward) && descend(&scenery, steps);
+    close_scenery(&scenery);
+    return ok;
 }
 
-static void test_uphill(void) {
+/* What the learner is to see: some mistakes stop the descent, others only the gates tell. */
+static void test_wrong(void) {
+    TrainStep right[STEPS], steps[STEPS];
     Scenery scenery = {0};
-    TrainStep steps[STEPS];
-    bool ok = open_scenery(&scenery, "toy", BEV_FP32, BEV_NEAREST);
-    BevKernel uphill = {0};
-    right = scenery.kernels.backward;
-    if (right)
-        uphill = *right;
-    uphill.launch = launch_uphill;
-    scenery.kernels.backward = &uphill;
-    ok = ok && descend(&scenery, steps);
-    int taken_back = 0;
-    for (int i = 1; ok && i < STEPS; i++)
-        taken_back += steps[i].taken_back;
-    tap_ok(ok && taken_back == STEPS - 1 && least_loss(steps) == steps[0].loss,
-           "with the other sign every step is taken back (%d)", taken_back);
+    tap_need(open_scenery(&scenery, "intersection", BEV_FP32, BEV_NEAREST) && descend(&scenery, right),
+             "right gradients");
     close_scenery(&scenery);
+    tap_need(descend_wrong("wrong-sign", steps), "the other sign");
+    int taken_back = 0;
+    for (int i = 1; i < STEPS; i++)
+        taken_back += steps[i].taken_back;
+    tap_ok(taken_back == STEPS - 1 && least_loss(steps) == steps[0].loss,
+           "with the other sign every step is taken back (%d)", taken_back);
+    static const struct {
+        const char *name;
+        bool stuck;
+    } wrong[] = {{"neighbour-bin", true}, {"transposed", true}, {"dropped-point", false}};
+    double best = least_loss(right);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tap_need(descend_wrong(wrong[i].name, steps), wrong[i].name);
+        double loss = least_loss(steps);
+        tap_ok(wrong[i].stuck ? loss > 5 * best : loss < 1.5 * best,
+               "%s: the loss comes down to %g, with right gradients to %g", wrong[i].name, loss,
+               best);
+    }
 }
 
 static void test_no_points(void) {
@@ -123,7 +132,7 @@ int main(void) {
     test_falls(BEV_FP32, BEV_NEAREST, 0.5);
     test_falls(BEV_FP32, BEV_BILINEAR, 0.5);
     test_falls(BEV_FP16, BEV_NEAREST, 0.5);
-    test_uphill();
+    test_wrong();
     test_no_points();
     return tap_done();
 }

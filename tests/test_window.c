@@ -252,6 +252,27 @@ static void push_button(Uint32 type, double x, double y) {
     SDL_PushEvent(&event);
 }
 
+/* Over a camera view: a pixel of its features where there are gradients, else nothing. */
+static void test_pixel(const WindowLayout *at) {
+    static float none;
+    const Frustum *frustum = &live.frame.rig->frustum;
+    const Box *camera = &at->cameras[1];
+    double x = camera->x + 0.5 * camera->w, y = camera->y + 0.999 * camera->h;
+    Event event = {.kind = EVENT_TICK};
+    int32_t key;
+    live.frame.gradients.grad_feat = &none;
+    push_motion(x, y);
+    bool there = next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_PIXEL;
+    int64_t pixel = (int64_t)event.x, plane = (int64_t)frustum->feat_w * frustum->feat_h;
+    tap_ok(there && pixel / plane == 1 && llabs(pixel % frustum->feat_w - frustum->feat_w / 2) <= 1 &&
+               pixel % plane / frustum->feat_w == frustum->feat_h - 1,
+           "a pixel at the foot of the second camera: %lld", (long long)pixel);
+    live.frame.gradients.grad_feat = NULL;
+    push_motion(x + 1, y);
+    tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_HOVER,
+           "without gradients it is none");
+}
+
 static void test_mouse(void) {
     const WindowLayout at = layout();
     double x = at.bev.x + 0.25 * at.bev.w, y = at.bev.y + 0.75 * at.bev.h;
@@ -264,6 +285,7 @@ static void test_mouse(void) {
            "hover: x forward is up, y left is left");
     push_motion(at.bev.x - 20, y);
     tap_ok(next(&event, &key) == WINDOW_EVENT && event.x < 0, "beside the grid there is no cell");
+    test_pixel(&at);
     push_button(SDL_MOUSEBUTTONDOWN, x, y);
     push_button(SDL_MOUSEBUTTONUP, x, y);
     tap_ok(next(&event, &key) == WINDOW_EVENT && event.kind == EVENT_CLICK &&

@@ -120,11 +120,14 @@ static bool measure(const Options *options, Err *err) {
     double carveouts_mib[MAX_CARVEOUTS];
     int carveout_count;
     BenchPlan plan;
+    GradOutFile grad_out;
     if (!choose_carveouts(options->l2_carveout, carveouts_mib, &carveout_count, err) ||
         !select_plan(options, 1u << BEV_FP32 | 1u << BEV_FP16, 1u << BEV_NEAREST, &plan, err))
         return false;
     if (carveout_count && !(plan.where & 1u << BEV_CUDA))
         return err_set(err, ERR_DEVICE, "--l2-carveout", "", "it needs a GPU");
+    if (!select_plan_grad_out(options, &plan, &grad_out, err))
+        return false;
     for (int i = 0; i < preset_count; i++)
         configurations[i] = presets[i].name;
     plan.scenes = named ? options->arguments : configurations;
@@ -136,6 +139,7 @@ static bool measure(const Options *options, Err *err) {
     plan.timing.single = options->single;
     Bench bench = {.plan = &plan};
     bool ok = bench_run(&plan, add_row, &bench, err);
+    grad_out_free(&grad_out);
     if (isatty(STDERR_FILENO))
         fputs("\r\033[K", stderr);
     ok = ok &&

@@ -13,6 +13,7 @@
 typedef struct {
     const Options *options;
     SceneModel model;
+    SceneModel back; /* --direction both: the way back of the same scene */
     ChosenGpus chosen;
     Comparison comparison;
     FILE *out;
@@ -43,7 +44,7 @@ static void put_head(const Page *page) {
         "article), <b>measured</b> (now, on this machine: ceilings of its own GPU at most). "
         "Hardware counters are recorded ones; none was read for this page.</p>\n<ul>\n",
         out);
-    for (int g = 0; g < page->chosen.count; g++) {
+    for (int g = 0; g < page->chosen.count && problem->direction == BEV_FORWARD; g++) {
         const Gpu *gpu = &page->chosen.gpus[g];
         fprintf(out, "<li>V3 on ");
         html_text(out, gpu->title);
@@ -62,9 +63,10 @@ static void put_head(const Page *page) {
 #define DTYPE_SHARE      0.6, 0.7
 #define SWEEP_SHARE      0.7, 1
 
-static bool put_picture(const Page *page, const char *kind_name, Err *err) {
+static bool put_picture_of(const Page *page, const SceneModel *model, const char *kind_name,
+                           Err *err) {
     const PlotKind *kind = plot_kind_find(kind_name, err);
-    PlotRequest request = {.model = &page->model,
+    PlotRequest request = {.model = model,
                            .chosen = &page->chosen,
                            .comparison = &page->comparison,
                            .options = page->options};
@@ -77,6 +79,10 @@ static bool put_picture(const Page *page, const char *kind_name, Err *err) {
     return true;
 }
 
+static bool put_picture(const Page *page, const char *kind_name, Err *err) {
+    return put_picture_of(page, &page->model, kind_name, err);
+}
+
 /* Prints a table and frees it. */
 static void put_table(Page *page, Report *report, const char *group) {
     page->incomplete = page->incomplete || report->out_of_memory;
@@ -85,9 +91,9 @@ static void put_table(Page *page, Report *report, const char *group) {
     report_free(report);
 }
 
-static void put_traffic(Page *page) {
+static void put_traffic(Page *page, const SceneModel *model) {
     Report report = {0};
-    regime_add(&report, REGIME_TRAFFIC, &page->model, &page->chosen);
+    regime_add(&report, REGIME_TRAFFIC, model, &page->chosen);
     fputs("<h2>What the kernels ask for</h2>\n<p>Model: counted along each kernel's accesses in "
           "the order of its blocks and warps, and beside it from a formula. Equal addresses in one "
           "warp instruction count once.</p>\n",
@@ -95,13 +101,13 @@ static void put_traffic(Page *page) {
     put_table(page, &report, NULL);
 }
 
-static void put_predictions(Page *page) {
+static void put_predictions(Page *page, const SceneModel *model) {
     Report report = {0};
-    regime_add(&report, REGIME_PREDICTIONS, &page->model, &page->chosen);
+    regime_add(&report, REGIME_PREDICTIONS, model, &page->chosen);
     fprintf(page->out,
             "<h2>What a GPU makes of it</h2>\n<p>Model: the four parts overlap, the longest "
             "binds, a launch comes on top. L2 warm unless a column says cold.%s</p>\n",
-            scene_model_sampling(&page->model));
+            scene_model_sampling(model));
     put_table(page, &report, "gpu");
 }
 
@@ -194,10 +200,12 @@ static void put_comparison(Page *page) {
 /* A command on the page's scene with the options that shaped the page; a list item left open. */
 static void put_command(const Page *page, const char *words, bool drawn) {
     const Options *options = page->options;
+    bool shows_both = !strncmp(words, "plot", 4) && page->back.profile_count; /* a chart has one */
     const struct {
         const char *name, *value;
     } given[] = {{"dtype", options->dtype},
                  {"align", options->align},
+                 {"direction", shows_both ? NULL : options->direction},
                  {"gpu", options->gpu},
                  {"gpu-file", options->gpu_file},
                  {"theme", drawn ? options->theme : NULL}};
@@ -242,6 +250,8 @@ static void put_machine(const Page *page) {
     fputs("</code></li>\n", out);
     for (int i = 0; i < plot_kind_count; i++) {
         char words[64];
+        if (!plot_goes_back(&plot_kinds[i]) && page->model.problem.view.direction == BEV_BACKWARD)
+            continue; /* it follows forward kernels only */
         snprintf(words, sizeof words, "plot %s", plot_kinds[i].name);
         put_command(page, words, true);
         fprintf(out, " -o %s.png</code></li>\n", plot_kinds[i].name);
@@ -250,13 +260,36 @@ static void put_machine(const Page *page) {
     html_end(out);
 }
 
+/* Both gradients: the same tables, and the charts that follow any kernel. */
+static bool put_way_back(Page *page, const SceneModel *model, Err *err) {
+    const BevProblem *problem = &model->problem.view;
+    fprintf(page->out,
+            "<h2>The way back</h2>\n<p>Both gradients: grad_out is read, those of depth and features "
+            "are written. Footprint %.1f MB, gather traffic %.1f MB.</p>\n",
+            bev_footprint_total(bev_footprint(problem)) * 1e-6,
+            bev_traffic_total(bev_gather_traffic(problem, bev_dtypes[problem->out.dtype].bits)) *
+                1e-6);
+    if (!put_picture_of(page, model, "mrc", err))
+        return false;
+    put_traffic(page, model);
+    put_predictions(page, model);
+    return put_picture_of(page, model, "roofline", err) &&
+           put_picture_of(page, model, "terms", err);
+}
+
 static bool put_page(Page *page, Err *err) {
     put_head(page);
+    if (page->model.problem.view.direction == BEV_BACKWARD) {
+        if (!put_way_back(page, &page->model, err))
+            return false;
+        put_machine(page);
+        return true;
+    }
     fputs("<h2>Does it fit?</h2>\n", page->out);
     if (!put_picture(page, "working-set", err) || !put_picture(page, "mrc", err))
         return false;
-    put_traffic(page);
-    put_predictions(page);
+    put_traffic(page, &page->model);
+    put_predictions(page, &page->model);
     fputs("<h2>What binds</h2>\n", page->out);
     progress_step("number formats", DTYPE_SHARE);
     if (!put_picture(page, "roofline", err) || !put_picture(page, "dtype", err))
@@ -272,6 +305,8 @@ static bool put_page(Page *page, Err *err) {
     if (!put_picture(page, "published", err))
         return false;
     put_comparison(page);
+    if (page->back.profile_count && !put_way_back(page, &page->back, err))
+        return false;
     put_machine(page);
     return true;
 }
@@ -304,6 +339,8 @@ bool cmd_report(const Options *options, Err *err) {
     BevDtype dtype;
     BevAlign align;
     WorkloadOptions workload = select_workload(options);
+    const char *way = options->direction ? options->direction : "forward";
+    bool backward = !strcmp(way, "backward"), both = !strcmp(way, "both");
     if (!options->output)
         return err_set(err, ERR_USAGE, "report", "add -o FOLDER", "no folder is named");
     if (!scene_model_formats(options, &dtype, &align, err))
@@ -313,15 +350,19 @@ bool cmd_report(const Options *options, Err *err) {
     progress_step("the scene", SCENE_SHARE);
     bool ok = chosen_open(options, chosen_usual(), &page.chosen, err) &&
               scene_model_open(&page.model, options->arguments[0], &workload, dtype, align,
-                               BEV_FORWARD, ALL_KERNELS, err);
+                               backward ? BEV_BACKWARD : BEV_FORWARD, ALL_KERNELS, err) &&
+              (!both || scene_model_open(&page.back, options->arguments[0], &workload, dtype, align,
+                                         BEV_BACKWARD, ALL_KERNELS, err));
     if (ok)
         select_say_if_empty(options->arguments[0], align, page.model.problem.view.map.points);
     ok = ok && make_folder(options->output, err);
     progress_step("latencies known", COMPARISON_SHARE);
-    ok = ok && comparison_make(&page.chosen, options->quick, &page.comparison, err) &&
+    ok = ok &&
+         (backward || comparison_make(&page.chosen, options->quick, &page.comparison, err)) &&
          write_page(&page, err);
     progress_end();
     scene_model_close(&page.model);
+    scene_model_close(&page.back);
     chosen_close(&page.chosen);
     if (ok) {
         clean_print(stdout, options->output);

@@ -27,6 +27,7 @@ typedef struct {
     const char **table_cells;
     FigureTable figure_table;
     SnapshotBackward backward;
+    GradOutFile grad_out; /* of --grad-out */
     FigureSpec spec;
     bool svg; /* else PNG */
 } Snapshot;
@@ -37,6 +38,7 @@ static void snapshot_free(Snapshot *snapshot) {
         free(snapshot->fp64_original[i]);
     }
     snapshot_backward_free(&snapshot->backward);
+    grad_out_free(&snapshot->grad_out);
     camera_views_free(&snapshot->cameras);
     embedding_free(&snapshot->embedding);
     workload_close(&snapshot->workload);
@@ -306,6 +308,12 @@ static bool check_options(const Options *options, Err *err) {
     if (!options->backward && (options->cell || options->loss))
         return err_set(err, ERR_USAGE, options->cell ? "--cell" : "--loss", "add --backward",
                        "only the way back has a loss");
+    if (!options->backward && (options->grad_out || options->pixel))
+        return err_set(err, ERR_USAGE, options->pixel ? "--pixel" : "--grad-out", "add --backward",
+                       "only the way back has gradients");
+    if (options->grad_out && (options->cell || options->loss))
+        return err_set(err, ERR_USAGE, options->cell ? "--cell" : "--loss", "leave it out",
+                       "the gradient of the output comes from a file");
     if (options->backward && (options->compare || options->table))
         return err_set(err, ERR_USAGE, options->compare ? "--compare" : "--table", "leave it out",
                        "a figure of the way back shows one run");
@@ -372,8 +380,10 @@ static bool draw(const Snapshot *snapshot, Err *err) {
 static bool make(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     WorkloadOptions workload_options = select_workload(options);
+    workload_options.grad_out = options->grad_out ? &snapshot->grad_out : NULL;
     KernelConfig config;
-    if (!check_options(options, err) || !output_picture(options, "snapshot", &snapshot->svg, err) ||
+    if (!check_options(options, err) || !select_grad_out(options, &snapshot->grad_out, err) ||
+        !output_picture(options, "snapshot", &snapshot->svg, err) ||
         !select_devices(options->device, &snapshot->where, err) ||
         (snapshot->latency == LATENCY_RECORDED &&
          !recorded_load_samples(&snapshot->recorded, err)) ||

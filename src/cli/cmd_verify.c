@@ -91,13 +91,17 @@ bool cmd_verify(const Options *options, Err *err) {
     static const char *const usual[] = {"canonical", "asymmetric", "toy"};
     bool named = options->argument_count > 0;
     BenchPlan plan;
-    if (!select_plan(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, &plan, err))
+    GradOutFile grad_out;
+    if (!select_plan(options, (1u << BEV_DTYPE_COUNT) - 1, (1u << BEV_ALIGN_COUNT) - 1, &plan,
+                     err) ||
+        !select_plan_grad_out(options, &plan, &grad_out, err))
         return false;
     plan.scenes = named ? options->arguments : usual;
     plan.scene_count = named ? options->argument_count : (int)(sizeof usual / sizeof *usual);
     Table table = {.backward = plan.directions >> BEV_BACKWARD & 1};
     VerifyCount count;
     bool ok = verify_run(&plan, add_row, &table, &count, err);
+    grad_out_free(&grad_out);
     if (ok)
         ok = output_report(options, &table.report,
                            json_pack("{si si si}", "passed", count.passed, "failed", count.failed,

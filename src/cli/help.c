@@ -105,7 +105,7 @@ static void man_controls(FILE *out) {
           "scripts, and on standard input of \\fB\\-\\-plain\\fR, a word stands alone (a step on), "
           "with \\- (a step back) or with an argument. Scripts also know \\fBtick\\fR "
           "[\\fISECONDS\\fR [\\fITIMES\\fR]], \\fBkey\\fR \\fIKEY\\fR, \\fBsize\\fR "
-          "\\fICOLUMNS ROWS\\fR, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
+          "\\fICOLUMNS ROWS\\fR, \\fBpixel\\fR \\fICAMERA X Y\\fR for the mouse over a camera view, \\fBanswer\\fR \\fIANSWER\\fR to the question of a lesson, and # for "
           "comments.\n",
           out);
     for (int i = 0; i < ACTION_COUNT; i++) {
@@ -209,6 +209,15 @@ static void list_configs(FILE *out) {
                 presets[i].slices, (long long)presets[i].channels);
 }
 
+static void list_defects(FILE *out, BevDirection direction) {
+    int count;
+    const Defect *list = defects_of(direction, &count);
+    fprintf(out, "\nDefects to plant and find %s (defect, in the live display):\n",
+            bev_directions[direction].name);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "  %-2d %-15s %s\n", i + 1, list[i].name, list[i].what);
+}
+
 bool help_list(FILE *out, Err *err) {
     fputs("Sample scenes:\n", out);
     bool ok = list_samples(out, err);
@@ -223,9 +232,8 @@ bool help_list(FILE *out, Err *err) {
                 where_names[bev_kernels[i]->where],
                 bev_directions[bev_kernels[i]->direction].name, bev_kernels[i]->idea,
                 bev_kernels[i]->model_only ? " (model only: no kernel here)" : "");
-    fputs("\nDefects to plant and find (defect, in the live display):\n", out);
-    for (int i = 0; i < defect_count; i++)
-        fprintf(out, "  %-2d %-15s %s\n", i + 1, defects[i].name, defects[i].what);
+    for (int direction = 0; direction < BEV_DIRECTION_COUNT; direction++)
+        list_defects(out, (BevDirection)direction);
     fputs("\nNumber formats:\n", out);
     for (int i = 0; i < BEV_DTYPE_COUNT; i++)
         fprintf(out, "  %-16s %2d bits, scale %s\n", bev_dtypes[i].name, bev_dtypes[i].bits,

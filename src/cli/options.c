@@ -155,6 +155,12 @@ static const OptionRow rows[] = {
     {"direction", 0, "WHICH", KIND_CHOICE, ON(VERIFY) | ON(BENCH) | ON(REGIME) | ON(EXPORT), FIELD(direction),
      "forward (pooling), backward (its gradients, in fp32, fp16 and bf16) or both (default: forward, "
      "or that of the kernels named)", CHOICE_DIRECTION},
+    {"direction", 0, "WHICH", KIND_CHOICE, ON(PLOT) | ON(REPORT), FIELD(direction),
+     "forward, backward (the kernels of the gradients) or, of a report, both (default: forward)",
+     CHOICE_DIRECTION},
+    {"grad-out", 0, "FILE", KIND_TEXT, ON(VERIFY) | ON(BENCH) | ON(SNAPSHOT), FIELD(grad_out),
+     "backward: the gradient of the output, a .npy of the shape (ny, nx, channels), instead of a "
+     "random one (snapshot --backward: instead of a loss); NaN and infinite values are counted"},
     {"dtype", 'd', "LIST", KIND_LIST, RUNS | MODELS | ON(INFO) | ON(STEPS), FIELD(dtype),
      "number formats (bench: fp32,fp16; verify: all; else fp16)", CHOICE_DTYPE},
     {"dtype", 'd', "NAME", KIND_CHOICE, ON(TRAIN) | ON(EXPORT), FIELD(dtype),
@@ -229,6 +235,9 @@ static const OptionRow rows[] = {
      "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
      "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "
      "brightest; in fp32, fp16 and bf16. --kernel names either direction"},
+    {"pixel", 0, "CAMERA,X,Y", KIND_TEXT, ON(SNAPSHOT), FIELD(pixel),
+     "with --backward: show grad_depth of this pixel of the feature map instead of the brightest; a "
+     "camera by name or number"},
     {"loss", 0, "CELLS", KIND_CHOICE, ON(SNAPSHOT), FIELD(loss),
      "with --backward: the cell alone, box (the cells of the object that covers it) or class (all "
      "cells of its class) (default: cell)", CHOICE_LOSS},

@@ -43,6 +43,7 @@ typedef struct {
     const char *view, *slice, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
     bool cameras, table, no_outlines, backward;
+    const char *grad_out, *pixel;
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *over;

@@ -61,12 +61,22 @@ static MemoryModel *memory_model(const PlotRequest *request, Err *err) {
     return memory;
 }
 
+/* Backward, the row whose direction a chart shows; forward none is chosen. */
+static const BevKernel *row_of(BevDirection direction) {
+    for (int i = 0; bev_kernels[i] && direction == BEV_BACKWARD; i++)
+        if (bev_kernels[i]->direction == BEV_BACKWARD && bev_kernels[i]->where == BEV_CUDA &&
+            bev_kernels[i]->is_default)
+            return bev_kernels[i];
+    return NULL;
+}
+
 static bool draw_chart(const PlotRequest *request, Chart chart, const MemoryModel *memory,
                        const double rel_l2[BEV_DTYPE_COUNT], uint8_t **bytes, size_t *length,
                        Err *err) {
     ChartInput input = {.chart = chart,
                         .scene = request->model->label,
                         .model = memory,
+                        .kernel = row_of(request->model->problem.view.direction),
                         .asked = (1u << request->chosen->count) - 1};
     for (int dtype = 0; rel_l2 && dtype < BEV_DTYPE_COUNT; dtype++)
         input.rel_l2[dtype] = rel_l2[dtype];
@@ -225,6 +235,25 @@ bool plot_kind_draw(const PlotKind *kind, const PlotRequest *request, uint8_t **
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+/* Charts that are drawn from other problems than the scene's own, or from the bytes of a pooling, are
+ * of the way forward. */
+bool plot_goes_back(const PlotKind *kind) {
+    return !kind->draw && kind->chart != CHART_WORKING_SET;
+}
+
+static bool plot_direction(const PlotKind *kind, const Options *options, BevDirection *direction,
+                           Err *err) {
+    const char *word = options->direction ? options->direction : "forward";
+    *direction = strcmp(word, "backward") ? BEV_FORWARD : BEV_BACKWARD;
+    if (!strcmp(word, "both"))
+        return err_set(err, ERR_USAGE, "--direction", "forward or backward",
+                       "a chart shows one direction");
+    if (*direction == BEV_BACKWARD && !plot_goes_back(kind))
+        return err_set(err, ERR_USAGE, kind->name, "mrc, roofline and terms go backward",
+                       "this chart follows forward kernels only");
+    return true;
+}
+
 bool cmd_plot(const Options *options, Err *err) {
     const PlotKind *kind = plot_kind_find(options->arguments[0], err);
     WorkloadOptions workload = select_workload(options);
@@ -233,11 +262,13 @@ bool cmd_plot(const Options *options, Err *err) {
     SceneModel model = {0};
     BevDtype dtype;
     BevAlign align;
+    BevDirection direction;
     bool svg;
     uint8_t *bytes = NULL;
     size_t length = 0;
     if (!kind || !output_picture(options, "plot", &svg, err) ||
-        !scene_model_formats(options, &dtype, &align, err))
+        !scene_model_formats(options, &dtype, &align, err) ||
+        !plot_direction(kind, options, &direction, err))
         return false;
     PlotRequest request = {.model = &model,
                            .chosen = &chosen,
@@ -251,7 +282,7 @@ bool cmd_plot(const Options *options, Err *err) {
     progress_step("the scene", 0, kind->needs_profiles ? 0.95 : 0.05);
     bool ok = chosen_open(options, usual, &chosen, err) &&
               scene_model_open(&model, options->arguments[1], &workload, dtype, align,
-                               BEV_FORWARD, kind->needs_profiles ? ALL_KERNELS : 0, err);
+                               direction, kind->needs_profiles ? ALL_KERNELS : 0, err);
     progress_step(kind->name, kind->needs_profiles ? 0.95 : 0.05, 1);
     ok = ok && (!kind->needs_comparison || comparison_make(&chosen, false, &comparison, err)) &&
          plot_kind_draw(kind, &request, &bytes, &length, err) &&

@@ -168,6 +168,59 @@ bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *er
     return true;
 }
 
+bool select_grad_out(const Options *options, GradOutFile *file, Err *err) {
+    char text[256], clean[256];
+    *file = (GradOutFile){.first = -1};
+    if (!options->grad_out)
+        return true;
+    if (!grad_out_load(file, options->grad_out, err))
+        return false;
+    grad_out_describe(file, text, sizeof text);
+    clean_text(text, clean, sizeof clean);
+    if (clean[0])
+        fprintf(stderr, "bevscope: %s\n", clean);
+    return true;
+}
+
+bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *file, Err *err) {
+    *file = (GradOutFile){.first = -1};
+    if (options->grad_out && !(plan->directions >> BEV_BACKWARD & 1))
+        return err_set(err, ERR_USAGE, "--grad-out", "add --direction backward",
+                       "only the way back has a gradient of the output");
+    if (!select_grad_out(options, file, err))
+        return false;
+    if (options->grad_out)
+        plan->workload.grad_out = file;
+    return true;
+}
+
+static int64_t camera_of(const char *word, const BevShape *shape, const Rig *rig) {
+    char *end;
+    for (int i = 0; rig && i < rig->camera_count; i++)
+        if (!strcasecmp(rig->cameras[i].name, word))
+            return i;
+    long number = strtol(word, &end, 10);
+    return end != word && !*end && number >= 0 && number < shape->cameras ? number : -1;
+}
+
+bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
+                  Err *err) {
+    char word[64] = "", rest;
+    long long x = -1, y = -1;
+    if (sscanf(text, "%63[^,],%lld,%lld%c", word, &x, &y, &rest) != 3)
+        return err_set(err, ERR_USAGE, "--pixel", "such as front,20,8", "'%s' is not CAMERA,X,Y",
+                       text);
+    int64_t camera = camera_of(word, shape, rig);
+    if (camera < 0)
+        return err_set(err, ERR_USAGE, "--pixel", "name one of them, or say its number from 0",
+                       "there is no camera '%s' among %lld", word, (long long)shape->cameras);
+    if (x < 0 || y < 0 || x >= shape->feat_w || y >= shape->feat_h)
+        return err_set(err, ERR_USAGE, "--pixel", "", "%lld,%lld is outside of %lld x %lld pixels", x,
+                       y, (long long)shape->feat_w, (long long)shape->feat_h);
+    *pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
+    return true;
+}
+
 WorkloadOptions select_workload(const Options *options) {
     return (WorkloadOptions){.time_s = options->time_s,
                              .temperature = options->temperature,

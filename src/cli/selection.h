@@ -36,6 +36,18 @@ void select_say_if_empty(const char *scene, BevAlign align, int64_t points);
 /* Reads "X,Y", a cell of the grid, as its number. */
 bool select_cell(const char *text, const BevShape *shape, int64_t *cell, Err *err);
 
+/* Loads the file of --grad-out and says on standard error how many of its values are no numbers.
+ * Without the option `file` stays empty. Free it with grad_out_free. */
+bool select_grad_out(const Options *options, GradOutFile *file, Err *err);
+
+/* The same for a plan, which borrows it; refused where the plan goes forward only. */
+bool select_plan_grad_out(const Options *options, BenchPlan *plan, GradOutFile *file, Err *err);
+
+/* Reads "CAMERA,X,Y", a pixel of the feature map, as its number; a camera by name or number. `rig`
+ * may be NULL. */
+bool select_pixel(const char *text, const BevShape *shape, const Rig *rig, int64_t *pixel,
+                  Err *err);
+
 /* The options that every command with a workload shares. */
 WorkloadOptions select_workload(const Options *options);
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double USUAL_DISTANCE_M = 15;
 
@@ -53,8 +54,40 @@ bool snapshot_backward_views(const BevShape *shape, CameraViews *seen, Err *err)
     return seen->color || err_set(err, ERR_FAILED, "camera views", "", "out of memory");
 }
 
+/* Whether the cell has a part in it; NaN has. */
+static bool is_inside(const float *row, int64_t channels) {
+    for (int64_t c = 0; c < channels; c++)
+        if (row[c] != 0)
+            return true;
+    return false;
+}
+
+/* The loss of a gradient from a file: sum(pooled * grad_out), over the cells where that is not 0. */
+static bool take_file(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
+    const BevShape *shape = &input->workload->scene.shape;
+    GridLoss *loss = &backward->loss;
+    int64_t cells = shape->nx * shape->ny, channels = shape->channels;
+    if (!workload_draw_grad_out(input->workload, err))
+        return false;
+    size_t values = (size_t)(cells * channels);
+    loss->inside = calloc((size_t)cells, 1);
+    loss->grad_out = malloc(values * sizeof *loss->grad_out);
+    if (!loss->inside || !loss->grad_out)
+        return err_set(err, ERR_FAILED, "--grad-out", "choose a smaller scene", "out of memory");
+    memcpy(loss->grad_out, input->workload->grad_out, values * sizeof *loss->grad_out);
+    for (int64_t cell = 0; cell < cells; cell++) {
+        loss->inside[cell] = is_inside(loss->grad_out + cell * channels, channels);
+        loss->count += loss->inside[cell];
+    }
+    for (size_t i = 0; i < values; i++)
+        loss->value += (double)input->pooled[i] * loss->grad_out[i];
+    return true;
+}
+
 static bool make_loss(SnapshotBackward *backward, const BackwardInput *input, Err *err) {
     const Options *options = input->options;
+    if (options->grad_out)
+        return take_file(backward, input, err);
     const Scene *scene = &input->workload->scene;
     const BevShape *shape = &scene->shape;
     const BevMap *map = workload_map(input->workload, input->forward.align, err);
@@ -154,15 +187,25 @@ static bool decode(SnapshotBackward *backward, const BackwardInput *input, Err *
     bev_tensor_decode(&feat, 0, feat.rows, backward->grad_feat);
     if (!gradient_strength(&view->shape, backward->grad_feat, backward->strength, err))
         return false;
+    const Options *options = input->options;
+    const Scene *scene = &input->workload->scene;
     backward->figure = (FigureBackward){
         .shape = view->shape,
         .inside = backward->loss.inside,
         .strength = backward->strength,
         .pixel = gradient_strongest(&view->shape, backward->strength),
+        .chosen = options->pixel != NULL,
         .depth = backward->depth,
         .grad_depth = backward->grad_depth,
         .reaches = backward->reaches,
     };
+    if (options->pixel && !select_pixel(options->pixel, &view->shape,
+                                        scene->has_rig ? &scene->rig : NULL,
+                                        &backward->figure.pixel, err))
+        return false;
+    if (backward->figure.pixel < 0 && options->grad_out)
+        return err_set(err, ERR_USAGE, "--grad-out", "choose a pixel with --pixel",
+                       "no pixel has a finite gradient that is not 0");
     if (backward->figure.pixel < 0)
         return err_set(err, ERR_USAGE, "--cell", "choose a brighter cell, or --dtype fp32",
                        "all gradients of its loss are 0 in %s", bev_dtypes[view->dtype].title);
@@ -197,22 +240,29 @@ static void describe(SnapshotBackward *backward, const BackwardInput *input,
     const BevShape *shape = &scene->shape;
     const FigureBackward *figure = &backward->figure;
     int64_t plane = shape->feat_h * shape->feat_w, place = figure->pixel % plane, lit = 0;
+    bool file = input->options->grad_out != NULL;
     char cells[160], note[160];
-    name_cells(backward, scene, cells, sizeof cells);
+    if (file)
+        snprintf(cells, sizeof cells, "%lld cells", (long long)backward->loss.count);
+    else
+        name_cells(backward, scene, cells, sizeof cells);
     for (int64_t i = 0; i < shape->cameras * plane; i++)
         lit += figure->strength[i] > 0;
     snprintf(backward->kernels, sizeof backward->kernels, "%s, back by %s",
              input->forward.kernel->name, kernel->name);
     snprintf(backward->subtitle, sizeof backward->subtitle,
-             "The way back: the loss is half the squared norm of what is pooled into %s", cells);
+             file ? "The way back: %s of a gradient from a file"
+                  : "The way back: the loss is half the squared norm of what is pooled into %s",
+             cells);
     problem_describe_grad_out(&backward->problem, note, sizeof note);
-    if (note[0])
+    if (note[0] && !file)
         fprintf(stderr, "bevscope: %s\n", note);
     printf("loss     %.4g, over %s%s\n", backward->loss.value, cells, backward->choice);
     printf("kernels  %s\n", backward->kernels);
     snprintf(note, sizeof note, "camera %lld", (long long)(figure->pixel / plane));
-    printf("pixels   %lld of %lld feed it; the brightest: %s, column %lld, row %lld\n",
+    printf("pixels   %lld of %lld feed it; the %s: %s, column %lld, row %lld\n",
            (long long)lit, (long long)(shape->cameras * plane),
+           input->options->pixel ? "chosen one" : "brightest",
            scene->has_rig ? scene->rig.cameras[figure->pixel / plane].name : note,
            (long long)(place % shape->feat_w), (long long)(place / shape->feat_w));
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "src/live/live_model.h"
+#include "src/live/live_trainer.h"
 #include "src/live/pipeline_internal.h"
 
 typedef enum {
@@ -11,6 +12,7 @@ typedef enum {
     JOB_LAUNCH,   /* one launch of a CPU kernel that takes longer than a key can wait */
     JOB_ACCURACY, /* the accuracy gates of one configuration */
     JOB_GRADIENTS, /* those of a loss, by a kernel that takes longer than a key can wait */
+    JOB_TRAIN,     /* some steps of a training on the CPU */
     JOB_CACHESIM  /* one step of the cache simulation */
 } JobKind;
 
@@ -30,7 +32,8 @@ typedef struct {
     double launch_us, prepare_us, own_bytes; /* LAUNCH */
     double busy_us;        /* LAUNCH: the part of launch_us in which the thread had a core */
     PooledGrid *grid;      /* LAUNCH: where it was wanted */
-    Job job;               /* GRADIENTS: whose loss */
+    Training *training;    /* TRAIN: where it stands now */
+    Job job;               /* GRADIENTS: whose loss; TRAIN */
     Gradients *gradients;  /* GRADIENTS */
     LiveAccuracy accuracy; /* ACCURACY */
     MemoryModel *model;    /* CACHESIM: what is known by now; NULL: nothing */
@@ -39,6 +42,9 @@ typedef struct {
 
 /* Drops the references that the job holds. */
 void background_job_drop(BackgroundJob *job);
+
+/* The most of a training between two pictures. */
+static const TrainBudget TRAIN_AT_ONCE = {.ms = 40, .steps = 5};
 
 typedef struct Background Background;
 

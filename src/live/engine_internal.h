@@ -42,6 +42,8 @@ struct Engine {
     Pipeline *pipeline;
     Measure *measure; /* NULL without options.background, like the next two */
     Background *background;
+    LiveTrainer trainer; /* of kernels on the GPU */
+    int trained_in_turn; /* jobs of training since another task had its turn */
     LiveModel *live_model; /* not to be touched while a JOB_CACHESIM is in the slot */
     LiveDevice cpu;
     LiveGpu *gpu; /* NULL: none */

@@ -66,15 +66,17 @@ static void note_budget(Engine *engine, const FrameInputs *inputs) {
     engine->notes++;
 }
 
-/* Whether the accuracy on the screen is of other values. While the world moves, each frame has
- * others: their accuracy is that of a moment ago, unless channels or temperature were changed. */
+/* Whether the accuracy on the screen is of other values. While the world moves, or depth is trained,
+ * each frame has others: their accuracy is that of a moment ago, unless channels or temperature were changed. */
 static bool has_other_values(const Engine *engine, const FrameInputs *inputs,
                              const KernelConfig *config) {
-    const SeenFeatures *now = inputs->features, *before = engine->shown.features;
+    SeenFeatures *now = inputs->features, *before = engine->shown.features;
     if (inputs->map != engine->shown.map || config->kernel != engine->shown_config.kernel ||
         !before)
         return true;
-    return now != before &&
+    bool trains = features_base(now) ==
+    features_base(before);
+    return now != before && !trains &&
            (!engine->state.playing || now->shape.channels != before->shape.channels ||
             now->temperature != before->temperature);
 }

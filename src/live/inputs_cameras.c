@@ -98,6 +98,11 @@ static size_t feat_bytes(const SeenFeatures *seen) {
 
 static void features_destroy(void *contents) {
     SeenFeatures *seen = contents;
+    if (seen->base) {
+        mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
+        ref_drop(seen->base);
+        return;
+    }
     if (seen->scene->scene.has_world) {
         mem_pool_give(&depths, seen->values.depth, depth_bytes(seen));
         mem_pool_give(&feats, seen->values.feat, feat_bytes(seen));
@@ -130,10 +135,26 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
            features_render_into(&request, &seen->values, &seen->views, err);
 }
 
+/* All but the depth is borrowed. */
+SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err) {
+    float *own = mem_pool_take(&depths, depth_bytes(base));
+    SeenFeatures *made = own ? ref_new(sizeof *made, features_destroy) : NULL;
+    if (!made) {
+        mem_pool_give(&depths, own, depth_bytes(base));
+        inputs_no_memory("features", err);
+        return NULL;
+    }
+    *made = *base;
+    made->base = ref_keep(base);
+    made->values.depth = memcpy(own, depth, depth_bytes(base));
+    return made;
+}
+
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err) {
     const Scene *scene = &next->scene->scene;
     SeenFeatures want = {.scene = next->scene, .shape = scene->shape};
+    have = features_base(have);
     if (scene->has_world) {
         want.time_s = job->time_s;
         want.temperature = scene->temperature * job->temperature;

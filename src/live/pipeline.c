@@ -2,6 +2,7 @@
 
 #include "src/base/clock.h"
 #include "src/base/ref.h"
+#include "src/live/live_trainer.h"
 #include "src/live/pipeline_internal.h"
 
 #include <stdatomic.h>
@@ -14,7 +15,8 @@ struct Pipeline {
     FrameInputs inputs; /* of the last frame */
     FrameInputs made;   /* the newest of each, including what runs made that were given up */
     PooledGrid *offers[OFFERS];   /* pooled elsewhere; newest first */
-    Gradients *offered_gradients; /* computed elsewhere */
+    Gradients *offered_gradients; /* computed elsewhere, */
+    Training *offered_training;   /* like this */
     Runner gradient_runner;
     Runner runners[2];               /* the selection's and the baseline's */
     BuiltMap *maps[BEV_ALIGN_COUNT]; /* the last of each align, so that going back is free */
@@ -42,6 +44,7 @@ void pipeline_close(Pipeline *pipeline) {
     for (int i = 0; i < OFFERS; i++)
         ref_drop(pipeline->offers[i]);
     ref_drop(pipeline->offered_gradients);
+    ref_drop(pipeline->offered_training);
     runner_clear(&pipeline->gradient_runner);
     map_builder_clear(&pipeline->builder);
     frame_inputs_drop(&pipeline->made);
@@ -75,6 +78,16 @@ bool pipeline_lacks_gradients(const Pipeline *pipeline) {
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients) {
     ref_drop(pipeline->offered_gradients);
     pipeline->offered_gradients = gradients;
+}
+
+bool pipeline_lacks_training(const Pipeline *pipeline, const Job *job) {
+    const Training *training = pipeline->inputs.training;
+    return training && !training->shown.text[0] && training->shown.step < job->train_steps;
+}
+
+void pipeline_offer_training(Pipeline *pipeline, Training *training) {
+    ref_drop(pipeline->offered_training);
+    pipeline->offered_training = training;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -221,6 +234,10 @@ static void drop_other_scenes(Pipeline *pipeline, const LoadedScene *scene) {
         ref_drop(pipeline->offered_gradients);
         pipeline->offered_gradients = NULL;
     }
+    if (pipeline->offered_training && pipeline->offered_training->map->scene != scene) {
+        ref_drop(pipeline->offered_training);
+        pipeline->offered_training = NULL;
+    }
     if (pipeline->gradient_runner.features && pipeline->gradient_runner.features->scene != scene)
         runner_clear(&pipeline->gradient_runner);
     for (int i = 0; i < 2; i++)
@@ -247,7 +264,7 @@ static bool make_features(Run *run, const State *state) {
         inputs_views(made->views, run->needs->sharp, give_up, next, run->err);
     if (ok && next->features != made->features)
         next->features->took_us = clock_us() - start;
-    if (ok && next->features != pipeline->inputs.features)
+    if (ok && next->features != features_base(pipeline->inputs.features))
         run->times.us[STAGE_FEATURES] = next->features->took_us;
     return ok;
 }
@@ -270,6 +287,14 @@ static bool make_map(Run *run, const State *state) {
     if (ok && run->next.map != pipeline->inputs.map)
         run->times.us[STAGE_MAP] = run->next.map->took_us;
     return ok;
+}
+
+static bool make_training(Run *run, const State *state) {
+    Pipeline *pipeline = run->pipeline;
+    if (!state->job.train_steps)
+        pipeline_offer_training(pipeline, NULL);
+    Training *const there[] = {pipeline->offered_training, pipeline->made.training};
+    return inputs_training(there, &state->job, &run->next, run->err);
 }
 
 static bool make_grid(Run *run, const State *state) {
@@ -316,7 +341,8 @@ static PipelineEnd run_stages(Run *run, const State *state) {
         const char *name;
         bool (*make)(Run *run, const State *state);
     } stages[] = {{"features", make_features},  {"map", make_map},
-                  {"pooling", make_grid},       {"pooling the baseline", make_baseline},
+                  {"training", make_training},  {"pooling", make_grid},
+                  {"pooling the baseline", make_baseline},
                   {"FP64", make_fp64},          {"steps", make_steps},
                   {"gradients", make_gradients}};
     enum { STAGES = sizeof stages / sizeof *stages };
@@ -393,6 +419,8 @@ static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
         .world = scene->has_world ? &scene->world : NULL,
         .time_s = features->time_s,
     };
+    if (inputs->training)
+        frame->training = &inputs->training->shown;
     if (inputs->gradients)
         frame->gradients = inputs_live_gradients(inputs->gradients);
 }

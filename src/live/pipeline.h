@@ -20,7 +20,9 @@ typedef struct {
     SceneFacts facts;
 } LoadedScene;
 
-typedef struct {
+typedef struct SeenFeatures SeenFeatures;
+struct SeenFeatures {
+    SeenFeatures *base; /* these with the depth of a training; NULL: they are as seen */
     LoadedScene *scene;
     double time_s, temperature;
     bool draft; /* rendered with fewer rays */
@@ -29,7 +31,12 @@ typedef struct {
     CameraViews views;
     Embedding embedding; /* channels 0: the features are no embedding */
     double took_us;      /* to make */
-} SeenFeatures;
+};
+
+/* The features as seen, without training. */
+static inline SeenFeatures *features_base(SeenFeatures *features) {
+    return features && features->base ? features->base : features;
+}
 
 /* What the cameras see, at a higher resolution than the features. */
 typedef struct {
@@ -83,6 +90,17 @@ typedef struct {
     char text[300]; /* why there are none */
 } Gradients;
 
+/* Where a training stands (live_trainer.h), and what it is of. */
+typedef struct {
+    SeenFeatures *base; /* whose depth it began at */
+    BuiltMap *map;
+    KernelConfig forward, backward;
+    uint64_t run;           /* of the job */
+    float *target;          /* (cell, c): the grid of the true depth; reference counted */
+    SeenFeatures *features; /* with the depth of the last step that was kept; NULL: none yet */
+    LiveTraining shown;
+} Training;
+
 /* The recorded steps, and what they were recorded of. */
 typedef struct {
     LiveSteps steps;
@@ -95,7 +113,7 @@ typedef struct {
     BevGpuFacts gpu; /* V3 takes one of its forms by it */
 } RecordedSteps;
 
-enum { FRAME_INPUTS = 9 };
+enum { FRAME_INPUTS = 10 };
 
 typedef union {
     struct {
@@ -107,6 +125,7 @@ typedef union {
         Fp64Grid *fp64_original;
         RecordedSteps *steps;
         Gradients *gradients; /* NULL: forward */
+        Training *training;   /* NULL: the job asks for none */
     };
     void *each[FRAME_INPUTS]; /* the same, for what is done to all of them */
 } FrameInputs;
@@ -153,6 +172,11 @@ const KernelConfig *pipeline_lacks(const Pipeline *pipeline);
 /* Whether the last frame lacks its gradients, and the next run gets them, as for a grid. */
 bool pipeline_lacks_gradients(const Pipeline *pipeline);
 void pipeline_offer_gradients(Pipeline *pipeline, Gradients *gradients);
+
+/* Whether the training of the last frame has fewer steps than its job asks for, and goes on; the next
+ * run gets one that has gone on, as for a grid. */
+bool pipeline_lacks_training(const Pipeline *pipeline, const Job *job);
+void pipeline_offer_training(Pipeline *pipeline, Training *training);
 
 /* Gives the next run a grid that was pooled elsewhere; it is used where it fits. Takes over the
  * caller's reference. */

@@ -15,6 +15,8 @@ bool inputs_no_memory(const char *where, Err *err);
 bool inputs_scene(LoadedScene *have, const State *state, FrameInputs *next, Err *err);
 bool inputs_features(SeenFeatures *have, const Job *job, bool draft, const GiveUp *give_up,
                      FrameInputs *next, Err *err);
+/* The same features with another depth, which is copied. NULL: no memory. */
+SeenFeatures *inputs_with_depth(SeenFeatures *base, const float *depth, Err *err);
 bool inputs_views(SharpViews *have, bool sharp, const GiveUp *give_up, FrameInputs *next, Err *err);
 
 /* Whether the scene's file has a map of this align. */

@@ -3,6 +3,8 @@
 #include "src/live/background_job.h"
 #include "src/live/timed_kernel.h"
 
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 struct ScriptRenderer {
     Pipeline *pipeline;
     LiveModel *model;
+    LiveTrainer trainer;
     RecordedSet recorded;
     /* What the accuracy figures belong to. */
     KernelConfig checked;
@@ -24,6 +27,7 @@ bool script_renderer_open(ScriptRenderer **out, Err *err) {
         script_renderer_close(renderer);
         return false;
     }
+    renderer->trainer.untimed = true;
     recorded_load_samples(&renderer->recorded, NULL);
     *out = renderer;
     return true;
@@ -33,6 +37,7 @@ void script_renderer_close(ScriptRenderer *renderer) {
     if (!renderer)
         return;
     frame_inputs_drop(&renderer->checked_inputs);
+    live_trainer_clear(&renderer->trainer);
     pipeline_close(renderer->pipeline);
     live_model_close(renderer->model);
     recorded_free(&renderer->recorded);
@@ -140,10 +145,25 @@ static void describe_device(const Job *job, LiveData *live) {
     memset(live->stages_us, 0, sizeof live->stages_us);
 }
 
+/* Takes all steps that the job asks for, and renders what they lead to. */
+static bool train(ScriptRenderer *renderer, const State *state, PipelineNeeds needs, LiveData *live,
+                  Err *err) {
+    Training *training;
+    if (!pipeline_lacks_training(renderer->pipeline, &state->job))
+        return true;
+    if (!live_trainer_run(&renderer->trainer, pipeline_inputs(renderer->pipeline), &state->job,
+                          (TrainBudget){INFINITY, INT_MAX}, &training, err))
+        return false;
+    pipeline_offer_training(renderer->pipeline, training);
+    return pipeline_run(renderer->pipeline, state, needs, live, err) == PIPELINE_DONE;
+}
+
 bool script_renderer_run(ScriptRenderer *renderer, const State *state, LiveData *live,
                          SceneFacts *facts, Err *err) {
     PipelineNeeds needs = {.fp64_original = state_shows_errors(state)};
     if (pipeline_run(renderer->pipeline, state, needs, live, err) != PIPELINE_DONE)
+        return false;
+    if (!train(renderer, state, needs, live, err))
         return false;
     *facts = pipeline_inputs(renderer->pipeline)->scene->facts;
     if (!only_time_passed(renderer, &state->job.config) &&

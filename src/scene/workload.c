@@ -115,8 +115,16 @@ bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostPr
 }
 
 bool workload_draw_grad_out(Workload *workload, Err *err) {
-    if (!workload->grad_out)
-        workload->grad_out = random_grad_out(&workload->scene.shape, GRAD_OUT_SEED);
+    const BevShape *shape = &workload->scene.shape;
+    const GradOutFile *file = workload->options.grad_out;
+    if (workload->grad_out)
+        return true;
+    if (file && !grad_out_fits(file, shape, err))
+        return false;
+    workload->grad_out =
+        file ? malloc((size_t)file->array.count * sizeof(float)) : random_grad_out(shape, GRAD_OUT_SEED);
+    if (file && workload->grad_out)
+        memcpy(workload->grad_out, file->values, (size_t)file->array.count * sizeof(float));
     return workload->grad_out ||
            err_set(err, ERR_FAILED, "grad_out", "choose a smaller grid", "out of memory");
 }

@@ -1,6 +1,7 @@
 /* A scene prepared for many runs: features are rendered once, maps are built once per align. */
 #pragma once
 
+#include "src/scene/grad_out.h"
 #include "src/scene/problem.h"
 #include "src/scene/scene.h"
 
@@ -12,6 +13,7 @@ typedef struct {
     OperatorChange sizes; /* only operator scenes can change them */
     double evenness;    /* of the intervals: scatter_even() */
     bool views;         /* also render camera views */
+    const GradOutFile *grad_out; /* backward: instead of a random one; borrowed */
 } WorkloadOptions;
 
 typedef struct {
@@ -21,7 +23,7 @@ typedef struct {
     CameraViews views; /* empty unless options.views is set and the scene has a world */
     BevMap maps[BEV_ALIGN_COUNT];
     double map_us[BEV_ALIGN_COUNT]; /* time to build the map; 0: not built */
-    float *grad_out;                /* random, for problems of the way back; NULL: not drawn */
+    float *grad_out;                /* for problems of the way back; NULL: not drawn */
 } Workload;
 
 /* Loads scene `name` (scene_load) and renders its features. The caller closes with workload_close;
@@ -42,9 +44,10 @@ const BevMap *workload_map(Workload *workload, BevAlign align, Err *err);
 bool workload_problem(Workload *workload, BevDtype dtype, BevAlign align, HostProblem *problem,
                       Err *err);
 
-/* Draws the workload's grad_out, unless it has one: random numbers of a fixed seed. */
+/* Draws the workload's grad_out, unless it has one: that of the options, or random numbers of a fixed
+ * seed. Fails where the file's has another shape. */
 bool workload_draw_grad_out(Workload *workload, Err *err);
 
-/* The same backward, with a gradient of the output from random numbers of a fixed seed. */
+/* The same backward, with the workload's grad_out. */
 bool workload_problem_backward(Workload *workload, BevDtype dtype, BevAlign align,
                                HostProblem *problem, Err *err);

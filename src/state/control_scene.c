@@ -150,10 +150,11 @@ unsigned control_scene(State *state, const Command *command) {
 
 unsigned control_play(State *state, const Command *command) {
     state->playing = control_switched(command, state->playing);
-    return SAY(state, command->action,
-               state->playing ? "playing, %g s a second" : "paused at %.2f s",
-               state->playing ? state->speed : state->job.time_s) |
-           STEP_LOOK;
+    bool trained = state->playing && control_end_training(state);
+    SAY(state, command->action,
+        state->playing ? "playing, %g s a second%s" : "paused at %.2f s%s",
+        state->playing ? state->speed : state->job.time_s, trained ? "; training ends" : "");
+    return trained ? control_changed(state) | STEP_LOOK : STEP_REDRAW | STEP_LOOK;
 }
 
 unsigned control_step(State *state, const Command *command) {

@@ -26,8 +26,10 @@ static void drop_other_direction(State *state, char *line, size_t size) {
     if (state->job.baseline.kernel->direction == direction_of(state))
         return;
     size_t used = strlen(line);
-    snprintf(line + used, size - used, "%s%s", state->job.baseline_pinned ? "; baseline let go" : "",
-             backward && compares ? "; comparison off" : "");
+    bool trained = !backward && control_end_training(state);
+    snprintf(line + used, size - used, "%s%s%s",
+             state->job.baseline_pinned ? "; baseline let go" : "",
+             backward && compares ? "; comparison off" : "", trained ? "; training ends" : "");
     state->job.baseline_pinned = false;
     if (backward) {
         state->compare = COMPARE_OFF;
@@ -101,27 +103,32 @@ unsigned control_direction(State *state, const Command *command) {
     return control_use_config(state, command->action, config, said);
 }
 
+/* The defects of the selection's direction. */
+static const Defect *defect_list(const State *state, int *count) {
+    return defects_of(direction_of(state), count);
+}
+
 /* Place of the planted defect, from 1; 0: none. */
 static int defect_place(const State *state) {
+    int count;
     const Defect *defect = defect_of(state->job.config.kernel);
-    return defect ? (int)(defect - defects) + 1 : 0;
+    return defect ? (int)(defect - defect_list(state, &count)) + 1 : 0;
 }
 
 const char *state_defect(const State *state) {
-    int place = defect_place(state);
-    return place ? defects[place - 1].kernel.title + strlen("DEFECT ") : "none";
+    return defect_place(state) ? state->job.config.kernel->title + strlen("DEFECT ") : "none";
 }
 
 /* By number or by name; -1: there is no such defect. */
-static int defect_named(const char *word) {
+static int defect_named(const Defect *list, int count, const char *word) {
     char *end;
     long number = strtol(word, &end, 10);
     if (end != word && !*end)
-        return number >= 0 && number <= defect_count ? (int)number : -1;
+        return number >= 0 && number <= count ? (int)number : -1;
     if (!strcasecmp(word, "none"))
         return 0;
-    for (int i = 0; i < defect_count; i++)
-        if (!strcasecmp(defects[i].name, word))
+    for (int i = 0; i < count; i++)
+        if (!strcasecmp(list[i].name, word))
             return i + 1;
     return -1;
 }
@@ -129,21 +136,24 @@ static int defect_named(const char *word) {
 /* A defect is a kernel that no table has; without it the selection is the backend's default. The
  * log does not say what is wrong: finding out is the exercise. */
 unsigned control_defect(State *state, const Command *command) {
-    int now = defect_place(state);
-    int place = command->step ? wrapped(now + command->step, defect_count + 1)
-                              : defect_named(command->argument);
+    int count, now = defect_place(state);
+    const Defect *list = defect_list(state, &count);
+    int place = command->step ? wrapped(now + command->step, count + 1)
+                              : defect_named(list, count, command->argument);
+    bool backward = direction_of(state) == BEV_BACKWARD;
     char said[96];
     if (place < 0)
-        return SAY(state, command->action, "defect: there is no \"%s\": none, or 1 to %d",
-                   command->argument, defect_count);
+        return SAY(state, command->action, "defect: there is no \"%s\"%s: none, or 1 to %d",
+                   command->argument, kernel_way(state->job.config.kernel), count);
     if (place == now)
         return SAY(state, command->action, "defect %s, still", state_defect(state));
     KernelConfig config = state->job.config;
     BevWhere where = state->menu.where & 1u << BEV_CUDA ? BEV_CUDA : BEV_CPU;
-    config.kernel =
-        place ? &defects[place - 1].kernel : kernel_twin(bev_default(BEV_CPU, BEV_FORWARD), where);
+    config.kernel = place ? &list[place - 1].kernel
+                          : kernel_twin(bev_default(BEV_CPU, direction_of(state)), where);
     if (place)
-        snprintf(said, sizeof said, "defect %d planted in a right pooling: find it", place);
+        snprintf(said, sizeof said, "defect %d planted in %s: find it", place,
+                 backward ? "right gradients" : "a right pooling");
     else
         snprintf(said, sizeof said, "no defect: %s", config.kernel->title);
     return control_use_config(state, command->action, config, said);

@@ -140,13 +140,19 @@ static const struct {
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
     {KEYCODE_END, "End"}, {KEYCODE_PAGE_UP, "PgUp"}, {KEYCODE_PAGE_DOWN, "PgDn"},
-    {KEYCODE_INSERT, "Ins"}, {KEYCODE_DELETE, "Del"},
+    {KEYCODE_INSERT, "Ins"}, {KEYCODE_DELETE, "Del"}, {KEYCODE_SHIFT_TAB, "S-Tab"},
 };
 /* clang-format on */
 
 KeyText key_of(Action action) {
     KeyText text;
     keys_name(keys[action].keys[0], text.name, sizeof text.name);
+    return text;
+}
+
+KeyText key_back(Action action) {
+    KeyText text;
+    keys_name(keys[action].back, text.name, sizeof text.name);
     return text;
 }
 

@@ -31,7 +31,7 @@ enum {
     KEYCODE_UP = 0x110000, KEYCODE_DOWN, KEYCODE_LEFT, KEYCODE_RIGHT,
     KEYCODE_SHIFT_UP, KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_RIGHT,
     KEYCODE_HOME, KEYCODE_END, KEYCODE_PAGE_UP, KEYCODE_PAGE_DOWN,
-    KEYCODE_INSERT, KEYCODE_DELETE, KEYCODE_F1, KEYCODE_F12 = KEYCODE_F1 + 11
+    KEYCODE_INSERT, KEYCODE_DELETE, KEYCODE_SHIFT_TAB, KEYCODE_F1, KEYCODE_F12 = KEYCODE_F1 + 11
 };
 /* clang-format on */
 
@@ -105,3 +105,5 @@ typedef struct {
     char name[16];
 } KeyText;
 KeyText key_of(Action action);
+/* The same of the key that goes a step back. */
+KeyText key_back(Action action);

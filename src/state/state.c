@@ -18,6 +18,7 @@ void state_init(State *state, const StateMenu *menu, int scene) {
     state->job.serial = 1;
     state->job.probe_cell = -1;
     state->job.slice = SLICE_MAX;
+    state->pixel = -1;
     state->viewport.zoom = 1;
     job_repair(&state->job);
     control_steps_reset(state);
@@ -163,6 +164,12 @@ static bool cell_at(const State *state, const Event *event, int64_t *x, int64_t 
     return event->x >= 0 && event->y >= 0 && *x < state->scene.nx && *y < state->scene.ny;
 }
 
+static unsigned on_pixel(State *state, int64_t pixel) {
+    bool same = pixel == state->pixel;
+    state->pixel = pixel;
+    return same ? 0 : STEP_REDRAW;
+}
+
 static unsigned on_hover(State *state, const Event *event) {
     int64_t x, y;
     state->cursor_shown = cell_at(state, event, &x, &y);
@@ -170,7 +177,7 @@ static unsigned on_hover(State *state, const Event *event) {
         state->cursor_x = x;
         state->cursor_y = y;
     }
-    return control_probe(state);
+    return on_pixel(state, -1) | control_probe(state);
 }
 
 static unsigned on_click(State *state, const Event *event) {
@@ -209,6 +216,8 @@ unsigned state_step(State *state, const Event *event) {
         return on_result(state, event->headline, event->warps);
     case EVENT_SCENE:
         return on_scene(state, event->scene);
+    case EVENT_PIXEL:
+        return on_pixel(state, (int64_t)event->x);
     case EVENT_HOVER:
         return on_hover(state, event);
     case EVENT_CLICK:

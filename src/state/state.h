@@ -58,6 +58,8 @@ typedef struct {
     CameraError camera_errors[RIG_MAX_CAMERAS];
 } RigState;
 
+enum { LIVE_TRAIN_STEPS = 1000 }; /* training ends there */
+
 enum { LOSS_ALL = LOSS_COUNT }; /* beside the kinds of grid_loss.h: on all cells */
 
 /* Everything that decides what is computed: two equal jobs give equal results. */
@@ -77,6 +79,8 @@ typedef struct {
     int64_t probe_cell; /* the cell that is looked at, y * nx + x of the picture; -1: none */
     int slice;          /* what the picture shows of a grid with height: slice.h */
     int loss;           /* backward: a LossKind, of that cell, or LOSS_ALL */
+    int train_steps;    /* depth follows the gradient for so many steps; 0: it is the scene's own */
+    uint64_t train_run; /* grows where that begins anew */
     bool steps;         /* record what warps do on it step by step; no cell: on the longest */
     const BevKernel *steps_kernels[2]; /* instead of the selection's, the baseline's; NULL: these */
     int64_t steps_block; /* instead of the cell's warps those of this block, -1: not; */
@@ -124,6 +128,7 @@ typedef struct {
     uint64_t serial; /* of the job that they belong to */
     Reading footprint_bytes, latency_us, max_abs;
     int step_count; /* of the recorded steps, of the kernel with more; 0: there are none */
+    int train_step; /* of the training, so far */
 } Headline;
 
 /* How fast the display answers. Scripts have no clock: there it stays unknown. */
@@ -199,10 +204,13 @@ struct State {
     double speed;   /* seconds of the world in a second */
     int64_t frames; /* ticks so far */
 
+    double untrained_temperature; /* of the job, before training */
+
     int camera; /* the one that camera controls act on */
 
     int64_t cursor_x, cursor_y; /* cell under cursor or mouse */
     bool cursor_shown;          /* false until the first move */
+    int64_t pixel; /* backward: under the mouse, (camera * feat_h + h) * feat_w + w; -1: none */
     bool pinned;
     int64_t pin_x, pin_y;
     int step_at; /* the recorded step that is shown, from 0 */
@@ -240,6 +248,7 @@ typedef enum {
     EVENT_TICK,    /* `seconds` have passed; moves the world when playing */
     EVENT_RESULT,  /* the engine has results: `headline` */
     EVENT_SCENE,   /* the engine loaded job.scene: `scene` */
+    EVENT_PIXEL,   /* mouse over a camera view: feature pixel `x`, as State.pixel */
     EVENT_HOVER,   /* mouse over cell coordinates (x, y); outside the grid: no cell */
     EVENT_CLICK,   /* pins the cell at (x, y), or releases it */
     EVENT_DRAG,    /* the picture was dragged by (x, y) cells */

@@ -16,6 +16,7 @@ struct Trainer {
     Features now;                      /* depth is the trainer's, feat the workload's */
     const float *truth;                /* (camera, depth, h, w) */
     float *logits, *before, *gradient; /* likewise; `before`: of the last step that was kept */
+    float *kept_depth;                 /* of that step */
     float *target, *pooled, *kept,
         *grad_out; /* (cell, c); `kept`: of the last step that was kept */
     void *codes;   /* both gradients, as the kernel wrote them */
@@ -174,6 +175,7 @@ static bool judge(Trainer *t, TrainStep *step, Err *err) {
     t->kept_loss = step->loss;
     swap(&t->pooled, &t->kept);
     memcpy(t->before, t->logits, depths(t) * sizeof *t->logits);
+    memcpy(t->kept_depth, t->now.depth, depths(t) * sizeof *t->kept_depth);
     if (!bring_back(t, &step->backward_us, err))
         return false;
     double steepest = largest(t->gradient, depths(t));
@@ -212,12 +214,13 @@ static bool allocate(Trainer *t, Err *err) {
     t->logits = malloc(depth);
     t->before = malloc(depth);
     t->gradient = malloc(depth);
+    t->kept_depth = malloc(depth);
     t->target = malloc(grid);
     t->pooled = malloc(grid);
     t->kept = malloc(grid);
     t->grad_out = calloc(1, grid);
-    return (t->now.depth && t->logits && t->before && t->gradient && t->target && t->pooled &&
-            t->kept && t->grad_out) ||
+    return (t->now.depth && t->logits && t->before && t->gradient && t->kept_depth && t->target &&
+            t->pooled && t->kept && t->grad_out) ||
            err_set(err, ERR_FAILED, "train", "choose a smaller scene", "out of memory");
 }
 
@@ -285,6 +288,7 @@ void trainer_close(Trainer *t) {
     problem_free(&t->forward);
     problem_free(&t->backward);
     free(t->now.depth), free(t->logits), free(t->before), free(t->gradient);
+    free(t->kept_depth);
     free(t->target), free(t->pooled), free(t->kept), free(t->grad_out), free(t->codes);
     free(t);
 }
@@ -295,4 +299,8 @@ const float *trainer_pooled(const Trainer *t) {
 
 const float *trainer_target(const Trainer *t) {
     return t->target;
+}
+
+const float *trainer_depth(const Trainer *t) {
+    return t->kept_depth;
 }

@@ -203,6 +203,19 @@ static bool use_key(Script *script, const char *rest, Err *err) {
     return script_step(script, &event, err);
 }
 
+/* The mouse over a pixel of a camera view, by the camera's number. */
+static bool use_pixel(Script *script, const char *rest, Err *err) {
+    const BevShape *shape = &script->live.frame.shape;
+    int camera, x, y;
+    char more[2];
+    if (sscanf(rest, "%d %d %d %1s", &camera, &x, &y, more) != 3 || camera < 0 || x < 0 || y < 0 ||
+        camera >= shape->cameras || x >= shape->feat_w || y >= shape->feat_h)
+        return script_refuse(script, "pixel takes a camera from 0, a column and a row of its features",
+                             err);
+    int64_t pixel = (camera * shape->feat_h + y) * shape->feat_w + x;
+    return script_step(script, &(Event){.kind = EVENT_PIXEL, .x = (double)pixel}, err);
+}
+
 /* One line of text on the frames that follow; without text there is none. */
 static bool use_say(Script *script, const char *rest, Err *err) {
     rest += strspn(rest, " \t");
@@ -227,6 +240,7 @@ bool script_use_line(Script *script, char *line, Err *err) {
     } own[] = {{"tick", use_tick},
                {"size", use_size},
                {"key", use_key},
+               {"pixel", use_pixel},
                {"answer", script_answer},
                {"say", use_say}};
     line[strcspn(line, "#\r")] = '\0';

@@ -6,6 +6,7 @@
  *     key k            the same, by its key as the help screen names it ("Space", "F2")
  *     tick [S [N]]     S seconds pass (0.1), N times (1); each tick ends a frame
  *     size C R         the terminal has C columns and R rows now
+ *     pixel I X Y      the mouse over a feature pixel of camera I, from 0
  *     answer 3         to the question of a lesson: a choice or a number; an order: answer 2 1 3
  *     say [TEXT]       a line of text on the frames that follow, in the place of the key bar
  * A frame is frame-0001.txt and .png: the dashboard as a terminal of that size shows it. The word

@@ -202,12 +202,13 @@ static const struct {
     {SDLK_RETURN, KEYCODE_ENTER, KEYCODE_ENTER},
     {SDLK_KP_ENTER, KEYCODE_ENTER, KEYCODE_ENTER},
     {SDLK_BACKSPACE, KEYCODE_BACKSPACE, KEYCODE_BACKSPACE},
-    {SDLK_TAB, KEYCODE_TAB, KEYCODE_TAB},
+    {SDLK_TAB, KEYCODE_TAB, KEYCODE_SHIFT_TAB},
     {SDLK_ESCAPE, KEYCODE_ESCAPE, KEYCODE_ESCAPE},
     {SDLK_UP, KEYCODE_UP, KEYCODE_SHIFT_UP},
     {SDLK_DOWN, KEYCODE_DOWN, KEYCODE_SHIFT_DOWN},
     {SDLK_LEFT, KEYCODE_LEFT, KEYCODE_SHIFT_LEFT},
     {SDLK_RIGHT, KEYCODE_RIGHT, KEYCODE_SHIFT_RIGHT},
+    {SDLK_DELETE, KEYCODE_DELETE, KEYCODE_DELETE},
     {SDLK_HOME, KEYCODE_HOME, KEYCODE_HOME},       {SDLK_PAGEUP, KEYCODE_PAGE_UP, KEYCODE_PAGE_UP},
     {SDLK_INSERT, KEYCODE_INSERT, KEYCODE_INSERT}, {SDLK_DELETE, KEYCODE_DELETE, KEYCODE_DELETE},
     {SDLK_END, KEYCODE_END, KEYCODE_END},          {SDLK_PAGEDOWN, KEYCODE_PAGE_DOWN, KEYCODE_PAGE_DOWN},
@@ -280,7 +281,8 @@ static bool release(SdlWindow *window, const WindowLayout *layout, double x, dou
     return true;
 }
 
-static bool move(SdlWindow *window, const WindowLayout *layout, double x, double y, Event *event) {
+static bool move(SdlWindow *window, const WindowLayout *layout, const LiveData *live, double x,
+                 double y, Event *event) {
     if (window->drag == DRAG_PRESSED &&
         hypot(x - window->press_x, y - window->press_y) > CLICK_SLACK)
         window->drag = DRAG_PAN;
@@ -301,7 +303,9 @@ static bool move(SdlWindow *window, const WindowLayout *layout, double x, double
     case DRAG_NONE:
         break;
     }
-    *event = at_cell(EVENT_HOVER, layout, x, y);
+    int64_t pixel = window_pixel_at(layout, &live->frame, x, y);
+    *event = pixel >= 0 ? (Event){.kind = EVENT_PIXEL, .x = (double)pixel}
+                        : at_cell(EVENT_HOVER, layout, x, y);
     return true;
 }
 
@@ -323,7 +327,7 @@ static bool mouse_event(SdlWindow *window, const State *state, const LiveData *l
     double unit = magnification(window), x = from->button.x / unit, y = from->button.y / unit;
     switch (from->type) {
     case SDL_MOUSEMOTION:
-        return move(window, &layout, from->motion.x / unit, from->motion.y / unit, event);
+        return move(window, &layout, live, from->motion.x / unit, from->motion.y / unit, event);
     case SDL_MOUSEBUTTONDOWN:
         return from->button.button == SDL_BUTTON_LEFT && press(window, &layout, state, x, y);
     case SDL_MOUSEBUTTONUP:

@@ -35,6 +35,7 @@ static const struct {
     {'b', KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_DOWN},
     {'c', KEYCODE_SHIFT_RIGHT, KEYCODE_SHIFT_RIGHT},
     {'d', KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_LEFT},
+    {'Z', KEYCODE_SHIFT_TAB, KEYCODE_SHIFT_TAB},
     {'H', KEYCODE_HOME, KEYCODE_HOME},
     {'F', KEYCODE_END, KEYCODE_END},
     {'P', KEYCODE_F1, 0}, /* these after ESC O only */
@@ -50,6 +51,7 @@ static const struct {
     int32_t key;
 } numbers[] = {
     {4, KEYCODE_END},      {5, KEYCODE_PAGE_UP},  {6, KEYCODE_PAGE_DOWN}, {8, KEYCODE_END},
+    {3, KEYCODE_DELETE},
     {1, KEYCODE_HOME},     {7, KEYCODE_HOME},     {11, KEYCODE_F1},     {12, KEYCODE_F1 + 1},
     {13, KEYCODE_F1 + 2},  {14, KEYCODE_F1 + 3},  {15, KEYCODE_F1 + 4}, {17, KEYCODE_F1 + 5},
     {18, KEYCODE_F1 + 6},  {19, KEYCODE_F1 + 7},  {20, KEYCODE_F1 + 8}, {21, KEYCODE_F1 + 9},
@@ -66,6 +68,7 @@ static const struct {
     {"khome", KEYCODE_HOME}, {"kRIT", KEYCODE_SHIFT_RIGHT}, {"kLFT", KEYCODE_SHIFT_LEFT},
     {"kent", KEYCODE_ENTER}, {"kpp", KEYCODE_PAGE_UP},      {"knp", KEYCODE_PAGE_DOWN},
     {"kend", KEYCODE_END},   {"kich1", KEYCODE_INSERT},     {"kdch1", KEYCODE_DELETE},
+    {"kcbt", KEYCODE_SHIFT_TAB},
 };
 
 static int32_t key_of_letter(char letter, bool shift) {
@@ -121,7 +124,7 @@ static Found find_csi(TermKeys *typed, const char *bytes, size_t length) {
         return found; /* with Alt or Control, or no key at all */
     if (letter == '~')
         found.key = modifier ? 0 : key_of_number((int)number);
-    else if (number <= 1 && (letter < 'M' || letter >= 'a')) /* ESC [ 1 ; 1 R is an answer */
+    else if (number <= 1 && (letter < 'M' || letter >= 'a' || letter == 'Z')) /* ESC [ 1 ; 1 R is an answer */
         found.key = key_of_letter(letter, modifier == SHIFT);
     return found;
 }

@@ -63,6 +63,23 @@ int64_t gradient_strongest(const BevShape *shape, const float *strength) {
     return strongest;
 }
 
+int64_t gradient_shown(const BevShape *shape, const float *strength, int64_t chosen) {
+    int64_t pixels = shape->cameras * shape->feat_h * shape->feat_w;
+    return chosen >= 0 && chosen < pixels ? chosen : gradient_strongest(shape, strength);
+}
+
+double gradient_threshold(const float *grads, int64_t bins, int64_t stride, int most) {
+    double least = 0;
+    for (int64_t a = 0; a < bins; a++) {
+        int larger = 0;
+        for (int64_t b = 0; b < bins; b++)
+            larger += fabsf(grads[b * stride]) > fabsf(grads[a * stride]);
+        if (larger >= most)
+            least = fmax(least, fabsf(grads[a * stride]));
+    }
+    return least;
+}
+
 /* ---- pictures ---------------------------------------------------------------------------------
  */
 

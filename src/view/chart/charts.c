@@ -25,14 +25,19 @@ typedef struct {
     char labels[MAX_BARS][TEXT];
 } ChartData;
 
+static BevDirection direction_of(const ChartInput *input) {
+    return input->kernel ? input->kernel->direction : BEV_FORWARD;
+}
+
 /* "canonical, FP16, nearest, C = 80, 209,019 points" */
 static void describe(const ChartInput *input, char text[TEXT]) {
     const MemoryModel *model = input->model;
     char points[32];
     unit_text(UNIT_COUNT, (double)model->points, points, sizeof points);
-    snprintf(text, TEXT, "%s, %s, %s, C = %lld, %s points", input->scene,
+    snprintf(text, TEXT, "%s, %s, %s%s, C = %lld, %s points", input->scene,
              bev_dtypes[model->dtype].title, bev_aligns[model->align].name,
-             (long long)model->channels, points);
+             direction_of(input) == BEV_BACKWARD ? " backward" : "", (long long)model->channels,
+             points);
 }
 
 /* The GPU that charts of one GPU are about. */
@@ -40,10 +45,6 @@ static void describe_gpu(const ChartInput *input, char *text, size_t size) {
     char changed[96];
     gpu_edit_text(&input->edit, changed, sizeof changed);
     snprintf(text, size, "%s%s", input->model->gpus[input->gpu].title, changed);
-}
-
-static BevDirection direction_of(const ChartInput *input) {
-    return input->kernel ? input->kernel->direction : BEV_FORWARD;
 }
 
 /* A chart has the kernels that were replayed and go the way of the selection. */
@@ -241,10 +242,11 @@ static void fill_roofline(ChartData *data) {
     describe_gpu(input, on, sizeof on);
     snprintf(data->subtitle, sizeof data->subtitle, "%s, on %s", what, on);
     snprintf(data->note, sizeof data->note,
-             "%s Dots: model, FLOP counted as one multiply-add a point and channel, latency "
+             "%s Dots: model, FLOP counted as %s a point and channel, latency "
              "predicted with a warm L2.\nA dot far below its roof waits: for the longest interval, "
              "or for a launch.",
-             ceilings_words(ceilings->source));
+             ceilings_words(ceilings->source),
+             direction_of(input) == BEV_BACKWARD ? "two multiply-adds" : "one multiply-add");
     if (input->room == ROOM_LOW)
         snprintf(data->title, TEXT, "%s; roofs: %s", chart_title(CHART_ROOFLINE),
                  source_names[ceilings->source]);

@@ -38,7 +38,8 @@ typedef struct {
     BevShape shape;
     const uint8_t *inside;           /* (cell of the grid): 1 in the loss, else 0 */
     const float *strength;           /* (camera, h, w): gradient_strength() */
-    int64_t pixel;                   /* the strongest one: gradient_strongest() */
+    int64_t pixel;                   /* the strongest one, gradient_strongest(), */
+    bool chosen;                     /* or one that was asked for */
     const float *depth, *grad_depth; /* (depth), of that pixel */
     const uint8_t *reaches;          /* (depth), of that pixel: 1: the bin falls into the loss */
 } FigureBackward;

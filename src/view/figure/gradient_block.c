@@ -287,7 +287,8 @@ static double bins_of_strongest(Pen *pen, const FigureSpec *spec, double x, doub
     TextStyle head = style_heading(pen), small = style_muted(pen), body = style_body(pen);
     char text[256], name[48];
     snprintf(name, sizeof name, "camera %lld", (long long)camera);
-    snprintf(text, sizeof text, "The brightest: %s, column %lld, row %lld",
+    snprintf(text, sizeof text, "%s: %s, column %lld, row %lld",
+             back->chosen ? "The pixel chosen" : "The brightest",
              spec->rig ? spec->rig->cameras[camera].name : name, (long long)(place % shape->feat_w),
              (long long)(place / shape->feat_w));
     pen_text(pen, x, top + SIZE_HEADING, w, &head, text);

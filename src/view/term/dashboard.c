@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_PANELS = 8, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
+enum { MAX_PANELS = 9, MAX_STACKS = 3, GAP = 1, COLUMN_GAP = 3 };
 
 /* ---- panels above one another --------------------------------------------------------------- */
 
@@ -154,16 +154,16 @@ static const Arrangement with_steps[] = {
 /* Backward. */
 /* clang-format off */
 static const Arrangement backward[] = {
-    {PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&camera_panel, &operator_panel, &gradients_panel}}}},
+    {PAGE_BEV, 0, {{50, {&bev_panel}}, {50, {&training_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
     {PAGE_BOTH, 160, {{40, {&memory_panel, &kernels_panel, &idea_panel, &model_panel}},
-                      {30, {&accuracy_panel, &gradients_panel, &intervals_panel, &pipeline_panel}},
+                      {30, {&accuracy_panel, &training_panel, &gradients_panel, &intervals_panel, &pipeline_panel}},
                       {30, {&bev_panel, &camera_panel, &operator_panel}}}},
     {PAGE_BOTH, PAGE_BOTH_COLUMNS, {{58, {&memory_panel, &kernels_panel, &model_panel,
                                           &accuracy_panel, &intervals_panel, &pipeline_panel}},
-                                    {42, {&bev_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
+                                    {42, {&bev_panel, &training_panel, &camera_panel, &operator_panel, &gradients_panel}}}},
     {PAGE_DASHBOARD, 0, {{100, {&memory_panel, &kernels_panel, &idea_panel, &model_panel,
-                                &accuracy_panel, &gradients_panel, &intervals_panel,
-                                &pipeline_panel}}}},
+                                &accuracy_panel, &training_panel, &gradients_panel,
+                                &intervals_panel, &pipeline_panel}}}},
 };
 /* clang-format on */
 

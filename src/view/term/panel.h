@@ -26,7 +26,7 @@ typedef struct {
 
 extern const DashPanel memory_panel, kernels_panel, accuracy_panel, intervals_panel, pipeline_panel,
     model_panel, idea_panel, bev_panel, steps_panel, camera_panel, gradients_panel,
-    findings_panel, operator_panel;
+    training_panel, findings_panel, operator_panel;
 
 /* The fixed parts, which are never left out. header_draw returns the rows that it used. */
 int header_draw(Cells *cells, Area area, const PanelData *data);

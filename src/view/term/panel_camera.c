@@ -13,6 +13,7 @@ typedef struct {
     const StepPoint *points[LIVE_MAX_CONTRIBUTIONS];
     int count, camera;
     float *strength; /* backward: of all cameras' pixels; else NULL. free() it */
+    int64_t pixel;   /* with `strength`: the one that is looked at, or -1 */
 } Seen;
 
 static Seen seen_of(const PanelData *data) {
@@ -25,9 +26,11 @@ static Seen seen_of(const PanelData *data) {
     if (!frame->gradients.grad_feat)
         return seen;
     seen.strength = gradient_strengths(&frame->shape, frame->gradients.grad_feat, &ignored);
-    int64_t strongest = seen.strength ? gradient_strongest(&frame->shape, seen.strength) : -1;
-    if (strongest >= 0)
-        seen.camera = (int)(strongest / (frame->shape.feat_h * frame->shape.feat_w));
+    seen.pixel = seen.strength
+                     ? gradient_shown(&frame->shape, seen.strength, data->state->pixel)
+                     : -1;
+    if (seen.pixel >= 0)
+        seen.camera = (int)(seen.pixel / (frame->shape.feat_h * frame->shape.feat_w));
     return seen;
 }
 
@@ -62,8 +65,12 @@ static float strength_at(const Seen *seen, int64_t h, int64_t w) {
     return seen->strength[(seen->camera * shape->feat_h + h) * shape->feat_w + w];
 }
 
-/* The pixel's colour; backward dimmed, or lit by its gradient. */
+/* The pixel's colour; backward dimmed, or lit by its gradient; white under the mouse. */
 static Ink pixel_ink(const Seen *seen, int64_t h, int64_t w) {
+    const BevShape *shape = &seen->data->live->frame.shape;
+    int64_t pixel = (seen->camera * shape->feat_h + h) * shape->feat_w + w;
+    if (seen->strength && pixel == seen->data->state->pixel)
+        return INK_RGB | 0xffffff;
     Rgb color = pixel_color(&seen->data->live->frame, seen->camera, h, w);
     return ink_rgb(seen->strength ? gradient_lit(color, strength_at(seen, h, w)) : color);
 }

@@ -54,18 +54,10 @@ static void draw_bins(Cells *cells, Area area, const PanelData *data, int64_t pi
     int64_t plane = shape->feat_h * shape->feat_w, camera = pixel / plane;
     const float *grads =
         frame->gradients.grad_depth + camera * shape->depth_bins * plane + pixel % plane;
-    double largest = 0, least = 0;
+    double largest = 0, least = gradient_threshold(grads, shape->depth_bins, plane, area.h);
     int shown = 0;
     for (int64_t bin = 0; bin < shape->depth_bins; bin++)
         largest = fmax(largest, fabs(grads[bin * plane]));
-    /* The threshold above which the bins fit. */
-    for (int64_t a = 0; a < shape->depth_bins; a++) {
-        int larger = 0;
-        for (int64_t b = 0; b < shape->depth_bins; b++)
-            larger += fabs(grads[b * plane]) > fabs(grads[a * plane]);
-        if (larger >= area.h)
-            least = fmax(least, fabs(grads[a * plane]));
-    }
     for (int64_t bin = 0; bin < shape->depth_bins && shown < area.h; bin++)
         if (fabs(grads[bin * plane]) > least)
             draw_bin(cells, (Area){area.x, area.y + shown++, area.w, 1}, data, bin,
@@ -76,7 +68,7 @@ static void draw_reach(Cells *cells, Area area, const PanelData *data, const flo
     const LiveFrame *frame = &data->live->frame;
     const BevShape *shape = &frame->shape;
     int64_t plane = shape->feat_h * shape->feat_w;
-    int64_t pixel = gradient_strongest(shape, strength);
+    int64_t pixel = gradient_shown(shape, strength, data->state->pixel);
     int64_t count = gradient_count(shape, frame->gradients.grad_feat);
     char text[160], camera[48];
     snprintf(text, sizeof text, "%lld pixels would have to change", (long long)count);
@@ -86,7 +78,8 @@ static void draw_reach(Cells *cells, Area area, const PanelData *data, const flo
     snprintf(camera, sizeof camera, "camera %lld", (long long)(pixel / plane));
     if (frame->rig)
         snprintf(camera, sizeof camera, "%.31s", frame->rig->cameras[pixel / plane].name);
-    snprintf(text, sizeof text, "most: %s %lld, %lld, its grad_depth", camera,
+    snprintf(text, sizeof text, "%s: %s %lld, %lld, its grad_depth",
+             pixel == data->state->pixel ? "mouse" : "most", camera,
              (long long)(pixel % shape->feat_w), (long long)(pixel % plane / shape->feat_w));
     cells_line(cells, (Area){area.x, area.y + 1, area.w, 1}, cell_style(INK_MUTED), text);
     draw_bins(cells, (Area){area.x, area.y + 2, area.w, area.h - 2}, data, pixel);
@@ -114,9 +107,15 @@ static void gradients_draw(Cells *cells, Area area, const PanelData *data) {
     free(strength);
 }
 
+/* Where a training is shown, it has its place. */
+static bool gradients_shown(const PanelData *data) {
+    return !data->live->frame.training;
+}
+
 const DashPanel gradients_panel = {.point = PANEL_STRIP,
                                    .fold = 2,
                                    .grow = 2,
                                    .height = 4,
                                    .want = gradients_want,
+                                   .shown = gradients_shown,
                                    .draw = gradients_draw};

@@ -300,4 +300,5 @@ void window_draw_strip(const WindowView *view) {
     for (int i = count - 1; i >= 0 && view->layout.camera_count; i--)
         if (list[i].camera < view->layout.camera_count)
             mark_pixel(view, &list[i], strength_of(view, &list[i], heaviest));
+    window_mark_gradient_pixel(view);
 }

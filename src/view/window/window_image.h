@@ -47,6 +47,10 @@ void window_layout(const State *state, const LiveData *live, double w, double h,
 /* Cell coordinates (fractions included) under a point in units; false outside the BEV. */
 bool window_cell_at(const WindowLayout *layout, double px, double py, double *x, double *y);
 
+/* Backward: the feature pixel, (camera * feat_h + h) * feat_w + w, of the camera view under a point in
+ * units; -1: there is none, or no gradient. */
+int64_t window_pixel_at(const WindowLayout *layout, const LiveFrame *frame, double px, double py);
+
 /* What was drawn that a click uses: camera views, kernels, hints on the key bar. */
 enum { WINDOW_SPOTS = 64 };
 typedef struct {

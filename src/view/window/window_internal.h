@@ -67,6 +67,11 @@ void window_draw_chart(const WindowView *view, Box box);
 void window_draw_chart_over(const WindowView *view);
 
 /* The step that is shown, where steps were recorded; returns the height. */
+/* Backward: a frame around the pixel that is looked at, and its bins of depth; returns the height
+ * used, 0 without gradients or room. */
+void window_mark_gradient_pixel(const WindowView *view);
+double window_draw_bins(const WindowView *view, Box at);
+
 double window_draw_steps(const WindowView *view, Box at);
 
 /* Its points in the index array, its lanes' sums, and how they meet; returns the height. */

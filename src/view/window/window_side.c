@@ -141,6 +141,17 @@ static void error_text(const LiveData *live, char *text, size_t size) {
              accuracy->source != SOURCE_UNKNOWN && accuracy->stale ? " (stale)" : "");
 }
 
+/* "training: step 57, loss 0.0067, was 0.18", or why it does not go on. */
+static void training_text(const LiveTraining *training, char *text, size_t size) {
+    if (training->text[0])
+        snprintf(text, size, "training: n/a: %.130s", training->text);
+    else if (training->step < 0)
+        snprintf(text, size, "training: waits for its first step");
+    else
+        snprintf(text, size, "training: step %d, loss %.3g, was %.3g", training->step,
+                 training->losses[training->step], training->losses[0]);
+}
+
 /* Where no cell is probed: what is selected, and how to probe. */
 static double overview(const WindowView *view, Box at) {
     const LiveData *live = view->live;
@@ -165,7 +176,8 @@ static double overview(const WindowView *view, Box at) {
         snprintf(text, sizeof text, "points n/a");
     y += sentence(view, below(at, y), text);
     error_text(live, text, sizeof text);
-    y += sentence(view, below(at, y), text) + 8;
+    y += sentence(view, below(at, y), text);
+    y += 8;
     y += sentence(view, below(at, y), "Point at a cell to read it, click to see its rays.");
     return y - at.y;
 }
@@ -211,7 +223,8 @@ static double readout(const WindowView *view, Box at) {
         gradients_text(&view->live->frame, text, sizeof text);
         y += sentence(view, below(at, y), text);
     }
-    if (view->state->pinned && probe->contribution_count && at.y + at.h - y > 3 * WINDOW_ROW)
+    if (view->state->pinned && !view->live->frame.gradients.grad_depth &&
+        probe->contribution_count && at.y + at.h - y > 3 * WINDOW_ROW)
         y += contributions(view, (Box){at.x, y + 6, at.w, at.y + at.h - y - 6}) + 6;
     return y - at.y;
 }
@@ -222,10 +235,17 @@ static double readout(const WindowView *view, Box at) {
 static void words(const WindowView *view, Box at) {
     double used = 0, ladder = window_ladder_height(view);
     bool steps = view->live->frame.steps != NULL;
+    char text[160];
     if (at.h > 5 * WINDOW_ROW && steps)
         used = window_draw_steps(view, at);
     else if (at.h > 5 * WINDOW_ROW)
         used = view->live->probe.cell < 0 ? overview(view, at) : readout(view, at);
+    if (view->live->frame.training && used > 0) {
+        training_text(view->live->frame.training, text, sizeof text);
+        used += sentence(view, below(at, at.y + used), text);
+    }
+    if (view->live->frame.gradients.grad_depth && !steps)
+        used += 8 + window_draw_bins(view, below(at, at.y + used + 8));
     double top = fmax(used + 8, WORDS_H);
     if (ladder && !view->state->pinned && at.w >= LADDER_W && at.h >= top + ladder)
         window_draw_ladder(view, (Box){at.x, at.y + top, at.w, at.h - top});

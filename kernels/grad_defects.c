@@ -1,0 +1,261 @@
+/* Backward, a defect spoils a copy of the map before the gradients are computed, or the gradients
+ * once they are: by the CPU's kernel of owners, so that the same bits come in every run. A problem
+ * without points is left right: there is nothing to spoil. */
+#include "kernels/defects.h"
+
+#include "kernels/codec.h"
+#include "kernels/cpu/cpu_grad.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const BevKernel kernel_cpu_grad_owner;
+static const BevKernel *const right = &kernel_cpu_grad_owner;
+
+/* What is spoilt: the right gradients as FP32. */
+typedef struct {
+    const BevProblem *problem;
+    float *depth, *feat;
+} Gradients;
+
+/* ---- in the map ------------------------------------------------------------------------------ */
+
+typedef void InMap(const BevProblem *problem, BevMap *map);
+
+static void drop_point(const BevProblem *problem, BevMap *map) {
+    (void)problem;
+    map->points--;
+}
+
+/* Two points, far from each other, change their cells. */
+static void swap_cells(const BevProblem *problem, BevMap *map) {
+    (void)problem;
+    int32_t first = map->ranks_bev[0];
+    map->ranks_bev[0] = map->ranks_bev[map->points - 1];
+    map->ranks_bev[map->points - 1] = first;
+}
+
+/* The atomics of two blocks meet: one point is added twice, the next one not at all. */
+static void add_twice(const BevProblem *problem, BevMap *map) {
+    (void)problem;
+    int64_t from = map->points / 2, to = from + 1 < map->points ? from + 1 : 0;
+    map->ranks_depth[to] = map->ranks_depth[from];
+    map->ranks_feat[to] = map->ranks_feat[from];
+    map->ranks_bev[to] = map->ranks_bev[from];
+}
+
+static void forget_weights(const BevProblem *problem, BevMap *map) {
+    (void)problem;
+    map->weights = NULL;
+}
+
+/* Cell (x, y) is read from x * ny + y. */
+static void transpose(const BevProblem *problem, BevMap *map) {
+    int32_t nx = (int32_t)problem->shape.nx, ny = (int32_t)problem->shape.ny;
+    for (int64_t t = 0; t < map->points; t++)
+        map->ranks_bev[t] = map->ranks_bev[t] % nx * ny + map->ranks_bev[t] / nx;
+}
+
+/* ---- in the gradients ------------------------------------------------------------------------ */
+
+typedef void InGradients(const Gradients *g);
+
+static float weight_of(const BevMap *map, int64_t t) {
+    return map->weights ? map->weights[t] : 1;
+}
+
+/* Each bin has the gradient of the next one; the last keeps its own. */
+static void next_bin(const Gradients *g) {
+    const BevShape *shape = &g->problem->shape;
+    int64_t image = shape->feat_h * shape->feat_w, bins = shape->depth_bins;
+    for (int64_t camera = 0; camera < shape->cameras; camera++) {
+        float *first = g->depth + camera * bins * image;
+        memmove(first, first + image, (size_t)((bins - 1) * image) * sizeof *first);
+    }
+}
+
+static void miss_last_channel(const Gradients *g) {
+    int64_t channels = g->problem->shape.channels;
+    for (int64_t pixel = 0; pixel < g->problem->feat.rows; pixel++)
+        g->feat[pixel * channels + channels - 1] = 0;
+}
+
+/* The dot product of grad_out and features ends a channel early. */
+static void short_dot(const Gradients *g) {
+    const BevMap *map = &g->problem->map;
+    int64_t c = g->problem->shape.channels - 1;
+    for (int64_t t = 0; t < map->points; t++)
+        g->depth[map->ranks_depth[t]] -=
+            weight_of(map, t) * bev_tensor_at(&g->problem->grad_out, map->ranks_bev[t], c) *
+            bev_tensor_at(&g->problem->feat, map->ranks_feat[t], c);
+}
+
+/* A pixel's sums are stored before its last bin is added. */
+static void lose_last_bin(const Gradients *g) {
+    const BevMap *map = &g->problem->map;
+    int64_t t = map->points - 1, channels = g->problem->shape.channels;
+    for (int64_t c = 0; c < channels; c++)
+        g->feat[map->ranks_feat[t] * channels + c] -=
+            weight_of(map, t) * bev_tensor_at(&g->problem->depth, 0, map->ranks_depth[t]) *
+            bev_tensor_at(&g->problem->grad_out, map->ranks_bev[t], c);
+}
+
+/* The first bin that no point reaches, else the last of all, keeps what was there. */
+static void keep_old(const Gradients *g) {
+    const BevMap *map = &g->problem->map;
+    int64_t bins = g->problem->depth.row_len, i = 0;
+    bool *reached = calloc((size_t)bins, sizeof *reached);
+    for (int64_t t = 0; reached && t < map->points; t++)
+        reached[map->ranks_depth[t]] = true;
+    while (reached && i < bins - 1 && reached[i])
+        i++;
+    g->depth[i] = 7;
+    free(reached);
+}
+
+static void one_nan(const Gradients *g) {
+    g->feat[g->problem->map.ranks_feat[0] * g->problem->shape.channels] = NAN;
+}
+
+static void wrong_sign(const Gradients *g) {
+    for (int64_t i = 0; i < g->problem->depth.row_len; i++)
+        g->depth[i] = -g->depth[i];
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+struct BevPlan {
+    BevMap map; /* a copy, spoilt */
+    BevPlan *inner;
+    InGradients *in_gradients;
+    float *depth, *feat;
+};
+
+static void release(BevPlan *plan) {
+    if (!plan)
+        return;
+    right->release(plan->inner);
+    free(plan->map.ranks_depth);
+    free(plan->map.ranks_feat);
+    free(plan->map.ranks_bev);
+    free(plan->depth);
+    free(plan->feat);
+    free(plan);
+}
+
+static int32_t *copy_of(const int32_t *ranks, int64_t count) {
+    int32_t *copy = malloc((size_t)(count + 1) * sizeof *copy);
+    return copy ? memcpy(copy, ranks, (size_t)count * sizeof *copy) : NULL;
+}
+
+static float *room_for(const BevTensor *tensor) {
+    return malloc((size_t)(tensor->rows * tensor->row_len) * sizeof(float));
+}
+
+static bool prepare(const BevProblem *problem, InMap *in_map, InGradients *in_gradients,
+                    BevPlan **out, Err *err) {
+    BevPlan *plan = *out = calloc(1, sizeof *plan);
+    if (!plan)
+        return err_set(err, ERR_FAILED, "defect", "", "out of memory");
+    BevMap *map = &plan->map;
+    *map = problem->map;
+    map->ranks_depth = copy_of(map->ranks_depth, map->points);
+    map->ranks_feat = copy_of(map->ranks_feat, map->points);
+    map->ranks_bev = copy_of(map->ranks_bev, map->points);
+    plan->in_gradients = in_gradients;
+    plan->depth = room_for(&problem->grad_depth);
+    plan->feat = room_for(&problem->grad_feat);
+    bool ok = (map->ranks_depth && map->ranks_feat && map->ranks_bev && plan->depth &&
+               plan->feat) ||
+              err_set(err, ERR_FAILED, "defect", "choose a smaller scene", "out of memory");
+    if (ok && in_map && map->points > 0)
+        in_map(problem, map);
+    BevProblem spoilt = *problem;
+    spoilt.map = *map;
+    if (ok && right->prepare(&spoilt, &plan->inner, err))
+        return true;
+    release(plan);
+    *out = NULL;
+    return false;
+}
+
+static size_t workspace_bytes(const BevProblem *problem, const BevPlan *plan) {
+    return right->workspace_bytes(problem, plan->inner);
+}
+
+static void spoil(const BevProblem *problem, const BevPlan *plan) {
+    const Gradients gradients = {problem, plan->depth, plan->feat};
+    bev_tensor_decode(&problem->grad_depth, 0, problem->grad_depth.rows, plan->depth);
+    bev_tensor_decode(&problem->grad_feat, 0, problem->grad_feat.rows, plan->feat);
+    plan->in_gradients(&gradients);
+    BevTensor depth = problem->grad_depth, feat = problem->grad_feat;
+    bev_tensor_encode(&depth, plan->depth);
+    bev_tensor_encode(&feat, plan->feat);
+}
+
+static bool launch(const BevProblem *problem, const BevPlan *plan, void *stream, Err *err) {
+    BevProblem spoilt = *problem;
+    spoilt.map = plan->map;
+    if (!right->launch(&spoilt, plan->inner, stream, err))
+        return false;
+    if (plan->in_gradients && problem->map.points > 0)
+        spoil(problem, plan);
+    return true;
+}
+
+static BevTraffic bytes(const BevProblem *problem) {
+    return bev_traffic(right, problem);
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define WEIGHTED (1u << BEV_BILINEAR | 1u << BEV_LATTICE)
+#define DEFECTS(D)                                                                                 \
+    D(1, "dropped-point", "One point, the last of all, is left out.",                              \
+      drop_point, NULL, FINE, CPU_ALL_ALIGNS, NULL)                                                \
+    D(2, "swapped-cells", "Two points far from each other read each other's cells of grad_out.",   \
+      swap_cells, NULL, FINE, CPU_ALL_ALIGNS, NULL)                                                \
+    D(3, "added-twice", "One point is added twice, the next one not at all.",                      \
+      add_twice, NULL, FINE, CPU_ALL_ALIGNS, NULL)                                                 \
+    D(4, "no-weights", "The weights of bilinear points are forgotten.",                            \
+      forget_weights, NULL, FINE, WEIGHTED, NULL)                                                  \
+    D(5, "neighbour-bin", "Every bin of depth has the gradient of the next bin.",                  \
+      NULL, next_bin, FINE, CPU_ALL_ALIGNS, "grad_depth")                                          \
+    D(6, "last-channel", "The gradient of every pixel's last channel is never summed.",            \
+      NULL, miss_last_channel, FINE, CPU_ALL_ALIGNS, "grad_feat")                                  \
+    D(7, "short-dot", "The dot products of grad_depth end a channel early.",                       \
+      NULL, short_dot, FINE, CPU_ALL_ALIGNS, "grad_depth")                                         \
+    D(8, "last-bin", "One pixel's gradient is stored before its last bin is added.",               \
+      NULL, lose_last_bin, FINE, CPU_ALL_ALIGNS, "grad_feat")                                      \
+    D(9, "not-cleared", "A bin of depth that no point reaches keeps what was there.",              \
+      NULL, keep_old, FINE, CPU_ALL_ALIGNS, "grad_depth")                                          \
+    D(10, "one-nan", "One gradient of a feature is not a number.",                                 \
+      NULL, one_nan, ALWAYS, CPU_ALL_ALIGNS, "grad_feat")                                          \
+    D(11, "wrong-sign", "The gradient of depth has the other sign.",                               \
+      NULL, wrong_sign, ALWAYS, CPU_ALL_ALIGNS, "grad_depth")                                      \
+    D(12, "transposed", "Cell (x, y) of grad_out is read from x * ny + y.",                        \
+      transpose, NULL, FINE, CPU_ALL_ALIGNS, NULL)
+
+#define PREPARE(number, name, what, in_map, in_gradients, a, aligns, output)                       \
+    static bool prepare_##number(const BevProblem *problem, BevPlan **plan, Err *err) {            \
+        return prepare(problem, in_map, in_gradients, plan, err);                                  \
+    }
+
+#define ROW(number, word, sentence, in_map, in_gradients, a, where_it_is, wrong)                   \
+    {.name = word, .what = sentence, .gate_a = CAUGHT_##a, .gate_c = CAUGHT_ALWAYS,                \
+     .output = wrong,                                                                              \
+     .kernel = {.name = "grad_defect_" #number, .title = "DEFECT " #number,                        \
+                .idea = "Right gradients with one mistake, planted: find it in the gates, in the " \
+                        "bins of a pixel and in training.",                                        \
+                .where = BEV_CPU, .direction = BEV_BACKWARD, .dtypes = CPU_GRAD_DTYPES,            \
+                .aligns = where_it_is, .deterministic = true, .wrong_on_purpose = true,            \
+                .prepare = prepare_##number, .release = release,                                   \
+                .workspace_bytes = workspace_bytes, .launch = launch, .bytes = bytes}},
+/* clang-format on */
+
+DEFECTS(PREPARE)
+
+const Defect grad_defects[] = {DEFECTS(ROW)};
+const int grad_defect_count = sizeof grad_defects / sizeof *grad_defects;

@@ -1,0 +1,39 @@
+/* Gradient descent behind the display (src/train): the depth of the scene, smeared, follows the
+ * gradient that the selection computes, and each picture shows how far it has come. One thread at a
+ * time may use a trainer. */
+#pragma once
+
+#include "src/live/pipeline.h"
+#include "src/train/trainer.h"
+
+/* A zeroed one stands nowhere. */
+typedef struct {
+    bool untimed;        /* leaves the times of a step unknown, as scripts do */
+    Training *at;        /* where it stands, or NULL */
+    Workload true_depth; /* borrows from `truth` and from the map; never closed */
+    SeenFeatures *truth;
+    Trainer *trainer;                        /* NULL: it could not begin, at->shown.text says why */
+    double forward_us, backward_us, rest_us; /* sums over the steps */
+    int backward_count;
+} LiveTrainer;
+
+void live_trainer_clear(LiveTrainer *trainer);
+
+/* How much to do at once: at least one step. */
+typedef struct {
+    double ms; /* about so long */
+    int steps;
+} TrainBudget;
+
+/* Takes steps towards job->train_steps, as many as the budget allows; begins
+ * anew where the job asks for another training than the one that it stands in. `with` has scene,
+ * features and map. `out` receives a new reference to where it stands now. What only this training
+ * lacks is told in its text; false: the device is lost, or there is no memory. */
+bool live_trainer_run(LiveTrainer *trainer, const FrameInputs *with, const Job *job,
+                      TrainBudget budget, Training **out, Err *err);
+
+/* ---- for the pipeline ------------------------------------------------------------------------ */
+
+/* The training of `there` that is the job's on the features and the map of `next`, or a new one
+ * that has not begun; its depth takes the place of the features' own. Without training: nothing. */
+bool inputs_training(Training *const there[2], const Job *job, FrameInputs *next, Err *err);
