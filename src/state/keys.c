@@ -140,7 +140,7 @@ static const struct {
     {KEYCODE_SHIFT_UP, "S-Up"}, {KEYCODE_SHIFT_DOWN, "S-Down"}, {KEYCODE_SHIFT_LEFT, "S-Left"},
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
     {KEYCODE_END, "End"}, {KEYCODE_PAGE_UP, "PgUp"}, {KEYCODE_PAGE_DOWN, "PgDn"},
-    {KEYCODE_INSERT, "Ins"}, {KEYCODE_DELETE, "Del"},
+    {KEYCODE_SHIFT_HOME, "S-Home"}, {KEYCODE_SHIFT_END, "S-End"},
 };
 /* clang-format on */
 

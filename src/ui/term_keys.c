@@ -35,8 +35,8 @@ static const struct {
     {'b', KEYCODE_SHIFT_DOWN, KEYCODE_SHIFT_DOWN},
     {'c', KEYCODE_SHIFT_RIGHT, KEYCODE_SHIFT_RIGHT},
     {'d', KEYCODE_SHIFT_LEFT, KEYCODE_SHIFT_LEFT},
-    {'H', KEYCODE_HOME, KEYCODE_HOME},
-    {'F', KEYCODE_END, KEYCODE_END},
+    {'H', KEYCODE_HOME, KEYCODE_SHIFT_HOME},
+    {'F', KEYCODE_END, KEYCODE_SHIFT_END},
     {'P', KEYCODE_F1, 0}, /* these after ESC O only */
     {'Q', KEYCODE_F1 + 1, 0},
     {'R', KEYCODE_F1 + 2, 0},
@@ -49,7 +49,6 @@ static const struct {
     int number;
     int32_t key;
 } numbers[] = {
-    {2, KEYCODE_INSERT},   {3, KEYCODE_DELETE},
     {4, KEYCODE_END},      {5, KEYCODE_PAGE_UP},  {6, KEYCODE_PAGE_DOWN}, {8, KEYCODE_END},
     {1, KEYCODE_HOME},     {7, KEYCODE_HOME},     {11, KEYCODE_F1},     {12, KEYCODE_F1 + 1},
     {13, KEYCODE_F1 + 2},  {14, KEYCODE_F1 + 3},  {15, KEYCODE_F1 + 4}, {17, KEYCODE_F1 + 5},
@@ -66,7 +65,7 @@ static const struct {
     {"kcub1", KEYCODE_LEFT}, {"kri", KEYCODE_SHIFT_UP},     {"kind", KEYCODE_SHIFT_DOWN},
     {"khome", KEYCODE_HOME}, {"kRIT", KEYCODE_SHIFT_RIGHT}, {"kLFT", KEYCODE_SHIFT_LEFT},
     {"kent", KEYCODE_ENTER}, {"kpp", KEYCODE_PAGE_UP},      {"knp", KEYCODE_PAGE_DOWN},
-    {"kend", KEYCODE_END},   {"kich1", KEYCODE_INSERT},     {"kdch1", KEYCODE_DELETE},
+    {"kend", KEYCODE_END},
 };
 
 static int32_t key_of_letter(char letter, bool shift) {
