@@ -208,7 +208,9 @@ const char *state_camera_name(const State *state) {
 static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;
-    SAY(state, action, "%s: this scene came without its cameras", keys[action].word);
+    SAY(state, action, "%s: this scene %s", keys[action].word,
+        state->scene.has_operator ? "is an operator: it has no cameras"
+                                  : "came without its cameras");
     return true;
 }
 
