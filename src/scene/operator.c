@@ -56,8 +56,8 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
                  "exponentially distributed; features are uniform from -1 to 1, depths 1",
          .skew = "0: equal lengths; 1: geometric lengths; more: a few long segments",
          .torch = "segment_reduce",
-         .bars = BARS_CELLS,
-         .bars_title = "rows of a segment"},
+         .bars = BARS_SORTED_CELLS,
+         .bars_title = "rows of a segment, most first"},
 };
 
 OperatorKind operator_find(const char *name) {
