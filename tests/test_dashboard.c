@@ -265,6 +265,45 @@ static bool no_colors(void) {
     return true;
 }
 
+/* An operator scene has bars in the place of cameras, and its controls say so. */
+static void test_operator(void) {
+    OperatorBars bars = {.count = OPERATOR_BARS, .most = 4096};
+    for (int i = 0; i < OPERATOR_BARS; i++)
+        bars.points[i] = 4096.0F / (float)(1 + i * i);
+    for (int wide = 0; wide < 2; wide++) {
+        begin(wide ? 200 : 120, wide ? 60 : 40);
+        state.scene.has_operator = true;
+        state.scene.has_rig = state.scene.has_world = false;
+        state.scene.operator_spec = (OperatorSpec){.kind = OPERATOR_EMBEDDING_BAG,
+                                                   .points = 262144,
+                                                   .cells = 8192,
+                                                   .rows = 65536,
+                                                   .channels = 64,
+                                                   .skew = 1};
+        live.frame.bars = &bars;
+        use("dirty");
+        use("skew 5");
+        use("skew 1.5");
+        draw();
+        check_golden(wide ? "operator-200x60" : "operator-120x40");
+        tap_ok(shows("No cameras") && shows("262,144") && shows("up to 4,096 (log)"),
+               "an operator scene says that it has no cameras, and what its bars are");
+        tap_ok(shows("skew 1.5") && state.job.sizes.skewed && state.job.sizes.skew == 1.5,
+               "a skew out of range is refused, another one taken");
+    }
+    tap_ok(shows("dirty: this scene is an operator: it has no cameras") &&
+               shows("skew: 5 is not from 0 to 4"),
+           "the controls say what this scene does not have");
+    begin(220, 90);
+    state.scene.has_operator = true;
+    live.model = fixture_model();
+    live.job.config.kernel = &fixture_kernels[4];
+    draw();
+    tap_ok(shows("classify: footprint") && shows("lesson 16"),
+           "a tall screen has the workflow behind the findings");
+    live.model = NULL;
+}
+
 static void test_forms(void) {
     begin(120, 40);
     cells.ascii = true;
@@ -765,6 +804,7 @@ int main(void) {
         return EXIT_FAILURE;
     test_golden();
     test_height();
+    test_operator();
     test_backward();
     test_forms();
     test_idea();

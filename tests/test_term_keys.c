@@ -69,6 +69,7 @@ static const Row rows[] = {
     {"End of xterm", "\033[F\033OF", {KEYCODE_END, KEYCODE_END}},
     {"End of tmux and of rxvt", "\033[4~\033[8~", {KEYCODE_END, KEYCODE_END}},
     {"Delete, Insert", "\033[3~\033[2~", {KEYCODE_DELETE, KEYCODE_INSERT}},
+    {"Home and End with Shift", "\033[1;2H\033[1;2F", {KEYCODE_SHIFT_HOME, KEYCODE_SHIFT_END}},
     {"F1 of xterm, of rxvt, of Linux",
      "\033OP\033[11~\033[[A",
      {KEYCODE_F1, KEYCODE_F1, KEYCODE_F1}},

@@ -22,7 +22,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .skew = "0: all bins alike; 1: Zipf's law about the middle bin",
          .torch = "bincount",
          .bars = BARS_CELLS,
-         .bars_title = "values of each bin"},
+         .bars_title = "values of a bin"},
     [OPERATOR_EMBEDDING_BAG] =
         {.name = "embedding_bag",
          .title = "Embedding bag",
@@ -34,7 +34,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .skew = "0: all rows alike; 1: Zipf's law, as in text",
          .torch = "embedding_bag",
          .bars = BARS_SORTED_ROWS,
-         .bars_title = "uses of each row, the most used first"},
+         .bars_title = "uses of a row, most first"},
     [OPERATOR_VOXELIZE] =
         {.name = "voxelize",
          .title = "Voxelisation",
@@ -46,7 +46,7 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
          .skew = "0: rings at equal distances; 1 and more: denser near the car, as a LiDAR's are",
          .torch = "scatter_reduce",
          .bars = BARS_SORTED_CELLS,
-         .bars_title = "returns of each pillar, the fullest first"},
+         .bars_title = "returns of a pillar, most first"},
     [OPERATOR_SEGMENTS] =
         {.name = "segments",
          .title = "Segmented sum",
@@ -56,8 +56,8 @@ const OperatorInfo operator_kinds[OPERATOR_COUNT] = {
                  "exponentially distributed; features are uniform from -1 to 1, depths 1",
          .skew = "0: equal lengths; 1: geometric lengths; more: a few long segments",
          .torch = "segment_reduce",
-         .bars = BARS_CELLS,
-         .bars_title = "rows of each segment"},
+         .bars = BARS_SORTED_CELLS,
+         .bars_title = "rows of a segment, most first"},
 };
 
 OperatorKind operator_find(const char *name) {

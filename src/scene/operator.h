@@ -30,7 +30,7 @@ typedef struct {
     const char *skew;           /* what skew does */
     const char *torch;          /* the function of PyTorch that does the same */
     BarsOf bars;
-    const char *bars_title; /* "uses of each row, the most used first" */
+    const char *bars_title; /* "uses of a row, most first" */
 } OperatorInfo;
 
 extern const OperatorInfo operator_kinds[OPERATOR_COUNT]; /* by OperatorKind */
@@ -105,6 +105,6 @@ bool operator_bars(const OperatorSpec *spec, const BevMap *map, OperatorBars *ba
 /* The height of a bar, 0 to 1, logarithmic: the fullest would hide all others. */
 double operator_bar_height(const OperatorBars *bars, int bar);
 
-/* What the bars say: "uses of each row, the most used first: up to 35,234, logarithmic". */
+/* What the bars say: "uses of a row, most first: up to 35,234 (log)". */
 void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, char *text,
                          size_t size);

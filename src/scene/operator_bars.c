@@ -56,5 +56,5 @@ void operator_bars_title(const OperatorSpec *spec, const OperatorBars *bars, cha
     const OperatorInfo *info = &operator_kinds[spec->kind];
     char most[32];
     unit_text(UNIT_COUNT, (double)bars->most, most, sizeof most);
-    snprintf(text, size, "%s: up to %s, logarithmic", info->bars_title, most);
+    snprintf(text, size, "%s: up to %s (log)", info->bars_title, most);
 }

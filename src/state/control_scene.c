@@ -68,8 +68,8 @@ unsigned control_skew(State *state, const Command *command) {
     double next = control_moved(command, now, SKEW_STEP);
     if (operator_missing(state, command->action))
         return STEP_REDRAW;
-    if (command->step && next > OPERATOR_MAX_SKEW)
-        next = 0;
+    if (command->step)
+        next = clamp(next, 0, OPERATOR_MAX_SKEW);
     if (!(next >= 0 && next <= OPERATOR_MAX_SKEW))
         return SAY(state, command->action, "skew: %s is not from 0 to %d: still %g",
                    command->argument, OPERATOR_MAX_SKEW, now);
@@ -209,7 +209,9 @@ const char *state_camera_name(const State *state) {
 static bool camera_missing(State *state, Action action) {
     if (state->scene.has_rig && state->scene.camera_count > 0)
         return false;
-    SAY(state, action, "%s: this scene came without its cameras", keys[action].word);
+    SAY(state, action, "%s: this scene %s", keys[action].word,
+        state->scene.has_operator ? "is an operator: it has no cameras"
+                                  : "came without its cameras");
     return true;
 }
 

@@ -141,6 +141,7 @@ static const struct {
     {KEYCODE_SHIFT_RIGHT, "S-Right"}, {KEYCODE_HOME, "Home"},
     {KEYCODE_END, "End"}, {KEYCODE_PAGE_UP, "PgUp"}, {KEYCODE_PAGE_DOWN, "PgDn"},
     {KEYCODE_INSERT, "Ins"}, {KEYCODE_DELETE, "Del"}, {KEYCODE_SHIFT_TAB, "S-Tab"},
+    {KEYCODE_SHIFT_HOME, "S-Home"}, {KEYCODE_SHIFT_END, "S-End"},
 };
 /* clang-format on */
 

@@ -41,22 +41,25 @@ static void operator_draw(Cells *cells, Area area, const PanelData *data) {
     char text[160];
     area = panel_title(cells, area, "No cameras", operator_kinds[spec->kind].title);
     operator_describe(spec, text, sizeof text);
-    int rows = draw_paragraph(cells, area, INK_TEXT, text);
+    int rows = draw_paragraph(NULL, area, INK_TEXT, text);
+    if (rows < area.h || !bars)
+        draw_paragraph(cells, area, INK_TEXT, text);
     area.y += rows;
     area.h -= rows;
-    if (!bars || area.h < 2)
+    if (!bars || area.h < 1)
         return;
     operator_bars_title(spec, bars, text, sizeof text);
-    rows = draw_paragraph(cells, (Area){area.x, area.y, area.w, area.h - 1}, INK_MUTED, text);
-    area.y += rows;
-    area.h -= rows;
+    if (area.h > 2 && cells_width(text) <= area.w) {
+        cells_text(cells, area.x, area.y++, area.w, cell_style(INK_MUTED), text);
+        area.h--;
+    }
     draw_columns(cells, area, bars);
 }
 
 const DashPanel operator_panel = {.point = PANEL_STRIP,
                                   .fold = 6,
                                   .grow = 2,
-                                  .height = 5,
+                                  .height = 6,
                                   .want = operator_want,
                                   .shown = operator_shown,
                                   .draw = operator_draw};
