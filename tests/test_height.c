@@ -204,6 +204,8 @@ static void test_strongest(void) {
            "infinity and NaN are not hidden by it");
     slice_choose(&low, &map, 1, value_of, values, &shown);
     tap_ok(shown == 0, "a slice shows its own cell");
+    tap_ok(slice_strongest(&max, 0, NULL, 1, value_of, values) == 1,
+           "without a map all are compared");
     lengths[2] = 7;
     tap_ok(slice_strongest(&max, 0, &map, 1, NULL, NULL) == 2, "without values: the most points");
 }
