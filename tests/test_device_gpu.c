@@ -433,6 +433,7 @@ int main(void) {
         test_map("canonical", (BevAlign)align, ~0u);
         test_map("xlarge", (BevAlign)align, ~0u);
         test_map("asymmetric", (BevAlign)align, ~0u);
+        test_map("occupancy", (BevAlign)align, ~0u);
     }
     test_map("canonical", BEV_NEAREST, ~4u);
     test_map("canonical", BEV_BILINEAR, 0);

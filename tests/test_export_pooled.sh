@@ -56,13 +56,14 @@ with open(name + ".npy", "rb") as file:
 depth, feat = stored(scene["depth"]), stored(scene["feat"])
 d, f, b = scene["ranks_depth"], scene["ranks_feat"], scene["ranks_bev"]
 weight = scene["weights"].astype(float) if "weights" in scene else np.ones(len(d))
-channels, (ny, nx) = feat.shape[-1], scene["bev_shape"]
+channels, shape = feat.shape[-1], scene["bev_shape"].tolist()
+grid = tuple(shape[1:] if len(shape) == 5 else shape + [channels])  # (ny, nx, C), with height (nz, ...)
 amount, rows = weight * depth.ravel()[d], feat.reshape(-1, channels)[f]
 parts = amount[:, None] * rows
-judge("pooled", np.load(name + ".npy"), b, parts, abs(parts), 1, (ny, nx, channels))
+judge("pooled", np.load(name + ".npy"), b, parts, abs(parts), 1, grid)
 if len(sys.argv) > 4:
     grad = np.load(name + "-grad_out.npy")
-    assert grad.dtype == np.float32 and grad.shape == (ny, nx, channels) and grad.std() > 0.1
+    assert grad.dtype == np.float32 and grad.shape == grid and grad.std() > 0.1
     back = grad.reshape(-1, channels)[b].astype(float)
     parts = weight[:, None] * rows * back
     judge("grad_depth", np.load(name + "-grad_depth.npy"), d, parts.sum(1, keepdims=True),
@@ -94,6 +95,12 @@ for kernel in grad_reference cpu_grad_owner cpu_grad_v4; do
     same toy fp16 nearest $kernel backward
 done
 same target fp32 nearest cpu_v4 both
+sed 's/"cells": \[3, 5\]/&, "nz": 5/' "$SRCDIR/samples/toy.json" >tall.json # slices of 0.5 m
+for kernel in cpu_v2 cpu_v3 cpu_v4; do
+    same tall.json fp32 bilinear $kernel
+done
+same tall.json fp16 nearest cpu_grad_v4 backward
+same occupancy fp16 nearest cpu_v4
 
 # A kernel that loses updates must not pass: the judge can say no.
 "$BEVSCOPE" export canonical scene.npz --pooled grid.npy --kernel cpu_race --device cpu >out

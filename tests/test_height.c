@@ -4,6 +4,7 @@
 #include "src/accuracy/fp64.h"
 #include "src/accuracy/verify.h"
 #include "src/base/data.h"
+#include "src/live/pipeline.h"
 #include "src/scene/scatter.h"
 #include "src/scene/slice.h"
 #include "tests/memory.h"
@@ -203,6 +204,8 @@ static void test_strongest(void) {
            "infinity and NaN are not hidden by it");
     slice_choose(&low, &map, 1, value_of, values, &shown);
     tap_ok(shown == 0, "a slice shows its own cell");
+    tap_ok(slice_strongest(&max, 0, NULL, 1, value_of, values) == 1,
+           "without a map all are compared");
     lengths[2] = 7;
     tap_ok(slice_strongest(&max, 0, &map, 1, NULL, NULL) == 2, "without values: the most points");
 }
@@ -226,6 +229,58 @@ static void test_words(void) {
            "from the side: z up, x across, heights five times");
     tap_ok(!strcmp(cell_place(&shape, (9 * 200 + 130) * 200 + 64, ",").text, "64,130,9"),
            "a cell is named by x, y and z");
+}
+
+/* The largest norm of the grid's cells that lie behind a cell of the picture. */
+static double largest_norm(const LiveFrame *frame, const Slice *slice, int64_t place) {
+    SliceRun run = slice_run(slice, place);
+    double most = 0;
+    for (int64_t i = 0; i < run.count; i++) {
+        const float *row = frame->pooled + (run.first + i * run.step) * frame->channels;
+        double sum = 0;
+        for (int64_t c = 0; c < frame->channels; c++)
+            sum += (double)row[c] * row[c];
+        most = fmax(most, sqrt(sum));
+    }
+    return most;
+}
+
+/* The display probes the cell of the grid that the picture shows, in every kind of slice. */
+static void test_probe(void) {
+    static const char *const names[] = {"color"}, *const scenes[] = {path};
+    const StateMenu menu = {.scenes = {scenes, 1},
+                            .views = {names, 1},
+                            .error_view = -1,
+                            .channel_view = -1,
+                            .colormaps = {names, 1},
+                            .where = 1u << BEV_CPU};
+    static LiveData live;
+    State state;
+    Pipeline *pipeline;
+    Err err = {0};
+    state_init(&state, &menu, 0);
+    need(pipeline_open(&pipeline, &err), &err);
+    for (int kind = SLICE_SIDE; kind < 7; kind++) {
+        int wrong = 0, filled = 0;
+        state.job.slice = kind;
+        for (int place = 0; place < (kind == SLICE_SIDE ? 21 : 15); place++) {
+            state.job.probe_cell = place;
+            state.job.serial++;
+            need(pipeline_run(pipeline, &state, (PipelineNeeds){0}, &live, &err) == PIPELINE_DONE,
+                 &err);
+            Slice slice = live_slice(&live.frame, kind);
+            double want = largest_norm(&live.frame, &slice, place);
+            wrong += slice_place(&slice, live.probe.cell) != place ||
+                     fabs(live.probe.value - want) > 1e-6;
+            filled += want > 0;
+        }
+        char name[16];
+        slice_name(kind, name, sizeof name);
+        tap_ok(!wrong,
+               "slice %s: every cell of the picture is probed where it is strongest (%d filled)",
+               name, filled);
+    }
+    pipeline_close(pipeline);
 }
 
 /* ---- what the slices of a street hold -------------------------------------------------------- */
@@ -372,6 +427,7 @@ int main(void) {
     write_scene("toy", "\"cells\": [3, 5]", "\"cells\": [3, 5], \"nz\": 7");
     test_kernels();
     test_round_trip();
+    test_probe();
     test_runs();
     test_strongest();
     test_words();

@@ -6,6 +6,7 @@
 #include "src/cli/snapshot_backward.h"
 #include "src/run/session.h"
 #include "src/scene/npz.h"
+#include "src/scene/slice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,16 +97,26 @@ static bool write_beside(const Export *export, const char *what, const BevTensor
     return ok;
 }
 
+/* The axes of a grid: (ny, nx, c), with slices (nz, ny, nx, c). Returns their number. */
+static int grid_axes(const BevShape *shape, int64_t axes[4]) {
+    Slice whole = slice_of(shape, SLICE_MAX);
+    const int64_t all[] = {whole.slices, whole.rows, shape->nx, shape->channels};
+    bool flat = whole.slices == 1;
+    memcpy(axes, all + flat, sizeof all - flat * sizeof *all);
+    return flat ? 3 : 4;
+}
+
 static bool write_gradients(const Export *export, Err *err) {
     const BevProblem *view = &export->problem.view;
     const BevShape *s = &view->shape;
     BevTensor depth = view->grad_depth, feat = view->grad_feat;
     depth.data = export->codes;
     feat.data = (char *)export->codes + bev_tensor_bytes(&depth);
-    const int64_t out_axes[] = {s->ny, s->nx, s->channels};
+    int64_t out_axes[4];
+    int out_rank = grid_axes(s, out_axes);
     const int64_t depth_axes[] = {s->cameras, s->depth_bins, s->feat_h, s->feat_w};
     const int64_t feat_axes[] = {s->cameras, s->feat_h, s->feat_w, s->channels};
-    if (!write_beside(export, "grad_out", &view->grad_out, 3, out_axes, err))
+    if (!write_beside(export, "grad_out", &view->grad_out, out_rank, out_axes, err))
         return false;
     printf(", random\n");
     if (!write_beside(export, "grad_depth", &depth, 4, depth_axes, err))
@@ -121,8 +132,9 @@ static bool write_all(const Export *export, Err *err) {
     const BevProblem *view = &export->pooled.problem.view;
     BevTensor out = view->out;
     out.data = export->pooled.codes;
-    const int64_t axes[] = {view->shape.ny, view->shape.nx, view->shape.channels};
-    if (!write_npy(export->options->pooled, &out, 3, axes, err))
+    int64_t axes[4];
+    int rank = grid_axes(&view->shape, axes);
+    if (!write_npy(export->options->pooled, &out, rank, axes, err))
         return false;
     printf(", pooled by %s, %s, %s\n", export->forward->name, bev_dtypes[export->dtype].title,
            bev_aligns[export->align].title);

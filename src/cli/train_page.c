@@ -2,6 +2,7 @@
 
 #include "src/base/data.h"
 #include "src/view/bev/raster.h"
+#include "src/view/bev/slice_content.h"
 #include "src/view/chart/chart.h"
 
 #include <math.h>
@@ -21,8 +22,8 @@ typedef struct {
 static const double PANEL_W = (PAGE_W - 2 * MARGIN - (TRAIN_GRIDS - 1) * GAP) / (double)TRAIN_GRIDS;
 
 static double panel_h(const TrainPage *page) {
-    const BevShape *shape = &page->workload->scene.shape;
-    return PANEL_W * (double)shape->nx / (double)shape->ny;
+    Slice slice = slice_of(&page->workload->scene.shape, SLICE_MAX);
+    return PANEL_W * (double)slice.nx / (double)slice.ny;
 }
 
 /* ---- the grids ---------------------------------------------------------------------------------
@@ -32,15 +33,18 @@ static double panel_h(const TrainPage *page) {
 static bool render(Drawing *drawing, const Embedding *embedding, Err *err) {
     const TrainPage *page = drawing->page;
     const BevShape *shape = &page->workload->scene.shape;
+    Slice slice = slice_of(shape, SLICE_MAX);
     BevContent content = {
-        .nx = shape->nx, .ny = shape->ny, .channels = shape->channels, .embedding = embedding};
+        .nx = slice.nx, .ny = slice.ny, .channels = shape->channels, .embedding = embedding};
     ViewKind view = embedding ? VIEW_COLOR : VIEW_NORM;
     ValueRange range = {0};
     bool ok = true;
     for (int i = TRAIN_TARGET; ok && i >= TRAIN_START; i--) {
         CellField field = {0};
         content.pooled = page->grids[i];
-        ok = decode_view(view, &content, &field, err);
+        ok = slice_content(&slice, &content, err) && decode_view(view, &content, &field, err);
+        free(content.shown);
+        content.shown = NULL;
         if (ok && i == TRAIN_TARGET && view == VIEW_NORM)
             ok = range_auto((const CellField *const[]){&field}, 1, &range, err);
         if (ok && i == TRAIN_TARGET && view == VIEW_COLOR)

@@ -44,46 +44,53 @@ static float strength_of(const float *values, int64_t channels) {
     return isfinite(sum) ? (float)sqrt(sum) : INFINITY;
 }
 
-/* How strong the cell of an interval is. */
-static float strength_at(const BevMap *map, int64_t interval, int64_t channels, SliceVector *vector,
-                         const void *context) {
-    float room[SCENE_MAX_CHANNELS];
-    int32_t cell = map->ranks_bev[map->interval_starts[interval]];
-    return vector ? strength_of(vector(context, cell, room), channels)
-                  : (float)map->interval_lengths[interval];
+/* The cells that can hold something: those with an interval, or all where there is no map. */
+static int64_t candidates(const Slice *slice, const BevMap *map) {
+    return map ? map->intervals : slice->cells_x * slice->rows * slice->slices;
 }
 
-/* Cells without a point hold zeros: only those with an interval are compared. */
-void slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
+static int32_t candidate(const BevMap *map, int64_t i) {
+    return map ? map->ranks_bev[map->interval_starts[i]] : (int32_t)i;
+}
+
+static float strength_at(const BevMap *map, int64_t i, int64_t channels, SliceVector *vector,
+                         const void *context) {
+    float room[SCENE_MAX_CHANNELS];
+    return vector ? strength_of(vector(context, candidate(map, i), room), channels)
+                  : (float)map->interval_lengths[i];
+}
+
+bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
                   const void *context, int32_t *shown) {
-    int64_t cells = slice->nx * slice->ny;
+    int64_t cells = slice->nx * slice->ny, count = candidates(slice, map);
     for (int64_t cell = 0; cell < cells; cell++)
         shown[cell] = (int32_t)slice_run(slice, cell).first;
-    float *strengths = malloc((size_t)(map->intervals + 1) * sizeof *strengths);
+    float *strengths = malloc((size_t)(count + 1) * sizeof *strengths);
     float *most = calloc((size_t)cells, sizeof *most);
-    bool compares = slice->slice < 0 && slice->slices > 1 && strengths && most;
-    int64_t intervals = compares ? map->intervals : 0;
+    bool ok = strengths && most;
+    if (!ok || slice->slice >= 0)
+        count = 0;
 #pragma omp parallel for schedule(dynamic, 256)
-    for (int64_t i = 0; i < intervals; i++)
+    for (int64_t i = 0; i < count; i++)
         strengths[i] = strength_at(map, i, channels, vector, context);
-    for (int64_t i = 0; i < intervals; i++) {
-        int32_t cell = map->ranks_bev[map->interval_starts[i]];
-        int64_t place = slice_place(slice, cell);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t place = slice_place(slice, candidate(map, i));
         if (strengths[i] > most[place]) {
             most[place] = strengths[i];
-            shown[place] = cell;
+            shown[place] = candidate(map, i);
         }
     }
     free(strengths);
     free(most);
+    return ok;
 }
 
 int64_t slice_strongest(const Slice *slice, int64_t place, const BevMap *map, int64_t channels,
                         SliceVector *vector, const void *context) {
-    int64_t strongest = slice_run(slice, place).first;
+    int64_t strongest = slice_run(slice, place).first, count = candidates(slice, map);
     float most = 0;
-    for (int64_t i = 0; slice->slice < 0 && i < map->intervals; i++) {
-        int32_t cell = map->ranks_bev[map->interval_starts[i]];
+    for (int64_t i = 0; slice->slice < 0 && i < count; i++) {
+        int32_t cell = candidate(map, i);
         if (slice_place(slice, cell) != place)
             continue;
         float strength = strength_at(map, i, channels, vector, context);

@@ -32,10 +32,10 @@ int64_t slice_place(const Slice *slice, int64_t cell);
 /* For each cell of the picture the cell of the grid that is shown, `shown` (slice->nx * slice->ny):
  * the one with the largest norm, NaN before all, and the lowest of a run in which nothing was
  * pooled. `vector` returns the values of a cell, in `room` where it must decode them; NULL: the one
- * with the most points is shown. Of one slice nothing
- * is compared. */
+ * with the most points is shown. Of one slice nothing is compared. `map` may be NULL where there
+ * are values: then all cells are looked at. False: no memory. */
 typedef const float *SliceVector(const void *context, int64_t cell, float *room);
-void slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
+bool slice_choose(const Slice *slice, const BevMap *map, int64_t channels, SliceVector *vector,
                   const void *context, int32_t *shown);
 
 /* The cell of the grid that one cell of the picture shows. */

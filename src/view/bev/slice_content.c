@@ -20,10 +20,12 @@ bool slice_content(const Slice *slice, BevContent *content, Err *err) {
     if (content->shown)
         return true;
     int32_t *shown = malloc((size_t)(slice->nx * slice->ny) * sizeof *shown);
-    if (!shown)
-        return err_set(err, ERR_FAILED, "slice", "choose a smaller grid", "out of memory");
-    slice_choose(slice, content->map, content->channels,
-                 content->pooled || content->pooled_codes ? vector_of : NULL, content, shown);
-    content->shown = shown;
-    return true;
+    bool pooled = content->pooled || content->pooled_codes;
+    if (shown && slice_choose(slice, content->map, content->channels, pooled ? vector_of : NULL,
+                              content, shown)) {
+        content->shown = shown;
+        return true;
+    }
+    free(shown);
+    return err_set(err, ERR_FAILED, "slice", "choose a smaller grid", "out of memory");
 }
