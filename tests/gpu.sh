@@ -82,6 +82,10 @@ step() {
 step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/test_device_gpu"
 step library 300 "$build/tests/test_lib_gpu"
+# The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.
+plugin_test=
+[ ! -x "$build/tests/test_trt_gpu" ] || [ -z "${BEVPOOL_NVINFER:-}" ] || plugin_test=$build/tests/test_trt_gpu
+[ -z "$plugin_test" ] || BUILDDIR=$build step tensorrt 300 "$plugin_test"
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
@@ -101,6 +105,8 @@ if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
         # One plan on eight streams, and all that the library checks.
         step "$tool-library" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
             --report-api-errors no "$build/tests/test_lib_gpu" streams
+        [ -z "$plugin_test" ] || BUILDDIR=$build step "$tool-tensorrt" 300 compute-sanitizer --tool $tool \
+            --error-exitcode 9 --report-api-errors no "$plugin_test" small
     done
 else
     echo "skip  compute-sanitizer"
