@@ -83,9 +83,13 @@ step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/test_device_gpu"
 step library 300 "$build/tests/test_lib_gpu"
 # The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.
-plugin_test=
-[ ! -x "$build/tests/test_trt_gpu" ] || [ -z "${BEVPOOL_NVINFER:-}" ] || plugin_test=$build/tests/test_trt_gpu
-[ -z "$plugin_test" ] || BUILDDIR=$build step tensorrt 300 "$plugin_test"
+plugin_tests=
+if [ -x "$build/tests/test_trt_gpu" ] && [ -n "${BEVPOOL_NVINFER:-}" ]; then
+    plugin_tests="test_trt_gpu test_trt_streams"
+fi
+for test in $plugin_tests; do
+    BUILDDIR=$build step "$test" 300 "$build/tests/$test"
+done
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
@@ -105,8 +109,10 @@ if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
         # One plan on eight streams, and all that the library checks.
         step "$tool-library" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
             --report-api-errors no "$build/tests/test_lib_gpu" streams
-        [ -z "$plugin_test" ] || BUILDDIR=$build step "$tool-tensorrt" 300 compute-sanitizer --tool $tool \
-            --error-exitcode 9 --report-api-errors no "$plugin_test" small
+        for test in $plugin_tests; do
+            BUILDDIR=$build step "$tool-$test" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
+                --report-api-errors no "$build/tests/$test" small
+        done
     done
 else
     echo "skip  compute-sanitizer"
