@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""BEV pooling in an ONNX model: a node of its own, which the TensorRT plugin libbevpool_trt.so runs.
+"""BEV pooling in an ONNX model: a node of its own, run by the TensorRT plugin libbevpool_trt.so.
 
     bevscope export canonical canonical.npz
-    python3 onnx_bevpool.py canonical.npz net.onnx              # the map stays: constants of the model
-    python3 onnx_bevpool.py canonical.npz net.onnx --inputs     # the map may change: inputs
+    python3 onnx_bevpool.py canonical.npz net.onnx            # the map stays: constants
+    python3 onnx_bevpool.py canonical.npz net.onnx --inputs   # the map may change: inputs
 
 writes a small network: a convolution, the pooling, a convolution. Needs onnx and NumPy. The .npz is
 one of `bevscope export` or of export_scene.py. Then, where TensorRT is:
@@ -11,8 +11,8 @@ one of `bevscope export` or of export_scene.py. Then, where TensorRT is:
     trtexec --onnx=net.onnx --staticPlugins=libbevpool_trt.so --saveEngine=net.engine \\
             --useCudaGraph --iterations=100
 
-With --inputs the numbers of points and intervals are open: give trtexec --minShapes, --optShapes and
---maxShapes of the five arrays.
+With --inputs the numbers of points and intervals are open: give trtexec --minShapes, --optShapes
+and --maxShapes of the five arrays.
 
 In a model of PyTorch that calls bev_pool_v2 of bevpool.py, the exporter writes the same node:
 
@@ -132,8 +132,9 @@ def main():
         onnx.save(model, options.model)
     except (OSError, ValueError) as error:
         sys.exit(f"onnx_bevpool.py: {options.scene}: {error}")
-    inputs = ", ".join(f"{i.name} {[d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim]}"
-                       for i in model.graph.input)
+    shapes = {i.name: [d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim]
+              for i in model.graph.input}
+    inputs = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
     print(f"{options.model}: inputs {inputs}")
 
 

@@ -84,6 +84,14 @@ step checkbev 600 "$build/tests/checkbev" --where cuda
 step device 300 "$build/tests/test_device_gpu"
 step library 300 "$build/tests/test_lib_gpu"
 step library-devices 300 "$build/tests/test_lib_devices"
+# The TensorRT plugin, where it is built and BEVPOOL_NVINFER names TensorRT's runtime library.
+plugin_tests=
+if [ -x "$build/tests/test_trt_gpu" ] && [ -n "${BEVPOOL_NVINFER:-}" ]; then
+    plugin_tests="test_trt_gpu test_trt_streams"
+fi
+for test in $plugin_tests; do
+    BUILDDIR=$build step "$test" 300 "$build/tests/$test"
+done
 # Maps that were made more even: a cell may hold one depth twice there.
 [ ! -x "$build/tests/test_even" ] || step even 300 "$build/tests/test_even"
 BEVSCOPE=$build/bevscope SRCDIR=$source step try 600 sh "$source/tests/test_try.sh"
@@ -103,6 +111,10 @@ if [ -z "${QUICK:-}" ] && command -v compute-sanitizer >/dev/null; then
         # One plan on eight streams, and all that the library checks.
         step "$tool-library" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
             --report-api-errors no "$build/tests/test_lib_gpu" streams
+        for test in $plugin_tests; do
+            BUILDDIR=$build step "$tool-$test" 300 compute-sanitizer --tool $tool --error-exitcode 9 \
+                --report-api-errors no "$build/tests/$test" small
+        done
     done
 else
     echo "skip  compute-sanitizer"
