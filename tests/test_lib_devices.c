@@ -1,6 +1,7 @@
 /* libbevpool and devices: maps of calibrations that a GPU builds, lives without end, pointers and
  * streams that cannot be used, two GPUs, and a GPU that failed. With the argument "broken": the
  * part after which CUDA is over for the process. */
+#include "src/lib/lib_internal.h"
 #include "src/run/cuda/device.h"
 #include "src/scene/workload.h"
 #include "tests/lib_gpu.h"
@@ -99,7 +100,46 @@ static void test_maps(const char *name, int64_t batch, double lift_m) {
     drop_scene(scene);
 }
 
+/* ---- transposing ----------------------------------------------------------------------------- */
+
+/* Against the CPU's: sizes whose rows are whole vectors and sizes whose are not. */
+static void test_transposing(size_t bytes) {
+    static const int64_t sizes[][3] = {{1, 16384, 80}, {3, 64, 64}, {2, 80, 208},  {5, 33, 7},
+                                       {1, 1, 100},    {2, 96, 1},  {40000, 2, 4}, {1, 8, 65}};
+    int differ = 0, count = sizeof sizes / sizeof *sizes;
+    for (int i = 0; i < count; i++) {
+        const int64_t *s = sizes[i];
+        size_t all = (size_t)(s[0] * s[1] * s[2]) * bytes;
+        uint8_t *from = malloc(all), *want = malloc(all), *got = malloc(all);
+        for (size_t k = 0; k < all; k++)
+            from[k] = (uint8_t)(k * 2654435761u >> 13);
+        void *on = on_device(from, all), *to = on_device(NULL, all);
+        fine(lib_transpose(BEVPOOL_CPU, from, want, bytes, s[0], s[1], s[2], NULL, &error), "CPU");
+        fine(lib_transpose(0, on, to, bytes, s[0], s[1], s[2], NULL, &error), "GPU");
+        CUDA(cudaMemcpy(got, to, all, cudaMemcpyDeviceToHost));
+        differ += memcmp(got, want, all) != 0;
+        cudaFree(on), cudaFree(to);
+        free(from), free(want), free(got);
+    }
+    tap_ok(!differ, "transposing elements of %zu bytes: %d of %d sizes differ from the CPU's",
+           bytes, differ, count);
+}
+
 /* ---- bad pointers and streams ---------------------------------------------------------------- */
+
+/* A plan with channels first needs a workspace. */
+static void test_workspace(void *host_memory) {
+    BevpoolMap *map = map_of(&host, 0);
+    BevpoolPlan *plan = plan_of(&host, map, NULL, BEVPOOL_CHANNELS_FIRST);
+    BevpoolCall call = gpu_call(&host, plan), bad = call;
+    bad.workspace = host_memory;
+    refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "workspace: is memory of the");
+    bad.workspace = NULL;
+    refused(bevpool_run(plan, &bad, &error), BEVPOOL_WORKSPACE, "workspace: has 0 bytes");
+    call_free(&call);
+    bevpool_plan_destroy(plan);
+    bevpool_map_destroy(map);
+}
 
 /* What is on a GPU, given to the CPU. */
 static void test_for_cpu(const BevpoolCall *on_gpu) {
@@ -122,9 +162,6 @@ static void test_for_cpu(const BevpoolCall *on_gpu) {
 static void test_pointers(BevpoolPlan *plan) {
     BevpoolCall call = gpu_call(&host, plan), bad = call;
     void *memory = aligned_alloc(LIB_ALIGNMENT, 1 << 20), *freed;
-    bad.workspace = memory;
-    refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "workspace: is memory of the");
-    bad = call;
     bad.tensors[BEVPOOL_OUT].data = memory;
     refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "out: is memory of the host");
     CUDA(cudaMalloc(&freed, 32 << 20));
@@ -133,6 +170,7 @@ static void test_pointers(BevpoolPlan *plan) {
     refused(bevpool_run(plan, &bad, &error), BEVPOOL_BAD_ARGUMENT, "out: is memory of the host");
     fine(bevpool_run(plan, &call, &error), "a launch after that");
     tap_ok(is_output(&call, expected), "the next launch is right");
+    test_workspace(memory);
     free(memory);
     test_for_cpu(&call);
     call_free(&call);
@@ -315,6 +353,8 @@ int main(int argc, char **argv) {
     fine(bevpool_run(plan, &call, &error), "a launch");
     expected = output_of(&call);
     test_pointers(plan);
+    for (size_t bytes = 1; bytes <= 4; bytes *= 2)
+        test_transposing(bytes);
     CUDA(cudaGetDeviceCount(&count));
     if (count > 1)
         test_two(plan);

@@ -337,6 +337,7 @@ def said(row, eager=False):
 def table_of(rows):
     """Markdown: a row a way, a column for each scene, format and direction."""
     columns = list(dict.fromkeys((r["direction"], r["scene"], r["dtype"]) for r in rows))
+    columns.sort(key=lambda column: column[0] != "forward")
     lines = ["| µs | " + " | ".join(f"{s} {d.upper()}{', back' if b == 'backward' else ''}"
                                     for b, s, d in columns) + " |",
              "|---|" + "---:|" * len(columns)]
