@@ -45,7 +45,7 @@ cudaError_t columns_enter(const Grad &grad, const GradV4Plan &plan, cudaStream_t
     size_t shared =
         ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
     dim3 block(WARPS * WARP, (unsigned)plan.columns);
-    dim3 grid((unsigned)s.cameras * s.slabs * blocks_for(s.strips, plan.columns),
+    dim3 grid(blocks_for(s.strips, plan.columns), (unsigned)(s.cameras * s.slabs),
               (unsigned)(grad.channels / CHANNELS));
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
@@ -75,7 +75,7 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
         grad_owner_run(problem, plan->order, stream);
     else
         with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
-            with_flag(grad.weights, [&]<bool W>() {
+            with_flag(plan->map.weights, [&]<bool W>() {
                 status = columns_launch<D, W>(grad, *plan, stream);
             });
         });
@@ -94,8 +94,10 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
     double rows = points / (double)(problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
     traffic.out_read *= rows / (points > 0 ? points : 1);
     traffic.index = rows / (double)GRAD_ROWS_A_CHUNK * (double)GRAD_CHUNK_BYTES;
-    traffic.weight = problem->map.weights ? points / (double)GRAD_POINTS_AN_ENTRY * 32 * 4 : 0;
     traffic.depth = (double)bev_tensor_bytes(&problem->depth);
+    double elements = (double)problem->depth.row_len;
+    if (problem->map.weights) // of each bin and pixel, once for either gradient
+        traffic.index += 2 * elements * GRAD_LAYERS, traffic.weight = 2 * elements * GRAD_LAYERS * 4;
     return traffic;
 }
 
