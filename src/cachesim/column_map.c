@@ -36,7 +36,7 @@ static bool choose_block(const BevProblem *problem, const ColumnMap *map, Column
     int channels = (int)problem->shape.channels;
     bool fp32 = problem->dtype == BEV_FP32;
     const ColumnBlock one = {1, 16, 0, 0}, pair = {2, fp32 ? 8 : 4, 0, 0}, four = {4, 4, 0, 0};
-    const ColumnBlock wanted[] = {map->columns <= 2 * SMS               ? one
+    const ColumnBlock wanted[] = {map->columns <= 2 * SMS          ? one
                                   : map->columns < 4 * SMS || fp32 ? pair
                                                                    : four,
                                   pair,

@@ -6,24 +6,25 @@
 #include <stdlib.h>
 
 /* Instructions of a warp, disassembled for 9.0: for four bins of a chunk, of both passes, and what
- * weights and four layers add to that; around a chunk's products; its dot products, of 16 channels on tensor cores and of one in FP32;
- * for each chunk and 16 x 16 tile of grad_feat, likewise, where FP32 has a tile of 2 x 4 a thread;
- * a word of depths read, or stored; 16 bytes of features; before the loads; behind the last chunk
- * for each tile. Multiply-adds in FP32 that do not wait for each other count as two thirds: they
- * are issued that much closer than what ISSUE_SHARE in predict.c stands for. */
+ * weights and four layers add to that; around a chunk's products; its dot products, of 16 channels
+ * on tensor cores and of one in FP32; for each chunk and 16 x 16 tile of grad_feat, likewise, where
+ * FP32 has a tile of 2 x 4 a thread; a word of depths read, or stored; 16 bytes of features; before
+ * the loads; behind the last chunk for each tile. Multiply-adds in FP32 that do not wait for each
+ * other count as two thirds: they are issued that much closer than what ISSUE_SHARE in predict.c
+ * stands for. */
 enum {
     GROUP_INSTRUCTIONS = 115,
     LAYERS_INSTRUCTIONS = 200,
     CHUNK_INSTRUCTIONS = 290,
-    DOT_INSTRUCTIONS = 20,
+    DOT_INSTRUCTIONS = 10,
     DOT_FP32_INSTRUCTIONS = 12,
     TILE_INSTRUCTIONS = 12,
     TILE_BF16_INSTRUCTIONS = 15,
     TILE_FP32_INSTRUCTIONS = 107,
-    WORD_INSTRUCTIONS = 36,
-    PIECE_INSTRUCTIONS = 60,
-    FIRST_INSTRUCTIONS = 220,
-    STORE_INSTRUCTIONS = 160
+    WORD_INSTRUCTIONS = 10,
+    PIECE_INSTRUCTIONS = 45,
+    FIRST_INSTRUCTIONS = 300,
+    STORE_INSTRUCTIONS = 30
 };
 
 enum { CHUNK_BYTES = 8, PIECE = 16, TILE = 16, GROUP = 4 };
@@ -292,11 +293,11 @@ static void place_arrays(Columns *c) {
     c->counts = memory_place(memory, TRACE_RANKS, "counts", (size_t)c->map.columns * INDEX);
     c->chunks = memory_place(memory, TRACE_RANKS, "chunks", chunks * CHUNK_BYTES);
     c->cells = memory_place(memory, TRACE_RANKS, "cells", chunks * CHUNK_CELLS * INDEX);
-    c->slots = memory_place(memory, TRACE_RANKS, "slots",
-                            chunks * (size_t)c->map.layers * WARP * PIECE);
+    c->slots =
+        memory_place(memory, TRACE_RANKS, "slots", chunks * (size_t)c->map.layers * WARP * PIECE);
     size_t rows = (size_t)(c->map.columns * p->shape.depth_bins * c->map.layers);
-    c->weights = memory_place(memory, TRACE_WEIGHT, "weights",
-                              c->map.layers > 1 ? rows * WARP * FLOAT : 0);
+    c->weights =
+        memory_place(memory, TRACE_WEIGHT, "weights", c->map.layers > 1 ? rows * WARP * FLOAT : 0);
     c->grad_depth =
         memory_place(memory, TRACE_GRAD_DEPTH, "grad_depth", bev_tensor_bytes(&p->grad_depth));
     c->grad_feat =
