@@ -4,6 +4,7 @@
  *     ladder [--dtypes fp16,fp8] [--aligns nearest,bilinear] [--only NAME] [--quick] [FILE.json]
  *     ladder --counters ... [FILE.json]   reads the hardware counters of each kernel, caches warm;
  *                                         without --quick on the larger configurations too
+ *     --backward       the kernels of the way back; --scenes canonical,xlarge  only these
  *
  * Exits with 77 if there is no GPU, with 1 if a gate fails. */
 #include "src/run/counters.h"
@@ -25,8 +26,8 @@ enum { SKIP = 77, SEED = 2026, EVEN_POINTS = 209000, EVEN_CELLS = 200, EVEN_CHAN
 
 typedef struct {
     unsigned dtypes, aligns;
-    const char *only;
-    bool quick, counters;
+    const char *only, *scenes;
+    bool quick, counters, backward;
     CounterReader *reader; /* open if `counters` */
     TimingOptions timing;
     FILE *json;
@@ -173,32 +174,34 @@ static bool climb_kernel(Ladder *ladder, const BevKernel *kernel, Case *c, Err *
 
 static bool case_reference(Case *c, Err *err) {
     const BevProblem *p = &c->problem.view;
-    size_t outputs = (size_t)(p->shape.nx * p->shape.ny * p->shape.channels);
+    size_t outputs = (size_t)gate_values(p);
     c->reference = malloc(outputs * sizeof *c->reference);
     c->abs_sum = malloc(outputs * sizeof *c->abs_sum);
-    c->codes = malloc(outputs * sizeof(float));
+    c->codes = malloc(bev_output_bytes(p));
     c->points = gate_terms(p, err);
     if (!c->points)
         return false;
     if (!c->reference || !c->abs_sum || !c->codes)
         return err_set(err, ERR_FAILED, c->scene, "", "out of memory");
-    bev_reference(p, c->reference, c->abs_sum);
+    gate_reference(p, c->reference, c->abs_sum);
     return true;
 }
 
 static bool climb(Ladder *ladder, Case *c, Err *err) {
     const BevProblem *p = &c->problem.view;
     Timing clear;
-    bool ok = case_reference(c, err) && device_time_clear(p, &ladder->timing, &clear, err);
+    bool ok = case_reference(c, err) &&
+              (ladder->backward || device_time_clear(p, &ladder->timing, &clear, err));
     if (ok)
         printf("\n%s, %s, %s: %lld points, %lld intervals, C = %lld\n", c->scene,
                bev_dtypes[p->dtype].name, bev_aligns[p->align].name, (long long)p->map.points,
                (long long)p->map.intervals, (long long)p->shape.channels);
     if (ok && ladder->reader)
         printf("%-14s %9s %9s %9s  from DRAM  through L2\n", "", "warm us", "L2 hits", "of reads");
-    if (ok && !ladder->reader) {
-        printf("%-14s %9s %9s %9s %10s  us\n%-14s %8.1f\n", "", "warm", "cold", "single", "prepare",
-               "(clear)", clear.median_us);
+    if (ok && !ladder->reader)
+        printf("%-14s %9s %9s %9s %10s  us\n", "", "warm", "cold", "single", "prepare");
+    if (ok && !ladder->reader && !ladder->backward) {
+        printf("%-14s %8.1f\n", "(clear)", clear.median_us);
         const Timed kernel = {"clear", 0, (double)bev_tensor_bytes(&p->out) * 1e-6};
         write_result(ladder, c, &kernel, "warm", &clear);
     }
@@ -228,16 +231,28 @@ static bool climb_workload(Ladder *ladder, Workload *workload, const char *name,
         Case c = {.scene = name};
         if (!(ladder->dtypes & 1u << dtype))
             continue;
-        ok = workload_problem(workload, (BevDtype)dtype, align, &c.problem, err) &&
+        ok = (ladder->backward ? workload_problem_backward : workload_problem)(
+                 workload, (BevDtype)dtype, align, &c.problem, err) &&
              climb(ladder, &c, err);
         problem_free(&c.problem);
     }
     return ok;
 }
 
+/* Whether a list with commas has the name. */
+static bool listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (; list; list = strchr(list, ',') ? strchr(list, ',') + 1 : NULL)
+        if (!strncmp(list, name, length) && (list[length] == ',' || !list[length]))
+            return true;
+    return false;
+}
+
 static bool climb_config(Ladder *ladder, const char *name, Err *err) {
     Workload workload;
     WorkloadOptions options = {0};
+    if (ladder->scenes && !listed(ladder->scenes, name))
+        return true;
     if (!workload_open(&workload, name, &options, err))
         return false;
     bool ok = true;
@@ -348,6 +363,10 @@ static const char *parse(Ladder *ladder, int argc, char **argv) {
             ladder->dtypes = dtype_mask(argv[++i]);
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             ladder->only = argv[++i];
+        else if (!strcmp(argv[i], "--scenes") && i + 1 < argc)
+            ladder->scenes = argv[++i];
+        else if (!strcmp(argv[i], "--backward"))
+            ladder->backward = true;
         else if (!strcmp(argv[i], "--aligns") && i + 1 < argc)
             ladder->aligns = align_mask(argv[++i]);
         else
@@ -379,7 +398,7 @@ int main(int argc, char **argv) {
     bool ok = true;
     for (int i = 0; ok && i < (ladder.reader && !ladder.quick ? preset_total : preset_count); i++)
         ok = climb_config(&ladder, presets[i].name, &err);
-    if (ok && ladder.aligns & 1u << BEV_NEAREST)
+    if (ok && !ladder.backward && !ladder.scenes && ladder.aligns & 1u << BEV_NEAREST)
         ok = climb_even(&ladder, &err);
     counters_close(ladder.reader);
     if (ladder.json) {

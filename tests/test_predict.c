@@ -141,14 +141,14 @@ static const struct {
     {"canonical", "grad_block", BEV_FP16, BEV_NEAREST, 35.6},
     {"canonical", "grad_v2", BEV_FP16, BEV_NEAREST, 1666},
     {"canonical", "grad_owner", BEV_FP16, BEV_NEAREST, 30},
-    {"canonical", "grad_v4", BEV_FP16, BEV_NEAREST, 11.8},
+    {"canonical", "grad_v4", BEV_FP16, BEV_NEAREST, 8.6},
     {"canonical", "grad_v4", BEV_BF16, BEV_NEAREST, 12.4},
-    {"canonical", "grad_v4", BEV_FP32, BEV_NEAREST, 20.9},
-    {"canonical", "grad_v4", BEV_FP16, BEV_BILINEAR, 26.9},
+    {"canonical", "grad_v4", BEV_FP32, BEV_NEAREST, 17},
+    {"canonical", "grad_v4", BEV_FP16, BEV_BILINEAR, 18.8},
     {"canonical", "grad_owner", BEV_FP16, BEV_BILINEAR, 119},
     {"xlarge", "grad_block", BEV_FP16, BEV_NEAREST, 179},
     {"xlarge", "grad_owner", BEV_FP16, BEV_NEAREST, 196},
-    {"xlarge", "grad_v4", BEV_FP16, BEV_NEAREST, 47.2},
+    {"xlarge", "grad_v4", BEV_FP16, BEV_NEAREST, 29.2},
 };
 enum { BACKWARD = sizeof backward / sizeof *backward };
 

@@ -5,7 +5,7 @@
 
 /* Points that share a row of grad_out in a column of 32 pixels, on camera rigs; rows of a chunk. */
 enum { GRAD_POINTS_A_ROW = 12, GRAD_WEIGHTED_POINTS_A_ROW = 17, GRAD_ROWS_A_CHUNK = 14 };
-enum { GRAD_POINTS_AN_ENTRY = 10, GRAD_CHUNK_BYTES = 16 + 16 * 4 + 32 * 8 };
+enum { GRAD_CHUNK_BYTES = 8 + 16 * 4 + 32 * 16, GRAD_LAYERS = 4 };
 
 /* What every row reads: a depth and a row of grad_out for each point. */
 static inline BevTraffic grad_traffic(const BevProblem *problem, double index_bytes) {

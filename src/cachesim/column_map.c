@@ -5,7 +5,7 @@
 enum { POINTS_AN_ENTRY = 3, POINTS_A_CHUNK = 24, SMS = TRACE_MULTIPROCESSORS };
 
 /* Shared memory of an H200: of a block, and of a multiprocessor, of which each block costs 1 KiB
- * more. The kernel has 125 to 128 registers a thread. */
+ * more. The kernel has 111 to 128 registers a thread. */
 enum { BLOCK_SHARED = 232448, SHARED = 233472, BLOCK_OWN = 1024, REGISTERS = 65536 / 128 };
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -25,7 +25,8 @@ static int64_t shared_bytes(const BevProblem *problem, const ColumnBlock *block)
     int64_t bytes = bev_dtypes[problem->dtype].bits / 8, slots = block->warps * CHUNK_CELLS;
     int64_t parts = problem->dtype == BEV_FP32 ? 1 : problem->dtype == BEV_BF16 ? 3 : 2;
     int64_t pad = 16 / bytes, sums = WARP + 8;
-    int64_t of_warps = slots * ((block->channels + pad) * bytes + parts * sums * bytes + sums * 4);
+    int64_t of_warps = slots * ((block->channels + pad) * bytes + parts * sums * bytes) +
+                       block->warps * (CHUNK_CELLS + 1) * sums * 4;
     int64_t features = WARP * (problem->shape.channels + pad) * bytes;
     return block->columns * (of_warps + features + problem->shape.depth_bins * WARP * bytes);
 }
@@ -33,15 +34,15 @@ static int64_t shared_bytes(const BevProblem *problem, const ColumnBlock *block)
 /* False: the channels or the shared memory are none for columns. */
 static bool choose_block(const BevProblem *problem, const ColumnMap *map, ColumnBlock *block) {
     int channels = (int)problem->shape.channels;
-    bool few = map->columns <= 2 * SMS, fp32 = problem->dtype == BEV_FP32;
-    const ColumnBlock wanted[] = {{few ? 1 : 2,
-                                   few    ? 16
-                                   : fp32 ? 8
-                                          : 4,
-                                   0, 0},
+    bool fp32 = problem->dtype == BEV_FP32;
+    const ColumnBlock one = {1, 16, 0, 0}, pair = {2, fp32 ? 8 : 4, 0, 0}, four = {4, 4, 0, 0};
+    const ColumnBlock wanted[] = {map->columns <= 2 * SMS          ? one
+                                  : map->columns < 4 * SMS || fp32 ? pair
+                                                                   : four,
+                                  pair,
                                   {1, 8, 0, 0},
                                   {1, 4, 0, 0}};
-    for (int i = 0; i < 3 && (channels == 80 || channels % 64 == 0); i++) {
+    for (int i = 0; i < 4 && (channels == 80 || channels % 64 == 0); i++) {
         *block = wanted[i];
         block->channels = channels == 80 ? 80 : 64;
         int64_t bytes = shared_bytes(problem, block);
@@ -60,8 +61,10 @@ static bool choose_block(const BevProblem *problem, const ColumnMap *map, Column
 typedef struct {
     int32_t *spare, *order;
     int32_t *lane, *bundle; /* pixel of the column; column * bins + bin */
-    int32_t *bin, *cell;    /* [entries] */
+    int32_t *bin, *cell;    /* [entries] the points of a column in one bin and one cell */
+    uint32_t *pixels;       /* [entries] a bit a pixel of the column */
     int32_t *starts;        /* [columns + 1] first entry */
+    int64_t entries;
 } Draft;
 
 static void draft_free(Draft *draft) {
@@ -71,10 +74,11 @@ static void draft_free(Draft *draft) {
     free(draft->bundle);
     free(draft->bin);
     free(draft->cell);
+    free(draft->pixels);
     free(draft->starts);
 }
 
-static bool draft_begin(Draft *draft, ColumnMap *map, int64_t points) {
+static bool draft_begin(Draft *draft, const ColumnMap *map, int64_t points) {
     size_t size = ((size_t)points + 1) * sizeof(int32_t);
     *draft = (Draft){malloc(size),
                      malloc(size),
@@ -82,10 +86,11 @@ static bool draft_begin(Draft *draft, ColumnMap *map, int64_t points) {
                      malloc(size),
                      malloc(size),
                      malloc(size),
-                     calloc((size_t)map->columns + 1, sizeof(int32_t))};
-    map->pixels = calloc((size_t)points + 1, sizeof *map->pixels);
+                     calloc((size_t)points + 1, sizeof(uint32_t)),
+                     calloc((size_t)map->columns + 1, sizeof(int32_t)),
+                     0};
     return draft->spare && draft->order && draft->lane && draft->bundle && draft->bin &&
-           draft->cell && draft->starts && map->pixels;
+           draft->cell && draft->pixels && draft->starts;
 }
 
 /* False: depth and feature of a point are of different pixels. */
@@ -114,7 +119,7 @@ static bool sort_points(const BevProblem *problem, const ColumnMap *map, Draft *
            order_by(draft->bundle, bundles, points, draft->spare, draft->order);
 }
 
-static void join_points(const BevProblem *problem, ColumnMap *map, Draft *draft) {
+static void join_points(const BevProblem *problem, const ColumnMap *map, Draft *draft) {
     int64_t bins = problem->shape.depth_bins, e = -1;
     for (int64_t i = 0; i < problem->map.points; i++) {
         int32_t t = draft->order[i], cell = problem->map.ranks_bev[t];
@@ -126,9 +131,9 @@ static void join_points(const BevProblem *problem, ColumnMap *map, Draft *draft)
             draft->cell[e] = cell;
             draft->starts[draft->bundle[t] / bins + 1] = (int32_t)e + 1;
         }
-        map->pixels[e] |= 1u << draft->lane[t];
+        draft->pixels[e] |= 1u << draft->lane[t];
     }
-    map->entries = e + 1;
+    draft->entries = e + 1;
     for (int64_t c = 0; c < map->columns; c++) /* columns without points */
         if (draft->starts[c + 1] < draft->starts[c])
             draft->starts[c + 1] = draft->starts[c];
@@ -141,40 +146,52 @@ static bool chunk_add(ColumnChunk *chunk, int32_t cell) {
     int slot = 0;
     while (slot < chunk->cells && chunk->cell[slot] != cell)
         slot++;
-    if (chunk->entries == CHUNK_ENTRIES || slot == CHUNK_CELLS)
+    if (slot == CHUNK_CELLS)
         return false;
     chunk->cell[slot] = cell;
     chunk->cells += slot == chunk->cells;
-    chunk->entries++;
     return true;
 }
 
+/* Most points of a pixel among the entries [e, end) of a bin. */
+static int layers_of(const Draft *draft, int32_t e, int32_t end) {
+    int of_lane[WARP] = {0}, layers = 0;
+    for (; e < end; e++)
+        for (int lane = 0; lane < WARP; lane++)
+            of_lane[lane] += draft->pixels[e] >> lane & 1;
+    for (int lane = 0; lane < WARP; lane++)
+        layers = of_lane[lane] > layers ? of_lane[lane] : layers;
+    return layers;
+}
+
 /* Cuts a column: bin after bin as long as a chunk has room. Returns the number of chunks, which go
- * to `chunks` unless it is NULL; -1: a bin is too large. */
-static int64_t cut_column(const Draft *draft, int64_t column, int bins, ColumnChunk *chunks) {
+ * to `chunks` unless it is NULL; -1: a bin is too large. *layers grows to those of the column. */
+static int64_t cut_column(const Draft *draft, int64_t column, int bins, ColumnChunk *chunks,
+                          int *layers) {
     int32_t e = draft->starts[column], end = draft->starts[column + 1];
     int64_t count = 0;
-    int first_bin = 0;
-    ColumnChunk chunk = {.first_entry = e};
-    while (e < end) {
+    ColumnChunk chunk = {0};
+    for (int bin = 0; bin < bins; bin++) {
         ColumnChunk before = chunk;
-        int32_t next = e, bin = draft->bin[e];
+        int32_t next = e;
         while (next < end && draft->bin[next] == bin && chunk_add(&chunk, draft->cell[next]))
             next++;
-        if (next == end || draft->bin[next] != bin) {
-            e = next;
+        bool fits = next == end || draft->bin[next] != bin;
+        if (!fits && before.cells == 0)
+            return -1;
+        if (!fits || bin - before.first_bin == CHUNK_BINS) {
+            if (chunks)
+                chunks[count] = before;
+            count++;
+            chunk = (ColumnChunk){.first_bin = bin};
+            bin--; /* once more, into the next chunk */
             continue;
         }
-        if (before.entries == 0)
-            return -1;
-        before.bins = bin - first_bin;
-        if (chunks)
-            chunks[count] = before;
-        count++;
-        first_bin = bin;
-        chunk = (ColumnChunk){.first_entry = e};
+        int of_bin = layers_of(draft, e, next);
+        *layers = of_bin > *layers ? of_bin : *layers;
+        chunk.bins = bin + 1 - chunk.first_bin;
+        e = next;
     }
-    chunk.bins = bins - first_bin;
     if (chunks)
         chunks[count] = chunk;
     return count + 1;
@@ -182,19 +199,20 @@ static int64_t cut_column(const Draft *draft, int64_t column, int bins, ColumnCh
 
 /* False: no memory. */
 static bool cut_columns(const BevProblem *problem, const Draft *draft, ColumnMap *map) {
-    int bins = (int)problem->shape.depth_bins;
+    int bins = (int)problem->shape.depth_bins, layers = 0;
     for (int64_t c = 0; c < map->columns; c++) {
-        int64_t count = cut_column(draft, c, bins, NULL);
+        int64_t count = cut_column(draft, c, bins, NULL, &layers);
         if (count < 0)
             return true;
         map->column_chunks = count > map->column_chunks ? count : map->column_chunks;
     }
     int64_t chunks = map->columns * map->column_chunks;
-    if (problem->map.points < POINTS_A_CHUNK * chunks)
+    if (problem->map.points < POINTS_A_CHUNK * chunks || layers > WEIGHTED_LAYERS)
         return true;
+    map->layers = problem->map.weights || layers > 1 ? WEIGHTED_LAYERS : 1;
     map->chunks = calloc((size_t)chunks, sizeof *map->chunks);
     for (int64_t c = 0; map->chunks && c < map->columns; c++)
-        cut_column(draft, c, bins, map->chunks + c * map->column_chunks);
+        cut_column(draft, c, bins, map->chunks + c * map->column_chunks, &layers);
     map->serves = map->chunks != NULL;
     return map->serves;
 }
@@ -211,7 +229,7 @@ bool column_map_build(const BevProblem *problem, ColumnMap *map, ColumnBlock *bl
         ok = sort_points(problem, map, &draft);
         if (ok)
             join_points(problem, map, &draft);
-        if (ok && problem->map.points >= POINTS_AN_ENTRY * map->entries)
+        if (ok && problem->map.points >= POINTS_AN_ENTRY * draft.entries)
             ok = cut_columns(problem, &draft, map);
     }
     draft_free(&draft);
@@ -223,6 +241,5 @@ bool column_map_build(const BevProblem *problem, ColumnMap *map, ColumnBlock *bl
 
 void column_map_free(ColumnMap *map) {
     free(map->chunks);
-    free(map->pixels);
     *map = (ColumnMap){0};
 }

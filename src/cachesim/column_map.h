@@ -4,11 +4,10 @@
 
 #include "src/cachesim/trace_internal.h"
 
-enum { CHUNK_CELLS = 16, CHUNK_ENTRIES = 32 };
+enum { CHUNK_CELLS = 16, CHUNK_BINS = 16, WEIGHTED_LAYERS = 4 };
 
 typedef struct {
-    int bins, entries, cells; /* bins 0: the chunk does not exist */
-    int32_t first_entry;
+    int first_bin, bins, cells; /* bins 0: the chunk does not exist */
     int32_t cell[CHUNK_CELLS];
 } ColumnChunk;
 
@@ -16,9 +15,9 @@ typedef struct {
     bool serves;    /* false: grad_owner's warps are the better way, and the rest is empty */
     int rows, cols; /* of a column: rows * cols = 32 */
     int slabs, strips;
-    int64_t columns, column_chunks, entries;
+    int layers; /* slots for each bin and pixel: 1, or with weights 4 */
+    int64_t columns, column_chunks;
     ColumnChunk *chunks; /* [columns * column_chunks] */
-    uint32_t *pixels;    /* [entries] a bit a pixel of the column */
 } ColumnMap;
 
 /* A block of an H200: columns, warps of each, channels, and how many blocks a multiprocessor holds.

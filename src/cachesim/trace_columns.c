@@ -5,35 +5,36 @@
 
 #include <stdlib.h>
 
-/* Instructions of a warp, disassembled for 9.0: for each entry, and what weights add to that;
- * around a chunk's products; its dot products, of 16 channels on tensor cores and of one in FP32;
- * for each chunk and 16 x 16 tile of grad_feat, likewise, where FP32 has a tile of 2 x 4 a thread;
- * a word of depths read, or stored; 16 bytes of features; before the loads; behind the last chunk
- * for each tile. Multiply-adds in FP32 that do not wait for each other count as two thirds: they
- * are issued that much closer than what ISSUE_SHARE in predict.c stands for. */
+/* Instructions of a warp, disassembled for 9.0: for four bins of a chunk, of both passes, and what
+ * weights and four layers add to that; around a chunk's products; its dot products, of 16 channels
+ * on tensor cores and of one in FP32; for each chunk and 16 x 16 tile of grad_feat, likewise, where
+ * FP32 has a tile of 2 x 4 a thread; a word of depths read, or stored; 16 bytes of features; before
+ * the loads; behind the last chunk for each tile. Multiply-adds in FP32 that do not wait for each
+ * other count as two thirds: they are issued that much closer than what ISSUE_SHARE in predict.c
+ * stands for. */
 enum {
-    ENTRY_INSTRUCTIONS = 67,
-    WEIGHT_INSTRUCTIONS = 16,
-    CHUNK_INSTRUCTIONS = 280,
-    DOT_INSTRUCTIONS = 20,
+    GROUP_INSTRUCTIONS = 115,
+    LAYERS_INSTRUCTIONS = 200,
+    CHUNK_INSTRUCTIONS = 290,
+    DOT_INSTRUCTIONS = 10,
     DOT_FP32_INSTRUCTIONS = 12,
     TILE_INSTRUCTIONS = 12,
     TILE_BF16_INSTRUCTIONS = 15,
     TILE_FP32_INSTRUCTIONS = 107,
-    WORD_INSTRUCTIONS = 36,
-    PIECE_INSTRUCTIONS = 60,
-    FIRST_INSTRUCTIONS = 220,
-    STORE_INSTRUCTIONS = 160
+    WORD_INSTRUCTIONS = 10,
+    PIECE_INSTRUCTIONS = 45,
+    FIRST_INSTRUCTIONS = 300,
+    STORE_INSTRUCTIONS = 30
 };
 
-enum { CHUNK_BYTES = 16, ENTRY_BYTES = 8, PIECE = 16, WORD = 4, TILE = 16 };
+enum { CHUNK_BYTES = 8, PIECE = 16, TILE = 16, GROUP = 4 };
 
 typedef struct {
     Memory *memory;
     const BevProblem *problem;
     ColumnMap map;
     ColumnBlock block;
-    Place feat, depth, grad_out, chunks, cells, entries, weights, grad_depth, grad_feat;
+    Place feat, depth, grad_out, counts, chunks, cells, slots, weights, grad_depth, grad_feat;
     int channels, bytes;   /* of an element */
     int64_t groups, a_row; /* blocks of a slab; blocks with the same channels */
     double instructions;
@@ -70,9 +71,10 @@ static int lowest_power(int64_t value) {
 static void block_depths(Columns *c, int sm, const ColumnWarp *warp, bool store) {
     const BevShape *s = &c->problem->shape;
     const ColumnMap *map = &c->map;
-    int width = map->cols * c->block.columns, a_word = WORD / c->bytes;
-    bool words_fit = width % a_word == 0 && s->feat_w % a_word == 0;
-    int step = words_fit ? a_word : 1, words = WARP * c->block.columns / step;
+    int width = map->cols * c->block.columns, step = 8 / c->bytes;
+    while (step > 1 && (width % step != 0 || s->feat_w % step != 0))
+        step = step * c->bytes > 4 ? step / 2 : 1;
+    int words = WARP * c->block.columns / step;
     int warps = c->block.warps * c->block.columns, log_width = lowest_power(width);
     int64_t in_row = warp->block % c->a_row, slab = in_row / c->groups, group = in_row % c->groups;
     int64_t first = slab / map->slabs * s->depth_bins * s->feat_h * s->feat_w;
@@ -119,29 +121,28 @@ static void read_rows(Columns *c, int sm, const ColumnChunk *chunk, int first) {
     }
 }
 
-/* What a chunk is made of. */
-static void read_chunk(Columns *c, int sm, int64_t number) {
-    const struct {
-        Place place;
-        int bytes;
-    } parts[] = {{c->chunks, CHUNK_BYTES},
-                 {c->cells, CHUNK_CELLS * INDEX},
-                 {c->entries, CHUNK_ENTRIES * ENTRY_BYTES}};
-    for (int i = 0; i < 3; i++) {
-        Instruction in = memory_read(c->memory, sm, parts[i].place);
-        memory_span(&in, number * parts[i].bytes, parts[i].bytes);
-    }
+static void read_one(Columns *c, int sm, Place place, int64_t first, int64_t bytes) {
+    Instruction in = memory_read(c->memory, sm, place);
+    memory_span(&in, first, bytes);
 }
 
-/* A row of 32 weights for each entry, of which the lanes of its pixels read theirs: for the sums of
- * depths, and again for grad_depth. */
-static void read_weights(Columns *c, int sm, const ColumnChunk *chunk) {
-    for (int e = 0; e < chunk->entries; e++) {
-        Instruction in = memory_read(c->memory, sm, c->weights);
-        uint32_t pixels = c->map.pixels[chunk->first_entry + e];
-        for (int lane = 0; lane < WARP; lane++)
-            if (pixels >> lane & 1)
-                memory_span(&in, ((chunk->first_entry + e) * (int64_t)WARP + lane) * FLOAT, FLOAT);
+/* What a chunk is made of, and its first piece of slots. */
+static void read_chunk(Columns *c, int sm, int64_t number) {
+    read_one(c, sm, c->chunks, number * CHUNK_BYTES, CHUNK_BYTES);
+    read_one(c, sm, c->cells, number * CHUNK_CELLS * INDEX, CHUNK_CELLS * INDEX);
+    read_one(c, sm, c->slots, number * c->map.layers * WARP * PIECE, WARP * PIECE);
+}
+
+/* Of a map with weights: those of all bins, and the slots of all but the first four. */
+static void read_weights(Columns *c, int sm, int64_t number) {
+    const ColumnChunk *chunk = &c->map.chunks[number];
+    int64_t column = number / c->map.column_chunks, row = WARP * c->map.layers * FLOAT;
+    int64_t first = column * c->problem->shape.depth_bins + chunk->first_bin;
+    for (int bin = 0; bin < chunk->bins; bin++) {
+        if (bin % GROUP == 0 && bin > 0)
+            read_one(c, sm, c->slots, (number * c->map.layers + bin / GROUP) * WARP * PIECE,
+                     WARP * PIECE);
+        read_one(c, sm, c->weights, (first + bin) * row, row);
     }
 }
 
@@ -151,21 +152,20 @@ static int tiles_of(const Columns *c, const ColumnWarp *warp) {
     return (tiles - warp->number + c->block.warps - 1) / c->block.warps;
 }
 
-/* A lane has pairs of neighbours: rows g and g + 8, channels 2 q and 8 + 2 q of its tile. */
-static void store_tiles(Columns *c, int sm, const ColumnWarp *warp) {
-    for (int i = 0; i < tiles_of(c, warp); i++) {
-        int tile = warp->number + i * c->block.warps;
-        for (int part = 0; part < 4; part++) {
-            Instruction in = memory_write(c->memory, sm, c->grad_feat);
-            int channel = warp->first_channel + tile / 2 * TILE + part / 2 * 8;
-            for (int g = 0; g < 8; g++) {
-                int64_t pixel = pixel_of(c, warp->column, tile % 2 * TILE + g + part % 2 * 8);
-                if (pixel >= 0)
-                    memory_span(&in, (pixel * c->channels + channel) * c->bytes, 8 * c->bytes);
-            }
+/* Pieces of 16 bytes of the column's grad_feat, from shared memory. */
+static void store_features(Columns *c, int sm, const ColumnWarp *warp) {
+    int pieces = c->block.channels * c->bytes / PIECE, threads = c->block.warps * WARP;
+    for (int i = warp->number * WARP; i < WARP * pieces; i += threads) {
+        Instruction in = memory_write(c->memory, sm, c->grad_feat);
+        for (int lane = i; lane < i + WARP && lane < WARP * pieces; lane++) {
+            int64_t pixel = pixel_of(c, warp->column, lane / pieces);
+            int64_t first = (pixel * c->channels + warp->first_channel) * c->bytes;
+            if (pixel >= 0)
+                memory_span(&in, first + lane % pieces * PIECE, PIECE);
         }
-        c->instructions += STORE_INSTRUCTIONS;
+        c->instructions += PIECE_INSTRUCTIONS;
     }
+    c->instructions += tiles_of(c, warp) * STORE_INSTRUCTIONS;
 }
 
 /* ---- a warp's turns -------------------------------------------------------------------------- */
@@ -193,29 +193,20 @@ static const ColumnChunk *chunk_of(const Columns *c, const ColumnWarp *warp, int
     return &c->map.chunks[*number];
 }
 
-static void open_chunk(Columns *c, int sm, const ColumnWarp *warp) {
-    int64_t number;
-    const ColumnChunk *chunk = chunk_of(c, warp, &number);
-    if (!chunk)
-        return;
-    read_chunk(c, sm, number);
-    memory_wait(c->memory);
-    read_rows(c, sm, chunk, warp->first_channel);
-}
-
-static void run_chunk(Columns *c, int sm, const ColumnWarp *warp, const ColumnChunk *chunk) {
-    bool weighted = c->problem->map.weights, dots = warp->first_channel == 0;
-    int parts = c->channels / c->block.channels;
+static void run_chunk(Columns *c, int sm, const ColumnWarp *warp, int64_t number) {
+    const ColumnChunk *chunk = &c->map.chunks[number];
+    bool weighted = c->map.layers > 1, dots = warp->first_channel == 0;
+    int parts = c->channels / c->block.channels, groups = (chunk->bins + GROUP - 1) / GROUP;
     if (weighted)
-        read_weights(c, sm, chunk);
+        read_weights(c, sm, number);
     for (int part = 1; dots && part < parts; part++)
         read_rows(c, sm, chunk, part * c->block.channels);
     if (dots && parts > 1)
         read_rows(c, sm, chunk, 0);
     if (weighted && dots)
-        read_weights(c, sm, chunk);
-    int entry = ENTRY_INSTRUCTIONS + (weighted ? WEIGHT_INSTRUCTIONS : 0);
-    c->instructions += CHUNK_INSTRUCTIONS + (double)chunk->entries * entry / (dots ? 1 : 2);
+        read_weights(c, sm, number);
+    int group = GROUP_INSTRUCTIONS + (weighted ? LAYERS_INSTRUCTIONS : 0);
+    c->instructions += CHUNK_INSTRUCTIONS + (double)groups * group / (dots ? 1 : 2);
     if (dots && c->problem->dtype == BEV_FP32)
         c->instructions += c->channels * DOT_FP32_INSTRUCTIONS;
     else if (dots)
@@ -251,29 +242,40 @@ static bool warp_turn(void *replay, int sm, void *state) {
     ColumnWarp *warp = state;
     TraceCounts *counts = c->memory->counts;
     int64_t number;
+    const ColumnChunk *chunk = chunk_of(c, warp, &number);
     if (!warp->opened) {
         c->instructions += FIRST_INSTRUCTIONS;
+        if (chunk)
+            read_chunk(c, sm, number);
+        if (warp->column >= 0)
+            read_one(c, sm, c->counts, warp->column * INDEX, INDEX);
         block_depths(c, sm, warp, false);
-        open_chunk(c, sm, warp);
+        memory_wait(c->memory);
+        if (chunk)
+            read_rows(c, sm, chunk, warp->first_channel);
         if (warp->column >= 0)
             read_features(c, sm, warp);
         warp->opened = true;
         return true;
     }
+    int64_t running = number, next_number;
     int chunks = warp->column >= 0 ? chunks_in_round(c, warp) : 0;
-    const ColumnChunk *chunk = chunk_of(c, warp, &number);
-    if (chunk)
-        run_chunk(c, sm, warp, chunk);
-    c->instructions += tile_instructions(c, warp, chunks);
     warp->round++;
+    const ColumnChunk *next = chunk_of(c, warp, &next_number);
+    if (next)
+        read_chunk(c, sm, next_number);
+    if (chunk)
+        run_chunk(c, sm, warp, running);
+    c->instructions += tile_instructions(c, warp, chunks);
     if (warp->round > counts->longest)
         counts->longest = counts->index_waits = counts->waits = warp->round;
     if (chunks == c->block.warps && warp->round * c->block.warps < c->map.column_chunks) {
-        open_chunk(c, sm, warp);
+        if (next)
+            read_rows(c, sm, next, warp->first_channel);
         return true;
     }
     if (warp->column >= 0)
-        store_tiles(c, sm, warp);
+        store_features(c, sm, warp);
     if (warp->first_channel == 0)
         block_depths(c, sm, warp, true);
     return false;
@@ -288,11 +290,14 @@ static void place_arrays(Columns *c) {
     c->feat = memory_place(memory, TRACE_FEAT, "features", bev_tensor_bytes(&p->feat));
     c->depth = memory_place(memory, TRACE_DEPTH, "depth", bev_tensor_bytes(&p->depth));
     c->grad_out = memory_place(memory, TRACE_GRAD_OUT, "grad_out", bev_tensor_bytes(&p->grad_out));
+    c->counts = memory_place(memory, TRACE_RANKS, "counts", (size_t)c->map.columns * INDEX);
     c->chunks = memory_place(memory, TRACE_RANKS, "chunks", chunks * CHUNK_BYTES);
     c->cells = memory_place(memory, TRACE_RANKS, "cells", chunks * CHUNK_CELLS * INDEX);
-    c->entries = memory_place(memory, TRACE_RANKS, "entries", chunks * CHUNK_ENTRIES * ENTRY_BYTES);
-    c->weights = memory_place(memory, TRACE_WEIGHT, "weights",
-                              p->map.weights ? (size_t)c->map.entries * WARP * FLOAT : 0);
+    c->slots =
+        memory_place(memory, TRACE_RANKS, "slots", chunks * (size_t)c->map.layers * WARP * PIECE);
+    size_t rows = (size_t)(c->map.columns * p->shape.depth_bins * c->map.layers);
+    c->weights =
+        memory_place(memory, TRACE_WEIGHT, "weights", c->map.layers > 1 ? rows * WARP * FLOAT : 0);
     c->grad_depth =
         memory_place(memory, TRACE_GRAD_DEPTH, "grad_depth", bev_tensor_bytes(&p->grad_depth));
     c->grad_feat =

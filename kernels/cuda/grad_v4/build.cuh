@@ -16,10 +16,9 @@ struct GradV4Plan {
     int warps, columns; // of a block: warps a column, columns; 0: columns do not fit
     ColumnMap map;
     PixelOrder order; // if not in columns
-    void *weights, *chunk_memory;
+    void *memory; // of the map
     ~GradV4Plan() {
-        cudaFree(weights);
-        cudaFree(chunk_memory);
+        cudaFree(memory);
     }
 };
 
@@ -47,20 +46,22 @@ struct BlockShape {
     int columns, warps; // warps a column
 };
 
-// Few columns: a block each, with many warps. Many: two and two, so that neighbouring depths are
-// loaded together; FP32, whose products take longer, with more warps. The last ones are for devices
-// with less shared memory, or for long rows.
+// Few columns: a block each, with many warps. Many: four and four, so that neighbouring depths are
+// loaded together, or two and two; FP32, whose products take longer, with more warps. The last ones
+// are for devices with less shared memory, or for long rows.
 bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
-    int64_t channels = problem->shape.channels;
+    int64_t channels = problem->shape.channels, count = plan->map.shape.count();
     int device, most, multiprocessors;
     TRY_CUDA(NAME, cudaGetDevice(&device));
     TRY_CUDA(NAME, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     TRY_CUDA(NAME,
              cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    bool few = plan->map.shape.count() <= 2 * multiprocessors;
-    const BlockShape wanted[] = {few                            ? BlockShape{1, 16}
-                                 : problem->dtype == BEV_FP32 ? BlockShape{2, 8}
-                                                                : BlockShape{2, 4},
+    const BlockShape pair = {2, problem->dtype == BEV_FP32 ? 8 : 4};
+    const BlockShape wanted[] = {count <= 2 * multiprocessors ? BlockShape{1, 16}
+                                 : count < 4 * multiprocessors || problem->dtype == BEV_FP32
+                                     ? pair
+                                     : BlockShape{4, 4},
+                                 pair,
                                  {1, 8},
                                  {1, 4}};
     plan->warps = 0;
@@ -80,7 +81,7 @@ bool choose_block(const BevProblem *problem, GradV4Plan *plan, Err *err) {
 
 bool columns_possible(const BevProblem *problem, const ColumnShape &s) {
     double places = (double)s.count() * s.bins * WARP;
-    return problem->map.points > 0 && s.bins < 65536 && places < 2147483648.0;
+    return problem->map.points > 0 && s.cameras * (int64_t)s.slabs < 65536 && places < 2147483648.0;
 }
 
 bool sort_points(const BevProblem *problem, const ColumnShape &s, Draft *draft, Err *err) {
@@ -116,16 +117,12 @@ bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4P
         arena.take(&draft->entries.bins, entries);
         arena.take(&draft->entries.cells, entries);
         arena.take(&draft->entries.starts, columns + 1);
+        arena.take(&draft->entries.weights, grad.weights ? (int64_t)entries * WARP : 0);
+        if (!grad.weights)
+            draft->entries.weights = NULL;
     };
     if (!grad_allocate(&draft->entry_memory, NAME, layout, err))
         return false;
-    if (grad.weights) {
-        size_t bytes = (size_t)entries * WARP * sizeof(float);
-        if (!cuda_allocate(&plan->weights, bytes, NAME, err))
-            return false;
-        TRY_CUDA(NAME, cudaMemsetAsync(plan->weights, 0, bytes, 0));
-    }
-    draft->entries.weights = (float *)plan->weights;
     v4_entries_kernel<<<blocks_for(grad.points, 256), 256>>>(grad, s, cells, draft->keys,
                                                              draft->heads, draft->entries);
     v4_column_entries_kernel<<<blocks_for(columns + 1, 256), 256>>>(
@@ -133,7 +130,31 @@ bool build_entries(const BevProblem *problem, Draft *draft, int entries, GradV4P
     return true;
 }
 
-// False in *fits where a bin has too many cells, or where chunks would be nearly empty.
+// The arrays of the map, with no slot and no weight yet.
+bool allocate_map(const ColumnShape &s, bool weighted, ChunkArrays *out, GradV4Plan *plan,
+                  Err *err) {
+    int64_t columns = s.count(), chunks = columns * out->column_chunks;
+    size_t slots = (size_t)chunks * out->layers * WARP * sizeof(uint4);
+    int64_t weights = weighted ? columns * s.bins * WARP * WEIGHTED_LAYERS : 0;
+    auto layout = [&](GradArena &arena) {
+        arena.take(&out->counts, columns);
+        arena.take(&out->chunks, chunks);
+        arena.take(&out->cells, chunks * CHUNK_CELLS);
+        arena.take(&out->slots, (int64_t)slots);
+        arena.take(&out->weights, weights);
+        if (!weighted)
+            out->weights = NULL;
+    };
+    if (!grad_allocate(&plan->memory, NAME, layout, err))
+        return false;
+    TRY_CUDA(NAME, cudaMemsetAsync(out->chunks, 0, (size_t)chunks * sizeof(Chunk), 0)); // no bins
+    TRY_CUDA(NAME, cudaMemsetAsync(out->slots, NO_SLOT, slots, 0));
+    if (weighted)
+        TRY_CUDA(NAME, cudaMemsetAsync(out->weights, 0, (size_t)weights * sizeof(float), 0));
+    return true;
+}
+
+// False in *fits where a bin has too many cells or points, or where chunks would be nearly empty.
 bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *plan, bool *fits,
                   Err *err) {
     const ColumnShape &s = plan->map.shape;
@@ -144,22 +165,19 @@ bool build_chunks(const BevProblem *problem, const Draft &draft, GradV4Plan *pla
     if (!grad_read(&findings, draft.findings, NAME, err))
         return false;
     int64_t chunks = s.count() * findings.column_chunks;
-    *fits = !findings.crowded && chunks < INT32_MAX &&
+    bool weighted = problem->map.weights || findings.layers > 1;
+    *fits = !findings.crowded && findings.layers <= WEIGHTED_LAYERS && chunks < INT32_MAX &&
             problem->map.points >= (int64_t)POINTS_A_CHUNK * chunks;
     if (!*fits)
         return true;
-    auto layout = [&](GradArena &arena) {
-        arena.take(&out.chunks, chunks);
-        arena.take(&out.cells, chunks * CHUNK_CELLS);
-        arena.take(&out.entries, chunks * CHUNK_ENTRIES);
-    };
-    if (!grad_allocate(&plan->chunk_memory, NAME, layout, err))
-        return false;
     out.column_chunks = findings.column_chunks;
-    TRY_CUDA(NAME, cudaMemsetAsync(out.chunks, 0, (size_t)chunks * sizeof(Chunk), 0)); // no bins
+    out.layers = weighted ? WEIGHTED_LAYERS : 1;
+    if (!allocate_map(s, weighted, &out, plan, err))
+        return false;
     v4_chunks_kernel<<<blocks, 128>>>(s, draft.entries, out, draft.findings);
-    plan->map = {s,         findings.column_chunks, out.chunks,
-                 out.cells, out.entries,            (const float *)plan->weights};
+    plan->map = {s,          out.column_chunks,         out.counts,
+                 out.chunks, out.cells,                 (const uint4 *)out.slots,
+                 (const float4 *)out.weights};
     return true;
 }
 

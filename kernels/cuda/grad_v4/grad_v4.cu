@@ -5,32 +5,36 @@
  *         atomics are needed, because a pixel belongs to one column and a bin to one warp.
  * WHO     A column is 32 pixels: 32 rows of one image column, or 16 rows of two. Some warps of a block
  *         own it; a warp owns a chunk of it, depth bins that fall into at most 16 cells, and its
- *         lanes own the pixels. Small problems: a column and 16 warps a block; others: two columns
- *         with 4 warps each, 8 in FP32.
+ *         lanes own the pixels. Small problems: a column and 16 warps a block; others: four columns
+ *         with 4 warps each, FP32 two with 8.
  *
- *             cells of a chunk      features          dots         entries pick
- *               [ g g g g ]       [ f f f f ] 32    [ x x x ]      (bin, cell, pixels)
- *            16 [ g g g g ]   x   [ f f f f ]    =  [ x x x ] 16   -> grad_depth
- *               [ g g g g ]       [ f f f f ]       [ x x x ]
+ *             cells of a chunk      features          dots        table: slot by bin, pixel
+ *               [ g g g g ]       [ f f f f ] 32    [ x x x ]         [ 0 0 0 1 1 ]
+ *            16 [ g g g g ]   x   [ f f f f ]    =  [ x x x ] 16      [ 1 1 1 1 2 ]  -> grad_depth
+ *               [ g g g g ]       [ f f f f ]       [ x x x ]         [ - 2 2 2 2 ]
  *
  *             then all chunks of the column, each warp 16 pixels x 16 channels of grad_feat:
  *               [ depth sums, pixel x cell ]  x  [ the same rows g ]  -> grad_feat
  *
  * MEMORY  Rows go from L2 to shared memory past the registers, once a column: 10 to 20 points share
  *         a row. All depths of a block go there too, neighbours of an image row together; bin after
- *         bin they are replaced by their gradients and go back the same way. An entry is 8 bytes
- *         for about ten points, a lane each; weighted maps have 32 weights an entry.
+ *         bin they are replaced by their gradients and go back the same way. `prepare` makes the
+ *         table: a byte a bin and pixel, 16 bins in one load of a lane; weighted maps have four
+ *         bytes and four weights. grad_feat leaves in pieces of 16 bytes.
  * COST    Cells seen by a column, summed over all columns, x channels elements of grad_out; depths,
  *         features and both gradients once. Per chunk and 16 channels 4 products for the dots, and
  *         8 (BF16: 12) for grad_feat, whose depth sums are split into parts to keep FP32's bits.
- *         About 25 instructions an entry around them: more than the products themselves.
- * LIMITS  A bin with more than 16 cells or 32 entries, fewer than three points an entry (a camera
- *         that rolls, random ranks) or a number of channels that is not 80 nor a multiple of 64, and
- *         the warps of `grad_owner` serve instead. FP32 takes plain arithmetic: tensor cores would
- *         round its products. A sum that is no finite number is computed again point by point.
- * TRY     A third of an entry's pixels see its cell, the other lanes wait. A table of the slot of
- *         each bin and pixel would need no entries: how many instructions a bin? What we tried, and
- *         what we predicted wrongly, is in samples/experiments/gradients.md. */
+ *         About 25 instructions a bin around them. Each warp goes through the code once or a few
+ *         times, so that fetching it counts: loops that are not hot are not unrolled.
+ * LIMITS  A bin with more than 16 cells, a pixel with more than four points in a bin, fewer than
+ *         three points a bin and cell (a camera that rolls, random ranks) or a number of channels
+ *         that is not 80 nor a multiple of 64, and the warps of `grad_owner` serve instead. FP32
+ *         takes plain arithmetic: tensor cores would round its products. A sum that is no finite
+ *         number is computed again point by point.
+ * TRY     A third of the time on large problems is depths on their way in and out: eight bytes of a
+ *         sector of 32. Give neighbouring blocks a cluster, and let each fetch whole sectors for
+ *         all of them. What we tried, and what we predicted wrongly, is in
+ *         samples/experiments/gradients.md. */
 #include "kernels/cuda/grad_row.h"
 
 #ifdef __CUDACC__
@@ -45,7 +49,7 @@ cudaError_t columns_enter(const Grad &grad, const GradV4Plan &plan, cudaStream_t
     size_t shared =
         ColumnShared<D, CHANNELS, WARPS>::bytes(plan.columns, grad.channels, s.bins);
     dim3 block(WARPS * WARP, (unsigned)plan.columns);
-    dim3 grid((unsigned)s.cameras * s.slabs * blocks_for(s.strips, plan.columns),
+    dim3 grid(blocks_for(s.strips, plan.columns), (unsigned)(s.cameras * s.slabs),
               (unsigned)(grad.channels / CHANNELS));
     cudaError_t status =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
@@ -75,7 +79,7 @@ bool grad_v4_launch(const BevProblem *problem, const BevPlan *opaque, void *stre
         grad_owner_run(problem, plan->order, stream);
     else
         with_grad_dtype(problem->dtype, [&]<BevDtype D>() {
-            with_flag(grad.weights, [&]<bool W>() {
+            with_flag(plan->map.weights, [&]<bool W>() {
                 status = columns_launch<D, W>(grad, *plan, stream);
             });
         });
@@ -94,8 +98,12 @@ static BevTraffic grad_v4_bytes(const BevProblem *problem) {
     double rows = points / (double)(problem->map.weights ? GRAD_WEIGHTED_POINTS_A_ROW : GRAD_POINTS_A_ROW);
     traffic.out_read *= rows / (points > 0 ? points : 1);
     traffic.index = rows / (double)GRAD_ROWS_A_CHUNK * (double)GRAD_CHUNK_BYTES;
-    traffic.weight = problem->map.weights ? points / (double)GRAD_POINTS_AN_ENTRY * 32 * 4 : 0;
     traffic.depth = (double)bev_tensor_bytes(&problem->depth);
+    double elements = (double)problem->depth.row_len;
+    if (problem->map.weights) { // of each bin and pixel, once for either gradient
+        traffic.index += 2 * elements * (double)GRAD_LAYERS;
+        traffic.weight = 2 * elements * (double)GRAD_LAYERS * 4;
+    }
     return traffic;
 }
 

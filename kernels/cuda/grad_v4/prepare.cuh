@@ -5,7 +5,8 @@
 
 struct ColumnFindings {
     int irregular; // a depth and a feature of one point are of different pixels
-    int crowded;   // a bin of a column has more than 16 cells or 32 entries
+    int crowded;   // a bin of a column has more than 16 cells
+    int layers;    // most points of a pixel in one bin
     int column_chunks; // of the column that has most
 };
 
@@ -21,8 +22,8 @@ static __global__ void v4_point_keys_kernel(Grad grad, ColumnShape s, int64_t ce
     int64_t camera = divide(rest, s.bins, &bin);
     if ((camera * s.height + h) * s.width + w != grad.ranks_feat[t])
         findings->irregular = 1;
-    int64_t column = (camera * s.slabs + h / s.rows) * s.strips + w / s.cols;
-    int pixel = h % s.rows * s.cols + w % s.cols;
+    int64_t column = (camera * s.slabs + h / s.rows) * s.strips + (w >> s.log_cols);
+    int pixel = (h % s.rows << s.log_cols) + w % s.cols();
     keys.keys[t] =
         (uint64_t)((column * s.bins + bin) * cells + grad.ranks_bev[t]) * WARP + pixel;
     keys.points[t] = (int)t;
@@ -78,11 +79,9 @@ static __global__ void v4_column_entries_kernel(ColumnShape s, int64_t cells, co
         starts[i] = heads[lower_bound(keys, points, (uint64_t)(i * s.bins * cells) * WARP)];
 }
 
-// What a warp knows of the chunk that it fills: lane m holds cell m and entry m.
+// What a warp knows of the chunk that it fills: lane m holds cell m.
 struct ChunkDraft {
-    int cell, cells, entries;
-    int slot, bin;
-    uint32_t pixels;
+    int cell, cells;
 
     // The slot of `wanted`, which is added if it is new; -1: no slot is free.
     __device__ int slot_of(int wanted) {
@@ -96,86 +95,104 @@ struct ChunkDraft {
             cell = wanted;
         return cells++;
     }
-    // Adds entry e; false: no room.
-    __device__ bool add(const EntryArrays &from, int e) {
-        int at = entries == CHUNK_ENTRIES ? -1 : slot_of(from.cells[e]);
-        if (at < 0)
-            return false;
-        if ((int)threadIdx.x % WARP == entries)
-            slot = at, bin = from.bins[e], pixels = from.pixels[e];
-        entries++;
-        return true;
-    }
-    // This lane's entry with its fields, relative to the chunk.
-    __device__ Entry packed(int first_bin) const {
-        int lane = threadIdx.x % WARP, rank = 0, from = 0;
-        bool last = true;
-        for (int i = 0; i < entries; i++) {
-            int other = __shfl_sync(~0u, slot, i);
-            rank += other < slot || (other == slot && i < lane);
-            last = last && !(other == slot && i > lane);
-        }
-        for (int i = 0; i < entries; i++)
-            if (__shfl_sync(~0u, rank, i) == lane)
-                from = i;
-        bool exists = lane < entries;
-        return {exists ? pixels : 0,
-                exists ? Entry::pack(from, slot, last, bin - first_bin) : 0};
-    }
 };
 
 struct ChunkArrays {
-    int column_chunks;
+    int column_chunks, layers;
+    int *counts;   // [columns]
     Chunk *chunks; // NULL: only count
     int *cells;
-    Entry *entries;
+    uint8_t *slots; // [chunks][layers][32][16], filled with NO_SLOT
+    float *weights; // [columns * bins][32][4], filled with 0; or NULL
 };
 
-// Writes a finished chunk.
-static __device__ void put_chunk(const ChunkArrays &out, int64_t at, const ChunkDraft &draft,
-                                 int first_bin, int end_bin, int first_entry) {
-    int lane = threadIdx.x % WARP;
-    out.entries[at * CHUNK_ENTRIES + lane] = draft.packed(first_bin);
-    if (lane < CHUNK_CELLS)
-        out.cells[at * CHUNK_CELLS + lane] = lane < draft.cells ? draft.cell : NO_CELL;
-    if (lane == 0)
-        out.chunks[at] = {first_bin, end_bin - first_bin, (int16_t)draft.entries,
-                          (int16_t)draft.cells, first_entry};
+// Writes the slots of a bin's entries [e, end), all of whose cells the finished chunk has; a lane
+// a pixel.
+static __device__ void put_slots(const ChunkArrays &out, const EntryArrays &from, int64_t number,
+                                 int64_t weight_row, ChunkDraft draft, int first_bin, int e,
+                                 int end) {
+    int lane = threadIdx.x % WARP, layer = 0;
+    for (; e < end; e++) {
+        int slot = draft.slot_of(from.cells[e]);
+        if (!(from.pixels[e] >> lane & 1))
+            continue;
+        int at = (from.bins[e] - first_bin) * out.layers + layer;
+        out.slots[((number * out.layers + at / 16) * WARP + lane) * 16 + at % 16] = (uint8_t)slot;
+        if (out.weights)
+            out.weights[((weight_row + from.bins[e]) * WARP + lane) * WEIGHTED_LAYERS + layer] =
+                from.weights ? from.weights[(int64_t)e * WARP + lane] : 1;
+        layer++;
+    }
 }
 
-// A warp a column: puts bin after bin into a chunk as long as its cells and entries fit.
+// Bins, and entries, of a chunk.
+struct ChunkRange {
+    int first_bin, end_bin, first_entry, end_entry;
+};
+
+static __device__ void put_chunk(const ChunkArrays &out, const EntryArrays &from,
+                                 const ColumnShape &s, int64_t column, int number_in_column,
+                                 const ChunkDraft &draft, const ChunkRange &range) {
+    int64_t number = column * out.column_chunks + number_in_column;
+    int lane = threadIdx.x % WARP, next;
+    if (lane < CHUNK_CELLS)
+        out.cells[number * CHUNK_CELLS + lane] = lane < draft.cells ? draft.cell : NO_CELL;
+    if (lane == 0)
+        out.chunks[number] = {range.first_bin, range.end_bin - range.first_bin};
+    for (int e = range.first_entry; e < range.end_entry; e = next) {
+        for (next = e; next < range.end_entry && from.bins[next] == from.bins[e];)
+            next++;
+        put_slots(out, from, number, column * s.bins, draft, range.first_bin, e, next);
+    }
+}
+
+// Most points of a pixel among a bin's entries [e, end).
+static __device__ int layers_of(const EntryArrays &from, int e, int end) {
+    int layers = 0;
+    for (; e < end; e++)
+        layers += from.pixels[e] >> threadIdx.x % WARP & 1;
+    return __reduce_max_sync(~0u, layers);
+}
+
+// A warp a column: puts bin after bin into a chunk as long as its cells fit.
 static __global__ void v4_chunks_kernel(ColumnShape s, EntryArrays from, ChunkArrays out,
                                         ColumnFindings *findings) {
     int64_t column = thread_number() / WARP;
     if (column >= s.count())
         return;
-    int e = from.starts[column], end = from.starts[column + 1];
-    int first_bin = 0, first_entry = e, chunks = 0;
+    int e = from.starts[column], end = from.starts[column + 1], chunks = 0, layers = 0;
+    ChunkRange range = {0, 0, e, e};
     ChunkDraft draft = {};
     auto close = [&](int end_bin) {
+        range.end_bin = end_bin, range.end_entry = e;
         if (out.chunks)
-            put_chunk(out, column * out.column_chunks + chunks, draft, first_bin, end_bin,
-                      first_entry);
-        chunks++, first_bin = end_bin, first_entry = e, draft = {};
+            put_chunk(out, from, s, column, chunks, draft, range);
+        chunks++, range = {end_bin, end_bin, e, e}, draft = {};
     };
-    while (e < end) {
+    for (int bin = 0; bin < s.bins; bin++) {
         ChunkDraft before = draft;
-        int bin = from.bins[e], next = e;
-        while (next < end && from.bins[next] == bin && draft.add(from, next))
+        int next = e;
+        while (next < end && from.bins[next] == bin && draft.slot_of(from.cells[next]) >= 0)
             next++;
         bool fits = next == end || from.bins[next] != bin;
-        if (!fits && before.entries == 0) {
+        if (!fits && before.cells == 0) {
             findings->crowded = 1;
-            break;
+            return;
         }
-        if (fits) {
-            e = next;
-        } else {
+        if (!fits || bin - range.first_bin == CHUNK_BINS) {
             draft = before;
             close(bin);
+            bin--; // once more, into the next chunk
+            continue;
         }
+        layers = max(layers, layers_of(from, e, next));
+        e = next;
     }
     close(s.bins);
-    if (threadIdx.x % WARP == 0)
+    if (threadIdx.x % WARP == 0) {
         atomicMax(&findings->column_chunks, chunks);
+        atomicMax(&findings->layers, layers);
+        if (out.counts)
+            out.counts[column] = chunks;
+    }
 }

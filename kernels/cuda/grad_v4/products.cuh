@@ -18,9 +18,11 @@ constexpr int SUMS_STRIDE = WARP + 8; // floats or codes from cell to cell: no b
 template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
     static constexpr int PAD = 16 / (int)sizeof(Code<D>);
     static constexpr int STRIDE = CHANNELS + PAD, SLOTS = WARPS * CHUNK_CELLS;
-    alignas(16) Code<D> out[SLOTS][STRIDE];                    // rows of grad_out, by slot
-    alignas(16) Code<D> factors[PARTS<D>][SLOTS][SUMS_STRIDE]; // depth x weight: [slot][pixel]
-    alignas(16) float sums[WARPS][CHUNK_CELLS][SUMS_STRIDE];   // dots of a warp's chunk
+    alignas(16) Code<D> out[SLOTS][STRIDE]; // rows of grad_out, by slot
+    // Of a warp's chunk, by slot and pixel: depth x weight as operands; the FP32 sums that become
+    // those, and later the dots, with a row for NO_SLOT.
+    alignas(16) Code<D> factors[WARPS][PARTS<D>][CHUNK_CELLS][SUMS_STRIDE];
+    alignas(16) float sums[WARPS][CHUNK_CELLS + 1][SUMS_STRIDE];
 
     // The column's features follow: [32][channels + PAD]; after all columns of the block its depths.
     __host__ __device__ static constexpr int feat_stride(int channels) {
@@ -36,15 +38,15 @@ template <BevDtype D, int CHANNELS, int WARPS> struct ColumnShared {
 
 // ---- copies to shared memory without registers --------------------------------------------------
 
-// 4 bytes; zeros where `exists` is false.
-__device__ inline void copy_word_async(void *to, const void *from, bool exists) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(
+// 4 or 8 bytes.
+template <int BYTES> __device__ inline void copy_word_async(void *to, const void *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
                      (uint32_t)__cvta_generic_to_shared(to)),
-                 "l"(from), "r"(exists ? 4 : 0)
+                 "l"(from), "n"(BYTES)
                  : "memory");
 }
 
-// 16 bytes.
+// 16 bytes; zeros where `exists` is false.
 __device__ inline void copy_async(void *to, const void *from, bool exists) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
                      (uint32_t)__cvta_generic_to_shared(to)),
@@ -153,26 +155,29 @@ template <BevDtype D, int CHANNELS, int WARPS> struct FeatSums {
     __device__ static int tile_of(int i) {
         return (int)threadIdx.x / WARP + i * WARPS;
     }
-    __device__ void add(const Shared &shared, int slots) {
-        int lane = threadIdx.x % WARP;
+    // All tiles of a warp have the same pixels, so that factors are loaded once for all of them.
+    __device__ void add(const Shared &shared, int chunks) {
+        static_assert(WARPS % 2 == 0);
+        int lane = threadIdx.x % WARP, p0 = tile_of(0) % 2 * 16;
+#pragma unroll(MINE == 1 ? 4 : 2)
+        for (int k = 0; k < chunks; k++) {
+            uint32_t a[PARTS<D>][4];
 #pragma unroll
-        for (int i = 0; i < MINE; i++) {
-            int tile = tile_of(i), p0 = tile % 2 * 16, c0 = tile / 2 * 16;
-            if (tile >= TILES)
-                break;
-#pragma unroll 2
-            for (int k = 0; k < slots; k += CHUNK_CELLS) {
+            for (int n = 0; n < PARTS<D>; n++)
+                load_matrices<true>(a[n], &shared.factors[k][n][lane % 8 + lane / 16 * 8]
+                                                         [p0 + lane / 8 % 2 * 8]);
+#pragma unroll
+            for (int i = 0; i < MINE; i++) {
+                if (tile_of(i) >= TILES)
+                    break;
                 uint32_t b[4];
-                load_matrices<true>(b, &shared.out[k + lane % 16][c0 + lane / 16 * 8]);
+                load_matrices<true>(b, &shared.out[k * CHUNK_CELLS + lane % 16]
+                                                  [tile_of(i) / 2 * 16 + lane / 16 * 8]);
 #pragma unroll
-                for (int n = 0; n < PARTS<D>; n++) {
-                    uint32_t a[4];
-                    load_matrices<true>(a, &shared.factors[n][k + lane % 8 + lane / 16 * 8]
-                                                          [p0 + lane / 8 % 2 * 8]);
+                for (int n = 0; n < PARTS<D>; n++)
 #pragma unroll
                     for (int j = 0; j < 2; j++)
-                        multiply_add<D>(v[i][n < SUMS ? n : 0][j], a, b[2 * j], b[2 * j + 1]);
-                }
+                        multiply_add<D>(v[i][n < SUMS ? n : 0][j], a[n], b[2 * j], b[2 * j + 1]);
             }
         }
     }
@@ -208,13 +213,14 @@ template <int CHANNELS, int WARPS> struct FeatSums<BEV_FP32, CHANNELS, WARPS> {
     static constexpr int MINE = (TILES + THREADS - 1) / THREADS;
     float v[MINE][2][4];
 
-    __device__ void add(const Shared &shared, int slots) {
+    __device__ void add(const Shared &shared, int chunks) {
+        int slots = chunks * CHUNK_CELLS;
 #pragma unroll
         for (int i = 0; i < MINE; i++) {
             int tile = threadIdx.x + i * THREADS;
             if (tile >= TILES)
                 break;
-            const float *factors = &shared.factors[0][0][tile % 16 * 2];
+            const float *factors = &shared.factors[0][0][0][tile % 16 * 2];
             const float *out = &shared.out[0][tile / 16 * 4];
 #pragma unroll 4
             for (int k = 0; k < slots; k++) {
