@@ -11,7 +11,8 @@ bool cmd_export(const Options *options, Err *err) {
                      : workload.scene.has_rig || !workload.scene.map.weights ? BEV_NEAREST
                                                                              : BEV_BILINEAR;
     const BevMap *map = workload_map(&workload, align, err);
-    bool ok = map && scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
+    bool ok = map && (options->bare || scene_take_photos(&workload.scene, options->time_s, err)) &&
+              scene_write_npz(options->arguments[1], &workload.scene, &workload.features,
                                      map, options->half, err);
     if (map)
         select_say_if_empty(options->arguments[0], align, map->points);

@@ -40,7 +40,8 @@ const Subcommand commands[COMMAND_COUNT] = {
      0, OPTIONS_MAX_ARGUMENTS, cmd_info},
     {"export", "SCENE OUT.npz", "write a scene's tensors for NumPy",
      "Writes depth, feat, the calibration, the five index arrays and bev_shape, as numpy.load and "
-     "bevscope itself read them.",
+     "bevscope itself read them; and what the scene's car recorded besides, which a world has "
+     "rendered: images, camera_names, boxes, box_labels, lidar, timestamps.",
      2, 2, cmd_export},
     {"regime", "SCENE", "model a scene's memory traffic on any GPU",
      "Follows the accesses of every CUDA kernel in the order of its blocks and warps, counts them, "
@@ -198,6 +199,8 @@ static const OptionRow rows[] = {
      "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
      "what they said on named machines (csv: that table alone)"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
+    {"bare", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(bare),
+     "leave out what a world's car would record besides: images, boxes, lidar, timestamps"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels),
      "registers, shared memory and occupancy of every CUDA kernel"},
     {"probe", 0, NULL, KIND_FLAG, ON(INFO), FIELD(probe),

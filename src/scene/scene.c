@@ -20,6 +20,7 @@ void scene_free(Scene *scene) {
     world_free(&scene->world);
     features_free(&scene->tensors);
     scatter_free(&scene->map);
+    photos_free(&scene->photos);
     memset(scene, 0, sizeof *scene);
 }
 
@@ -34,6 +35,30 @@ bool scene_check_size(const BevShape *shape, const char *where, Err *err) {
     return err_set(err, ERR_FAILED, where, "use fewer cells, channels or depth bins",
                    "depth, features and output take %.4g bytes in FP32, at most %.4g", bytes,
                    (double)SCENE_MAX_TENSOR_BYTES);
+}
+
+/* ---- photographs ----------------------------------------------------------------------------- */
+
+bool scene_take_photos(Scene *scene, double time_s, Err *err) {
+    return !scene->has_world || scene->photos.srgb ||
+           photos_of_world(&scene->rig, &scene->world, time_s, &scene->photos, err);
+}
+
+bool scene_use_photo_features(Scene *scene, Err *err) {
+    const BevShape *shape = &scene->shape;
+    if (!scene->has_rig || !scene->photos.srgb)
+        return err_set(err, ERR_USAGE, scene->name, "save images and the calibration",
+                       "there are no photographs to make features from");
+    size_t pixels = (size_t)(shape->cameras * shape->feat_h * shape->feat_w);
+    float *feat = malloc(pixels * PHOTO_CHANNELS * sizeof *feat);
+    if (!feat)
+        return err_set(err, ERR_FAILED, scene->name, "", "out of memory");
+    photos_features(&scene->photos, &scene->rig.frustum, feat);
+    free(scene->tensors.feat);
+    scene->tensors.feat = feat;
+    scene->photo_features = true;
+    scene->channels = scene->shape.channels = PHOTO_CHANNELS;
+    return true;
 }
 
 /* ---- presets --------------------------------------------------------------------------------- */
