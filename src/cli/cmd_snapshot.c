@@ -112,6 +112,34 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
     return true;
 }
 
+/* What the cameras saw: photographs, or views rendered of the world; backward at least black ones. */
+static bool fill_cameras(Snapshot *snapshot, Err *err) {
+    enum { STRIP_PIXELS_PER_FEATURE = 12 };
+    const Options *options = snapshot->options;
+    const Scene *scene = &snapshot->workload.scene;
+    const BevShape *shape = &scene->shape;
+    FigureSpec *spec = &snapshot->spec;
+    spec->cameras = &snapshot->cameras;
+    if (options->strip && options->backward)
+        return err_set(err, ERR_USAGE, "--strip", "leave it out",
+                       "the way back lights the camera views itself");
+    if (spec->strip != STRIP_IMAGE && !scene->has_rig)
+        return err_set(err, ERR_USAGE, "--strip", "export the scene with its calibration",
+                       "this scene came without its cameras");
+    snapshot->cameras = camera_views_of_photos(&scene->photos);
+    if (snapshot->cameras.srgb)
+        return true;
+    if (scene->has_world)
+        return camera_views_render(&scene->rig, &scene->world,
+                                   shape->feat_h * STRIP_PIXELS_PER_FEATURE,
+                                   shape->feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
+                                   &snapshot->cameras, err);
+    if (options->backward || spec->strip != STRIP_IMAGE)
+        return snapshot_backward_views(shape, &snapshot->cameras, err);
+    return err_set(err, ERR_USAGE, "--cameras", "leave it out, or add the array images",
+                   "tensors from a file have no camera pictures");
+}
+
 static bool fill_scene(Snapshot *snapshot, Err *err) {
     const Options *options = snapshot->options;
     const Scene *scene = &snapshot->workload.scene;
@@ -125,6 +153,10 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     spec->outlines = !options->no_outlines;
     spec->theme = (FigureTheme)choices_find(CHOICE_THEME, options->theme);
     spec->colormap = options->colormap ? colormap_find(options->colormap) : NULL;
+    spec->photos = &scene->photos;
+    spec->truth = options->truth ? (unsigned)choices_find(CHOICE_TRUTH, options->truth) : TRUTH_BOXES;
+    spec->strip = options->strip ? (Strip)choices_find(CHOICE_STRIP, options->strip) : STRIP_IMAGE;
+    spec->features = &snapshot->workload.features;
     spec->rig = scene->has_rig ? &scene->rig : NULL;
     spec->world = scene->has_world ? &scene->world : NULL;
     if (scene->has_world && scene->channels >= EMBED_DIMS) {
@@ -141,19 +173,7 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
                        (long long)options->channel, (long long)spec->channels);
     if (options->range && !parse_range(options->range, spec, err))
         return false;
-    if (!options->cameras && !options->backward)
-        return true;
-    enum { STRIP_PIXELS_PER_FEATURE = 12 };
-    spec->cameras = &snapshot->cameras;
-    if (!scene->has_world && options->backward)
-        return snapshot_backward_views(&scene->shape, &snapshot->cameras, err);
-    if (!scene->has_world)
-        return err_set(err, ERR_USAGE, "--cameras", "leave it out",
-                       "tensors from a file have no camera pictures");
-    return camera_views_render(&scene->rig, &scene->world,
-                               scene->shape.feat_h * STRIP_PIXELS_PER_FEATURE,
-                               scene->shape.feat_w * STRIP_PIXELS_PER_FEATURE, spec->time_s, NULL,
-                               &snapshot->cameras, err);
+    return !(options->cameras || options->strip || options->backward) || fill_cameras(snapshot, err);
 }
 
 /* ---- the table beside the picture ------------------------------------------------------------ */

@@ -225,6 +225,12 @@ static const OptionRow rows[] = {
      "with --backward: the cell alone, box (the cells of the object that covers it) or class (all "
      "cells of its class) (default: cell)", CHOICE_LOSS},
     {"cameras", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(cameras), "add the strip of camera views"},
+    {"strip", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(strip),
+     "add it with this over the photographs: image (nothing), norm (of the features) or depth (mean "
+     "of the distribution) (default: image)", CHOICE_STRIP},
+    {"truth", 0, "WHAT", KIND_CHOICE, ON(SNAPSHOT), FIELD(truth),
+     "what to draw of a file's true objects and LiDAR: boxes, lidar, both or off (default: boxes)",
+     CHOICE_TRUTH},
     {"table", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(table),
      "add a table of every kernel's latency and accuracy, also printed"},
     {"timing", 0, "SOURCE", KIND_CHOICE, ON(SNAPSHOT), FIELD(timing),

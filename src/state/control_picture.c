@@ -6,7 +6,6 @@
 #include <string.h>
 
 const char *const compare_names[COMPARE_COUNT] = {"off", "wipe", "difference"};
-const char *const strip_names[STRIP_COUNT] = {"image", "norm", "depth"};
 static const char *const theme_names[] = {"dark", "light"};
 
 unsigned control_baseline(State *state, const Command *command) {

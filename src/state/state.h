@@ -13,6 +13,7 @@
 #include "src/base/kernel_config.h"
 #include "src/scene/geometry.h"
 #include "src/scene/grid_loss.h"
+#include "src/scene/photos.h"
 #include "src/state/keys.h"
 #include "src/state/lesson_pane.h"
 #include "src/cachesim/memory_model.h"
@@ -89,9 +90,6 @@ void job_use_rig(Job *job, const RigState *rig);
 bool job_rigs_differ(const Job *job);
 
 /* ---- the state ------------------------------------------------------------------------------- */
-
-typedef enum { STRIP_IMAGE, STRIP_NORM, STRIP_DEPTH, STRIP_COUNT } Strip;
-extern const char *const strip_names[STRIP_COUNT]; /* "image", "norm", "depth" */
 
 /* What the terminal shows: dashboard and BEV, or one of them. With a window open it starts with the
  * dashboard alone, because the window shows the BEV. */

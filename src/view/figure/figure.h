@@ -8,6 +8,7 @@
 #include "src/scene/world.h"
 #include "src/view/draw/color.h"
 #include "src/view/bev/decode.h"
+#include "src/view/bev/strip.h"
 #include "src/view/draw/image.h"
 #include "src/view/draw/pen.h"
 
@@ -63,6 +64,10 @@ typedef struct {
     const CameraViews *cameras; /* NULL: no strip of camera views */
     double time_s;
     bool outlines; /* footprints of the true solids */
+    const Photos *photos; /* NULL: no boxes and no LiDAR */
+    unsigned truth;       /* which of them: TRUTH_... */
+    Strip strip;          /* what the strip shows; of the features of: */
+    const Features *features;
 
     const FigureBackward *backward; /* or NULL; needs `cameras` */
     const FigureTable *table;       /* or NULL */

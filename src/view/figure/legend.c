@@ -278,6 +278,9 @@ static const double sketch_ego[] = {11.5, 15,  11.5, 7,   14, 7, 14,   2.5, 12, 
                                     16,   4.5, 14,   2.5, 14, 7, 16.5, 7,   16.5, 15,  11.5, 15};
 static const double sketch_box[] = {6.5, 4.5, 21.5, 4.5, 21.5, 12.5, 6.5, 12.5, 6.5, 4.5};
 
+static const double sketch_true_box[] = {14, 8.5, 21.5, 8.5, 21.5, 4.5, 6.5,
+                                         4.5, 6.5, 12.5, 21.5, 12.5, 21.5, 8.5};
+
 static double line_row(Pen *pen, const Figure *figure, double x, double top, double w,
                        const double *sketch, int points, const char *text) {
     chip(pen, figure, x, top, sketch, points);
@@ -302,6 +305,16 @@ double overlay_key_block(Pen *pen, const Figure *figure, double x, double top, d
     if (spec->world && spec->outlines) {
         snprintf(text, sizeof text, "true outlines at t = %.2f s", spec->time_s);
         y += line_row(pen, figure, x, y, w, sketch_box, 5, text);
+    }
+    if (spec->photos && spec->photos->box_count && spec->truth & TRUTH_BOXES)
+        y += line_row(pen, figure, x, y, w, sketch_true_box, 7, "true boxes, a line to their front");
+    if (spec->photos && spec->photos->sweep_count && spec->truth & TRUTH_LIDAR) {
+        char count[32];
+        unit_text(UNIT_COUNT, (double)spec->photos->sweep_count, count, sizeof count);
+        snprintf(text, sizeof text, "LiDAR, %s points", count);
+        swatch(pen, x + (CHIP_W - SWATCH) / 2.0, y, truth_lidar);
+        row_text(pen, x + CHIP_W + 10, y, w - CHIP_W - 10, text);
+        y += ROW;
     }
     return y - top;
 }
