@@ -5,6 +5,7 @@
 #include "src/cli/report.h"
 #include "src/cli/selection.h"
 #include "src/cli/snapshot_backward.h"
+#include "src/state/rgb.h"
 
 #include <math.h>
 
@@ -55,6 +56,24 @@ static bool parse_range(const char *text, FigureSpec *spec, Err *err) {
               spec->range_lo < spec->range_hi;
     spec->range_locked = true;
     return ok || err_set(err, ERR_USAGE, "--range", "such as 0:2.5", "'%s' is not LOW:HIGH", text);
+}
+
+/* The channels of the view rgb, which --rgb also chooses. */
+static bool choose_rgb(const Options *options, const Scene *scene, FigureSpec *spec, Err *err) {
+    spec->rgb = rgb_from(0, spec->channels);
+    spec->light = scene->photo_features;
+    if (!options->rgb)
+        return true;
+    if (!options->view)
+        spec->view = VIEW_RGB;
+    if (!rgb_parse(options->rgb, &spec->rgb))
+        return err_set(err, ERR_USAGE, "--rgb", "such as 0,1,2 or 0:0:1,1:0:1,2:0:1",
+                       "'%s' is not three channels", options->rgb);
+    for (int k = 0; k < 3; k++)
+        if (spec->rgb.channel[k] >= spec->channels)
+            return err_set(err, ERR_USAGE, "--rgb", "", "%lld is not below the %lld channels",
+                           (long long)spec->rgb.channel[k], (long long)spec->channels);
+    return true;
 }
 
 /* By default the best kernel that runs here, in FP16, the format that is deployed. */
@@ -165,9 +184,13 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
         spec->embedding = &snapshot->embedding;
     }
     /* The features of a world can be decoded into colour; those of a network only have a norm. */
-    spec->view = spec->embedding ? VIEW_COLOR : VIEW_NORM;
+    spec->view = spec->embedding        ? VIEW_COLOR
+                 : scene->photo_features ? VIEW_RGB
+                                         : VIEW_NORM;
     if (options->view)
         spec->view = (ViewKind)choices_find(CHOICE_VIEW, options->view);
+    if (!choose_rgb(options, scene, spec, err))
+        return false;
     if (options->channel >= spec->channels)
         return err_set(err, ERR_USAGE, "--channel", "", "%lld is not below the %lld channels",
                        (long long)options->channel, (long long)spec->channels);

@@ -210,6 +210,9 @@ static const OptionRow rows[] = {
      "what the cells show (default: color)", CHOICE_VIEW},
     {"channel", 0, "N", KIND_INT, ON(SNAPSHOT), FIELD(channel),
      "which channel --view channel shows (default: 0)", CHOICE_NONE, 0, 1023},
+    {"rgb", 0, "CHANNELS", KIND_TEXT, ON(LIVE) | ON(SNAPSHOT), FIELD(rgb),
+     "which three channels --view rgb shows as red, green and blue, such as 0,1,2; each may have a "
+     "range: 0:0:1,1:0:1,2:0:1 (default: 0,1,2, ranges by their values)"},
     {"colormap", 'm', "MAP", KIND_CHOICE, ON(LIVE) | ON(SNAPSHOT), FIELD(colormap),
      "colours of scalar views (default: viridis; errors: the diverging map)", CHOICE_COLORMAP},
     {"range", 0, "LOW:HIGH", KIND_TEXT, ON(SNAPSHOT), FIELD(range),

@@ -43,7 +43,7 @@ typedef struct {
     const char *view, *colormap, *range, *compare, *theme, *title;
     int64_t channel, width;
     bool cameras, table, no_outlines, backward;
-    const char *strip, *truth;
+    const char *strip, *truth, *rgb;
     const char *loss; /* "cell", "box", "class"; NULL: not given */
 
     const char *gpu, *gpu_file, *over;

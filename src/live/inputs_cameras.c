@@ -45,6 +45,8 @@ static void fill_facts(LoadedScene *loaded) {
     facts->channels = scene->channels;
     facts->has_rig = scene->has_rig;
     facts->has_world = scene->has_world;
+    facts->photo_features = scene->photo_features;
+    facts->has_truth = scene->photos.box_count || scene->photos.sweep_count;
     for (int align = 0; align < BEV_ALIGN_COUNT; align++)
         if (scene->has_rig || inputs_scene_has_map(scene, (BevAlign)align))
             facts->aligns |= 1u << align;
@@ -104,6 +106,7 @@ static bool render(SeenFeatures *seen, const GiveUp *give_up, Err *err) {
     const Scene *scene = &seen->scene->scene;
     if (!scene->has_world) {
         seen->values = scene->tensors;
+        seen->photos = camera_views_of_photos(&scene->photos);
         return true;
     }
     seen->values.depth = mem_pool_take(&depths, depth_bytes(seen));

@@ -25,7 +25,7 @@ typedef struct {
     bool draft; /* rendered with fewer rays */
     BevShape shape;
     Features values; /* borrowed from the scene where the scene has tensors */
-    CameraViews views;
+    CameraViews views, photos; /* `photos` is borrowed from the scene */
     Embedding embedding; /* channels 0: the features are no embedding */
     double took_us;      /* to make */
 } SeenFeatures;

@@ -56,5 +56,5 @@ void photos_kept_size(int64_t input_h, int64_t input_w, int64_t *h, int64_t *w);
 void photos_features(const Photos *photos, const Frustum *frustum, float *feat);
 
 /* What a car in the world would record: the pictures of its cameras at the network's input, a box a
- * solid, and a LiDAR sweep of 32 beams from its roof. The caller frees. */
+ * vehicle and pedestrian, and a LiDAR sweep of 32 beams from its roof. The caller frees. */
 bool photos_of_world(const Rig *rig, const World *world, double time_s, Photos *photos, Err *err);

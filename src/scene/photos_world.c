@@ -48,13 +48,19 @@ static TrueBox box_of(const World *world, int solid, double time_s) {
     return box;
 }
 
+/* What people mark in recordings: what can move. */
+static bool is_object(const Solid *solid) {
+    return solid->class == CLASS_CAR || solid->class == CLASS_TRUCK ||
+           solid->class == CLASS_PEDESTRIAN;
+}
+
 static bool mark_boxes(const World *world, double time_s, Photos *photos, Err *err) {
     photos->boxes = malloc((size_t)world->solid_count * sizeof *photos->boxes + 1);
     if (!photos->boxes)
         return no_memory(err);
-    photos->box_count = world->solid_count;
     for (int i = 0; i < world->solid_count; i++)
-        photos->boxes[i] = box_of(world, i, time_s);
+        if (is_object(&world->solids[i]))
+            photos->boxes[photos->box_count++] = box_of(world, i, time_s);
     return true;
 }
 

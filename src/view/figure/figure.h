@@ -50,6 +50,8 @@ typedef struct {
     const char *subtitle; /* NULL: made from the view */
     ViewKind view;
     int64_t channel;          /* VIEW_CHANNEL */
+    RgbChoice rgb;            /* VIEW_RGB */
+    bool light;               /* VIEW_RGB: the channels are linear light */
     const Colormap *colormap; /* NULL: the view's own */
     bool range_locked;        /* else automatic */
     double range_lo, range_hi;

@@ -212,6 +212,20 @@ static double components(Pen *pen, const FigurePanel *panel, double x, double to
     return 3 * ROW;
 }
 
+static double channels(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
+    static const Rgb colors[3] = {{230, 60, 60}, {60, 190, 80}, {70, 110, 240}};
+    const RgbChoice *rgb = &panel->field.rgb;
+    for (int k = 0; k < 3; k++) {
+        char text[96];
+        snprintf(text, sizeof text, "channel %lld: %.3g to %.3g", (long long)rgb->channel[k],
+                 rgb->lo[k], rgb->hi[k]);
+        swatch(pen, x, top + k * ROW, colors[k]);
+        row_text(pen, x + SWATCH + 8, top + k * ROW, w - SWATCH - 8, text);
+    }
+    double y = top + 3 * ROW + 6;
+    return isnan(panel->field.full_mass) ? 3 * ROW : y + strength_bar(pen, panel, x, y, w) - top;
+}
+
 static double bad_cells(Pen *pen, const FigurePanel *panel, double x, double top, double w) {
     if (!panel->field.nan_cells && !panel->field.inf_cells)
         return 0;
@@ -252,6 +266,8 @@ double legend_block(Pen *pen, const Figure *figure, const FigurePanel *panel, do
         y += color_bar(pen, figure, panel, x, y, w);
     else if (view->legend == LEGEND_COMPONENTS)
         y += components(pen, panel, x, y, w);
+    else if (view->legend == LEGEND_CHANNELS)
+        y += channels(pen, panel, x, y, w);
     else
         y += strength_bar(pen, panel, x, y, w);
     return y + bad_cells(pen, panel, x, y, w) - top;

@@ -16,10 +16,13 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *conf
                         .fp64_original = config->fp64_original,
                         .map = config->map,
                         .embedding = spec->embedding,
-                        .channel = spec->channel};
+                        .channel = spec->channel,
+                        .rgb = spec->rgb,
+                        .depth = spec->features && config->map ? spec->features->depth : NULL,
+                        .light = spec->light};
 }
 
-/* B takes the brightness and the principal components of A. */
+/* B takes the brightness, the principal components and the ranges of A. */
 static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, Err *err) {
     BevContent shared = content_of(spec, &spec->selections[0]);
     if (spec->view == VIEW_PCA && shared.pooled && !decode_fit_pca(&shared, pca, err))
@@ -28,6 +31,8 @@ static bool decode_selections(const FigureSpec *spec, Figure *figure, Pca *pca, 
         BevContent content = content_of(spec, &spec->selections[i]);
         content.pca = pca->axes ? pca : NULL;
         content.full_mass = i ? figure->panels[0].field.full_mass : 0;
+        if (i && spec->view == VIEW_RGB)
+            content.rgb = figure->panels[0].field.rgb;
         if (!decode_view(spec->view, &content, &figure->panels[i].field, err))
             return false;
         figure->panel_count++;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-const Rgb truth_lidar = {0x4d, 0xe1, 0xd2};
+const Rgb truth_lidar = {0xff, 0x8f, 0xa3};
 
 static void move_to(Pen *pen, const Figure *figure, const FigurePanel *panel, double x_m,
                     double y_m, bool line) {

@@ -3,6 +3,7 @@
 #include "src/view/window/window_image.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- strip ---------------------------------------------------------------------------------- */
 
@@ -57,6 +58,7 @@ static bool decode_strip(const LiveFrame *frame, const WindowPicture *previous,
 static bool is_same(const WindowPicture *previous, const WindowPicture *want) {
     return previous && previous->content == want->content && previous->bev.view == want->bev.view &&
            previous->colormap == want->colormap && previous->channel == want->channel &&
+           !memcmp(&previous->rgb, &want->rgb, sizeof want->rgb) &&
            previous->lock == want->lock && previous->compare == want->compare &&
            previous->strip == want->strip;
 }
@@ -68,6 +70,7 @@ bool window_picture(const State *state, const LiveData *live, const WindowPictur
                           .bev.view = (ViewKind)state->view,
                           .colormap = state->colormap,
                           .channel = state->channel,
+                          .rgb = state->rgb,
                           .lock = state->range_locked,
                           .compare = state->compare,
                           .strip = state->strip,
