@@ -367,7 +367,7 @@ static const BevTensor *codes_of(const PooledGrid *grid) {
 static void fill_frame(const FrameInputs *inputs, LiveFrame *frame) {
     const Fp64Grid *fp64 = inputs->fp64_original;
     const SeenFeatures *features = inputs->features;
-    const Scene *scene = &inputs->scene->scene;
+    const Scene *scene = inputs_scene_at(features);
     *frame = (LiveFrame){
         .nx = features->shape.nx,
         .ny = features->shape.ny,

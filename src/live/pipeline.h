@@ -4,6 +4,7 @@
  * scripts and tests all run the same one. */
 #pragma once
 
+#include "src/live/moments.h"
 #include "src/run/cuda/device.h"
 #include "src/scene/scene.h"
 #include "src/state/live_data.h"
@@ -17,10 +18,12 @@ typedef struct {
     int number; /* in StateMenu.scenes */
     Scene scene;
     SceneFacts facts;
+    Moments *moments; /* of a clip; else NULL */
 } LoadedScene;
 
 typedef struct {
     LoadedScene *scene;
+    Moment *moment; /* of a clip: the one whose tensors these are; else NULL */
     double time_s, temperature;
     bool draft; /* rendered with fewer rays */
     BevShape shape;
@@ -39,6 +42,7 @@ typedef struct {
 
 typedef struct {
     LoadedScene *scene;
+    Moment *moment; /* of a clip: whose rig or map this is; else NULL */
     BevAlign align;
     double evenness;
     uint32_t camera_mask;

@@ -120,7 +120,7 @@ static bool read_texts(const ArrayReader *reader, ArrayId id, char *texts, size_
 
 static bool read_names(const ArrayReader *reader, Rig *rig) {
     enum { SIZE = sizeof rig->cameras[0].name };
-    char names[RIG_MAX_CAMERAS][SIZE];
+    char names[RIG_MAX_CAMERAS][SIZE] = {{0}};
     if (!arrays_has(reader, ARRAY_CAMERA_NAMES))
         return true;
     if (!read_texts(reader, ARRAY_CAMERA_NAMES, names[0], SIZE))
@@ -150,7 +150,7 @@ static bool read_labels(const ArrayReader *reader, Photos *photos) {
     enum { SIZE = sizeof photos->boxes->label };
     if (!arrays_has(reader, ARRAY_BOX_LABELS))
         return true;
-    char *labels = malloc((size_t)photos->box_count * SIZE + 1);
+    char *labels = calloc((size_t)photos->box_count + 1, SIZE);
     bool ok = labels ? read_texts(reader, ARRAY_BOX_LABELS, labels, SIZE)
                      : no_memory(reader, ARRAY_BOX_LABELS);
     for (int64_t i = 0; ok && i < photos->box_count; i++)

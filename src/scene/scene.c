@@ -2,6 +2,7 @@
 
 #include "src/base/data.h"
 #include "src/base/nearest.h"
+#include "src/scene/clip.h"
 #include "src/scene/scatter.h"
 
 #include <dirent.h>
@@ -21,6 +22,7 @@ void scene_free(Scene *scene) {
     features_free(&scene->tensors);
     scatter_free(&scene->map);
     photos_free(&scene->photos);
+    clip_free(scene->clip);
     memset(scene, 0, sizeof *scene);
 }
 
@@ -107,6 +109,17 @@ static void set_name(char name[64], const char *path) {
     snprintf(name, 64, "%.*s", length, stem);
 }
 
+/* The same of a folder, which may end in a slash. */
+static void set_folder_name(char name[64], const char *path) {
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    snprintf(name, 64, "%.*s", (int)(end - start), path + start);
+}
+
 static bool has_suffix(const char *text, const char *suffix) {
     size_t length = strlen(text), end = strlen(suffix);
     return length > end && strcmp(text + length - end, suffix) == 0;
@@ -184,8 +197,28 @@ static bool load_json(const char *path, Scene *scene, Err *err) {
     return ok;
 }
 
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool load_folder(const char *path, Scene *scene, Err *err) {
+    Clip *clip;
+    if (!clip_open(path, &clip, err))
+        return false;
+    if (!clip_load(clip, 0, scene, err)) {
+        clip_free(clip);
+        return false;
+    }
+    scene->clip = clip;
+    set_folder_name(scene->name, path);
+    return true;
+}
+
 static bool load_file(const char *path, Scene *scene, Err *err) {
     char start[4];
+    if (is_folder(path))
+        return load_folder(path, scene, err);
     if (!read_start(path, start, err))
         return false;
     bool ok = start[0] == 'P' && start[1] == 'K' ? scene_load_npz(path, scene, err)

@@ -66,6 +66,7 @@ typedef struct {
     double temperature; /* of the depth distribution: < 1 sharper, > 1 smoother; default 1 */
     Features tensors;   /* !has_world: depth and feat from the file, in FP32 */
     Photos photos;      /* from the file; of a world empty until scene_take_photos() */
+    struct Clip *clip;   /* of a folder: this is one of its moments (clip.h); NULL: none */
     bool photo_features; /* the features are made from the photographs */
     bool has_map;       /* the map from the file is used: always without a rig; see above */
     BevMap map;         /* has_map: the map from the file; else empty */
@@ -73,8 +74,8 @@ typedef struct {
     int64_t non_finite; /* number of NaN and Inf in the tensors; reported, no error */
 } Scene;
 
-/* Loads a scene by preset name ("canonical"), by sample name ("highway") or from a .json or .npz
- * file, recognised by its content. The first bad field is reported in one line. */
+/* Loads a scene by preset name ("canonical"), by sample name ("highway"), from a .json or .npz file,
+ * recognised by its content, or from a folder of .npz files: its first moment. The first bad field is reported in one line. */
 bool scene_load(const char *name_or_path, Scene *scene, Err *err);
 
 /* Frees what the scene owns and zeroes it. */
