@@ -17,7 +17,8 @@ typedef struct {
     Machine machine;
     RecordedSet recorded;
     LatencyWanted latency;
-    Workload workload;
+    Workload workload, other; /* `other`: of a second scene, where two are compared */
+    bool has_other;
     Embedding embedding;
     CameraViews cameras;
     Pooled pooled[FIGURE_MAX_SELECTIONS];
@@ -41,6 +42,8 @@ static void snapshot_free(Snapshot *snapshot) {
     camera_views_free(&snapshot->cameras);
     embedding_free(&snapshot->embedding);
     workload_close(&snapshot->workload);
+    if (snapshot->has_other)
+        workload_close(&snapshot->other);
     recorded_free(&snapshot->recorded);
     report_free(&snapshot->table);
     free(snapshot->table_text);
@@ -97,17 +100,18 @@ static bool first_selection(const Snapshot *snapshot, KernelConfig *config, Err 
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
+static bool pool(Snapshot *snapshot, Workload *workload, const char *scene, KernelConfig config,
+                 Err *err) {
     FigureSpec *spec = &snapshot->spec;
     int i = spec->selection_count++;
     Pooled *pooled = &snapshot->pooled[i];
     LatencyWanted latency = snapshot->options->backward ? LATENCY_OFF : snapshot->latency;
-    if (!pooled_run(pooled, &snapshot->workload, snapshot->scene, config, latency,
+    if (!pooled_run(pooled, workload, scene, config, latency,
                     &snapshot->recorded, err))
         return false;
-    select_say_if_empty(snapshot->scene, config.align, pooled->problem.view.map.points);
+    select_say_if_empty(scene, config.align, pooled->problem.view.map.points);
     if (views[spec->view].needs & NEEDS_FP64 &&
-        !(snapshot->fp64_original[i] = fp64_of(&snapshot->workload, config.align, err)))
+        !(snapshot->fp64_original[i] = fp64_of(workload, config.align, err)))
         return false;
     const Machine *machine = &snapshot->machine;
     if (config.kernel->where == BEV_CPU)
@@ -127,6 +131,7 @@ static bool pool(Snapshot *snapshot, KernelConfig config, Err *err) {
         .pooled = pooled->values,
         .fp64_original = snapshot->fp64_original[i],
         .map = &pooled->problem.view.map,
+        .depth = workload->features.depth,
     };
     return true;
 }
@@ -197,6 +202,43 @@ static bool fill_scene(Snapshot *snapshot, Err *err) {
     if (options->range && !parse_range(options->range, spec, err))
         return false;
     return !(options->cameras || options->strip || options->backward) || fill_cameras(snapshot, err);
+}
+
+/* ---- a second selection, or a second scene --------------------------------------------------- */
+
+/* A comparison of two grids needs the same cells and channels. */
+static bool check_same_grid(const Snapshot *snapshot, const char *name, Err *err) {
+    const BevShape *a = &snapshot->workload.scene.shape, *b = &snapshot->other.scene.shape;
+    if (a->nx == b->nx && a->ny == b->ny && a->channels == b->channels)
+        return true;
+    return err_set(err, ERR_FAILED, name, "compare two of the same grid",
+                   "(ny, nx, c) is (%lld, %lld, %lld), but %s has (%lld, %lld, %lld)",
+                   (long long)b->ny, (long long)b->nx, (long long)b->channels,
+                   snapshot->workload.scene.name, (long long)a->ny, (long long)a->nx,
+                   (long long)a->channels);
+}
+
+static bool compare_scenes(Snapshot *snapshot, KernelConfig config, Err *err) {
+    const char *name = snapshot->options->compare;
+    WorkloadOptions options = select_workload(snapshot->options);
+    FigureSpec *spec = &snapshot->spec;
+    if (!workload_open(&snapshot->other, name, &options, err))
+        return false;
+    snapshot->has_other = true;
+    if (!check_same_grid(snapshot, name, err) ||
+        !pool(snapshot, &snapshot->other, name, config, err))
+        return false;
+    spec->selections[0].scene = snapshot->workload.scene.name;
+    spec->selections[1].scene = snapshot->other.scene.name;
+    return true;
+}
+
+static bool compare(Snapshot *snapshot, KernelConfig config, Err *err) {
+    const char *with = snapshot->options->compare;
+    if (select_is_scene(with))
+        return compare_scenes(snapshot, config, err);
+    return select_changed(with, snapshot->where, &config, err) &&
+           pool(snapshot, &snapshot->workload, snapshot->scene, config, err);
 }
 
 /* ---- the table beside the picture ------------------------------------------------------------ */
@@ -405,12 +447,11 @@ static bool make(Snapshot *snapshot, Err *err) {
          !recorded_load_samples(&snapshot->recorded, err)) ||
         !workload_open(&snapshot->workload, snapshot->scene, &workload_options, err) ||
         !fill_scene(snapshot, err) || !first_selection(snapshot, &config, err) ||
-        !pool(snapshot, config, err))
+        !pool(snapshot, &snapshot->workload, snapshot->scene, config, err))
         return false;
     if (options->backward && !go_back(snapshot, config, err))
         return false;
-    if (options->compare && (!select_changed(options->compare, snapshot->where, &config, err) ||
-                             !pool(snapshot, config, err)))
+    if (options->compare && !compare(snapshot, config, err))
         return false;
     if (options->table && !fill_table(snapshot, err))
         return false;

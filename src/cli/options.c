@@ -219,7 +219,8 @@ static const OptionRow rows[] = {
      "lock the colour range instead of fitting it"},
     {"compare", 0, "SELECTION", KIND_TEXT, ON(SNAPSHOT), FIELD(compare),
      "a second selection beside the first, with the difference: kernel, dtype and align in any "
-     "combination, such as fp8 or v2,bilinear"},
+     "combination, such as fp8 or v2,bilinear; or a second file, another checkpoint or calibration "
+     "of the same grid, such as other.npz"},
     {"backward", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(backward),
      "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
      "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "

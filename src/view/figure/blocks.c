@@ -17,7 +17,9 @@ static void describe(const FigureSpec *spec, char *text, size_t size) {
     char channel[32] = "";
     if (spec->view == VIEW_CHANNEL)
         snprintf(channel, sizeof channel, " %lld", (long long)spec->channel);
-    if (spec->selection_count == 2)
+    if (b->scene)
+        snprintf(text, size, "%s%s: A is %s, B %s", view, channel, known(a->scene), b->scene);
+    else if (spec->selection_count == 2)
         snprintf(text, size, "%s%s: A %s (%s, %s), B %s (%s, %s)", view, channel, known(a->kernel),
                  known(a->dtype), known(a->align), known(b->kernel), known(b->dtype),
                  known(b->align));

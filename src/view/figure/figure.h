@@ -14,12 +14,14 @@
 
 /* One pooling result. Strings that are NULL print "n/a". */
 typedef struct {
+    const char *scene; /* where two are compared; else NULL */
     const char *kernel, *dtype, *align, *device;
     double latency_us;
     FigureSource latency_source;
     const float *pooled;         /* (cell, c) */
     const double *fp64_original; /* (cell, c) in FP64, or NULL */
     const BevMap *map;           /* or NULL */
+    const float *depth;          /* VIEW_RGB, (camera, depth, h, w), or NULL */
 } FigureSelection;
 
 /* A table beside or under the picture. The first column is left-aligned, the others right. */

@@ -18,7 +18,7 @@ static BevContent content_of(const FigureSpec *spec, const FigureSelection *conf
                         .embedding = spec->embedding,
                         .channel = spec->channel,
                         .rgb = spec->rgb,
-                        .depth = spec->features && config->map ? spec->features->depth : NULL,
+                        .depth = config->map ? config->depth : NULL,
                         .light = spec->light};
 }
 
