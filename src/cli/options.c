@@ -221,6 +221,9 @@ static const OptionRow rows[] = {
      "a second selection beside the first, with the difference: kernel, dtype and align in any "
      "combination, such as fp8 or v2,bilinear; or a second file, another checkpoint or calibration "
      "of the same grid, such as other.npz"},
+    {"compare", 0, "SCENE", KIND_TEXT, ON(LIVE), FIELD(compare),
+     "a second scene or file beside the first, such as another checkpoint or calibration of the same "
+     "grid"},
     {"backward", 0, NULL, KIND_FLAG, ON(SNAPSHOT), FIELD(backward),
      "the way back: which pixels feed a loss, half the squared norm of what is pooled into the "
      "cells of --cell and --loss; they are lit in the camera views, and bars show grad_depth of the "
