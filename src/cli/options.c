@@ -199,6 +199,10 @@ static const OptionRow rows[] = {
      "beside the model what this GPU's hardware counters say; without a GPU or the permission, "
      "what they said on named machines (csv: that table alone)"},
     {"half", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(half), "write float16 tensors"},
+    {"photo-features", 0, NULL, KIND_FLAG, ON(SNAPSHOT) | ON(EXPORT), FIELD(photo_features),
+     "features made from the photographs in place of a network's: mean colour, differences of "
+     "brightness. Pooled, they are the street from above; where a file has images but no feat they "
+     "are made anyway"},
     {"bare", 0, NULL, KIND_FLAG, ON(EXPORT), FIELD(bare),
      "leave out what a world's car would record besides: images, boxes, lidar, timestamps"},
     {"kernels", 0, NULL, KIND_FLAG, ON(INFO), FIELD(kernels),
